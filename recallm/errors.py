@@ -1,0 +1,143 @@
+"""The errors of recallm: one tree, each says what to do and carries its data as attributes."""
+
+from __future__ import annotations
+
+__all__ = [
+    "ArchiveError",
+    "ClosedError",
+    "ConflictError",
+    "InvalidInputError",
+    "LLMError",
+    "LLMRequiredError",
+    "MissingDependencyError",
+    "PipelineError",
+    "RecallMError",
+    "SchemaVersionError",
+    "StoreBusyError",
+    "StoreCorruptError",
+    "StoreCredentialsError",
+    "StoreError",
+    "StoreFullError",
+    "StoreReadOnlyError",
+    "StoreUnavailableError",
+    "UnknownEntityError",
+]
+
+
+class RecallMError(Exception):
+    """The root of every error that recallm raises on purpose."""
+
+
+class InvalidInputError(RecallMError, ValueError):
+    """An argument cannot be used; nothing was written.
+
+    ``argument`` is its name; ``index`` the place of the bad item in a batch, if there is one.
+    """
+
+    def __init__(self, message: str, *, argument: str, index: int | None = None) -> None:
+        super().__init__(message if index is None else f"item {index}: {message}")
+        self.message = message
+        self.argument = argument
+        self.index = index
+
+
+class ConflictError(RecallMError):
+    """An id is already taken by a passage with another text; nothing was written."""
+
+    def __init__(self, id: str, *, index: int | None = None) -> None:
+        where = "" if index is None else f"item {index}: "
+        super().__init__(
+            f"{where}id {id!r} already belongs to a passage with another text; "
+            "use a new id, or forget(id=…) the old passage first"
+        )
+        self.id = id
+        self.index = index
+
+
+class UnknownEntityError(RecallMError, LookupError):
+    """A triplet names an entity that does not exist; nothing was written."""
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"no entity has the id {id!r}; upsert it before a triplet names it")
+        self.id = id
+
+
+class ClosedError(RecallMError):
+    """The memory was closed."""
+
+    def __init__(self) -> None:
+        super().__init__("this memory is closed; open it again with RecallM(…)")
+
+
+class PipelineError(RecallMError):
+    """A spaCy pipeline is missing or cannot do what recallm needs."""
+
+    def __init__(self, message: str, *, model: str) -> None:
+        super().__init__(message)
+        self.model = model
+
+
+class MissingDependencyError(RecallMError, ImportError):
+    """An optional package is not installed."""
+
+    def __init__(self, package: str, *, extra: str) -> None:
+        super().__init__(
+            f"{package} is not installed; install it with: pip install 'recallm[{extra}]'"
+        )
+        self.package = package
+        self.extra = extra
+
+
+class LLMRequiredError(RecallMError):
+    """Something was asked that needs a language model, and none was given."""
+
+
+class LLMError(RecallMError):
+    """The language model failed, or answered with something that is not text."""
+
+
+class ArchiveError(RecallMError):
+    """A JSON Lines archive cannot be loaded; nothing was written. ``line`` counts from 1."""
+
+    def __init__(self, message: str, *, line: int | None = None) -> None:
+        super().__init__(message if line is None else f"line {line}: {message}")
+        self.line = line
+
+
+class StoreError(RecallMError):
+    """The store failed; the transaction was rolled back."""
+
+
+class StoreUnavailableError(StoreError):
+    """The store cannot be reached, or the connection was lost."""
+
+
+class StoreCredentialsError(StoreError):
+    """The server refused the user name or the password."""
+
+
+class StoreBusyError(StoreError):
+    """Another writer held the store for longer than the limit."""
+
+
+class StoreReadOnlyError(StoreError):
+    """The store cannot be written."""
+
+
+class StoreFullError(StoreError):
+    """No space is left where the store is kept."""
+
+
+class StoreCorruptError(StoreError):
+    """The file is not a recallm database, or it is damaged."""
+
+
+class SchemaVersionError(StoreError):
+    """The store was written by a newer recallm."""
+
+    def __init__(self, found: int, known: int) -> None:
+        super().__init__(
+            f"the store has schema version {found}, this recallm knows {known}; upgrade recallm"
+        )
+        self.found = found
+        self.known = known

@@ -1,0 +1,257 @@
+"""The contract of a temporal graph store.
+
+Rules that every store keeps:
+
+* **Namespace.** Every operation names one; it is part of every key and every uniqueness
+  constraint. Nothing read or counted in one namespace depends on another.
+* **One transaction.** ``apply``, ``forget``, ``revise``, ``delete_graph`` and ``restore`` happen
+  as a whole or not at all. A namespace's counter t is taken inside the transaction, so that two
+  writers never share a t and none is lost; a transaction that fails takes no t. An update that is
+  a duplicate takes none either.
+* **Evidence.** Totals (strength, t_index, updates, documents, sizes) always equal what the rows
+  beneath them say: after any ``forget`` they are as if what was forgotten had never been said.
+  The counter t alone never goes back, so that a key is never used twice.
+* **Readers** see all of an update or nothing of it, and one state for as long as they are open.
+* Stores know no language: names, stems and labels come ready in the values of
+  ``recallm.model``.
+* Order is fixed wherever a result has one, so that stores agree; ties are broken by name or key.
+* Failures are errors of the ``StoreError`` tree, with the driver's error as ``__cause__``.
+
+Strings hold any character but lone surrogates (refused before they get here); NUL included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from recallm.model import (
+    ConceptRow,
+    ContextVersion,
+    CorpusSize,
+    Entity,
+    Filter,
+    Forgotten,
+    Horizon,
+    Mentions,
+    Passage,
+    Postings,
+    PreparedUpdate,
+    Relation,
+    Selection,
+    SessionSize,
+    Stats,
+    StoredStatement,
+    Summary,
+    Triplet,
+)
+
+__all__ = ["Applied", "GraphReader", "GraphStore"]
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """What became of one update: its t, or that of the passage it repeats."""
+
+    t_index: int
+    duplicate: bool = False
+
+
+class GraphReader(Protocol):
+    """A consistent view of one namespace within a horizon.
+
+    The horizon hides whole knowledge updates: those after ``as_of``, those whose passage expired.
+    What is hidden counts in nothing: a relation's strength, a concept's label, a document
+    frequency are those that the visible updates alone give. (Session keys stay as written.)
+    A graph-only update has no timestamp: a datetime horizon hides it.
+    """
+
+    @property
+    def t_index(self) -> int:
+        """The t of the latest knowledge update of the view, hidden expired ones included: the
+        counter, or ``as_of`` where that is a smaller t. For a datetime ``as_of``: the t of the
+        latest visible update, 0 if there is none."""
+        ...
+
+    def passage(self, id: str) -> Passage | None:
+        """The passage with this id, verbatim; None if there is none."""
+        ...
+
+    def statements(self, keys: Collection[int]) -> list[StoredStatement]:
+        """The statements with these keys that are visible, ascending by key. ``previous`` and
+        ``next`` skip what is hidden or forgotten: within the passage by position, else the last
+        (first) statement of the passage before (after) it by t with the same session_key; None
+        where the passage has no session or is the first (last) of it."""
+        ...
+
+    def postings(
+        self, stems: Collection[str], *, limit: int, where: Filter
+    ) -> Mapping[str, Postings]:
+        """For each stem that some visible statement holds: its newest ``limit`` statements that
+        meet ``where``. Stems that none holds are left out."""
+        ...
+
+    def mentions(
+        self, names: Collection[str], *, limit: int | None, where: Filter
+    ) -> Mapping[str, Mentions]:
+        """For each concept that some visible statement mentions: its newest ``limit`` statements
+        (all if None) that meet ``where``. Others are left out."""
+        ...
+
+    def concepts(
+        self, names: Collection[str] | None = None, *, limit: int | None = None
+    ) -> list[ConceptRow]:
+        """The concepts with these names (all if None) that exist, latest t_index first, then by
+        name; at most ``limit``. A concept exists while a visible statement mentions it or an
+        entity with visible evidence stands on it; both touch it."""
+        ...
+
+    def relations(self, names: Collection[str], *, limit: int) -> list[Relation]:
+        """For each name its ``limit`` relations of latest t_index (then greatest strength, then
+        the other end's name); all together, each once, by (a, b)."""
+        ...
+
+    def relations_among(self, names: Collection[str]) -> list[Relation]:
+        """Every relation whose two ends are both in ``names``, by (a, b)."""
+        ...
+
+    def linked(
+        self, start: str, *, hops: int, oldest: int, newest: int, limit: int
+    ) -> list[ConceptRow]:
+        """The concepts at most ``hops`` relations from ``start`` (``start`` itself left out) with
+        ``oldest <= t_index <= newest``, latest t_index first, then by name, at most ``limit``.
+        What lies between may be of any age (as in the authors' query)."""
+        ...
+
+    def summaries(self, names: Collection[str]) -> Mapping[str, Summary]:
+        """The summary in force for each concept that has one: the latest that is visible (a
+        summary is visible where its t_index is at most the view's t_index and, for a datetime
+        horizon, no update hidden by it is covered, that is: mentions the concept at or before
+        the summary's t_index)."""
+        ...
+
+    def entities(
+        self, ids: Collection[str] | None = None, *, concepts: Collection[str] | None = None
+    ) -> list[Entity]:
+        """The visible entities with these ids, or that stand on these concepts (all, if neither
+        is given), by id."""
+        ...
+
+    def triplets(
+        self,
+        *,
+        subjects: Collection[str] | None = None,
+        predicates: Collection[str] | None = None,
+        objects: Collection[str] | None = None,
+        ends: Collection[str] | None = None,
+    ) -> list[Triplet]:
+        """The visible triplets that meet every condition given (``ends``: subject or object), by
+        (subject, predicate, object)."""
+        ...
+
+    def corpus(self) -> CorpusSize:
+        """How many statements, terms and sessions are visible."""
+        ...
+
+    def sessions(self, session_keys: Collection[str]) -> Mapping[str, SessionSize]:
+        """The visible size of each of these sessions that exists."""
+        ...
+
+    def vectors(self, keys: Collection[int], *, model: str) -> Mapping[int, bytes]:
+        """The vectors of these statements under ``model``, where there is one."""
+        ...
+
+    def context_version(self, name: str) -> ContextVersion | None:
+        """What ``GraphStore.revise`` will compare; None if no statement mentions the concept."""
+        ...
+
+    def stats(self) -> Stats:
+        """How much of everything is visible (``vectors``: all stored ones of visible statements;
+        ``summaries``: those in force)."""
+        ...
+
+    def dump(self) -> Iterator[PreparedUpdate | Summary]:
+        """Everything in the namespace, whatever the horizon hides: each update in order of t with
+        its ``t_index`` (an update of which nothing is left is passed over), then every summary.
+        ``restore`` of it gives an equal namespace. An entity's or a triplet's properties stand
+        at its latest evidence."""
+        ...
+
+
+class GraphStore(Protocol):
+    """A temporal graph. Safe to use from several threads at once."""
+
+    def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
+        """Write knowledge updates, in order, in one transaction.
+
+        An id that exists (stored, or earlier in ``updates``) with the same text is a duplicate:
+        nothing of that update is written.
+        Entities are written before triplets; both are evidence at the update's t.
+
+        Raises:
+            ConflictError: an id belongs to another text; ``index`` is the place in ``updates``.
+            UnknownEntityError: a triplet names an entity that is neither stored nor in its update.
+        """
+        ...
+
+    def reader(
+        self, namespace: str, horizon: Horizon = ...
+    ) -> AbstractContextManager[GraphReader]:
+        """A view of ``namespace``; one that was never written is empty."""
+        ...
+
+    def revise(self, namespace: str, summary: Summary, *, expected: ContextVersion) -> bool:
+        """Compare-and-set: write ``summary`` if the concept's context is still ``expected``;
+        otherwise write nothing and return False. ``summary.t_index`` is ``expected.t_index``."""
+        ...
+
+    def forget(self, namespace: str, selection: Selection) -> Forgotten:
+        """Forget what is selected, and all that stood on it alone.
+
+        Statements go with their mentions, postings, vectors and the evidence that they show (a
+        neighbour pair across two statements goes with either; no new pair is made up), and with
+        every summary of a concept they mention from their t on. A passage goes with its last
+        statement; one that keeps some is cut by ``recallm.stores.redaction.redact`` (its digest
+        is then the remaining text's; positions stay). Entity and triplet evidence goes with its
+        statement, that without one with the last statement of its update (``before`` a t: with
+        its t). An entity without evidence goes with its triplets; a triplet without evidence, a
+        concept that nothing touches any more go too. ``concept``: also the entities that stand
+        on it. ``everything``: all but the counter. Sessions derived from time are derived again
+        (``recallm.stores.sessions``). What matches nothing forgets nothing.
+        """
+        ...
+
+    def delete_graph(
+        self,
+        namespace: str,
+        *,
+        entities: Collection[str] = (),
+        triplets: Iterable[tuple[str, str, str]] = (),
+    ) -> Forgotten:
+        """Delete entities by exact id, with their triplets, and triplets by (subject, predicate,
+        object). Unknown ones delete nothing. Statements stay."""
+        ...
+
+    def restore(
+        self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
+    ) -> int:
+        """Fill an empty namespace with what ``dump`` gave, and set its counter to ``t_index``;
+        return the number of updates written. One transaction; ``records`` is read inside it, and
+        an error it raises rolls back.
+
+        Raises:
+            InvalidInputError: the namespace is not empty.
+        """
+        ...
+
+    def namespaces(self) -> list[str]:
+        """The names of all namespaces that hold something or whose counter is above 0, sorted."""
+        ...
+
+    def close(self) -> None:
+        """Release connections and files; a second call does nothing."""
+        ...
