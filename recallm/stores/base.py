@@ -15,6 +15,15 @@ Rules that every store keeps:
 * Stores know no language: names, stems and labels come ready in the values of
   ``recallm.model``.
 * Order is fixed wherever a result has one, so that stores agree; ties are broken by name or key.
+  Strings are ordered by code point.
+* **Properties.** Type, concept, label and kind of an entity are those of its latest upsert;
+  properties of entities and triplets are merged key by key, each value as a whole, None being a
+  value like any other. They are kept as merged: no horizon and no ``forget`` takes them apart.
+* **Concepts.** An entity touches the concept that it stands on now, at each t of its evidence.
+  Label and kind of a concept that only entities touch are those of the one with the earliest
+  visible evidence (then by id).
+* JSON values (metadata) are equal where their JSON texts with sorted keys are: 1, 1.0, true and
+  "1" are four values.
 * Failures are errors of the ``StoreError`` tree, with the driver's error as ``__cause__``.
 
 Strings hold any character but lone surrogates (refused before they get here); NUL included.
@@ -67,7 +76,9 @@ class GraphReader(Protocol):
     The horizon hides whole knowledge updates: those after ``as_of``, those whose passage expired.
     What is hidden counts in nothing: a relation's strength, a concept's label, a document
     frequency are those that the visible updates alone give. (Session keys stay as written.)
-    A graph-only update has no timestamp: a datetime horizon hides it.
+    A graph-only update has no timestamp and does not expire: a datetime horizon hides it.
+    A passage is expired where ``expires_at <= now``. A triplet whose subject or object is hidden
+    is hidden too. A session exists while a visible statement belongs to it.
     """
 
     @property
@@ -85,7 +96,8 @@ class GraphReader(Protocol):
         """The statements with these keys that are visible, ascending by key. ``previous`` and
         ``next`` skip what is hidden or forgotten: within the passage by position, else the last
         (first) statement of the passage before (after) it by t with the same session_key; None
-        where the passage has no session or is the first (last) of it."""
+        where the passage has no session or is the first (last) of it. A passage without
+        statements is skipped like a hidden one."""
         ...
 
     def postings(
@@ -129,16 +141,16 @@ class GraphReader(Protocol):
 
     def summaries(self, names: Collection[str]) -> Mapping[str, Summary]:
         """The summary in force for each concept that has one: the latest that is visible (a
-        summary is visible where its t_index is at most the view's t_index and, for a datetime
-        horizon, no update hidden by it is covered, that is: mentions the concept at or before
-        the summary's t_index)."""
+        summary is visible where its t_index is at most the view's t_index and no hidden update,
+        by its timestamp or its expiry, is covered, that is: mentions the concept at or before
+        the summary's t_index). Earlier summaries are kept: a view of the past shows them."""
         ...
 
     def entities(
         self, ids: Collection[str] | None = None, *, concepts: Collection[str] | None = None
     ) -> list[Entity]:
-        """The visible entities with these ids, or that stand on these concepts (all, if neither
-        is given), by id."""
+        """The visible entities with these ids, and those that stand on these concepts (all, if
+        neither is given), by id."""
         ...
 
     def triplets(
@@ -166,30 +178,39 @@ class GraphReader(Protocol):
         ...
 
     def context_version(self, name: str) -> ContextVersion | None:
-        """What ``GraphStore.revise`` will compare; None if no statement mentions the concept."""
+        """What ``GraphStore.revise`` will compare, whatever the horizon hides: the t of the latest
+        statement that mentions the concept, how many do, the t of its latest summary. None if no
+        statement mentions it."""
         ...
 
     def stats(self) -> Stats:
         """How much of everything is visible (``vectors``: all stored ones of visible statements;
-        ``summaries``: those in force)."""
+        ``summaries``: those in force; ``t_index``: the view's)."""
         ...
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
         """Everything in the namespace, whatever the horizon hides: each update in order of t with
-        its ``t_index`` (an update of which nothing is left is passed over), then every summary.
-        ``restore`` of it gives an equal namespace. An entity's or a triplet's properties stand
-        at its latest evidence."""
+        its ``t_index`` (an update of which nothing is left is passed over), then every summary,
+        by t_index and concept. ``restore`` of it gives an equal namespace. An entity's or a
+        triplet's properties stand at its latest evidence (by t, then position), empty elsewhere;
+        type and concept of an entity are at each what they are now. The id of a graph-only
+        update is "". Within an update: statements by position, neighbours by (a, b, earlier,
+        later), entities by (id, position), triplets by (subject, predicate, object, position),
+        vectors by (position, model)."""
         ...
 
 
 class GraphStore(Protocol):
-    """A temporal graph. Safe to use from several threads at once."""
+    """A temporal graph. Safe to use from several threads at once.
+
+    After ``close`` every operation raises ClosedError.
+    """
 
     def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
         """Write knowledge updates, in order, in one transaction.
 
         An id that exists (stored, or earlier in ``updates``) with the same text is a duplicate:
-        nothing of that update is written.
+        nothing of that update is written or checked. A graph-only update is never one.
         Entities are written before triplets; both are evidence at the update's t.
 
         Raises:
@@ -198,15 +219,14 @@ class GraphStore(Protocol):
         """
         ...
 
-    def reader(
-        self, namespace: str, horizon: Horizon = ...
-    ) -> AbstractContextManager[GraphReader]:
+    def reader(self, namespace: str, horizon: Horizon = ...) -> AbstractContextManager[GraphReader]:
         """A view of ``namespace``; one that was never written is empty."""
         ...
 
     def revise(self, namespace: str, summary: Summary, *, expected: ContextVersion) -> bool:
         """Compare-and-set: write ``summary`` if the concept's context is still ``expected``;
-        otherwise write nothing and return False. ``summary.t_index`` is ``expected.t_index``."""
+        otherwise write nothing and return False. ``summary.t_index`` is ``expected.t_index``;
+        a summary of the same concept and t is replaced."""
         ...
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
@@ -221,7 +241,12 @@ class GraphStore(Protocol):
         its t). An entity without evidence goes with its triplets; a triplet without evidence, a
         concept that nothing touches any more go too. ``concept``: also the entities that stand
         on it. ``everything``: all but the counter. Sessions derived from time are derived again
-        (``recallm.stores.sessions``). What matches nothing forgets nothing.
+        (``recallm.stores.sessions``). What matches nothing forgets nothing. A passage without
+        statements goes where its id, source, session or time is selected. ``session`` selects
+        by the name that ``Filter.session`` knows. What is hidden or expired is forgotten alike.
+
+        Counted are the passages, concepts, relations, entities and triplets of which nothing is
+        left, and all summaries that went, superseded ones too.
         """
         ...
 
@@ -241,10 +266,12 @@ class GraphStore(Protocol):
     ) -> int:
         """Fill an empty namespace with what ``dump`` gave, and set its counter to ``t_index``;
         return the number of updates written. One transaction; ``records`` is read inside it, and
-        an error it raises rolls back.
+        an error it raises rolls back. A triplet may come before its entities.
 
         Raises:
-            InvalidInputError: the namespace is not empty.
+            InvalidInputError: the namespace is not empty: it holds something, or its counter is
+                above 0 (its keys would be used twice).
+            UnknownEntityError: a triplet names an entity that no record brings.
         """
         ...
 
