@@ -1,0 +1,54 @@
+# make demo and make test set up all they need: Python 3.11 or newer, and the package registries.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+VENV ?= .venv
+# The newest of the Pythons that can be found; PYTHON=… names another.
+PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3 python; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& { echo "$$python"; break; }; done)
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 17
+
+install: $(INSTALLED) ## the virtual environment with everything for tests and benchmarks
+
+# Installed again only where pyproject.toml has changed.
+$(INSTALLED): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer found: install one, or name it: make PYTHON=…" >&2; exit 1; }
+	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "the virtual environment could not be made (Debian, Ubuntu: apt-get install python3-venv)" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(INSTALLED) ## the paper's own examples, and questions to a real text
+	@$(BIN)/python examples/demo.py
+
+test: lint ## all checks, then the tests
+	@$(BIN)/python -m pytest
+
+lint: $(INSTALLED) ## ruff, mypy, pyright, import-linter
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	@# PYRIGHT_PYTHON_…: no notice of newer versions.
+	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
+	$(BIN)/lint-imports --no-cache --no-logo
+
+format: $(INSTALLED) ## lay the code out
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+bench: $(INSTALLED) ## the speed and memory figures of the README (some minutes)
+	$(BIN)/python -m benchmarks.ingest
+	$(BIN)/python -m benchmarks.latency
+	$(BIN)/python -m benchmarks.memory
+
+clean: ## delete the virtual environment, caches and builds
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist tests/neo4j/target
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: help install demo test lint format bench clean
