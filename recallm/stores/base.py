@@ -21,7 +21,8 @@ Rules that every store keeps:
   value like any other. They are kept as merged: no horizon and no ``forget`` takes them apart.
 * **Concepts.** An entity touches the concept that it stands on now, at each t of its evidence.
   Label and kind of a concept that only entities touch are those of the one with the earliest
-  visible evidence (then by id).
+  visible evidence (then by id). ``merges`` counts the updates that touched it after its summary
+  in force, or after the first one where it has none.
 * JSON values (metadata) are equal where their JSON texts with sorted keys are: 1, 1.0, true and
   "1" are four values.
 * Failures are errors of the ``StoreError`` tree, with the driver's error as ``__cause__``.
