@@ -1,0 +1,305 @@
+"""``DictStore``: the graph store in plain dicts that the other stores are tested against.
+
+It is the shortest way to say what the contract says, not a fast one: a namespace is the list of
+its updates and what was merged into entities, triplets and summaries. ``forget`` edits that list;
+everything else is derived afresh at each read (``recallm.testing.dict_reader``).
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from recallm.errors import ClosedError, ConflictError, InvalidInputError, UnknownEntityError
+from recallm.model import (
+    ContextVersion,
+    Forgotten,
+    Horizon,
+    PreparedUpdate,
+    Selection,
+    Summary,
+    TripletUpsert,
+)
+from recallm.stores.base import Applied
+from recallm.stores.redaction import redact
+from recallm.testing.dict_reader import DictReader, EntityState, Namespace, TripletKey, t_of
+
+__all__ = ["DictStore"]
+
+_ALL = Horizon()
+
+
+class DictStore:
+    """A ``GraphStore`` in memory. A write works on a copy that takes the place of the old
+    namespace at its end: readers keep what they opened, and a failure leaves nothing behind."""
+
+    def __init__(self) -> None:
+        self._namespaces: dict[str, Namespace] = {}
+        self._lock = threading.RLock()
+        self._closed = False
+
+    def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
+        """See ``GraphStore.apply``."""
+        with self._write(namespace) as draft:
+            return [_apply(draft, update, index) for index, update in enumerate(updates)]
+
+    @contextmanager
+    def reader(self, namespace: str, horizon: Horizon = _ALL) -> Generator[DictReader, None, None]:
+        """See ``GraphStore.reader``."""
+        self._check_open()
+        yield DictReader(self._namespaces.get(namespace, Namespace()), horizon)
+
+    def revise(self, namespace: str, summary: Summary, *, expected: ContextVersion) -> bool:
+        """See ``GraphStore.revise``."""
+        with self._write(namespace) as draft:
+            found = DictReader(draft, _ALL).context_version(summary.concept)
+            if found != expected:
+                return False
+            draft.summaries[summary.concept, summary.t_index] = summary
+            return True
+
+    def forget(self, namespace: str, selection: Selection) -> Forgotten:
+        """See ``GraphStore.forget``."""
+        with self._write(namespace) as draft:
+            before = draft.copy()
+            if selection.kind == "everything":
+                draft.updates.clear()
+            for update in list(draft.updates):
+                _forget_statements(draft, update, selection)
+            if selection.kind == "concept":
+                for id, entity in list(draft.entities.items()):
+                    if entity.concept.name == selection.value:
+                        del draft.entities[id]
+            _drop_what_nothing_shows(draft)
+            return _difference(before, draft)
+
+    def delete_graph(
+        self,
+        namespace: str,
+        *,
+        entities: Collection[str] = (),
+        triplets: Iterable[tuple[str, str, str]] = (),
+    ) -> Forgotten:
+        """See ``GraphStore.delete_graph``."""
+        with self._write(namespace) as draft:
+            before = draft.copy()
+            for id in entities:
+                draft.entities.pop(id, None)
+            for key in triplets:
+                draft.triplets.pop(key, None)
+            _drop_what_nothing_shows(draft)
+            return _difference(before, draft)
+
+    def restore(
+        self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
+    ) -> int:
+        """See ``GraphStore.restore``."""
+        with self._write(namespace) as draft:
+            if draft.counter > 0 or not draft.holds_nothing():
+                raise InvalidInputError(
+                    f"namespace {namespace!r} was written before; restore into a new one",
+                    argument="namespace",
+                )
+            for record in records:
+                if isinstance(record, Summary):
+                    draft.summaries[record.concept, record.t_index] = record
+                else:
+                    _write_update(draft, record)
+            for subject, _, object in draft.triplets:
+                _check_known(draft, subject, object)
+            draft.counter = t_index
+            return len(draft.updates)
+
+    def namespaces(self) -> list[str]:
+        """See ``GraphStore.namespaces``."""
+        self._check_open()
+        return sorted(name for name, held in self._namespaces.items() if held != Namespace())
+
+    def close(self) -> None:
+        """See ``GraphStore.close``."""
+        self._closed = True
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError
+
+    @contextmanager
+    def _write(self, namespace: str) -> Generator[Namespace, None, None]:
+        self._check_open()
+        with self._lock:
+            draft = self._namespaces.get(namespace, Namespace()).copy()
+            yield draft
+            self._namespaces[namespace] = draft
+
+
+def _apply(draft: Namespace, update: PreparedUpdate, index: int) -> Applied:
+    if update.text is not None:
+        for stored in draft.updates:
+            if stored.text is not None and stored.id == update.id:
+                if stored.text != update.text:
+                    raise ConflictError(update.id, index=index)
+                return Applied(t_index=t_of(stored), duplicate=True)
+    draft.counter += 1
+    _write_update(draft, replace(update, t_index=draft.counter))
+    for triplet in update.triplets:
+        _check_known(draft, triplet.subject, triplet.object)
+    return Applied(t_index=draft.counter)
+
+
+def _write_update(draft: Namespace, update: PreparedUpdate) -> None:
+    for upsert in update.entities:
+        known = draft.entities.get(upsert.id)
+        merged = {**(known.properties if known else {}), **_own(upsert.properties)}
+        draft.entities[upsert.id] = EntityState(
+            type=upsert.type, concept=upsert.concept, properties=merged
+        )
+    for triplet in update.triplets:
+        key = (triplet.subject, triplet.predicate, triplet.object)
+        draft.triplets[key] = {**draft.triplets.get(key, {}), **_own(triplet.properties)}
+    update = replace(update, metadata=_own(update.metadata))
+    if update.text is None:
+        update = PreparedUpdate(
+            id="",
+            text=None,
+            entities=update.entities,
+            triplets=update.triplets,
+            t_index=update.t_index,
+        )
+    if not _is_empty(update):
+        draft.updates.append(update)
+
+
+def _check_known(draft: Namespace, *ids: str) -> None:
+    for id in ids:
+        if id not in draft.entities:
+            raise UnknownEntityError(id)
+
+
+def _own(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of JSON values that the caller cannot change any more."""
+    copied: dict[str, Any] = json.loads(json.dumps(dict(value)))
+    return copied
+
+
+def _is_empty(update: PreparedUpdate) -> bool:
+    return update.text is None and not update.entities and not update.triplets
+
+
+def _selected(update: PreparedUpdate, selection: Selection) -> bool:
+    """Whether the whole update is selected."""
+    value = selection.value
+    match selection.kind:
+        case "before" if isinstance(value, datetime):
+            said = update.timestamp
+            return said is not None and said < value
+        case "before":
+            return t_of(update) < value  # type: ignore[operator]
+        case "id":
+            return update.text is not None and update.id == value
+        case "source":
+            return update.source is not None and update.source == value
+        case "session":
+            name = update.session if update.session is not None else update.source
+            return name is not None and name == value
+        case _:
+            return False
+
+
+def _forget_statements(draft: Namespace, update: PreparedUpdate, selection: Selection) -> None:
+    """Take the selected statements out of ``update``, and the update where none is left."""
+    gone = {
+        statement.position
+        for statement in update.statements
+        if _selected(update, selection)
+        or (
+            selection.kind == "statement" and selection.value == f"{update.id}#{statement.position}"
+        )
+        or (
+            selection.kind == "concept"
+            and any(concept.name == selection.value for concept in statement.concepts)
+        )
+    }
+    whole = _selected(update, selection) or bool(gone and len(gone) == len(update.statements))
+    for statement in update.statements:
+        if statement.position in gone:
+            for concept in statement.concepts:
+                for covered in list(draft.summaries):
+                    if covered[0] == concept.name and covered[1] >= t_of(update):
+                        del draft.summaries[covered]
+    place = draft.updates.index(update)
+    if whole:
+        del draft.updates[place]
+    elif gone:
+        draft.updates[place] = _cut(update, gone)
+
+
+def _cut(update: PreparedUpdate, gone: set[int]) -> PreparedUpdate:
+    """The update without the statements at the positions ``gone``."""
+    assert update.text is not None
+    statements = sorted(update.statements, key=lambda statement: statement.position)
+    text, spans = redact(
+        update.text,
+        [(statement.start, statement.end) for statement in statements],
+        {index for index, statement in enumerate(statements) if statement.position in gone},
+    )
+    kept = [statement for statement in statements if statement.position not in gone]
+    return replace(
+        update,
+        text=text,
+        statements=tuple(
+            replace(statement, start=start, end=end)
+            for statement, (start, end) in zip(kept, spans, strict=True)
+        ),
+        neighbours=tuple(
+            pair for pair in update.neighbours if not {pair.earlier, pair.later} & gone
+        ),
+        entities=tuple(entity for entity in update.entities if entity.position not in gone),
+        triplets=tuple(triplet for triplet in update.triplets if triplet.position not in gone),
+        vectors=tuple(vector for vector in update.vectors if vector.position not in gone),
+    )
+
+
+def _drop_what_nothing_shows(draft: Namespace) -> None:
+    """Drop entities and triplets without evidence, and evidence without its entity or triplet."""
+    shown = {entity.id for update in draft.updates for entity in update.entities}
+    for id in draft.entities.keys() - shown:
+        del draft.entities[id]
+    evident = {_key(triplet) for update in draft.updates for triplet in update.triplets}
+    for key in list(draft.triplets):
+        known = key[0] in draft.entities and key[2] in draft.entities
+        if not known or key not in evident:
+            del draft.triplets[key]
+    draft.updates = [
+        replace(
+            update,
+            entities=tuple(entity for entity in update.entities if entity.id in draft.entities),
+            triplets=tuple(
+                triplet for triplet in update.triplets if _key(triplet) in draft.triplets
+            ),
+        )
+        for update in draft.updates
+    ]
+    draft.updates = [update for update in draft.updates if not _is_empty(update)]
+
+
+def _key(triplet: TripletUpsert) -> TripletKey:
+    return (triplet.subject, triplet.predicate, triplet.object)
+
+
+def _difference(before: Namespace, after: Namespace) -> Forgotten:
+    """What there was before and is no more."""
+    was, now = DictReader(before, _ALL).stats(), DictReader(after, _ALL).stats()
+    return Forgotten(
+        passages=was.passages - now.passages,
+        statements=was.statements - now.statements,
+        concepts=was.concepts - now.concepts,
+        relations=was.relations - now.relations,
+        entities=was.entities - now.entities,
+        triplets=was.triplets - now.triplets,
+        summaries=len(before.summaries) - len(after.summaries),
+    )
