@@ -55,12 +55,21 @@ class RecallConfig:
     revise_every: int = 3
     """n: a concept's context is revised after so many merges (3 in the authors' code)."""
 
+    revision_characters: int = 12_000
+    """What one revision prompt holds of a context; a longer one is folded in part by part."""
+
     candidate_limit: int = 1000
     """Newest statements looked at for one word or concept of a question: bounds hubs."""
 
     def __post_init__(self) -> None:
         for name in (
-            "distance", "limit", "hops", "max_concepts", "max_nodes", "revise_every",
+            "distance",
+            "limit",
+            "hops",
+            "max_concepts",
+            "max_nodes",
+            "revise_every",
+            "revision_characters",
             "candidate_limit",
         ):
             _at_least(name, getattr(self, name), 1)

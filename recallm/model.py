@@ -53,6 +53,7 @@ __all__ = [
     "TripletUpsert",
     "empty_mapping",
     "statement_key",
+    "t_index_of",
     "text_digest",
 ]
 
@@ -66,6 +67,11 @@ MAX_POSITION = NO_POSITION - 1
 def statement_key(t_index: int, position: int) -> int:
     """The key of the statement at ``position`` of the knowledge update ``t_index``."""
     return t_index << _POSITION_BITS | position
+
+
+def t_index_of(key: int) -> int:
+    """The temporal index in a statement's key."""
+    return key >> _POSITION_BITS
 
 
 def text_digest(text: str) -> str:
@@ -269,7 +275,7 @@ class StoredStatement:
     @property
     def t_index(self) -> int:
         """The temporal index of the knowledge update that brought it."""
-        return self.key >> _POSITION_BITS
+        return t_index_of(self.key)
 
     @property
     def position(self) -> int:
@@ -429,9 +435,7 @@ class SessionSize:
     terms: int
 
 
-SelectionKind = Literal[
-    "id", "statement", "source", "session", "concept", "before", "everything"
-]
+SelectionKind = Literal["id", "statement", "source", "session", "concept", "before", "everything"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from recallm.model import StoredStatement, empty_mapping
+from recallm.model import MAX_POSITION, StoredStatement, Summary, empty_mapping
 
-__all__ = ["KnowledgeUpdate", "RankedConcept", "RecalledContext", "RecalledStatement", "Revision"]
+__all__ = [
+    "Answer",
+    "KnowledgeUpdate",
+    "RankedConcept",
+    "RecalledContext",
+    "RecalledStatement",
+    "Revision",
+    "chronological",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +99,40 @@ class RecalledStatement:
             path=path,
         )
 
+    @classmethod
+    def of_summary(
+        cls,
+        summary: Summary,
+        *,
+        score: float | None = None,
+        contributions: Mapping[str, float] | None = None,
+    ) -> RecalledStatement:
+        """A concept's revised context as one more statement, true since its t_index."""
+        return cls(
+            id=f"summary:{summary.concept}@{summary.t_index}",
+            text=summary.text,
+            t_index=summary.t_index,
+            position=MAX_POSITION,
+            timestamp=None,
+            speaker=None,
+            source=None,
+            session=None,
+            metadata=empty_mapping(),
+            concepts=(summary.concept,),
+            score=score,
+            contributions=contributions or empty_mapping(),
+            path=(f"revised context of {summary.concept}",),
+        )
+
+
+def chronological(statements: Iterable[RecalledStatement]) -> tuple[RecalledStatement, ...]:
+    """In the order in which they became true: by timestamp where all have one, else by t_index;
+    then by position."""
+    listed = list(statements)
+    if any(statement.timestamp is None for statement in listed):
+        return tuple(sorted(listed, key=lambda it: (it.t_index, it.position, it.id)))
+    return tuple(sorted(listed, key=lambda it: (it.timestamp, it.t_index, it.position, it.id)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedConcept:
@@ -151,3 +193,17 @@ class RecalledContext:
                 )
             lines += [f"    {step}" for step in statement.path]
         return "\n".join(lines)
+
+
+class Answer(str):
+    """What ``ask`` gives back: the model's answer, a ``str``, with the ``context`` it was given."""
+
+    __slots__ = ("context",)
+
+    context: RecalledContext
+
+    def __new__(cls, text: str, context: RecalledContext) -> Answer:
+        """``text`` is what the model answered, stripped; ``context`` what it was given."""
+        answer = super().__new__(cls, text)
+        answer.context = context
+        return answer

@@ -1,0 +1,59 @@
+"""The context of a concept: what the graph holds of it, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from recallm.model import Filter, StoredStatement, Summary, t_index_of
+from recallm.stores.base import GraphReader
+
+__all__ = ["ConceptContext", "concept_contexts", "sentence"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConceptContext:
+    """The context of a concept: its summary in force, if any, then its later statements."""
+
+    summary: Summary | None
+    statements: tuple[StoredStatement, ...]
+
+    def sentences(self) -> list[str]:
+        """Its text, a sentence a string, in order."""
+        said = [sentence(it.text, it.speaker) for it in self.statements]
+        return said if self.summary is None else [sentence(self.summary.text), *said]
+
+
+def concept_contexts(
+    reader: GraphReader, names: Collection[str], *, where: Filter
+) -> dict[str, ConceptContext]:
+    """The context of each of the concepts ``names`` that has one. With a filter, a summary stays
+    out, since nothing says who said it and when; the statements that it covers stand for it."""
+    summaries: Mapping[str, Summary] = {} if where else reader.summaries(names)
+    mentions = reader.mentions(names, limit=None, where=where)
+    keys = {
+        name: [
+            key
+            for key in reversed(found.keys)
+            if name not in summaries or t_index_of(key) > summaries[name].t_index
+        ]
+        for name, found in mentions.items()
+    }
+    wanted = {key for ordered in keys.values() for key in ordered}
+    rows = {row.key: row for row in reader.statements(wanted)}
+    return {
+        name: ConceptContext(
+            summary=summaries.get(name),
+            statements=tuple(rows[key] for key in ordered if key in rows),
+        )
+        for name, ordered in keys.items()
+        if ordered or name in summaries
+    }
+
+
+def sentence(text: str, speaker: str | None = None) -> str:
+    """``text`` on one line, with a full stop where it ends without any, after its speaker."""
+    flat = " ".join(text.split())
+    if flat and flat[-1].isalnum():
+        flat += "."
+    return flat if speaker is None else f"{speaker}: {flat}"

@@ -1,0 +1,158 @@
+"""From items that a user hands in to prepared updates, and from what the store did to results."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from recallm import checks
+from recallm.errors import ConflictError, InvalidInputError
+from recallm.extraction import Extractor
+from recallm.model import PreparedUpdate
+from recallm.results import KnowledgeUpdate
+from recallm.stores.base import GraphStore
+
+__all__ = ["NewPassage", "batches", "checked_item", "prepared", "written"]
+
+_ARGUMENTS = ("text", "speaker", "timestamp", "source", "session", "id", "metadata")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewPassage:
+    """The arguments of one knowledge update, checked."""
+
+    id: str
+    text: str
+    speaker: str | None
+    timestamp: datetime | None
+    source: str | None
+    session: str | None
+    metadata: dict[str, Any]
+
+
+def checked_item(item: object) -> NewPassage:
+    """An item of ``update_many``: a text, or a mapping of ``update``'s arguments.
+
+    Raises:
+        InvalidInputError: it cannot be used.
+
+    """
+    if isinstance(item, str):
+        item = {"text": item}
+    if not isinstance(item, Mapping):
+        raise InvalidInputError(
+            f"an item must be a str or a mapping of update's arguments, not {type(item).__name__}",
+            argument="items",
+        )
+    unknown = sorted(map(str, set(item) - set(_ARGUMENTS)))
+    if unknown or "text" not in item:
+        problem = f"{', '.join(unknown)} is unknown" if unknown else "text is missing"
+        raise InvalidInputError(
+            f"{problem}; an item has text and may have {', '.join(_ARGUMENTS[1:])}",
+            argument="items",
+        )
+    id = checks.optional_name(item.get("id"), "id")
+    return NewPassage(
+        id=uuid.uuid4().hex if id is None else id,
+        text=checks.passage_text(item["text"]),
+        speaker=checks.optional_name(item.get("speaker"), "speaker"),
+        timestamp=checks.timestamp(item.get("timestamp")),
+        source=checks.optional_name(item.get("source"), "source"),
+        session=checks.optional_name(item.get("session"), "session"),
+        metadata=checks.properties(item.get("metadata"), "metadata"),
+    )
+
+
+def batches(items: Iterable[object], size: int) -> Iterator[tuple[int, list[NewPassage]]]:
+    """Checked items, ``size`` at a time, with the index of the first of each batch.
+
+    Raises:
+        InvalidInputError: with ``index``; the batch of the bad item is not given.
+
+    """
+    iterator = iter(items)
+    first = 0
+    while chunk := list(islice(iterator, size)):
+        batch = []
+        for index, item in enumerate(chunk, start=first):
+            try:
+                batch.append(checked_item(item))
+            except InvalidInputError as error:
+                raise InvalidInputError(
+                    error.message, argument=error.argument, index=index
+                ) from None
+        yield first, batch
+        first += len(chunk)
+
+
+def prepared(
+    batch: Sequence[NewPassage], extractor: Extractor, *, first: int | None
+) -> list[PreparedUpdate]:
+    """What the store writes for each passage; ``first`` is the index of the first, None for a
+    single update."""
+    updates: list[PreparedUpdate] = []
+    extractions = extractor.extract_many((new.text, new.speaker) for new in batch)
+    try:
+        for new, extraction in zip(batch, extractions, strict=True):
+            updates.append(
+                PreparedUpdate(
+                    id=new.id,
+                    text=new.text,
+                    statements=extraction.statements,
+                    neighbours=extraction.neighbours,
+                    source=new.source,
+                    session=new.session,
+                    speaker=new.speaker,
+                    speaker_concept=extraction.speaker_concept,
+                    timestamp=new.timestamp,
+                    metadata=new.metadata,
+                )
+            )
+    except InvalidInputError as error:
+        if first is None:
+            raise
+        raise InvalidInputError(
+            error.message, argument=error.argument, index=first + len(updates)
+        ) from None
+    return updates
+
+
+def written(
+    store: GraphStore, namespace: str, updates: Sequence[PreparedUpdate], *, first: int | None
+) -> list[KnowledgeUpdate]:
+    """Apply the updates in one transaction and say what each wrote.
+
+    Raises:
+        ConflictError: an id belongs to another text; ``index`` counts from the first item of all.
+
+    """
+    try:
+        applied = store.apply(namespace, updates)
+    except ConflictError as error:
+        if first is None:
+            raise ConflictError(error.id) from None
+        raise ConflictError(error.id, index=first + (error.index or 0)) from None
+    return [
+        KnowledgeUpdate(id=update.id, t_index=done.t_index, duplicate=True)
+        if done.duplicate
+        else _result(update, done.t_index)
+        for update, done in zip(updates, applied, strict=True)
+    ]
+
+
+def _result(update: PreparedUpdate, t_index: int) -> KnowledgeUpdate:
+    concepts = dict.fromkeys(
+        mention.name for statement in update.statements for mention in statement.concepts
+    )
+    relations = dict.fromkeys((pair.a, pair.b) for pair in update.neighbours)
+    return KnowledgeUpdate(
+        id=update.id,
+        t_index=t_index,
+        statements=tuple(f"{update.id}#{it.position}" for it in update.statements),
+        concepts=tuple(concepts),
+        relations=tuple(relations),
+    )

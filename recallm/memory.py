@@ -1,0 +1,461 @@
+"""``RecallM``: a long-term memory. Wiring only: every part does its own work.
+
+text ─ extraction ─▶ prepared updates ─ store.apply ─▶ temporal graph (─ revision, with an LLM)
+question ─ extraction ─▶ essential concepts ─ store.reader ─▶ retrieval ─▶ recalled context
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Iterable, Mapping, Sized
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TextIO
+
+from tqdm import tqdm
+
+from recallm import checks
+from recallm.archive import open_for_reading, open_for_writing, read_archive, write_archive
+from recallm.config import RecallConfig
+from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequiredError
+from recallm.extraction import Extractor
+from recallm.graph import MemoryGraph
+from recallm.ingestion import NewPassage, batches, checked_item, prepared, written
+from recallm.model import ConceptRow, Filter, Forgotten, Horizon, Passage, Selection, Stats
+from recallm.prompts import question_prompt
+from recallm.results import (
+    Answer,
+    KnowledgeUpdate,
+    RecalledContext,
+    RecalledStatement,
+    chronological,
+)
+from recallm.retrieval import recall_paper, recall_statements
+from recallm.revision import Reviser
+from recallm.stores.base import GraphReader, GraphStore
+from recallm.stores.opening import open_store
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+__all__ = ["RecallM"]
+
+
+def _system_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+def _quarter_of_characters(text: str) -> int:
+    """Tokens of ``text`` at four characters each, rounded up."""
+    return -(-len(text) // 4)
+
+
+class RecallM:
+    """A long-term memory over a temporal graph of concepts.
+
+    ``store``: None (embedded, in memory), the path of an SQLite file (made if there is none), a
+    ``neo4j://`` or ``bolt://`` URI (``auth`` is its user and password, ``database`` its database),
+    a ``neo4j.Driver``, or a ``GraphStore``; the last two stay open when the memory is closed.
+    ``namespace`` says who owns the memory: nothing ever crosses it. ``llm`` is a callable
+    prompt → text: with one, contexts are revised as in the paper, and ``ask`` uses it.
+    ``count_tokens`` measures ``max_tokens`` (characters / 4, rounded up, where none is given);
+    ``clock`` gives the present as an aware datetime.
+
+    Safe to use from several threads. A context manager: leaving it closes it.
+
+    >>> memory = RecallM()
+    >>> memory.update("Brandon loves coffee").concepts
+    ('brandon', 'coffe')
+    >>> [statement.text for statement in memory.recall("Who loves coffee?").statements]
+    ['Brandon loves coffee']
+
+    Raises:
+        InvalidInputError: an argument cannot be used.
+        StoreError: the store cannot be opened.
+        MissingDependencyError: the ``neo4j`` package is needed and not installed.
+        PipelineError: the spaCy pipeline named in ``config`` is not installed.
+
+    """
+
+    def __init__(
+        self,
+        store: str | os.PathLike[str] | Driver | GraphStore | None = None,
+        *,
+        auth: tuple[str, str] | None = None,
+        database: str | None = None,
+        namespace: str = "default",
+        config: RecallConfig | None = None,
+        llm: Callable[[str], str] | None = None,
+        count_tokens: Callable[[str], int] | None = None,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        self._namespace = checks.name(namespace, "namespace")
+        if config is not None and not isinstance(config, RecallConfig):
+            raise InvalidInputError("config must be a RecallConfig", argument="config")
+        self._config = config or RecallConfig()
+        self._llm = checks.optional_callable(llm, "llm")
+        self._count_tokens = (
+            checks.optional_callable(count_tokens, "count_tokens") or _quarter_of_characters
+        )
+        self._clock = checks.optional_callable(clock, "clock") or _system_clock
+        self._extractor = Extractor(self._config)
+        self._store, self._owns_store = open_store(store, auth=auth, database=database)
+        self._closed = False
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def update(
+        self,
+        text: str,
+        *,
+        speaker: str | None = None,
+        timestamp: datetime | None = None,
+        source: str | None = None,
+        session: str | None = None,
+        id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> KnowledgeUpdate:
+        """Add ``text``: one knowledge update, one transaction (paper, Knowledge Update).
+
+        ``timestamp`` (aware) says when it was said, ``speaker`` by whom, ``session`` in which
+        conversation or document, ``source`` where it comes from. The same ``id`` with the same
+        text changes nothing. ``metadata`` holds JSON values.
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            ConflictError: ``id`` belongs to a passage with another text.
+            StoreError: the store failed; nothing was written.
+
+        """
+        new = checked_item(
+            {
+                "text": text,
+                "speaker": speaker,
+                "timestamp": timestamp,
+                "source": source,
+                "session": session,
+                "id": id,
+                "metadata": metadata,
+            }
+        )
+        return self._write([new], first=None)[0]
+
+    def update_many(
+        self,
+        items: Iterable[str | Mapping[str, Any]],
+        *,
+        batch_size: int = 1000,
+        progress: bool = False,
+    ) -> list[KnowledgeUpdate]:
+        """Add many texts, each its own knowledge update, one transaction a batch.
+
+        An item is a text, or a mapping of ``update``'s arguments. ``progress`` shows a bar on
+        standard error.
+
+        Raises:
+            InvalidInputError, ConflictError: item ``index`` is bad; its batch was rolled back, the
+                batches before it are written (give ids, and the whole call can be repeated).
+            StoreError: the store failed; the batch was rolled back.
+
+        """
+        size = checks.count(batch_size, "batch_size") or 1
+        if isinstance(items, str | bytes | Mapping):
+            raise InvalidInputError(
+                "items must be a list (or another iterable) of texts or mappings; for one text "
+                "use update",
+                argument="items",
+            )
+        self._check_open()
+        done: list[KnowledgeUpdate] = []
+        total = len(items) if isinstance(items, Sized) else None
+        with tqdm(total=total, disable=not progress, unit="update") as bar:
+            for first, batch in batches(items, size):
+                done += self._write(batch, first=first)
+                bar.update(len(batch))
+        return done
+
+    def _write(self, batch: list[NewPassage], *, first: int | None) -> list[KnowledgeUpdate]:
+        """Write one batch; ``first`` is the index of its first item, None for a single update."""
+        self._check_open()
+        updates = prepared(batch, self._extractor, first=first)
+        results = written(self._store, self._namespace, updates, first=first)
+        if self._llm is None:
+            return results
+        reviser = Reviser(
+            self._store,
+            self._llm,
+            self._extractor.describe,
+            every=self._config.revise_every,
+            max_characters=self._config.revision_characters,
+        )
+        return reviser.after(self._namespace, results)
+
+    def forget(
+        self,
+        *,
+        id: str | None = None,
+        statement: str | None = None,
+        source: str | None = None,
+        session: str | None = None,
+        concept: str | None = None,
+        before: int | datetime | None = None,
+        everything: bool = False,
+    ) -> Forgotten:
+        """Forget, for good, what exactly one argument selects; say how much that was.
+
+        ``id``: a passage; ``statement``: one statement, by its id; ``source``; ``session``: by its
+        name (or the source, where no session was given); ``concept``: every statement that mentions
+        it; ``before``: what came before a t_index, or was said before an aware datetime. Afterwards
+        all is as if it had never been said; only t goes on.
+
+        Raises:
+            InvalidInputError: not exactly one argument, or one that cannot be used.
+            StoreError: the store failed; nothing was forgotten.
+
+        """
+        self._check_open()
+        given: dict[str, Any] = {
+            "id": checks.optional_name(id, "id"),
+            "statement": checks.optional_string(statement, "statement"),
+            "source": checks.optional_name(source, "source"),
+            "session": checks.optional_name(session, "session"),
+            "concept": checks.optional_string(concept, "concept"),
+            "before": checks.moment(before, "before"),
+            "everything": True if checks.flag(everything, "everything") else None,
+        }
+        chosen = [(kind, value) for kind, value in given.items() if value is not None]
+        if len(chosen) != 1:
+            raise InvalidInputError(
+                "forget takes exactly one of id, statement, source, session, concept, before, "
+                f"everything=True; {len(chosen)} were given",
+                argument="forget",
+            )
+        [(kind, value)] = chosen
+        if kind == "concept":
+            value = self._extractor.concept_name(value)
+        return self._store.forget(self._namespace, Selection(kind=kind, value=value))
+
+    # -- recalling -------------------------------------------------------------------------
+
+    def recall(
+        self,
+        question: str,
+        *,
+        limit: int | None = None,
+        max_tokens: int | None = None,
+        as_of: int | datetime | None = None,
+        since: int | datetime | None = None,
+        until: int | datetime | None = None,
+        speaker: str | None = None,
+        session: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        min_score: float | None = None,
+    ) -> RecalledContext:
+        """What helps to answer ``question``, in the order in which it became true.
+
+        ``limit`` counts statements (concepts' contexts with ``ranking="paper"``), ``max_tokens``
+        the whole text. ``as_of`` recalls as the memory stood at a t_index, or knowing only what was
+        said up to an aware datetime. ``since``, ``until`` (inclusive), ``speaker``, ``session``,
+        ``metadata`` say which statements may be recalled; ``min_score`` is the least probability.
+        Where nothing is known of it, the context is empty.
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
+        self._check_open()
+        asked = checks.string(question, "question")
+        limit = checks.count(limit, "limit")
+        max_tokens = checks.count(max_tokens, "max_tokens")
+        horizon = self._horizon(as_of)
+        where = checks.statement_filter(
+            since=since, until=until, speaker=speaker, session=session, metadata=metadata
+        )
+        least = checks.probability(min_score, "min_score")
+        if least is not None and self._config.ranking == "paper":
+            raise InvalidInputError(
+                "min_score needs ranking='statements': the paper's scores are no probabilities",
+                argument="min_score",
+            )
+        analysed = self._extractor.question(asked)
+        with self._store.reader(self._namespace, horizon) as reader:
+            if self._config.ranking == "paper":
+                return recall_paper(
+                    reader,
+                    analysed,
+                    config=self._config,
+                    where=where,
+                    limit=limit,
+                    max_tokens=max_tokens,
+                    count_tokens=self._count_tokens,
+                )
+            return recall_statements(
+                reader,
+                analysed,
+                config=self._config,
+                where=where,
+                limit=limit,
+                max_tokens=max_tokens,
+                count_tokens=self._count_tokens,
+                min_score=least,
+            )
+
+    def ask(
+        self, question: str, *, llm: Callable[[str], str] | None = None, **recall: Any
+    ) -> Answer:
+        """Answer ``question`` with ``llm`` (or the memory's) from what is recalled.
+
+        ``recall`` are the arguments of ``recall``. The answer is a ``str``; its ``context`` is
+        what the model was given, with the paper's prompt.
+
+        Raises:
+            LLMRequiredError: no language model was given.
+            LLMError: the language model failed.
+            InvalidInputError: an argument cannot be used.
+
+        """
+        model = checks.optional_callable(llm, "llm") or self._llm
+        if model is None:
+            raise LLMRequiredError(
+                "ask needs a language model: give any callable prompt → text, as "
+                "ask(question, llm=…) or RecallM(…, llm=…); recall needs none"
+            )
+        context = self.recall(question, **recall)
+        try:
+            answer: object = model(question_prompt(question, context.text))
+        except Exception as error:
+            raise LLMError(f"the language model failed: {type(error).__name__}: {error}") from error
+        if not isinstance(answer, str):
+            raise LLMError(
+                f"the language model answered with {type(answer).__name__}, not with a str; wrap "
+                "it in a function that returns the text"
+            )
+        return Answer(answer.strip(), context)
+
+    # -- looking ---------------------------------------------------------------------------
+
+    def get(self, id: str) -> Passage | None:
+        """The passage with this id, verbatim; None if there is none (any more)."""
+        wanted = checks.string(id, "id")
+        with self._reader() as reader:
+            return reader.passage(wanted)
+
+    def history(
+        self, concept: str, *, as_of: int | datetime | None = None
+    ) -> tuple[RecalledStatement, ...]:
+        """Every statement that mentions ``concept`` (as any text spells it), in order."""
+        name = self._extractor.concept_name(checks.string(concept, "concept"))
+        with self._reader(as_of) as reader:
+            found = reader.mentions([name], limit=None, where=Filter()).get(name)
+            rows = reader.statements(found.keys) if found else []
+        return chronological(RecalledStatement.of(row) for row in rows)
+
+    def concepts(
+        self,
+        labels: Iterable[str] | None = None,
+        *,
+        limit: int | None = None,
+        as_of: int | datetime | None = None,
+    ) -> tuple[ConceptRow, ...]:
+        """The concepts with these labels (all if None) that are known, latest touched first."""
+        names = None
+        if labels is not None:
+            names = {
+                self._extractor.concept_name(checks.string(label, "labels")) for label in labels
+            }
+        with self._reader(as_of) as reader:
+            return tuple(reader.concepts(names, limit=checks.count(limit, "limit")))
+
+    def stats(self) -> Stats:
+        """How much this namespace holds."""
+        with self._reader() as reader:
+            return reader.stats()
+
+    @property
+    def graph(self) -> MemoryGraph:
+        """Entities and triplets by exact id."""
+        self._check_open()
+        return MemoryGraph(self._store, self._namespace, self._extractor.concept_name, self._clock)
+
+    # -- archives --------------------------------------------------------------------------
+
+    def export(self, target: str | os.PathLike[str] | TextIO) -> int:
+        """Write the namespace as JSON Lines to a file or a text stream; return its number of
+        knowledge updates. What expired and was not forgotten is in it.
+
+        Raises:
+            ArchiveError: the file cannot be written; one that was there stays.
+
+        """
+        with self._reader() as reader, open_for_writing(target) as stream:
+            return write_archive(stream, self._namespace, reader.t_index, reader.dump())
+
+    def load(self, source: str | os.PathLike[str] | TextIO) -> int:
+        """Fill this namespace, which must be empty, with an archive; return its number of
+        knowledge updates. All of it or nothing.
+
+        Raises:
+            ArchiveError: the archive is damaged, cut short, or of a newer version.
+            InvalidInputError: the namespace is not empty.
+
+        """
+        self._check_open()
+        with open_for_reading(source) as stream:
+            t_index, records = read_archive(stream)
+            return self._store.restore(self._namespace, t_index, records)
+
+    # -- life ------------------------------------------------------------------------------
+
+    @property
+    def namespace(self) -> str:
+        """Whose memory this is."""
+        return self._namespace
+
+    @property
+    def config(self) -> RecallConfig:
+        """The settings."""
+        return self._config
+
+    def in_namespace(self, namespace: str) -> RecallM:
+        """The same store, pipeline and settings, for another owner; it is closed with this one."""
+        other = copy.copy(self)
+        other._namespace = checks.name(namespace, "namespace")
+        other._owns_store = False
+        return other
+
+    def close(self) -> None:
+        """Close the memory and the store that it opened; a second call does nothing."""
+        if not self._closed:
+            self._closed = True
+            if self._owns_store:
+                self._store.close()
+
+    def __enter__(self) -> Self:
+        self._check_open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = " closed" if self._closed else ""
+        return f"<RecallM{state} namespace={self._namespace!r} store={self._store!r}>"
+
+    def _reader(self, as_of: int | datetime | None = None) -> AbstractContextManager[GraphReader]:
+        self._check_open()
+        return self._store.reader(self._namespace, self._horizon(as_of))
+
+    def _horizon(self, as_of: int | datetime | None) -> Horizon:
+        return Horizon(as_of=checks.moment(as_of, "as_of"), now=self._clock())
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError

@@ -1,0 +1,153 @@
+"""When and how contexts are revised (RecallM, Knowledge Update).
+
+A concept's context is revised after every n merges, by a language model, outside of any write
+transaction; the answer is written by compare-and-set, so that nothing newer is lost. The
+statements stay as history. Whatever goes wrong leaves the old context and is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from recallm.contexts import ConceptContext, concept_contexts
+from recallm.errors import StoreError
+from recallm.model import ContextVersion, Filter, Summary, Trait
+from recallm.prompts import revision_prompt
+from recallm.results import KnowledgeUpdate, Revision
+from recallm.stores.base import GraphReader, GraphStore
+
+__all__ = ["Describe", "Reviser"]
+
+
+class Describe(Protocol):
+    """Extraction's description of a text: the stems of its content words, and its traits."""
+
+    def __call__(self, text: str, /) -> tuple[tuple[str, ...], Trait]:
+        """Terms and traits of ``text``."""
+        ...
+
+
+class Reviser:
+    """Revises the contexts of a store with the language model ``llm`` (prompt → text).
+
+    ``every`` is n, the merges after which a context is due; ``max_characters`` bounds what one
+    prompt holds of a context: a longer one is folded in, part by part, so that none of it is
+    passed over.
+    """
+
+    def __init__(
+        self,
+        store: GraphStore,
+        llm: Callable[[str], str],
+        describe: Describe,
+        *,
+        every: int,
+        max_characters: int,
+    ) -> None:
+        self._store = store
+        self._llm = llm
+        self._describe = describe
+        self._every = every
+        self._max_characters = max_characters
+
+    def after(self, namespace: str, updates: Sequence[KnowledgeUpdate]) -> list[KnowledgeUpdate]:
+        """Revise the concepts that ``updates``, just written, touched and that are due; each
+        revision is told by the last of the updates that touched its concept."""
+        last = {name: place for place, update in enumerate(updates) for name in update.concepts}
+        told: dict[int, list[Revision]] = {}
+        for revision in self._revise_due(namespace, last):
+            told.setdefault(last[revision.concept], []).append(revision)
+        return [
+            replace(update, revisions=tuple(told[place])) if place in told else update
+            for place, update in enumerate(updates)
+        ]
+
+    def _revise_due(self, namespace: str, touched: Collection[str]) -> list[Revision]:
+        try:
+            with self._store.reader(namespace) as reader:
+                due = sorted(
+                    concept.name
+                    for concept in reader.concepts(touched)
+                    if concept.merges >= self._every
+                )
+        except StoreError as error:
+            return [_failed(name, error) for name in sorted(touched)]
+        return [self._revise_safely(namespace, name) for name in due]
+
+    def _revise_safely(self, namespace: str, name: str) -> Revision:
+        """The knowledge update is written already: a store that fails now must not undo it."""
+        try:
+            return self._revise(namespace, name)
+        except StoreError as error:
+            return _failed(name, error)
+
+    def _revise(self, namespace: str, name: str) -> Revision:
+        with self._store.reader(namespace) as reader:
+            read = _read(reader, name)
+        if read is None:
+            return Revision(concept=name, text=None, reason="the concept was forgotten meanwhile")
+        label, context, version = read
+        try:
+            text = self._ask(label, context.sentences())
+        except Exception as error:  # noqa: BLE001 - whatever the user's callable raises is reported
+            return Revision(
+                concept=name,
+                text=None,
+                reason=f"the language model failed: {type(error).__name__}: {error}",
+            )
+        if not text:
+            return Revision(
+                concept=name, text=None, reason="the language model gave an empty answer"
+            )
+        terms, traits = self._describe(text)
+        summary = Summary(
+            concept=name, t_index=version.t_index, text=text, terms=terms, traits=traits
+        )
+        if not self._store.revise(namespace, summary, expected=version):
+            return Revision(
+                concept=name,
+                text=None,
+                reason="the context changed meanwhile; it is due again with the next update",
+            )
+        return Revision(concept=name, text=text)
+
+    def _ask(self, label: str, sentences: Iterable[str]) -> str:
+        text = ""
+        for part in _parts(sentences, self._max_characters):
+            before = f"{text}\n" if text else ""
+            answer = self._llm(revision_prompt(label, before + part))
+            if not isinstance(answer, str):
+                raise TypeError(f"it answered with {type(answer).__name__}, not with a str")
+            answer.encode()
+            text = answer.strip()
+            if not text:
+                return ""
+        return text
+
+
+def _failed(name: str, error: StoreError) -> Revision:
+    return Revision(concept=name, text=None, reason=f"the store failed: {error}")
+
+
+def _read(reader: GraphReader, name: str) -> tuple[str, ConceptContext, ContextVersion] | None:
+    version = reader.context_version(name)
+    if version is None:
+        return None
+    [concept] = reader.concepts([name])
+    context = concept_contexts(reader, [name], where=Filter())[name]
+    return concept.label, context, version
+
+
+def _parts(sentences: Iterable[str], max_characters: int) -> Iterator[str]:
+    part: list[str] = []
+    size = 0
+    for sentence in sentences:
+        if part and size + len(sentence) > max_characters:
+            yield "\n".join(part)
+            part, size = [], 0
+        part.append(sentence)
+        size += len(sentence) + 1
+    if part:
+        yield "\n".join(part)

@@ -1,0 +1,78 @@
+"""From what a user names as a store to the store; backends are imported only when named."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from recallm.errors import InvalidInputError, MissingDependencyError
+from recallm.stores.base import GraphStore
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+__all__ = ["open_store"]
+
+_TARGETS = "a file path, a neo4j:// or bolt:// URI, a neo4j Driver, a GraphStore, or None"
+
+
+_NEO4J_SCHEMES = frozenset({"neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc"})
+
+
+def open_store(
+    target: str | os.PathLike[str] | Driver | GraphStore | None,
+    *,
+    auth: tuple[str, str] | None = None,
+    database: str | None = None,
+) -> tuple[GraphStore, bool]:
+    """The store, and whether it was opened here (and is to be closed by who asked).
+
+    Raises:
+        InvalidInputError: nothing can be opened by that name.
+        MissingDependencyError: the driver is not installed.
+        StoreError: it cannot be opened.
+    """
+    scheme = urlsplit(target).scheme.lower() if isinstance(target, str) and "://" in target else ""
+    if scheme in _NEO4J_SCHEMES or _is_driver(target):
+        return _open_neo4j(target, auth, database), True
+    for value, argument in ((auth, "auth"), (database, "database")):
+        if value is not None:
+            raise InvalidInputError(
+                f"{argument} goes with a neo4j:// or bolt:// URI alone", argument=argument
+            )
+    if scheme:
+        raise InvalidInputError(
+            f"no store has the scheme {scheme}://; give {_TARGETS}", argument="store"
+        )
+    if target is None or isinstance(target, str | os.PathLike):
+        from recallm.stores.sqlite import SQLiteStore
+
+        if target is None or os.fspath(target) == ":memory:":
+            return SQLiteStore(), True
+        if not os.fspath(target):
+            raise InvalidInputError("the file path is empty", argument="store")
+        return SQLiteStore(target), True
+    if hasattr(target, "apply") and hasattr(target, "reader"):
+        return cast(GraphStore, target), False
+    raise InvalidInputError(
+        f"{type(target).__name__} is no store; give {_TARGETS}", argument="store"
+    )
+
+
+def _open_neo4j(target: Any, auth: tuple[str, str] | None, database: str | None) -> GraphStore:
+    try:
+        from recallm.stores.neo4j import Neo4jStore
+    except ModuleNotFoundError as error:
+        if error.name != "neo4j":
+            raise
+        raise MissingDependencyError("neo4j", extra="neo4j") from None
+    return Neo4jStore(target, auth=auth, database=database)
+
+
+def _is_driver(target: object) -> bool:
+    """Whether it is a neo4j ``Driver``, without importing neo4j for anybody else's object."""
+    return any(
+        base.__module__.partition(".")[0] == "neo4j" and base.__name__ == "Driver"
+        for base in type(target).__mro__
+    )
