@@ -1,0 +1,133 @@
+"""What all commands share: the memory they work on, and how they fail."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+import typer
+
+from recallm.cli.output import printable
+from recallm.errors import RecallMError, StoreError
+
+if TYPE_CHECKING:
+    from recallm.memory import RecallM
+
+__all__ = ["Opener", "app", "command"]
+
+Opener: TypeAlias = "Callable[..., RecallM]"
+
+app = typer.Typer(
+    name="recallm",
+    help="A long-term memory: text goes in, the statements that answer a question come out.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+def _option(*, help: str, envvar: str, **rest: Any) -> Any:
+    return typer.Option(help=help, envvar=envvar, rich_help_panel="Memory", **rest)
+
+
+_MEMORY_OPTIONS: Mapping[str, tuple[Any, Any]] = {
+    "db": (
+        Annotated[
+            str,
+            _option(
+                help="A SQLite file, or the neo4j:// or bolt:// address of a server.",
+                envvar="RECALLM_DB",
+            ),
+        ],
+        "recallm.db",
+    ),
+    "namespace": (
+        Annotated[str | None, _option(help="Whose memory it is.", envvar="RECALLM_NAMESPACE")],
+        None,
+    ),
+    "user": (Annotated[str, _option(help="User of the server.", envvar="RECALLM_USER")], "neo4j"),
+    "password_file": (
+        Annotated[
+            Path | None,
+            _option(
+                help="File with the server's password; without one it is asked for.",
+                envvar="RECALLM_PASSWORD_FILE",
+                exists=True,
+                dir_okay=False,
+            ),
+        ],
+        None,
+    ),
+}
+
+
+def command(*, creates: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command of a function whose first argument is a function that opens the memory.
+
+    Adds the options that say which memory; turns errors into one line and exit code 1. Only a
+    command that ``creates`` makes a file that is not there.
+    """
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(function)
+        def run(**arguments: Any) -> None:
+            where = {name: arguments.pop(name) for name in _MEMORY_OPTIONS}
+            with _errors_in_one_line():
+                function(functools.partial(_open, creates=creates, **where), **arguments)
+                sys.stdout.flush()
+
+        own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+        added = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value, annotation=kind)
+            for name, (kind, value) in _MEMORY_OPTIONS.items()
+        ]
+        run.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in [*own, *added]}
+        return app.command()(run)
+
+    return decorate
+
+
+def _open(
+    *,
+    db: str,
+    namespace: str | None,
+    user: str,
+    password_file: Path | None,
+    creates: bool,
+    ranking: Literal["statements", "paper"] = "statements",
+) -> RecallM:
+    from recallm import RecallConfig, RecallM
+
+    options: dict[str, Any] = {"config": RecallConfig(ranking=ranking)}
+    if namespace is not None:
+        options["namespace"] = namespace
+    if "://" in db:
+        if password_file is not None:
+            password = password_file.read_text(encoding="utf-8").rstrip("\r\n")
+        else:
+            password = typer.prompt(f"Password of {user}", hide_input=True, err=True)
+        options["auth"] = (user, password)
+    elif not creates and not Path(db).exists():
+        raise StoreError(
+            f"there is no memory at {db}; 'recallm update' makes one, --db names another"
+        )
+    return RecallM(db, **options)
+
+
+@contextmanager
+def _errors_in_one_line() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; nothing is left to be flushed into it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(1) from None
+    except (RecallMError, OSError) as error:
+        typer.echo(f"recallm: {printable(str(error))}", err=True)
+        raise typer.Exit(1) from error
