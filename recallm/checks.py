@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from recallm.errors import InvalidInputError
-from recallm.model import Filter
+from recallm.model import Filter, SelectionKind
 
 __all__ = [
     "MAX_NAME",
@@ -23,6 +23,7 @@ __all__ = [
     "passage_text",
     "probability",
     "properties",
+    "selection",
     "statement_filter",
     "string",
     "timestamp",
@@ -176,6 +177,35 @@ def statement_filter(
         session=optional_name(session, "session"),
         metadata=properties(metadata, "metadata"),
     )
+
+
+def selection(
+    *,
+    id: object,
+    statement: object,
+    source: object,
+    session: object,
+    concept: object,
+    before: object,
+    everything: object,
+) -> tuple[SelectionKind, str | int | datetime]:
+    """The arguments of ``forget``: exactly one is given. A concept is still a label."""
+    given: dict[SelectionKind, str | int | datetime | None] = {
+        "id": optional_name(id, "id"),
+        "statement": optional_string(statement, "statement"),
+        "source": optional_name(source, "source"),
+        "session": optional_name(session, "session"),
+        "concept": optional_string(concept, "concept"),
+        "before": moment(before, "before"),
+        "everything": True if flag(everything, "everything") else None,
+    }
+    chosen = [(kind, value) for kind, value in given.items() if value is not None]
+    if len(chosen) != 1:
+        raise InvalidInputError(
+            f"forget takes exactly one of {', '.join(given)}=True; {len(chosen)} were given",
+            argument="forget",
+        )
+    return chosen[0]
 
 
 def optional_string(value: object, argument: str) -> str | None:

@@ -216,25 +216,17 @@ class RecallM:
 
         """
         self._check_open()
-        given: dict[str, Any] = {
-            "id": checks.optional_name(id, "id"),
-            "statement": checks.optional_string(statement, "statement"),
-            "source": checks.optional_name(source, "source"),
-            "session": checks.optional_name(session, "session"),
-            "concept": checks.optional_string(concept, "concept"),
-            "before": checks.moment(before, "before"),
-            "everything": True if checks.flag(everything, "everything") else None,
-        }
-        chosen = [(kind, value) for kind, value in given.items() if value is not None]
-        if len(chosen) != 1:
-            raise InvalidInputError(
-                "forget takes exactly one of id, statement, source, session, concept, before, "
-                f"everything=True; {len(chosen)} were given",
-                argument="forget",
-            )
-        [(kind, value)] = chosen
+        kind, value = checks.selection(
+            id=id,
+            statement=statement,
+            source=source,
+            session=session,
+            concept=concept,
+            before=before,
+            everything=everything,
+        )
         if kind == "concept":
-            value = self._extractor.concept_name(value)
+            value = self._extractor.concept_name(str(value))
         return self._store.forget(self._namespace, Selection(kind=kind, value=value))
 
     # -- recalling -------------------------------------------------------------------------

@@ -5,46 +5,11 @@ from __future__ import annotations
 import pytest
 
 from recallm.config import RecallConfig
-from recallm.model import (
-    ConceptMention,
-    ContextVersion,
-    ExtractedStatement,
-    Filter,
-    Neighbours,
-    PreparedUpdate,
-    Question,
-    Summary,
-    Trait,
-)
+from recallm.model import ContextVersion, Filter, PreparedUpdate, Question, Summary, Trait
 from recallm.results import RecalledContext
 from recallm.retrieval.paper import recall_paper
 from recallm.testing import DictStore
-
-
-def mention(name: str) -> ConceptMention:
-    return ConceptMention(name=name, label=name.title(), kind="noun")
-
-
-def said(text: str, *concepts: str) -> PreparedUpdate:
-    """An update of one statement whose neighbouring ``concepts`` are related."""
-    pairs = zip(concepts, concepts[1:], strict=False)
-    return PreparedUpdate(
-        id=text,
-        text=text,
-        statements=(
-            ExtractedStatement(
-                position=0,
-                start=0,
-                end=len(text),
-                terms=concepts,
-                concepts=tuple(map(mention, concepts)),
-                traits=Trait(0),
-            ),
-        ),
-        neighbours=tuple(
-            Neighbours(a=min(pair), b=max(pair), earlier=0, later=0) for pair in pairs
-        ),
-    )
+from tests.builders import mention, said
 
 
 def store_of(*updates: PreparedUpdate) -> DictStore:

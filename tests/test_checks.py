@@ -1,0 +1,117 @@
+"""Bad input: each a clear error that names the argument and says what to do."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from recallm import checks
+from recallm.errors import InvalidInputError, RecallMError
+
+
+@pytest.mark.parametrize("value", [None, 3, b"bytes", ["text"]])
+def test_a_text_must_be_a_str(value: object) -> None:
+    with pytest.raises(InvalidInputError, match="text must be a str") as caught:
+        checks.passage_text(value)
+    assert caught.value.argument == "text"
+    assert isinstance(caught.value, RecallMError)
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("value", ["", " ", "\n\t\u2003"])
+def test_an_empty_text_is_refused(value: str) -> None:
+    with pytest.raises(InvalidInputError, match="empty"):
+        checks.passage_text(value)
+
+
+@pytest.mark.parametrize("value", ["\x00", "a\x00b", "\u202eRTL", "😀", "中文", "<b>'\"`;--"])
+def test_any_character_that_unicode_can_encode_is_kept(value: str) -> None:
+    assert checks.passage_text(value) == value
+    assert checks.name(value, "id") == value
+
+
+def test_a_lone_surrogate_is_refused_with_the_way_to_clean_it() -> None:
+    text = "broken \ud83d end"
+    with pytest.raises(InvalidInputError, match=r"lone surrogate at character 7.*'replace'"):
+        checks.passage_text(text)
+    checks.passage_text(text.encode("utf-8", "replace").decode("utf-8"))
+
+
+@pytest.mark.parametrize("value", ["", "x" * (checks.MAX_NAME + 1)])
+def test_names_have_a_length(value: str) -> None:
+    with pytest.raises(InvalidInputError, match="1 to 1024 characters"):
+        checks.name(value, "namespace")
+
+
+def test_a_naive_datetime_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match=r"no time zone.*timezone\.utc"):
+        checks.timestamp(datetime(2024, 1, 1))  # noqa: DTZ001 - naive on purpose
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        datetime.min.replace(tzinfo=timezone(timedelta(hours=1))),
+        datetime.max.replace(tzinfo=timezone(timedelta(hours=-1))),
+    ],
+)
+def test_a_datetime_without_a_place_in_utc_is_refused(value: datetime) -> None:
+    with pytest.raises(InvalidInputError, match="1 to 9999"):
+        checks.timestamp(value)
+
+
+def test_a_date_is_no_datetime() -> None:
+    with pytest.raises(InvalidInputError, match="must be a datetime, not date"):
+        checks.timestamp(datetime(2024, 1, 1, tzinfo=UTC).date())
+
+
+@pytest.mark.parametrize("value", [-1, True, 1.5, "3"])
+def test_a_moment_is_a_t_index_or_a_datetime(value: object) -> None:
+    with pytest.raises(InvalidInputError, match="as_of"):
+        checks.moment(value, "as_of")
+
+
+@pytest.mark.parametrize("value", [0, -3, True, 2.0, "5"])
+def test_a_limit_is_at_least_one(value: object) -> None:
+    with pytest.raises(InvalidInputError, match="limit"):
+        checks.count(value, "limit")
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), True, "0.5"])
+def test_a_probability_lies_in_0_to_1(value: object) -> None:
+    with pytest.raises(InvalidInputError, match="min_score"):
+        checks.probability(value, "min_score")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {1: "int key"},
+        {"tuple": (1, 2)},
+        {"nan": float("nan")},
+        {"set": {1}},
+        {"when": datetime(2024, 1, 1, tzinfo=UTC)},
+        {"bad": "\ud800"},
+        ["not", "a", "mapping"],
+    ],
+)
+def test_properties_that_json_would_change_are_refused(value: Any) -> None:
+    with pytest.raises(InvalidInputError, match="metadata"):
+        checks.properties(value, "metadata")
+
+
+def test_properties_that_refer_to_themselves_are_refused() -> None:
+    endless: dict[str, Any] = {}
+    endless["self"] = endless
+    with pytest.raises(InvalidInputError, match="metadata"):
+        checks.properties(endless, "metadata")
+
+
+def test_good_properties_come_back_as_a_copy() -> None:
+    value = {"a": [1, 2.5, None, True, {"b": "é"}]}
+    copied = checks.properties(value, "metadata")
+    assert copied == value
+    value["a"].append("later")
+    assert copied != value

@@ -1,0 +1,488 @@
+"""RecallM as its users see it, on the embedded store and with the shipped pipeline."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recallm import (
+    ClosedError,
+    ConflictError,
+    InvalidInputError,
+    LLMError,
+    LLMRequiredError,
+    NewEntity,
+    NewTriplet,
+    RecallConfig,
+    RecallM,
+    UnknownEntityError,
+)
+from recallm.testing import DictStore
+
+MAY = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory() -> Iterator[RecallM]:
+    with RecallM() as memory:
+        yield memory
+
+
+def texts(memory: RecallM, question: str, **arguments: Any) -> list[str]:
+    return [it.text for it in memory.recall(question, **arguments).statements]
+
+
+class TestUpdate:
+    def test_it_says_what_it_wrote(self, memory: RecallM) -> None:
+        update = memory.update("Brandon loves coffee", id="one")
+        assert update.t_index == 1
+        assert update.statements == ("one#0",)
+        assert update.concepts == ("brandon", "coffe")
+        assert update.relations == (("brandon", "coffe"),)
+        assert not update.duplicate
+
+    def test_the_passage_comes_back_verbatim(self, memory: RecallM) -> None:
+        text = "  \u201cHi!\u201d she said.\r\n\n* one\x00\n* two \U0001f600 <b>&amp;</b>\n"
+        memory.update(
+            text,
+            id="p",
+            speaker="Ana",
+            timestamp=MAY,
+            source="book",
+            session="s",
+            metadata={"page": 3, "tags": ["a", None, {"deep": 1.5}]},
+        )
+        passage = memory.get("p")
+        assert passage is not None
+        assert passage.text == text
+        assert passage.metadata == {"page": 3, "tags": ["a", None, {"deep": 1.5}]}
+        assert (passage.speaker, passage.timestamp, passage.source, passage.session) == (
+            "Ana",
+            MAY,
+            "book",
+            "s",
+        )
+
+    def test_the_same_id_with_the_same_text_changes_nothing(self, memory: RecallM) -> None:
+        first = memory.update("Brandon loves coffee", id="one")
+        before = memory.stats()
+        again = memory.update("Brandon loves coffee", id="one")
+        assert again.duplicate
+        assert again.t_index == first.t_index
+        assert memory.stats() == before
+
+    def test_the_same_id_with_another_text_is_a_conflict(self, memory: RecallM) -> None:
+        memory.update("Brandon loves coffee", id="one")
+        before = memory.stats()
+        with pytest.raises(ConflictError, match="'one'") as caught:
+            memory.update("Brandon loves tea", id="one")
+        assert caught.value.index is None
+        assert memory.stats() == before
+
+    def test_the_walk_throughs_graph(self, memory: RecallM) -> None:
+        memory.update("Brandon loves coffee")
+        memory.update("Brandon wants to travel to Paris")
+        rows = {it.name: (it.t_index, it.updates, it.merges) for it in memory.concepts()}
+        assert rows == {"brandon": (2, 2, 1), "coffe": (1, 1, 0), "pari": (2, 1, 0)}
+
+
+class TestUpdateMany:
+    def test_each_item_is_a_knowledge_update(self, memory: RecallM) -> None:
+        done = memory.update_many(
+            ["Ana sings.", {"text": "Bo dances.", "id": "b", "speaker": "Cy"}], batch_size=1
+        )
+        assert [it.t_index for it in done] == [1, 2]
+        assert done[1].id == "b"
+        assert memory.get("b").speaker == "Cy"  # type: ignore[union-attr]
+
+    def test_equal_to_single_updates(self, memory: RecallM) -> None:
+        items = [f"Ana met Bo in Oslo on day {n}." for n in range(7)]
+        memory.update_many(items, batch_size=3)
+        single = memory.in_namespace("single")
+        for item in items:
+            single.update(item)
+        assert memory.stats() == single.stats()
+        assert memory.concepts() == single.concepts()
+
+    @pytest.mark.parametrize(
+        ("bad", "error"),
+        [
+            ("", InvalidInputError),
+            (3, InvalidInputError),
+            ({"txt": "Ana"}, InvalidInputError),
+            ({"text": "Ana", "colour": 1}, InvalidInputError),
+            ({"text": "Ana", "timestamp": MAY.replace(tzinfo=None)}, InvalidInputError),
+            ({"text": "Something else", "id": "taken"}, ConflictError),
+        ],
+    )
+    def test_a_bad_item_names_its_index_and_its_batch_is_rolled_back(
+        self, memory: RecallM, bad: Any, error: type[InvalidInputError | ConflictError]
+    ) -> None:
+        memory.update("Ana sings.", id="taken")
+        items = ["Bo dances.", "Cy reads.", "Di swims.", bad, "Ed runs."]
+        with pytest.raises(error, match="item 3") as caught:
+            memory.update_many(items, batch_size=2)
+        assert caught.value.index == 3
+        assert memory.stats().passages == 3
+        assert memory.get("taken") is not None
+
+    def test_a_text_in_place_of_a_list_is_refused(self, memory: RecallM) -> None:
+        with pytest.raises(InvalidInputError, match="use update"):
+            memory.update_many("Ana sings.")
+
+    def test_the_progress_bar_goes_to_standard_error(
+        self, memory: RecallM, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        memory.update_many(["Ana sings."] * 3, progress=True)
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert "3/3" in captured.err
+
+
+class TestRecall:
+    @pytest.mark.parametrize("ranking", ["statements", "paper"])
+    @pytest.mark.parametrize("question", ["", "   ", "?!", "Who is Zebulon?", "the of and", "\x00"])
+    def test_where_nothing_is_known_the_context_is_empty(self, ranking: Any, question: str) -> None:
+        memory = RecallM(config=RecallConfig(ranking=ranking))
+        assert not memory.recall(question)
+        memory.update("Brandon loves coffee")
+        recalled = memory.recall(question)
+        assert (recalled.text, recalled.statements, recalled.tokens) == ("", (), 0)
+
+    def test_statements_stand_in_the_order_in_which_they_became_true(self, memory: RecallM) -> None:
+        memory.update("Brandon cancelled the trip to Paris.", timestamp=MAY)
+        memory.update("Brandon planned a trip to Paris.", timestamp=MAY - timedelta(days=9))
+        assert texts(memory, "What about Brandon's trip to Paris?") == [
+            "Brandon planned a trip to Paris.",
+            "Brandon cancelled the trip to Paris.",
+        ]
+        memory.update("Brandon dreams of Paris.")
+        assert texts(memory, "What about Brandon's trip to Paris?") == [
+            "Brandon cancelled the trip to Paris.",
+            "Brandon planned a trip to Paris.",
+            "Brandon dreams of Paris.",
+        ]
+
+    def test_as_of_a_t_index_recalls_as_the_memory_stood(self, memory: RecallM) -> None:
+        memory.update("Ingrid lives in Oslo.")
+        then = memory.recall("Where does Ingrid live?")
+        memory.update("Ingrid lives in Malaga.")
+        memory.update("Nina lives in Rome.")
+        assert memory.recall("Where does Ingrid live?", as_of=1) == then
+        assert memory.recall("Where does Ingrid live?", as_of=0).text == ""
+        assert len(texts(memory, "Where does Ingrid live?")) > 1
+
+    def test_as_of_a_datetime_knows_what_was_said_by_then(self, memory: RecallM) -> None:
+        memory.update("Ingrid lives in Malaga.", timestamp=MAY)
+        memory.update("Ingrid lives in Oslo.", timestamp=MAY - timedelta(days=99))
+        memory.update("Ingrid lives in Rome.")
+        recalled = texts(memory, "Where does Ingrid live?", as_of=MAY - timedelta(days=1))
+        assert recalled == ["Ingrid lives in Oslo."]
+
+    def test_filters(self, memory: RecallM) -> None:
+        memory.update("I like tea.", speaker="Ana", session="one", timestamp=MAY)
+        memory.update("I like milk.", speaker="Bo", source="two", metadata={"k": [1]})
+        question = "Who likes what, tea or milk?"
+        assert texts(memory, question, speaker="Ana") == ["I like tea."]
+        assert texts(memory, question, session="two") == ["I like milk."]
+        assert texts(memory, question, since=2) == ["I like milk."]
+        assert texts(memory, question, until=MAY) == ["I like tea."]
+        assert texts(memory, question, metadata={"k": [1]}) == ["I like milk."]
+        assert texts(memory, question, metadata={"k": [True]}) == []
+
+    @pytest.mark.parametrize("ranking", ["statements", "paper"])
+    @pytest.mark.parametrize("max_tokens", [1, 5, 20, 40, 80, 200])
+    def test_max_tokens_counts_the_whole_text_by_the_given_counter(
+        self, ranking: Any, max_tokens: int
+    ) -> None:
+        memory = RecallM(
+            config=RecallConfig(ranking=ranking), count_tokens=lambda text: len(text.split())
+        )
+        memory.update_many(f"Ana bought apple number {n} in Oslo." for n in range(20))
+        recalled = memory.recall("Which apple did Ana buy in Oslo?", max_tokens=max_tokens)
+        assert recalled.tokens == len(recalled.text.split()) <= max_tokens
+        assert bool(recalled) is (max_tokens >= 40) or max_tokens == 20
+
+    def test_limit_and_min_score(self, memory: RecallM) -> None:
+        memory.update_many(f"Ana bought apple number {n} in Oslo." for n in range(20))
+        assert len(texts(memory, "Which apple did Ana buy?", limit=3)) == 3
+        everything = memory.recall("Which apple did Ana buy?", limit=50).statements
+        scores = sorted(it.score for it in everything if it.score is not None)
+        assert 0 < scores[0] <= scores[-1] < 1
+        kept = memory.recall("Which apple did Ana buy?", limit=50, min_score=scores[-1])
+        assert {it.score for it in kept.statements} == {scores[-1]}
+        assert not memory.recall("Which apple did Ana buy?", min_score=1)
+
+    def test_explain_names_signals_and_paths(self, memory: RecallM) -> None:
+        memory.update("Ana bought a boat in Oslo.")
+        recalled = memory.recall("Where did Ana buy the boat?")
+        [statement] = recalled.statements
+        explained = recalled.explain()
+        assert statement.contributions
+        assert statement.path
+        for name in (name for name, value in statement.contributions.items() if value):
+            assert name in explained
+        assert statement.path[0] in explained
+        assert f"{statement.score:.3f}" in explained
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            {"limit": 0},
+            {"max_tokens": 0},
+            {"as_of": -1},
+            {"since": "May"},
+            {"until": MAY.replace(tzinfo=None)},
+            {"speaker": 3},
+            {"session": ""},
+            {"metadata": {1: 2}},
+            {"min_score": 2},
+        ],
+    )
+    def test_bad_arguments_are_named(self, memory: RecallM, arguments: dict[str, Any]) -> None:
+        with pytest.raises(InvalidInputError) as caught:
+            memory.recall("Who?", **arguments)
+        assert caught.value.argument in arguments
+
+    def test_min_score_has_no_meaning_for_the_papers_ranking(self) -> None:
+        memory = RecallM(config=RecallConfig(ranking="paper"))
+        with pytest.raises(InvalidInputError, match="min_score"):
+            memory.recall("Who?", min_score=0.5)
+
+
+class TestAsk:
+    def test_the_prompt_is_the_papers(self, memory: RecallM) -> None:
+        prompts = []
+        memory.update("Brandon wants to travel to Paris")
+        answer = memory.ask(
+            "Who wants to travel to Paris?", llm=lambda prompt: prompts.append(prompt) or " Brandon"
+        )
+        assert answer == "Brandon"
+        assert answer.context.statements
+        [prompt] = prompts
+        assert prompt.startswith("Using the following statements when necessary")
+        assert "Brandon wants to travel to Paris" in prompt
+        assert prompt.endswith("question:\nWho wants to travel to Paris?\n\nAnswer:")
+
+    def test_without_a_model_the_error_says_how_to_give_one(self, memory: RecallM) -> None:
+        with pytest.raises(LLMRequiredError, match="llm="):
+            memory.ask("Who?")
+
+    def test_a_failing_model(self, memory: RecallM) -> None:
+        def fail(prompt: str) -> str:
+            raise TimeoutError("slow")
+
+        with pytest.raises(LLMError, match="slow") as caught:
+            memory.ask("Who?", llm=fail)
+        assert isinstance(caught.value.__cause__, TimeoutError)
+        with pytest.raises(LLMError, match="int"):
+            memory.ask("Who?", llm=lambda _: 3)  # type: ignore[arg-type,return-value]
+
+
+class TestForget:
+    def test_exactly_one_selection(self, memory: RecallM) -> None:
+        for arguments in ({}, {"id": "a", "source": "b"}, {"everything": False}):
+            with pytest.raises(InvalidInputError, match="exactly one"):
+                memory.forget(**arguments)
+
+    def test_a_concept_by_any_spelling(self, memory: RecallM) -> None:
+        memory.update("Brandon loves coffee")
+        memory.update("Carter loves tea")
+        memory.update("The COFFEES were cold")
+        assert memory.forget(concept="Coffee").statements == 2
+        assert [it.text for it in memory.history("Carter")] == ["Carter loves tea"]
+        assert memory.concepts(["coffee", "Brandon"]) == ()
+        assert not memory.recall("Who loves coffee?").text.count("coffee")
+
+    def test_afterwards_all_is_as_if_it_had_never_been_said(self, memory: RecallM) -> None:
+        kept = ["Ana met Bo in Oslo.", "Bo lives in Rome."]
+        memory.update(kept[0], id="0")
+        memory.update("Ana met Bo in Rome with Cy.", source="secret")
+        memory.update(kept[1], id="1")
+        memory.forget(source="secret")
+        other = RecallM()
+        for id, text in enumerate(kept):
+            other.update(text, id=str(id))
+        there = memory.recall("Where did Ana meet Bo?")
+        fresh = other.recall("Where did Ana meet Bo?")
+        assert [(it.text, it.score) for it in there.statements] == [
+            (it.text, pytest.approx(it.score, abs=0.05)) for it in fresh.statements
+        ]
+        assert memory.stats().relations == other.stats().relations
+        assert memory.stats().concepts == other.stats().concepts
+
+
+class TestNamespaces:
+    def test_nothing_crosses(self, memory: RecallM) -> None:
+        names = ["a", "A", "a/b", "a' OR 1=1 --", "x\x00", "\u202e", "n" * 1024]
+        for name in names:
+            memory.in_namespace(name).update(f"The secret of number {len(name)} is {name!r}.")
+        for name in names:
+            other = memory.in_namespace(name)
+            assert other.stats().passages == 1
+            assert texts(other, "What is the secret?") == [
+                f"The secret of number {len(name)} is {name!r}."
+            ]
+        assert memory.stats().passages == 0
+
+    def test_scores_tell_nothing_about_another_tenant(self, memory: RecallM) -> None:
+        memory.update("Ana sings in Oslo.")
+        before = memory.recall("Where does Ana sing?")
+        memory.in_namespace("other").update_many(["Ana sings in Rome."] * 50)
+        assert memory.recall("Where does Ana sing?") == before
+
+
+class TestArchive:
+    def test_a_round_trip_is_lossless(self, memory: RecallM) -> None:
+        memory.update("Ana met Bo in Oslo. They ate.", id="a", timestamp=MAY, speaker="Cy")
+        memory.update("Bo lives in Rome.", source="s", metadata={"é": [None]})
+        memory.graph.upsert([NewEntity(id="Ana"), NewEntity(id="Bo", properties={"age": 3})])
+        memory.graph.upsert(triplets=[NewTriplet(subject="Ana", predicate="knows", object="Bo")])
+        memory.forget(statement="a#1")
+        first = io.StringIO()
+        assert memory.export(first) == 4
+        for store in (None, DictStore()):
+            other = RecallM(store, namespace="default")
+            first.seek(0)
+            assert other.load(first) == 4
+            second = io.StringIO()
+            other.export(second)
+            assert second.getvalue() == first.getvalue()
+            assert other.stats() == memory.stats()
+            assert other.recall("Where is Bo?") == memory.recall("Where is Bo?")
+
+    def test_a_namespace_with_something_in_it_is_not_loaded_into(
+        self, memory: RecallM, tmp_path: Path
+    ) -> None:
+        memory.update("Ana sings.")
+        memory.export(tmp_path / "a.jsonl")
+        with pytest.raises(InvalidInputError, match="empty"):
+            memory.load(tmp_path / "a.jsonl")
+        assert memory.stats().passages == 1
+
+    def test_a_damaged_archive_leaves_nothing(self, memory: RecallM, tmp_path: Path) -> None:
+        memory.update_many(["Ana sings.", "Bo dances."])
+        path = tmp_path / "a.jsonl"
+        memory.export(path)
+        path.write_text(path.read_text().rsplit("\n", 2)[0])
+        other = memory.in_namespace("other")
+        with pytest.raises(Exception, match="cut short"):
+            other.load(path)
+        assert other.stats().passages == 0
+        other.update("Cy reads.")
+
+
+class TestGraph:
+    def test_entities_keep_their_exact_ids_where_stems_collide(self, memory: RecallM) -> None:
+        graph = memory.graph
+        graph.upsert([NewEntity(id="university", type="place"), NewEntity(id="universe")])
+        assert graph.entity("university").type == "place"  # type: ignore[union-attr]
+        assert {it.concept for it in graph.entities()} == {"univers"}
+        assert [it.id for it in graph.entities(labels=["Universal"])] == ["universe", "university"]
+        assert graph.entity("University") is None
+
+    def test_a_triplet_needs_its_entities(self, memory: RecallM) -> None:
+        memory.graph.upsert([NewEntity(id="a")])
+        with pytest.raises(UnknownEntityError, match="'b'"):
+            memory.graph.upsert(triplets=[NewTriplet(subject="a", predicate="p", object="b")])
+        assert memory.stats().t_index == 1
+
+    def test_deleting_what_is_unknown_deletes_nothing(self, memory: RecallM) -> None:
+        memory.graph.upsert([NewEntity(id="a"), NewEntity(id="!!!")])
+        assert not memory.graph.delete(["b"], [("a", "p", "b")])
+        assert memory.graph.delete(["!!!"]).entities == 1
+        assert [it.id for it in memory.graph.entities()] == ["a"]
+
+
+class TestLife:
+    def test_a_closed_memory_says_so(self) -> None:
+        memory = RecallM()
+        other = memory.in_namespace("other")
+        memory.close()
+        memory.close()
+        for closed in (memory, other):
+            for call in (
+                lambda it: it.update("Ana"),
+                lambda it: it.update_many(["Ana"]),
+                lambda it: it.recall("Who?"),
+                lambda it: it.get("id"),
+                lambda it: it.stats(),
+                lambda it: it.forget(everything=True),
+                lambda it: it.export(io.StringIO()),
+                lambda it: it.graph.entities(),
+            ):
+                with pytest.raises(ClosedError):
+                    call(closed)
+
+    def test_a_store_that_was_handed_in_stays_open(self) -> None:
+        store = DictStore()
+        with RecallM(store) as memory:
+            memory.update("Ana sings.")
+        assert RecallM(store).stats().passages == 1
+
+    def test_a_file_is_opened_again(self, tmp_path: Path) -> None:
+        with RecallM(tmp_path / "m.db") as memory:
+            memory.update("Ana sings.", id="a")
+        with RecallM(str(tmp_path / "m.db")) as memory:
+            assert memory.get("a") is not None
+
+    @pytest.mark.parametrize("store", ["http://x", 3, b"path", ""])
+    def test_what_is_no_store_is_refused(self, store: Any) -> None:
+        with pytest.raises(InvalidInputError, match="store"):
+            RecallM(store)
+
+    def test_auth_without_a_server_is_refused(self) -> None:
+        with pytest.raises(InvalidInputError, match="auth"):
+            RecallM(auth=("neo4j", "x"))
+
+    def test_many_threads_lose_nothing(self, memory: RecallM) -> None:
+        def work(name: str) -> None:
+            mine = memory.in_namespace(name)
+            for number in range(20):
+                mine.update(f"{name} counted {number} birds.", id=str(number))
+                assert f"{number} birds" in mine.recall(f"How many birds, {name}?", since=1).text
+
+        threads = [threading.Thread(target=work, args=(name,)) for name in ("Ana", "Bo", "Cy")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for name in ("Ana", "Bo", "Cy"):
+            assert [it.text for it in memory.in_namespace(name).history("bird")] == [
+                f"{name} counted {number} birds." for number in range(20)
+            ]
+
+
+class TestRevision:
+    def test_with_a_model_contexts_are_revised_and_told(self) -> None:
+        prompts: list[str] = []
+
+        def llm(prompt: str) -> str:
+            prompts.append(prompt)
+            return "Brandon flies to Brazil."
+
+        memory = RecallM(llm=llm, config=RecallConfig(ranking="paper"))
+        done = [
+            memory.update(text)
+            for text in (
+                "Brandon wants to go to Paris",
+                "Brandon looks forward to Paris",
+                "Brandon cancelled Paris",
+                "Brandon goes to Brazil",
+            )
+        ]
+        assert [len(it.revisions) for it in done] == [0, 0, 0, 1]
+        assert done[3].revisions[0].concept == "brandon"
+        assert len(prompts) == 1
+        assert memory.recall("Brandon?").text.endswith("Brandon flies to Brazil.")
+        assert len(memory.history("Brandon")) == 4
+
+    def test_without_a_model_nothing_is_revised(self, memory: RecallM) -> None:
+        for number in range(9):
+            assert memory.update(f"Brandon saw {number} birds").revisions == ()
