@@ -1,0 +1,143 @@
+"""Bulk ingest of short statements: recallm on an SQLite file, and vectors in Chroma.
+
+    python -m benchmarks.ingest [--statements 20000] [--chroma 1000] [--json OUT]
+
+All write durable files, in one process, one after the other, with the threads that they take by
+themselves. Chroma is measured as it comes (its default embedding pads every text to 256 tokens),
+with the same model padded to the longest text of a batch alone (texts sorted by length), and that
+model once more without storing anything. It fetches the model the first time (80 MB).
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import chromadb
+import numpy as np
+from chromadb.config import Settings
+from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
+
+from benchmarks.report import report
+from benchmarks.statements import Talk
+from recallm import RecallM
+
+_BATCH = 1000
+
+
+class Unpadded(ONNXMiniLM_L6_V2):
+    """Chroma's model on batches of texts of like length, padded to the longest of each."""
+
+    def __call__(self, input: list[str]) -> Any:
+        """A vector of 384 numbers for each text, in their order."""
+        self._download_model_if_not_exists()
+        self.tokenizer.enable_padding(pad_id=0, pad_token="[PAD]")
+        order = sorted(range(len(input)), key=lambda place: len(input[place]))
+        embeddings: list[Any] = [None] * len(input)
+        for start in range(0, len(order), 64):
+            places = order[start : start + 64]
+            encoded = self.tokenizer.encode_batch([input[place] for place in places])
+            mask = np.array([each.attention_mask for each in encoded], dtype=np.int64)
+            ids = np.array([each.ids for each in encoded], dtype=np.int64)
+            hidden = self.model.run(
+                None,
+                {
+                    "input_ids": ids,
+                    "attention_mask": mask,
+                    "token_type_ids": np.zeros_like(ids),
+                },
+            )[0]
+            weights = mask[:, :, None].astype(np.float32)
+            means = (hidden * weights).sum(1) / weights.sum(1)
+            means /= np.linalg.norm(means, axis=1, keepdims=True)
+            for place, vector in zip(places, means, strict=True):
+                embeddings[place] = vector
+        return embeddings
+
+    @staticmethod
+    def name() -> str:
+        """How Chroma writes it down."""
+        return "unpadded_mini_lm_l6_v2"
+
+
+def recallm_rate(texts: list[str], folder: Path) -> float:
+    """Statements a second into an SQLite file, extraction included."""
+    with RecallM(folder / "recallm.db") as memory:
+        memory.update_many(texts[:200])
+        began = time.perf_counter()
+        memory.update_many(texts[200:], batch_size=_BATCH)
+        return (len(texts) - 200) / (time.perf_counter() - began)
+
+
+def chroma_rate(texts: list[str], folder: Path, embedding: Any) -> float:
+    """Statements a second into a persistent Chroma collection."""
+    client = chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
+    collection = client.create_collection("statements", embedding_function=embedding)
+    collection.add(ids=["warm-up"], documents=["A statement that loads the model."])
+    began = time.perf_counter()
+    for start in range(0, len(texts), _BATCH):
+        batch = texts[start : start + _BATCH]
+        collection.add(ids=[str(start + place) for place in range(len(batch))], documents=batch)
+    return len(texts) / (time.perf_counter() - began)
+
+
+def embedding_rate(texts: list[str]) -> float:
+    """Statements a second through the model alone, without padding."""
+    embedding = Unpadded()
+    embedding(texts[:10])
+    began = time.perf_counter()
+    for start in range(0, len(texts), _BATCH):
+        embedding(texts[start : start + _BATCH])
+    return len(texts) / (time.perf_counter() - began)
+
+
+def same_vectors(texts: list[str]) -> float:
+    """The greatest difference between the two ways to run the model: they must agree."""
+    return float(np.abs(np.array(ONNXMiniLM_L6_V2()(texts)) - np.array(Unpadded()(texts))).max())
+
+
+def main() -> None:
+    """Measure and report."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--statements", type=int, default=20_000, help="for recallm")
+    parser.add_argument("--chroma", type=int, default=1_000, help="for Chroma as it comes")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    texts = list(islice(Talk().statements(), options.statements))
+    some = texts[: options.chroma]
+    with tempfile.TemporaryDirectory(prefix="recallm-bench-") as name:
+        folder = Path(name)
+        ours = recallm_rate(texts, folder)
+        rates = {
+            "recallm, SQLite": (len(texts), ours),
+            "Chroma as it comes": (
+                len(some),
+                chroma_rate(some, folder / "padded", ONNXMiniLM_L6_V2()),
+            ),
+            "Chroma, same model without padding": (
+                len(texts[:5000]),
+                chroma_rate(texts[:5000], folder / "unpadded", Unpadded()),
+            ),
+            "that model alone, nothing stored": (len(texts[:5000]), embedding_rate(texts[:5000])),
+        }
+    difference = same_vectors(texts[:32])
+    if difference > 1e-5:
+        raise SystemExit(f"the two ways to run the model differ by {difference:g}")
+    rows = [
+        {
+            "what": what,
+            "statements": count,
+            "statements/s": rate,
+            "recallm is faster by": None if rate == ours else f"{ours / rate:.1f} x",
+        }
+        for what, (count, rate) in rates.items()
+    ]
+    report("Bulk ingest of short statements into a file", rows, options.json)
+
+
+if __name__ == "__main__":
+    main()

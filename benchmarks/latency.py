@@ -1,0 +1,107 @@
+"""How long one durable update and one recall take while a memory on SQLite grows.
+
+    python -m benchmarks.latency [--relations 1000000] [--questions 400] [--json OUT]
+
+Measured at 1,000 and 100,000 statements, and at 100,000 and 1,000,000 relations; every update is
+one transaction on disk. Questions name people and places as often as the statements do; those
+about hubs name the ones that are named most. Growing to 1,000,000 relations takes minutes:
+``--relations 100000`` stops before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from benchmarks.report import percentile, report
+from benchmarks.statements import Talk
+from recallm import RecallM
+from recallm.model import Stats
+
+_STEP = 5_000
+_UPDATES = 200
+
+
+def milliseconds(calls: list[Callable[[], object]]) -> list[float]:
+    """How long each call takes; the first ones warm up and do not count."""
+    taken = []
+    for call in calls:
+        began = time.perf_counter()
+        call()
+        taken.append((time.perf_counter() - began) * 1000)
+    return taken[len(taken) // 20 :]
+
+
+def measure(memory: RecallM, talk: Talk, questions: int) -> dict[str, Any]:
+    """One row: the memory's size, updates and recalls."""
+    size = memory.stats()
+    recalls = {
+        kind: milliseconds([lambda text=text: memory.recall(text) for text in asked])  # type: ignore[misc]
+        for kind, asked in {
+            "all": talk.questions(questions),
+            "hubs": talk.hub_questions(questions // 2),
+        }.items()
+    }
+    texts = list(islice(talk.statements(), _UPDATES))
+    updates = milliseconds([lambda text=text: memory.update(text) for text in texts])  # type: ignore[misc]
+    return {
+        "statements": size.statements,
+        "relations": size.relations,
+        "update median ms": statistics.median(updates),
+        "update p95": percentile(updates, 0.95),
+        "recall p50": percentile(recalls["all"], 0.5),
+        "recall p95": percentile(recalls["all"], 0.95),
+        "hubs p50": percentile(recalls["hubs"], 0.5),
+        "hubs p95": percentile(recalls["hubs"], 0.95),
+    }
+
+
+def main() -> None:
+    """Grow a memory, measure on the way, report."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--relations", type=int, default=1_000_000, help="where to stop")
+    parser.add_argument("--questions", type=int, default=400)
+    parser.add_argument("--db", type=Path, help="keep the file here, and go on with one that is")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    marks: list[Callable[[Stats], bool]] = [
+        lambda size: size.statements >= 1_000,
+        lambda size: size.statements >= 100_000,
+        lambda size: size.relations >= 100_000,
+        lambda size: size.relations >= options.relations,
+    ]
+    talk = Talk()
+    source = talk.statements()
+    rows = []
+    with (
+        tempfile.TemporaryDirectory(prefix="recallm-bench-") as folder,
+        RecallM(options.db or Path(folder) / "recallm.db") as memory,
+        tqdm(total=options.relations, unit=" relations") as bar,
+    ):
+        while marks:
+            size = memory.stats()
+            bar.update(size.relations - bar.n)
+            if any(reached(size) for reached in marks):
+                marks = [reached for reached in marks if not reached(size)]
+                rows.append(measure(memory, talk, options.questions))
+            elif size.statements < 1_000:
+                memory.update_many(islice(source, 1_000))
+            else:
+                memory.update_many(islice(source, _STEP))
+    for row in rows:
+        row["recall p95 to 100k"] = row["recall p95"] / next(
+            each["recall p95"] for each in rows if each["relations"] >= 100_000
+        )
+    report("One update and one recall on a growing memory (SQLite)", rows, options.json)
+
+
+if __name__ == "__main__":
+    main()

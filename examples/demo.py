@@ -1,0 +1,132 @@
+"""The paper's own examples and a real text in one memory: ``make demo``.
+
+Brandon's days (RecallM, Figure 7) are remembered between the paragraphs of five travel guides, so
+that more than a hundred unrelated statements lie in between. Then both are asked about. Nothing is
+needed but this package: no server, no key, no network. Exit code 1 if an answer was not recalled.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from recallm import RecallM
+
+GUIDES = Path(__file__).parent / "travel"
+
+FIGURE_7 = (
+    "Brandon wants to go to Paris for his next vacation.",
+    "Brandon quit his current job after just 2 weeks of working there.",
+    "Brandon is still looking forward to his vacation in Paris.",
+    "Brandon is unemployed.",
+    "Brandon just ate a salad.",
+    "Carter just ate some chicken.",
+    "Brandon cancelled his Paris trip, and is now planning on going to Brazil instead.",
+    "Brandon just ate a banana.",
+    "Brandon found a new job at Cisco and is no longer unemployed.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A question, and words that the statement which answers it holds."""
+
+    question: str
+    answer: str
+
+
+CASES = (
+    Case(
+        question="Where does Brandon plan on traveling for his next vacation?",
+        answer="going to Brazil",
+    ),
+    Case(question="Is Brandon currently employed?", answer="found a new job at Cisco"),
+    Case(
+        question="What was the last thing Brandon ate before the banana?",
+        answer="ate a salad",
+    ),
+    Case(question="What did the Romans call York?", answer="Eboracum"),
+    Case(question="Who designed the Sheikh Lotf Allah Mosque?", answer="Sheikh Bahai"),
+    Case(question="How many inhabitants does Socotra have?", answer="40,000 inhabitants"),
+    Case(question="How did the dragon's blood tree get its name?", answer="dark red liquid"),
+    Case(question="When did Athens host the Olympic Games?", answer="2004"),
+    Case(question="When is the best time to visit Athens?", answer="Spring and late autumn"),
+    Case(question="Are there passenger trains to Tulsa?", answer="no passenger train service"),
+)
+
+
+def paragraphs() -> Iterator[dict[str, str]]:
+    """The paragraphs of the guides; each guide is a source."""
+    for guide in sorted(GUIDES.glob("*.txt")):
+        for paragraph in guide.read_text(encoding="utf-8").split("\n\n"):
+            yield {"text": paragraph.strip(), "source": guide.stem}
+
+
+def remember(memory: RecallM) -> tuple[int, float]:
+    """Write everything; return its words and the seconds it took."""
+    unrelated = list(paragraphs())
+    share = -(-len(unrelated) // len(FIGURE_7))
+    words = sum(len(item["text"].split()) for item in unrelated)
+    words += sum(len(text.split()) for text in FIGURE_7)
+    began = time.perf_counter()
+    for place, text in enumerate(FIGURE_7):
+        memory.update(text)
+        memory.update_many(unrelated[place * share : (place + 1) * share])
+    return words, time.perf_counter() - began
+
+
+def ask(memory: RecallM, console: Console, case: Case) -> tuple[bool, float]:
+    """Print what is recalled; return whether the answer is in it, and the seconds it took."""
+    began = time.perf_counter()
+    context = memory.recall(case.question, limit=5)
+    seconds = time.perf_counter() - began
+    console.print(f"\n[bold]{case.question}[/bold]  [dim]{seconds * 1000:.1f} ms[/dim]")
+    for statement in context.statements:
+        line = Text(f"  t={statement.t_index:<3} {statement.text}")
+        line.highlight_words([case.answer], style="bold green")
+        console.print(line)
+    found = any(case.answer in statement.text for statement in context.statements)
+    if not found:
+        console.print(f"  [red]not recalled: {case.answer}[/red]")
+    return found, seconds
+
+
+def main() -> int:
+    """Run the demo; return its exit code."""
+    console = Console(highlight=False, soft_wrap=True)
+    began = time.perf_counter()
+    with RecallM() as memory:
+        memory.recall("Who?")
+        console.print(f"memory and language pipeline ready in {time.perf_counter() - began:.2f} s")
+        words, seconds = remember(memory)
+        size = memory.stats()
+        console.print(
+            f"{words:,} words in {size.passages} knowledge updates remembered in {seconds:.2f} s "
+            f"({words / seconds:,.0f} words/s): {size.statements} statements, "
+            f"{size.concepts} concepts, {size.relations} relations"
+        )
+        results = [ask(memory, console, case) for case in CASES]
+        console.print("\n[bold]Why? (one question explained)[/bold]")
+        console.print(Text(memory.recall(CASES[0].question, limit=2).explain()))
+        console.print("\n[bold]As it stood when Brandon had no job[/bold]")
+        unemployed = next(each for each in memory.history("Brandon") if "unemployed" in each.text)
+        earlier = memory.recall(CASES[1].question, limit=3, as_of=unemployed.t_index)
+        console.print(Text(earlier.text))
+    found = sum(hit for hit, _ in results)
+    median = statistics.median(seconds for _, seconds in results) * 1000
+    console.print(
+        f"\n[bold]{found} of {len(CASES)} answers recalled[/bold] among 5 statements each, "
+        f"{median:.1f} ms a question (median)"
+    )
+    return 0 if found == len(CASES) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
