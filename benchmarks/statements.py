@@ -40,7 +40,8 @@ waffles walnuts yogurt
 """.split()
 _HOBBIES = """
 archery astronomy badminton baking baseball birdwatching bowling boxing calligraphy camping
-carpentry chess climbing cooking cricket cycling dancing drawing embroidery fencing fishing football gardening
+carpentry chess climbing cooking cricket cycling dancing drawing embroidery fencing fishing football
+gardening
 golf hiking hockey judo juggling karate knitting origami painting photography pottery rowing rugby
 running sailing sculpture singing skating skiing snorkelling squash surfing swimming tennis theatre
 volleyball weaving woodwork wrestling yoga
