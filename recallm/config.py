@@ -28,8 +28,9 @@ class RecallConfig:
     """Paper, Knowledge Update: nouns alone are concepts; no entities, no numbers."""
 
     trim_concepts: int | None = None
-    """The authors' trimming: of a sentence with more than this many concepts (they: 3) only the
-    first and the last ones are kept. None: off."""
+    """The authors' trimming: of a sentence with more than this many distinct concepts (they: 3),
+    only the first name and the concepts just before and after it stay; where it holds no name,
+    the middle three. None: off."""
 
     ranking: Literal["statements", "paper"] = "statements"
     """Which ranking ``recall`` uses."""

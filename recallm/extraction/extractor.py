@@ -1,0 +1,256 @@
+"""The extractor: from a text to its statements, concepts and neighbour pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from recallm.config import RecallConfig
+from recallm.errors import InvalidInputError
+from recallm.extraction.blocks import Span, blocks, readable
+from recallm.extraction.concepts import Place, entities, label_words, places, trimmed
+from recallm.extraction.neighbours import neighbour_pairs
+from recallm.extraction.pipeline import Pipeline, TaggedText, load_pipeline
+from recallm.extraction.questions import asked_traits, temporal_intent
+from recallm.extraction.statements import sentences
+from recallm.extraction.stemming import is_shouted
+from recallm.extraction.terms import terms
+from recallm.extraction.traits import traits
+from recallm.extraction.words import LONGEST_WORD, Word
+from recallm.model import (
+    MAX_POSITION,
+    ConceptKind,
+    ConceptMention,
+    ExtractedStatement,
+    Extraction,
+    Question,
+    Trait,
+)
+
+__all__ = ["Extractor"]
+
+_BATCH_CHARACTERS = 200_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sentence:
+    """A sentence before it gets its position: its span in the text and what it holds."""
+
+    start: int
+    end: int
+    words: Sequence[Word]
+    terms: list[str]
+    places: list[Place]
+    traits: Trait
+
+
+class Extractor:
+    """Reads texts and questions with one spaCy pipeline and one configuration.
+
+    The pipeline is loaded at first use, once for all extractors that use it. Safe for several
+    threads, which take turns.
+
+    Every method raises ``PipelineError`` where the pipeline cannot be loaded.
+    """
+
+    def __init__(self, config: RecallConfig) -> None:
+        self._config = config
+
+    def extract(self, text: str, *, speaker: str | None = None) -> Extraction:
+        """The statements, concepts and neighbour pairs of a passage (paper, Knowledge Update).
+
+        Raises:
+            InvalidInputError: the text has more statements than a passage can hold.
+        """
+        return self._extraction(self._sentences([text])[0], speaker)
+
+    def extract_many(
+        self, items: Iterable[tuple[str, str | None]], *, batch_size: int = 256
+    ) -> Iterator[Extraction]:
+        """``extract`` for each (text, speaker), in order, at the pace of ``items``.
+
+        Raises:
+            InvalidInputError: as for ``extract``; ``index`` is the place in ``items``.
+        """
+        index = 0
+        for batch in _batches(items, batch_size):
+            read = self._sentences([text for text, _ in batch])
+            for sentences_of_text, (_, speaker) in zip(read, batch, strict=True):
+                yield self._extraction(sentences_of_text, speaker, index)
+                index += 1
+
+    def question(self, text: str) -> Question:
+        """The essential concepts, terms, answer traits and temporal intent of a question (paper,
+        Questioning the System)."""
+        read = self._sentences([text])[0]
+        concepts: dict[str, ConceptMention] = {}
+        stems: dict[str, None] = {}
+        asks = tenses = Trait(0)
+        words: list[Word] = []
+        for sentence in read:
+            _add_mentions(concepts, sentence.places)
+            stems.update(dict.fromkeys(sentence.terms))
+            own = [word for word in sentence.words if word.is_word]
+            asks = asked_traits(own) or asks
+            tenses |= sentence.traits
+            words.extend(own)
+        return Question(
+            text=text,
+            terms=tuple(stems),
+            concepts=tuple(concepts.values()),
+            asks=asks,
+            intent=temporal_intent(words, tenses),
+        )
+
+    def concept_name(self, label: str) -> str:
+        """The name of the concept that a label spells: "New York" → "new york".
+
+        A label without a letter or a digit, or with nothing but words over 100 characters, is
+        its own name, in lower case and cut to 100 characters.
+        """
+        return self._named(label)[0].name
+
+    def describe(self, text: str) -> tuple[tuple[str, ...], Trait]:
+        """The terms and the traits of a text as a whole, such as a summary."""
+        read = self._sentences([text])[0]
+        found = Trait(0)
+        for sentence in read:
+            found |= sentence.traits
+        return tuple(term for sentence in read for term in sentence.terms), found
+
+    @property
+    def _pipeline(self) -> Pipeline:
+        return load_pipeline(self._config.spacy_model)
+
+    def _sentences(self, texts: Sequence[str]) -> list[list[_Sentence]]:
+        """The sentences of each text."""
+        spans = [blocks(text) for text in texts]
+        pieces = [
+            readable(text[start:end])
+            for text, own in zip(texts, spans, strict=True)
+            for start, end in own
+        ]
+        tagged = iter(self._pipeline.tag(pieces) if pieces else [])
+        result: list[list[_Sentence]] = []
+        for text, own in zip(texts, spans, strict=True):
+            shouted = is_shouted(text)
+            result.append(
+                [
+                    sentence
+                    for span in own
+                    for sentence in self._sentences_of_block(text, span, next(tagged), shouted)
+                ]
+            )
+        return result
+
+    def _sentences_of_block(
+        self, text: str, block: Span, tagged: TaggedText, shouted: bool
+    ) -> Iterator[_Sentence]:
+        found = entities(tagged)
+        nouns_only = self._config.nouns_only
+        trim = self._config.trim_concepts
+        offset, end_of_block = block
+        for span in sentences(tagged):
+            first, last = span
+            # A token may begin with a character that Python takes for white space: cut by text.
+            start = offset + (tagged.starts[first] if first else 0)
+            end = offset + tagged.starts[last] if last < len(tagged.words) else end_of_block
+            piece = text[start:end]
+            stripped = piece.strip()
+            if not stripped:
+                continue
+            start += len(piece) - len(piece.lstrip())
+            order = list(places(tagged, span, found, shouted=shouted, nouns_only=nouns_only))
+            yield _Sentence(
+                start=start,
+                end=start + len(stripped),
+                words=tagged.words[first:last],
+                terms=terms(tagged.words, tagged.tags, span, found, shouted=shouted),
+                places=order if trim is None else trimmed(order, trim),
+                traits=traits(tagged, span, found, stripped),
+            )
+
+    def _extraction(
+        self, read: Sequence[_Sentence], speaker: str | None, index: int | None = None
+    ) -> Extraction:
+        if len(read) > MAX_POSITION + 1:
+            raise InvalidInputError(
+                f"the text has {len(read)} statements, a passage holds at most "
+                f"{MAX_POSITION + 1}; split it",
+                argument="text",
+                index=index,
+            )
+        said_by = self._named(speaker) if speaker and speaker.strip() else ()
+        name = said_by[0].name if said_by else None
+        return Extraction(
+            statements=tuple(
+                _statement(position, sentence, said_by) for position, sentence in enumerate(read)
+            ),
+            neighbours=neighbour_pairs(
+                [
+                    (place.concept.name, position)
+                    for position, sentence in enumerate(read)
+                    for place in sentence.places
+                ],
+                self._config.distance,
+                speaker=name,
+            ),
+            speaker_concept=name,
+        )
+
+    def _named(self, label: str) -> tuple[ConceptMention, ...]:
+        """The concept that a label names, and its parts where it has several words."""
+        shouted = is_shouted(label)
+        label = " ".join(label.split())
+        words = label_words(self._pipeline.words(label))
+        names = [word.stem if shouted else word.acronym for word in words]
+        whole = " ".join(names) or label.lower()[:LONGEST_WORD]
+        parts: tuple[ConceptMention, ...] = ()
+        if len(names) > 1 and not self._config.nouns_only:
+            parts = tuple(
+                ConceptMention(name=name, label=word.text, kind="name")
+                for name, word in zip(names, words, strict=True)
+            )
+        kind: ConceptKind = "entity" if len(names) > 1 else "name"
+        return (ConceptMention(name=whole, label=label, kind=kind), *parts)
+
+
+def _statement(
+    position: int, sentence: _Sentence, said_by: Sequence[ConceptMention]
+) -> ExtractedStatement:
+    concepts: dict[str, ConceptMention] = {}
+    for mention in said_by:
+        concepts.setdefault(mention.name, mention)
+    _add_mentions(concepts, sentence.places)
+    return ExtractedStatement(
+        position=position,
+        start=sentence.start,
+        end=sentence.end,
+        terms=tuple(sentence.terms),
+        concepts=tuple(concepts.values()),
+        traits=sentence.traits,
+    )
+
+
+def _add_mentions(concepts: dict[str, ConceptMention], found: Iterable[Place]) -> None:
+    """Add concepts and parts in order; the first mention of a name stays."""
+    for place in found:
+        concepts.setdefault(place.concept.name, place.concept)
+        for part in place.parts:
+            concepts.setdefault(part.name, part)
+
+
+def _batches(
+    items: Iterable[tuple[str, str | None]], most: int
+) -> Iterator[list[tuple[str, str | None]]]:
+    """Batches of at most ``most`` items; fewer where texts are long."""
+    batch: list[tuple[str, str | None]] = []
+    size = 0
+    for item in items:
+        batch.append(item)
+        size += len(item[0])
+        if len(batch) >= most or size >= _BATCH_CHARACTERS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,184 @@
+"""The spaCy pipeline: which one is loaded, what it must give, and how texts run through it."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import spacy
+from spacy.attrs import ENT_IOB, ENT_TYPE, IDX, LENGTH, ORTH, POS, SENT_START
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from recallm.errors import PipelineError
+from recallm.extraction.shipped import load_shipped
+from recallm.extraction.words import Lexicon, Word
+
+__all__ = ["Pipeline", "TaggedText", "load_pipeline", "read_doc"]
+
+_SHIPPED: Final = "en_recallm"
+_ATTRIBUTES: Final = [ORTH, IDX, LENGTH, POS, SENT_START, ENT_IOB, ENT_TYPE]
+_BEGINS: Final = 3
+_INSIDE: Final = 1
+_TRUE: Final = 1
+_SPACY_NAME = re.compile(r"[a-z]{2,3}_(?:core|dep|ent|sent)_[a-z]+_(?:sm|md|lg|trf)")
+_PROBE = "Anna lives in Paris. She has two cats."
+_BATCH: Final = 128
+_MOST_LEXEMES: Final = 50_000
+
+_pipelines: dict[str | None, Pipeline] = {}
+_loading = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggedText:
+    """A text as the pipeline reads it; the lists run in parallel, one entry a token.
+
+    ``tags`` are spaCy's part-of-speech symbols, ``starts`` characters, ``begins`` says where the
+    pipeline begins a sentence; ``entities`` are (first token, last token + 1, label).
+    """
+
+    text: str
+    words: list[Word]
+    starts: list[int]
+    tags: list[int]
+    begins: list[bool]
+    entities: list[tuple[int, int, str]]
+
+
+class Pipeline:
+    """A loaded spaCy pipeline with its lexicon. Threads take turns."""
+
+    def __init__(self, nlp: Language) -> None:
+        self._nlp = nlp
+        self._lexicon = Lexicon()
+        self._lock = threading.Lock()
+
+    def tag(self, texts: Sequence[str]) -> list[TaggedText]:
+        """Run texts through the pipeline, in order."""
+        with self._lock, self._zone():
+            return [read_doc(doc, self._lexicon) for doc in self._docs(texts)]
+
+    def words(self, text: str) -> list[Word]:
+        """The words of a label: the tokenizer alone."""
+        with self._lock, self._zone():
+            doc = self._nlp.make_doc(text)
+            return [
+                self._lexicon.find(token.orth) or self._lexicon.add(token.orth, token.text)
+                for token in doc
+            ]
+
+    def _zone(self) -> AbstractContextManager[Any]:
+        """Where the vocabulary may grow: for ever while it is small, since known words are
+        tokenized faster; then only until the texts are read, since texts never run out of new
+        tokens."""
+        small = len(self._nlp.vocab) < _MOST_LEXEMES
+        return nullcontext() if small else self._nlp.memory_zone()
+
+    def _docs(self, texts: Sequence[str]) -> Iterator[Doc]:
+        # For a single text, Language.pipe costs more to set up than it saves.
+        if len(texts) == 1:
+            return iter([self._nlp(texts[0])])
+        return self._nlp.pipe(texts, batch_size=_BATCH)
+
+
+def read_doc(doc: Doc, lexicon: Lexicon) -> TaggedText:
+    """Read a spaCy document into plain lists."""
+    text = doc.text
+    columns: list[list[int]] = doc.to_array(_ATTRIBUTES).T.astype(np.uint64, copy=False).tolist()
+    keys, starts, lengths, tags, begins, entity_marks, entity_types = columns
+    find, add = lexicon.find, lexicon.add
+    words = [
+        find(key) or add(key, text[start : start + length])
+        for key, start, length in zip(keys, starts, lengths, strict=True)
+    ]
+    return TaggedText(
+        text=text,
+        words=words,
+        starts=starts,
+        tags=tags,
+        begins=[begin == _TRUE for begin in begins],
+        entities=_entities(doc, entity_marks, entity_types) if any(entity_types) else [],
+    )
+
+
+def _entities(doc: Doc, marks: Sequence[int], types: Sequence[int]) -> list[tuple[int, int, str]]:
+    found: list[tuple[int, int, str]] = []
+    strings = doc.vocab.strings
+    for i, (mark, kind) in enumerate(zip(marks, types, strict=True)):
+        if mark == _BEGINS:
+            found.append((i, i + 1, strings[kind]))
+        elif mark == _INSIDE and found and found[-1][1] == i:
+            first, _, label = found[-1]
+            found[-1] = (first, i + 1, label)
+    return found
+
+
+def load_pipeline(model: str | None) -> Pipeline:
+    """The shipped pipeline (None), or an installed one by name or path; each is loaded once.
+
+    Raises:
+        PipelineError: it is not installed, cannot be loaded, or sets no part-of-speech tags or
+            no sentence starts.
+    """
+    with _loading:
+        if model not in _pipelines:
+            nlp = _shipped() if model is None else _installed(model)
+            _check(nlp, model or _SHIPPED)
+            _pipelines[model] = Pipeline(nlp)
+        return _pipelines[model]
+
+
+def _shipped() -> Language:
+    try:
+        return load_shipped()
+    except (OSError, ValueError) as error:
+        raise PipelineError(
+            f"the English pipeline that ships with recallm cannot be read ({error}); "
+            "reinstall it with: pip install --force-reinstall --no-deps recallm",
+            model=_SHIPPED,
+        ) from error
+
+
+def _installed(model: str) -> Language:
+    if not (spacy.util.is_package(model) or Path(model).exists()):
+        raise PipelineError(
+            f"the spaCy pipeline {model!r} is not installed; {_advice(model)}", model=model
+        )
+    try:
+        # Lemmas are not used; leaving them out makes large pipelines a good deal faster.
+        return spacy.load(model, exclude=["lemmatizer"])
+    except Exception as error:
+        raise PipelineError(
+            f"the spaCy pipeline {model!r} cannot be loaded: {error}", model=model
+        ) from error
+
+
+def _advice(model: str) -> str:
+    if "/" in model or "\\" in model:
+        return "there is no such folder"
+    if _SPACY_NAME.fullmatch(model):
+        return f"install it with: python -m spacy download {model}"
+    return f"install it with: pip install {model}"
+
+
+def _check(nlp: Language, model: str) -> None:
+    doc: Any = nlp(_PROBE)
+    missing = [
+        what
+        for what, attribute in (("part-of-speech tags", "POS"), ("sentence starts", "SENT_START"))
+        if not doc.has_annotation(attribute)
+    ]
+    if missing:
+        raise PipelineError(
+            f"the spaCy pipeline {model!r} sets no {' and no '.join(missing)}; use one with a "
+            "morphologizer or a tagger with an attribute_ruler, and a parser, senter or "
+            "sentencizer (such as en_core_web_sm), or the one that ships with recallm",
+            model=model,
+        )

@@ -1,0 +1,45 @@
+"""Stems: the keys under which words are known again.
+
+A stem is the word in lower case, in Unicode's compatibility form, cut by Porter's algorithm of
+1980 (the paper, Knowledge Update, uses NLTK's). As in Porter's own program, words of one or two
+letters stay as they are.
+"""
+
+from __future__ import annotations
+
+import threading
+import unicodedata
+
+import Stemmer
+
+__all__ = ["is_acronym", "is_shouted", "plain", "stem"]
+
+_LONGEST_ACRONYM = 6
+_lock = threading.Lock()
+_porter = Stemmer.Stemmer("porter", 0)
+
+
+def plain(word: str) -> str:
+    """The word in lower case and Unicode's compatibility form: an acronym's name."""
+    return unicodedata.normalize("NFKC", word).lower()
+
+
+def stem(word: str) -> str:
+    """The Porter stem of a word: "coffee" → "coffe", "Paris" → "pari"."""
+    lowered = plain(word)
+    if len(lowered) <= 2:
+        return lowered
+    # A PyStemmer object keeps state between calls: one thread at a time.
+    with _lock:
+        stemmed: str = _porter.stemWord(lowered)
+    return stemmed
+
+
+def is_acronym(word: str) -> bool:
+    """Whether the word is written like an acronym: two to six characters, letters all capital."""
+    return 2 <= len(word) <= _LONGEST_ACRONYM and word.isupper() and word[0].isalpha()
+
+
+def is_shouted(text: str) -> bool:
+    """Whether a text of several words is all in capitals, so that capitals mean nothing in it."""
+    return text.isupper() and len(text.split()) > 1
