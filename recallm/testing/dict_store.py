@@ -67,8 +67,6 @@ class DictStore:
         """See ``GraphStore.forget``."""
         with self._write(namespace) as draft:
             before = draft.copy()
-            if selection.kind == "everything":
-                draft.updates.clear()
             for update in list(draft.updates):
                 _forget_statements(draft, update, selection)
             if selection.kind == "concept":
@@ -199,6 +197,8 @@ def _selected(update: PreparedUpdate, selection: Selection) -> bool:
             return said is not None and said < value
         case "before":
             return t_of(update) < value  # type: ignore[operator]
+        case "everything":
+            return True
         case "id":
             return update.text is not None and update.id == value
         case "source":

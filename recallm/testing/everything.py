@@ -1,0 +1,78 @@
+"""All that a reader can say, as one value: two stores that agree give equal ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from recallm.model import Filter, PreparedUpdate, Summary, statement_key
+from recallm.stores.base import GraphReader
+
+__all__ = ["Vocabulary", "everything"]
+
+_ENOUGH = 1_000_000
+
+
+@dataclass(slots=True, kw_only=True)
+class Vocabulary:
+    """The names that a reader is asked for: all that some records ever named."""
+
+    passages: set[str] = field(default_factory=set)
+    keys: set[int] = field(default_factory=set)
+    stems: set[str] = field(default_factory=set)
+    concepts: set[str] = field(default_factory=set)
+    entities: set[str] = field(default_factory=set)
+    models: set[str] = field(default_factory=set)
+    sessions: set[str] = field(default_factory=set)
+
+    def add(self, records: Iterable[PreparedUpdate | Summary]) -> Vocabulary:
+        """Take in what these records name; returns itself."""
+        for record in records:
+            if isinstance(record, Summary):
+                self.concepts.add(record.concept)
+            else:
+                self._add_update(record)
+        return self
+
+    def _add_update(self, update: PreparedUpdate) -> None:
+        t_index = update.t_index or 0
+        self.passages.add(update.id)
+        self.sessions |= {f"@{t_index}", f"={update.session}", f"={update.source}"}
+        self.models |= {vector.model for vector in update.vectors}
+        for statement in update.statements:
+            self.keys.add(statement_key(t_index, statement.position))
+            self.stems |= set(statement.terms)
+            self.concepts |= {concept.name for concept in statement.concepts}
+        for entity in update.entities:
+            self.entities.add(entity.id)
+            self.concepts.add(entity.concept.name)
+
+
+def everything(reader: GraphReader, also: Vocabulary | None = None) -> dict[str, Any]:
+    """The answers to all that can be asked about what ``dump`` names and ``also`` knows."""
+    dump = list(reader.dump())
+    known = also or Vocabulary()
+    known.add(dump)
+    keys, names = sorted(known.keys), sorted(known.concepts)
+    return {
+        "t_index": reader.t_index,
+        "passages": [reader.passage(id) for id in sorted(known.passages)],
+        "statements": reader.statements(keys),
+        "postings": dict(reader.postings(known.stems, limit=_ENOUGH, where=Filter())),
+        "mentions": dict(reader.mentions(names, limit=None, where=Filter())),
+        "concepts": reader.concepts(),
+        "named concepts": reader.concepts(names),
+        "relations": reader.relations(names, limit=_ENOUGH),
+        "relations among": reader.relations_among(names),
+        "summaries": dict(reader.summaries(names)),
+        "entities": reader.entities(),
+        "named entities": reader.entities(known.entities),
+        "triplets": reader.triplets(),
+        "corpus": reader.corpus(),
+        "sessions": dict(reader.sessions(known.sessions)),
+        "vectors": {m: dict(reader.vectors(keys, model=m)) for m in sorted(known.models)},
+        "versions": {name: reader.context_version(name) for name in names},
+        "stats": reader.stats(),
+        "dump": dump,
+    }

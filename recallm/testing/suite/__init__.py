@@ -1,0 +1,1 @@
+"""The tests of ``recallm.testing.StoreSuite``, by topic."""

@@ -1,0 +1,96 @@
+"""What the topics of the suite share: the fixtures, and a few ways to say things shortly."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from recallm.model import (
+    Forgotten,
+    Horizon,
+    PreparedUpdate,
+    Selection,
+    SelectionKind,
+    Summary,
+    Trait,
+)
+from recallm.stores.base import GraphStore
+from recallm.testing.dict_store import DictStore
+from recallm.testing.everything import Vocabulary, everything
+
+__all__ = ["NOON", "StoreTests", "at", "forget", "revise", "seen", "summary", "tell"]
+
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+class StoreTests:
+    """Tests of one topic; the subclass gives the fixture ``store``."""
+
+    @pytest.fixture
+    def store(self) -> GraphStore:
+        """The store under test, which need not be empty but for ``namespace``."""
+        raise NotImplementedError("a subclass of StoreSuite gives the fixture 'store'")
+
+    @pytest.fixture
+    def namespace(self) -> str:
+        """A namespace that nothing else uses."""
+        return f"suite-{uuid.uuid4()}"
+
+    def reopen(self, store: GraphStore) -> GraphStore:
+        """A second store on the data of ``store``; skips where the data live in the store."""
+        pytest.skip(f"{type(store).__name__} keeps its data to itself")
+
+
+def at(minutes: float) -> datetime:
+    """A moment so many minutes after noon."""
+    return NOON + timedelta(minutes=minutes)
+
+
+def tell(store: GraphStore, namespace: str, *updates: PreparedUpdate) -> list[int]:
+    """Apply each update in a transaction of its own; their t."""
+    return [store.apply(namespace, [update])[0].t_index for update in updates]
+
+
+def forget(
+    store: GraphStore, namespace: str, kind: SelectionKind, value: str | int | datetime
+) -> Forgotten:
+    """Forget what one selection selects."""
+    return store.forget(namespace, Selection(kind=kind, value=value))
+
+
+def summary(concept: str, t_index: int, text: str = "in short") -> Summary:
+    """A summary of a concept up to ``t_index``."""
+    return Summary(
+        concept=concept, t_index=t_index, text=text, terms=("short",), traits=Trait.PRESENT
+    )
+
+
+def revise(store: GraphStore, namespace: str, concept: str, t_index: int) -> None:
+    """Write ``summary(concept, t_index)``; ``t_index`` must be that of its latest statement."""
+    with store.reader(namespace, Horizon()) as reader:
+        version = reader.context_version(concept)
+    assert version is not None
+    assert version.t_index == t_index
+    assert store.revise(namespace, summary(concept, t_index), expected=version)
+
+
+def seen(
+    store: GraphStore,
+    namespace: str,
+    horizon: Horizon | None = None,
+    also: Vocabulary | None = None,
+) -> dict[str, Any]:
+    """All that a reader of ``namespace`` can say."""
+    with store.reader(namespace, horizon or Horizon()) as reader:
+        return everything(reader, also)
+
+
+def seen_of(t_index: int, records: Iterable[PreparedUpdate | Summary], also: Vocabulary) -> Any:
+    """All that the oracle says of a namespace which never held anything but ``records``."""
+    oracle = DictStore()
+    oracle.restore("control", t_index, records)
+    return seen(oracle, "control", also=also)

@@ -1,0 +1,376 @@
+"""Entities and triplets: exact ids, merging, evidence, deleting."""
+
+from __future__ import annotations
+
+import pytest
+
+from recallm.errors import UnknownEntityError
+from recallm.model import Entity, Forgotten, Horizon, PreparedUpdate, Triplet
+from recallm.stores.base import GraphStore
+from recallm.testing.marked_text import entity, prepared, triplet
+from recallm.testing.suite.base import StoreTests, forget, seen, tell
+
+__all__ = ["EntityTests"]
+
+
+def _graph_only(*entities: object, triplets: tuple[object, ...] = ()) -> PreparedUpdate:
+    return PreparedUpdate(id="", text=None, entities=entities, triplets=triplets)  # type: ignore[arg-type]
+
+
+class EntityTests(StoreTests):
+    """What users name exactly."""
+
+    def test_entities_that_share_a_concept(self, store: GraphStore, namespace: str) -> None:
+        """Stems collide, ids do not: two entities on one concept stay two."""
+        tell(
+            store,
+            namespace,
+            _graph_only(entity("university", "university", "univers")),
+            _graph_only(entity("universe", "universe", "univers", type="Idea")),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            both = reader.entities(concepts=["univers"])
+            assert both == [
+                Entity(
+                    id="universe",
+                    type="Idea",
+                    label="universe",
+                    concept="univers",
+                    properties={},
+                    t_index=2,
+                    updates=1,
+                ),
+                Entity(
+                    id="university",
+                    type="Thing",
+                    label="university",
+                    concept="univers",
+                    properties={},
+                    t_index=1,
+                    updates=1,
+                ),
+            ]
+            [row] = reader.concepts(["univers"])
+            assert (row.label, row.updates, row.statements, row.merges) == ("university", 2, 0, 1)
+
+    def test_ids_are_exact(self, store: GraphStore, namespace: str) -> None:
+        """Every character of an id counts; the order is by code point."""
+        ids = [
+            "",
+            " ",
+            "a",
+            "A",
+            "a\x00",
+            "á",
+            "a\u0301",
+            "'",
+            '"',
+            "`",
+            "\\",
+            "😀",
+            "\ufb00",
+            "$x",
+        ]
+        tell(store, namespace, _graph_only(*(entity(id, f"x{n}") for n, id in enumerate(ids))))
+        with store.reader(namespace, Horizon()) as reader:
+            assert [e.id for e in reader.entities()] == sorted(ids)
+            for n, id in enumerate(ids):
+                assert [e.label for e in reader.entities([id])] == [f"x{n}"]
+
+    def test_entities_by_id_and_concept(self, store: GraphStore, namespace: str) -> None:
+        """Either condition brings an entity; none brings all; an empty one brings nothing."""
+        tell(store, namespace, _graph_only(*(entity(id, id.upper()) for id in "abc")))
+        with store.reader(namespace, Horizon()) as reader:
+
+            def ids(**conditions: list[str]) -> list[str]:
+                return [e.id for e in reader.entities(**conditions)]
+
+            assert ids() == ["a", "b", "c"]
+            assert ids(ids=["c", "a", "nobody", "c"]) == ["a", "c"]
+            assert ids(concepts=["b", "nothing"]) == ["b"]
+            assert ids(ids=["a"], concepts=["b"]) == ["a", "b"]
+            assert ids(ids=["a"], concepts=["a"]) == ["a"]
+            assert ids(ids=[]) == []
+            assert ids(concepts=[]) == []
+            assert ids(ids=[], concepts=["c"]) == ["c"]
+
+    def test_properties_merge_key_by_key(self, store: GraphStore, namespace: str) -> None:
+        """A later value takes the place of an earlier one as a whole, None like any other."""
+        first = {"a": 1, "b": {"x": 1, "y": [1]}, "c": "c", "d": None}
+        second = {"a": None, "b": {"x": 2}, "e": [None, True, 1.5, "é\x00"]}
+        merged = {"a": None, "b": {"x": 2}, "c": "c", "d": None, "e": [None, True, 1.5, "é\x00"]}
+        tell(
+            store,
+            namespace,
+            _graph_only(
+                entity("e", "Eve", properties=first),
+                triplets=(triplet("e", "is", "e", properties=first),),
+            ),
+            _graph_only(
+                entity("e", "Eve", properties=second),
+                triplets=(triplet("e", "is", "e", properties=second),),
+            ),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            [found], [relation] = reader.entities(), reader.triplets()
+        assert (found.properties, found.updates, found.t_index) == (merged, 2, 2)
+        assert (relation.properties, relation.strength, relation.t_index) == (merged, 2, 2)
+        assert found.properties["e"][1] is True
+
+    def test_properties_merge_within_one_update(self, store: GraphStore, namespace: str) -> None:
+        """Upserts are merged in their order; the update counts once."""
+        tell(
+            store,
+            namespace,
+            prepared(
+                "1",
+                "[Eve]",
+                "[Eve]",
+                entities=(
+                    entity("e", "Eve", properties={"a": 1, "b": 1}, position=1),
+                    entity("e", "Eve", properties={"a": 2}, position=0),
+                    entity("e", "Eve", properties={"c": 3}, position=0),
+                ),
+                triplets=(
+                    triplet("e", "is", "e", properties={"a": 1}, position=1),
+                    triplet("e", "is", "e", properties={"a": 2}, position=0),
+                ),
+            ),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            [found], [relation] = reader.entities(), reader.triplets()
+        assert (found.properties, found.updates) == ({"a": 2, "b": 1, "c": 3}, 1)
+        assert (relation.properties, relation.strength) == ({"a": 2}, 1)
+
+    def test_the_latest_upsert_gives_type_and_concept(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """An entity moves to the concept that it was last given, with all its evidence."""
+        tell(
+            store,
+            namespace,
+            _graph_only(entity("e", "Old", type="A")),
+            _graph_only(entity("e", "New", type="B")),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            [found] = reader.entities()
+            assert (found.type, found.label, found.concept) == ("B", "New", "new")
+            assert [(c.name, c.updates) for c in reader.concepts()] == [("new", 2)]
+            assert reader.entities(concepts=["old"]) == []
+
+    def test_properties_stay_merged(self, store: GraphStore, namespace: str) -> None:
+        """Neither a horizon nor forgetting takes properties apart."""
+        tell(
+            store,
+            namespace,
+            _graph_only(entity("e", "Eve", properties={"a": 1})),
+            prepared("2", "[Eve]", entities=(entity("e", "Eve", properties={"b": 2}),)),
+        )
+        with store.reader(namespace, Horizon(as_of=1)) as reader:
+            [found] = reader.entities()
+        assert (found.properties, found.updates, found.t_index) == ({"a": 1, "b": 2}, 1, 1)
+        forget(store, namespace, "id", "2")
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.entities() == [found]
+
+    def test_an_entity_that_came_back_is_new(self, store: GraphStore, namespace: str) -> None:
+        """Nothing of a deleted or forgotten entity is left to merge with."""
+        eve = _graph_only(
+            entity("e", "Eve", properties={"a": 1}),
+            triplets=(triplet("e", "is", "e", properties={"a": 1}),),
+        )
+        bare = _graph_only(entity("e", "Eve"), triplets=(triplet("e", "is", "e"),))
+        tell(store, namespace, eve)
+        store.delete_graph(namespace, entities=["e"])
+        tell(store, namespace, bare)
+        with store.reader(namespace, Horizon()) as reader:
+            assert [e.properties for e in reader.entities()] == [{}]
+            assert [(t.properties, t.strength) for t in reader.triplets()] == [({}, 1)]
+        forget(store, namespace, "before", 99)
+        with pytest.raises(UnknownEntityError):
+            store.apply(namespace, [_graph_only(triplets=bare.triplets)])
+
+    def test_triplets_by_condition(self, store: GraphStore, namespace: str) -> None:
+        """Every condition given must be met; the order is by subject, predicate, object."""
+        names = ["a", "b", "c"]
+        triplets = [("b", "q", "a"), ("a", "q", "b"), ("a", "p", "c"), ("c", "p", "c")]
+        tell(
+            store,
+            namespace,
+            _graph_only(
+                *(entity(n, n) for n in names), triplets=tuple(triplet(*t) for t in triplets)
+            ),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+
+            def found(**conditions: list[str]) -> list[tuple[str, str, str]]:
+                return [(t.subject, t.predicate, t.object) for t in reader.triplets(**conditions)]
+
+            assert found() == sorted(triplets)
+            assert found(subjects=["a"]) == [("a", "p", "c"), ("a", "q", "b")]
+            assert found(subjects=["a", "b"], predicates=["q"]) == [
+                ("a", "q", "b"),
+                ("b", "q", "a"),
+            ]
+            assert found(objects=["c"]) == [("a", "p", "c"), ("c", "p", "c")]
+            assert found(ends=["b"]) == [("a", "q", "b"), ("b", "q", "a")]
+            assert found(ends=["c"], subjects=["a"]) == [("a", "p", "c")]
+            assert found(ends=["b", "c"], predicates=["p", "q"]) == sorted(triplets)
+            assert found(predicates=["nothing"]) == []
+            assert found(subjects=[]) == []
+            assert found(ends=[]) == []
+
+    def test_a_triplet_has_a_direction(self, store: GraphStore, namespace: str) -> None:
+        """Turned round it is another; it makes no relation between concepts."""
+        tell(
+            store,
+            namespace,
+            _graph_only(
+                entity("a", "Ann"),
+                entity("b", "Bo"),
+                triplets=(triplet("a", "met", "b"), triplet("b", "met", "a")),
+            ),
+            _graph_only(triplets=(triplet("a", "met", "b"), triplet("a", "", "b"))),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.triplets() == [
+                Triplet(subject=s, predicate=p, object=o, properties={}, strength=n, t_index=t)
+                for s, p, o, n, t in [
+                    ("a", "", "b", 1, 2),
+                    ("a", "met", "b", 2, 2),
+                    ("b", "met", "a", 1, 1),
+                ]
+            ]
+            assert reader.relations(["ann", "bo"], limit=9) == []
+            assert [(c.name, c.updates) for c in reader.concepts()] == [("ann", 1), ("bo", 1)]
+
+    def test_entities_touch_their_concept(self, store: GraphStore, namespace: str) -> None:
+        """A mention and an entity's evidence in one update touch the concept once."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Eve] ran", entities=(entity("e", "Eva", "eve"),)),
+            _graph_only(entity("e", "Evi", "eve")),
+            prepared("3", "[Eve] sat"),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            [row] = reader.concepts()
+        assert (row.label, row.updates, row.statements, row.merges, row.t_index) == (
+            "Eve",
+            3,
+            2,
+            2,
+            3,
+        )
+
+    def test_evidence_goes_with_its_statement(self, store: GraphStore, namespace: str) -> None:
+        """That at a position with the statement there, that without one with the last."""
+        tell(
+            store,
+            namespace,
+            prepared(
+                "1",
+                "[Ann] ran",
+                "[Bo] ran",
+                entities=(entity("shown", "S", position=0), entity("bare", "B")),
+                triplets=(
+                    triplet("bare", "p", "bare", position=0),
+                    triplet("shown", "p", "bare"),
+                    triplet("bare", "q", "bare"),
+                ),
+            ),
+        )
+        assert forget(store, namespace, "statement", "1#0") == Forgotten(
+            statements=1, concepts=2, relations=1, entities=1, triplets=2
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            assert [e.id for e in reader.entities()] == ["bare"]
+            assert [t.predicate for t in reader.triplets()] == ["q"]
+        assert forget(store, namespace, "statement", "1#1") == Forgotten(
+            passages=1, statements=1, concepts=2, entities=1, triplets=1
+        )
+
+    def test_forgetting_a_concept_takes_its_entities(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """Whatever their evidence; their triplets go too, other entities stay."""
+        tell(
+            store,
+            namespace,
+            prepared(
+                "1",
+                "[Ann] ran",
+                entities=(entity("e", "Eve"), entity("a", "Ann")),
+                triplets=(triplet("e", "met", "a"), triplet("a", "met", "a")),
+            ),
+            _graph_only(entity("e", "Eve"), entity("e2", "Eve")),
+        )
+        assert forget(store, namespace, "concept", "eve") == Forgotten(
+            concepts=1, entities=2, triplets=1
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            assert [e.id for e in reader.entities()] == ["a"]
+            assert [t.subject for t in reader.triplets()] == ["a"]
+            assert reader.t_index == 2
+            [update] = reader.dump()
+            assert isinstance(update, PreparedUpdate)
+            assert [e.id for e in update.entities] == ["a"]
+
+    def test_delete_graph(self, store: GraphStore, namespace: str) -> None:
+        """Entities go by exact id with their triplets, triplets alone; statements stay."""
+        other = f"{namespace}-other"
+        story = [
+            prepared(
+                "1", "[Ann] met [Bo]", entities=tuple(entity(n, n) for n in ("ann", "b", "c"))
+            ),
+            _graph_only(
+                triplets=(
+                    triplet("ann", "p", "b"),
+                    triplet("b", "p", "c"),
+                    triplet("c", "p", "b"),
+                    triplet("c", "q", "b"),
+                )
+            ),
+        ]
+        tell(store, namespace, *story)
+        tell(store, other, *story)
+        before = seen(store, other)
+        unknown = store.delete_graph(
+            namespace, entities=["Ann", "nobody"], triplets=[("ann", "P", "b"), ("b", "p", "ann")]
+        )
+        assert not unknown
+        assert store.delete_graph(namespace) == Forgotten()
+        counted = store.delete_graph(
+            namespace, entities=["ann", "ann"], triplets=iter([("c", "p", "b"), ("c", "p", "b")])
+        )
+        assert counted == Forgotten(entities=1, triplets=2)
+        with store.reader(namespace, Horizon()) as reader:
+            assert [e.id for e in reader.entities()] == ["b", "c"]
+            assert [(t.subject, t.predicate) for t in reader.triplets()] == [("b", "p"), ("c", "q")]
+            assert [c.name for c in reader.concepts()] == ["ann", "b", "bo", "c"]
+            assert [c.label for c in reader.concepts(["ann"])] == ["Ann"]
+            assert reader.stats().statements == 1
+        assert store.delete_graph(namespace, entities=["b", "c"]) == Forgotten(
+            entities=2, triplets=2, concepts=2
+        )
+        assert seen(store, other) == before
+        assert not store.delete_graph(f"{namespace}-unknown", entities=["ann"])
+
+    def test_a_triplet_outlives_the_first_evidence_of_its_entity(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """It is hidden where its entity is, and there again with it."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann]", entities=(entity("e", "Eve"),)),
+            _graph_only(triplets=(triplet("e", "is", "e"),)),
+            _graph_only(entity("e", "Eve")),
+        )
+        forget(store, namespace, "id", "1")
+        with store.reader(namespace, Horizon(as_of=2)) as reader:
+            assert reader.entities() == []
+            assert reader.triplets() == []
+            assert reader.stats().triplets == 0
+        with store.reader(namespace, Horizon()) as reader:
+            assert [t.t_index for t in reader.triplets()] == [2]

@@ -1,0 +1,144 @@
+"""Which statements a filter lets through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from recallm.model import Filter, Horizon
+from recallm.stores.base import GraphStore
+from recallm.testing.marked_text import prepared
+from recallm.testing.suite.base import StoreTests, at, tell
+
+__all__ = ["FilteringTests"]
+
+_VALUES: list[Any] = [
+    1,
+    1.0,
+    True,
+    "1",
+    0,
+    False,
+    None,
+    "",
+    "None",
+    "é",
+    "e\u0301",
+    "a'b\"c\\",
+    [],
+    [1],
+    [True],
+    [[1]],
+    {},
+    {"a": 1, "b": [None]},
+    {"a": True, "b": [None]},
+    {"b": [None]},
+    2**60,
+    -0.5,
+    "\x00",
+    "😀",
+]
+
+
+class FilteringTests(StoreTests):
+    """``Filter`` in ``postings`` and ``mentions``."""
+
+    @staticmethod
+    def met(store: GraphStore, namespace: str, where: Filter) -> list[int]:
+        """The t of the updates that meet ``where``, asked in both ways."""
+        with store.reader(namespace, Horizon()) as reader:
+            mentions = reader.mentions(["ann"], limit=None, where=where)["ann"].keys
+            postings = reader.postings(["ann"], limit=99, where=where)["ann"].keys
+        assert mentions == postings
+        assert list(mentions) == sorted(mentions, reverse=True)
+        return sorted(key >> 20 for key in mentions)
+
+    def test_since_and_until(self, store: GraphStore, namespace: str) -> None:
+        """Bounds are inclusive, by t or by time; without a timestamp no time is met."""
+        moments = [at(0), None, at(20), at(10), at(20.0001)]
+        tell(
+            store,
+            namespace,
+            *(prepared(f"{n}", f"[Ann] {n}", timestamp=m) for n, m in enumerate(moments)),
+        )
+        cases: list[tuple[Filter, list[int]]] = [
+            (Filter(), [1, 2, 3, 4, 5]),
+            (Filter(since=2), [2, 3, 4, 5]),
+            (Filter(until=2), [1, 2]),
+            (Filter(since=2, until=4), [2, 3, 4]),
+            (Filter(since=4, until=2), []),
+            (Filter(since=at(10)), [3, 4, 5]),
+            (Filter(until=at(10)), [1, 4]),
+            (Filter(until=at(20)), [1, 3, 4]),
+            (Filter(since=at(0), until=at(99)), [1, 3, 4, 5]),
+            (Filter(since=2, until=at(20)), [3, 4]),
+            (Filter(since=at(10), until=3), [3]),
+            (Filter(since=0, until=99), [1, 2, 3, 4, 5]),
+        ]
+        for where, expected in cases:
+            assert self.met(store, namespace, where) == expected, where
+
+    def test_speaker_and_session(self, store: GraphStore, namespace: str) -> None:
+        """A session is known by its name, or by the source where none was given."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann]", speaker="Bo", session="s", source="t"),
+            prepared("2", "[Ann]", speaker="bo", source="s"),
+            prepared("3", "[Ann]", timestamp=at(0)),
+            prepared("4", "[Ann]", speaker="Bö", session=""),
+            prepared("5", "[Ann]", speaker="", session="@3"),
+        )
+        cases: list[tuple[Filter, list[int]]] = [
+            (Filter(speaker="Bo"), [1]),
+            (Filter(speaker="Bö"), [4]),
+            (Filter(speaker=""), [5]),
+            (Filter(session="s"), [1, 2]),
+            (Filter(session="t"), []),
+            (Filter(session=""), [4]),
+            (Filter(session="@3"), [5]),
+            (Filter(session="=s"), []),
+            (Filter(session="s", speaker="bo"), [2]),
+        ]
+        for where, expected in cases:
+            assert self.met(store, namespace, where) == expected, where
+
+    @pytest.mark.parametrize("value", _VALUES, ids=repr)
+    def test_metadata_values(self, store: GraphStore, namespace: str, value: Any) -> None:
+        """A value meets only its equal as JSON: 1, 1.0, true and "1" are four values."""
+        store.apply(
+            namespace,
+            [
+                prepared(f"{n}", "[Ann]", metadata={"k": other, "x": n})
+                for n, other in enumerate(_VALUES)
+            ]
+            + [prepared("none", "[Ann]", metadata={"other": value}), prepared("bare", "[Ann]")],
+        )
+        place = next(n for n, v in enumerate(_VALUES) if v == value and repr(v) == repr(value))
+        assert self.met(store, namespace, Filter(metadata={"k": value})) == [place + 1]
+        assert self.met(store, namespace, Filter(metadata={"k": value, "x": place})) == [place + 1]
+        assert self.met(store, namespace, Filter(metadata={"k": value, "x": -1})) == []
+
+    @pytest.mark.parametrize(
+        "key", ["", "a.b", "$", "a'b", 'a"b', "[0]", "é", "k\x00", "😀", "a]`}", "n.id"], ids=repr
+    )
+    def test_metadata_keys(self, store: GraphStore, namespace: str, key: str) -> None:
+        """Keys are any strings, and never a path into the values."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann]", metadata={key: "v"}),
+            prepared("2", "[Ann]", metadata={"a": {"b": "v"}, "k": "v", "n": {"id": "v"}}),
+            prepared("3", "[Ann]", metadata={key: "w"}),
+        )
+        assert self.met(store, namespace, Filter(metadata={key: "v"})) == [1]
+
+    def test_object_keys_have_no_order(self, store: GraphStore, namespace: str) -> None:
+        """Objects are equal whatever the order of their keys; lists are not."""
+        one = {"k": {"a": 1, "b": {"c": 2, "d": 3}}}
+        tell(store, namespace, prepared("1", "[Ann]", metadata=one))
+        turned = {"k": {"b": {"d": 3, "c": 2}, "a": 1}}
+        assert self.met(store, namespace, Filter(metadata=turned)) == [1]
+        part = {"k": {"a": 1}}
+        assert self.met(store, namespace, Filter(metadata=part)) == []

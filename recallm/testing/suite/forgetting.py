@@ -1,0 +1,408 @@
+"""``GraphStore.forget``: afterwards all is as if what was forgotten had never been said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from recallm.errors import ConflictError
+from recallm.model import (
+    Forgotten,
+    Horizon,
+    PreparedUpdate,
+    SelectionKind,
+    Summary,
+    statement_key,
+)
+from recallm.stores.base import Applied, GraphStore
+from recallm.testing.everything import Vocabulary
+from recallm.testing.marked_text import entity, prepared, triplet, vector
+from recallm.testing.suite.base import StoreTests, at, forget, revise, seen, seen_of, summary, tell
+
+__all__ = ["ForgettingTests"]
+
+
+def _story() -> list[PreparedUpdate]:
+    return [
+        prepared("1", "[Ann] met [Bo]", "[Bo] ran", source="book", vectors=(vector(1, b"1"),)),
+        prepared("2", "[Bo] met [Ann=ann]", session="chat", source="book"),
+        prepared("3", "[Cy] met [Ann]", timestamp=at(0), entities=(entity("e", "Eve"),)),
+        prepared("4", "[Ann] met [Bo]", timestamp=at(40), metadata={"k": 1}),
+        PreparedUpdate(id="", text=None, entities=(entity("f", "Fay"), entity("e", "Eve"))),
+        prepared("6", "[Dee] met [Cy]", timestamp=at(80), triplets=(triplet("e", "met", "f"),)),
+        PreparedUpdate(id="7", text="…", source="book"),
+        prepared("8", "[Bo] slept", "[Dee] slept", source="chat"),
+    ]
+
+
+class ForgettingTests(StoreTests):
+    """What goes, what stays, and what was counted."""
+
+    @staticmethod
+    def as_if(
+        store: GraphStore,
+        namespace: str,
+        kept: Sequence[PreparedUpdate | Summary],
+        heard: Sequence[PreparedUpdate],
+        counter: int,
+    ) -> None:
+        """The namespace equals one that never held anything but ``kept``, asked for all heard."""
+        also = Vocabulary()
+        also.add(replace(u, t_index=t) for t, u in enumerate(heard, 1))
+        now, control = seen(store, namespace, also=also), seen_of(counter, kept, also)
+        for kind in control:
+            assert now[kind] == control[kind], kind
+
+    @pytest.mark.parametrize(
+        ("kind", "value", "gone", "counted"),
+        [
+            ("id", "1", {1}, Forgotten(passages=1, statements=2)),
+            ("id", "3", {3}, Forgotten(passages=1, statements=1, relations=1)),
+            ("id", "7", {7}, Forgotten(passages=1)),
+            ("id", "", set(), Forgotten()),
+            ("id", "nothing", set(), Forgotten()),
+            ("source", "book", {1, 2, 7}, Forgotten(passages=3, statements=3)),
+            ("source", "nothing", set(), Forgotten()),
+            ("session", "book", {1, 7}, Forgotten(passages=2, statements=2)),
+            ("session", "chat", {2, 8}, Forgotten(passages=2, statements=3, relations=1)),
+            ("session", "@3", set(), Forgotten()),
+            ("session", "=chat", set(), Forgotten()),
+            (
+                "before",
+                5,
+                {1, 2, 3, 4},
+                Forgotten(passages=4, statements=5, concepts=1, relations=2),
+            ),
+            (
+                "before",
+                6,
+                {1, 2, 3, 4, 5},
+                Forgotten(
+                    passages=4,
+                    statements=5,
+                    concepts=3,
+                    relations=2,
+                    entities=2,
+                    triplets=1,
+                ),
+            ),
+            ("before", 1, set(), Forgotten()),
+            ("before", at(40), {3}, Forgotten(passages=1, statements=1, relations=1)),
+            ("before", at(40.001), {3, 4}, Forgotten(passages=2, statements=2, relations=1)),
+            ("before", at(0), set(), Forgotten()),
+            ("concept", "nobody", set(), Forgotten()),
+            (
+                "concept",
+                "cy",
+                {3, 6},
+                Forgotten(passages=2, statements=2, concepts=1, relations=2, triplets=1),
+            ),
+            ("statement", "3#0", {3}, Forgotten(passages=1, statements=1, relations=1)),
+            ("statement", "3#1", set(), Forgotten()),
+            ("statement", "3#00", set(), Forgotten()),
+            ("statement", "3#", set(), Forgotten()),
+            ("statement", "3", set(), Forgotten()),
+            ("statement", "3#-0", set(), Forgotten()),
+            ("statement", "3#\u0660", set(), Forgotten()),
+            ("statement", "3# 0", set(), Forgotten()),
+            ("statement", "7#0", set(), Forgotten()),
+            ("statement", "#0", set(), Forgotten()),
+        ],
+    )
+    def test_whole_updates(
+        self,
+        store: GraphStore,
+        namespace: str,
+        kind: SelectionKind,
+        value: str | int,
+        gone: set[int],
+        counted: Forgotten,
+    ) -> None:
+        """Each kind of selection takes its updates, counts them, and leaves the rest exact."""
+        story = _story()
+        tell(store, namespace, *story)
+        dumped = seen(store, namespace)["dump"]
+        assert forget(store, namespace, kind, value) == counted
+        kept = [update for update in dumped if update.t_index not in gone]
+        if kind == "before" and 5 in gone:
+            kept = [replace(u, triplets=()) for u in kept]
+        self.as_if(store, namespace, kept, story, len(story))
+
+    def test_everything(self, store: GraphStore, namespace: str) -> None:
+        """All but the counter goes; other namespaces stay."""
+        other = f"{namespace}-other"
+        tell(store, namespace, *_story())
+        tell(store, other, *_story())
+        before = seen(store, other)
+        revise(store, namespace, "ann", 4)
+        counted = forget(store, namespace, "everything", True)
+        assert counted == Forgotten(
+            passages=7,
+            statements=8,
+            concepts=6,
+            relations=4,
+            entities=2,
+            triplets=1,
+            summaries=1,
+        )
+        self.as_if(store, namespace, [], _story(), 8)
+        assert namespace in store.namespaces()
+        assert seen(store, other) == before
+        assert not forget(store, namespace, "everything", True)
+        assert tell(store, namespace, prepared("1", "[Ann] sings")) == [9]
+
+    def test_nothing_in_an_unknown_namespace(self, store: GraphStore, namespace: str) -> None:
+        """Forgetting where nothing is makes nothing."""
+        assert not forget(store, namespace, "everything", True)
+        assert not forget(store, namespace, "id", "1")
+        assert namespace not in store.namespaces()
+
+    def test_the_hidden_is_forgotten_too(self, store: GraphStore, namespace: str) -> None:
+        """An expired passage can be forgotten like any other."""
+        tell(store, namespace, prepared("1", "[Ann]", expires_at=at(0)))
+        assert forget(store, namespace, "id", "1") == Forgotten(
+            passages=1, statements=1, concepts=1
+        )
+
+    def test_a_passage_is_cut(self, store: GraphStore, namespace: str) -> None:
+        """Forgetting a statement cuts its text out; positions of the others stay."""
+        story = [
+            prepared("0", "[Ann] met [Bo]"),
+            prepared(
+                "1",
+                "[Ann] met [Bo].",
+                "[Bo] met [Ann].",
+                "[Cy] met [Bo].",
+                gap="\n\n",
+                source="s",
+                speaker="Di",
+                timestamp=at(0),
+                metadata={"k": [1]},
+                path=("a",),
+                key="b",
+                entities=(entity("e", "Eve", position=1), entity("e", "Eve"), entity("f", "Fay")),
+                triplets=(
+                    triplet("e", "met", "f", position=1),
+                    triplet("f", "met", "e", position=2),
+                ),
+                vectors=(vector(0, b"0"), vector(1, b"1"), vector(2, b"2")),
+            ),
+        ]
+        tell(store, namespace, *story)
+        assert forget(store, namespace, "statement", "1#1") == Forgotten(
+            statements=1, relations=1, triplets=1
+        )
+        one = replace(
+            prepared("1", "[Ann] met [Bo].", "[Cy] met [Bo].", gap="\n\n"),
+            t_index=2,
+            source="s",
+            speaker="Di",
+            timestamp=at(0),
+            metadata={"k": [1]},
+            path=("a",),
+            key="b",
+            entities=(entity("e", "Eve"), entity("f", "Fay")),
+            triplets=(triplet("f", "met", "e", position=2),),
+            vectors=(vector(0, b"0"), vector(2, b"2")),
+        )
+        one = replace(
+            one,
+            statements=(one.statements[0], replace(one.statements[1], position=2)),
+            # Bo and Cy stand side by side only now: that makes them no neighbours.
+            neighbours=tuple(
+                replace(n, earlier=n.earlier * 2, later=n.later * 2)
+                for n in one.neighbours
+                if n.earlier == n.later
+            ),
+        )
+        self.as_if(store, namespace, [replace(story[0], t_index=1), one], story, 2)
+        with store.reader(namespace, Horizon()) as reader:
+            passage = reader.passage("1")
+            assert passage is not None
+            assert passage.text == "Ann met Bo.\n\nCy met Bo."
+            first, last = reader.statements([statement_key(2, n) for n in range(3)])
+            assert (first.text, last.text) == ("Ann met Bo.", "Cy met Bo.")
+            assert (first.next, last.previous) == (last.key, first.key)
+            assert (first.id, last.id) == ("1#0", "1#2")
+            [relation] = reader.relations_among(["ann", "bo"])
+            assert (relation.strength, relation.t_index) == (2, 2)
+
+    def test_a_pair_across_the_cut(self, store: GraphStore, namespace: str) -> None:
+        """A pair across two statements goes with either, unless another place shows it."""
+        tell(store, namespace, prepared("1", "[Ann]", "[Bo]", "[Ann]", "[Cy]"))
+        with store.reader(namespace, Horizon()) as reader:
+            assert [(r.a, r.b) for r in reader.relations(["ann"], limit=9)] == [
+                ("ann", "bo"),
+                ("ann", "cy"),
+            ]
+        assert forget(store, namespace, "statement", "1#0") == Forgotten(statements=1)
+        with store.reader(namespace, Horizon()) as reader:
+            assert len(reader.relations_among(["ann", "bo"])) == 1
+        assert forget(store, namespace, "statement", "1#2") == Forgotten(
+            statements=1, concepts=1, relations=2
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.relations(["ann", "bo", "cy"], limit=9) == []
+
+    def test_a_passage_goes_with_its_last_statement(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """Statement by statement, until nothing of the text is left."""
+        tell(
+            store,
+            namespace,
+            prepared("a#0", " [Ann] ran", "[Bo] ran", "[Cy] ran", entities=(entity("e", "E"),)),
+        )
+        texts: list[str] = []
+        for position in (0, 2, 1):
+            counted = forget(store, namespace, "statement", f"a#0#{position}")
+            assert counted.statements == 1
+            with store.reader(namespace, Horizon()) as reader:
+                passage = reader.passage("a#0")
+                assert len(reader.entities()) == (passage is not None)
+                texts += [passage.text] if passage else []
+        assert texts == ["Bo ran Cy ran", "Bo ran"]
+        assert counted == Forgotten(passages=1, statements=1, concepts=2, entities=1)
+        with store.reader(namespace, Horizon()) as reader:
+            assert list(reader.dump()) == []
+
+    def test_a_cut_text_has_a_new_digest(self, store: GraphStore, namespace: str) -> None:
+        """The remaining text is the passage now: the old one conflicts with it."""
+        whole = prepared("1", "[Ann] ran", "[Bo] ran")
+        tell(store, namespace, whole)
+        forget(store, namespace, "statement", "1#0")
+        with pytest.raises(ConflictError):
+            store.apply(namespace, [whole])
+        assert store.apply(namespace, [prepared("1", "[Bo] ran")]) == [
+            Applied(t_index=1, duplicate=True)
+        ]
+
+    def test_an_id_can_be_used_again(self, store: GraphStore, namespace: str) -> None:
+        """A forgotten id is free for another text, and brings nothing back."""
+        tell(store, namespace, prepared("1", "[Ann] ran", vectors=(vector(0, b"1"),)))
+        forget(store, namespace, "id", "1")
+        assert tell(store, namespace, prepared("1", "[Bo] sat")) == [2]
+        with store.reader(namespace, Horizon()) as reader:
+            assert [c.name for c in reader.concepts()] == ["bo"]
+            assert reader.stats().vectors == 0
+
+    def test_a_concept_in_some_statements(self, store: GraphStore, namespace: str) -> None:
+        """Every statement that mentions it goes, in whole passages and in parts of others."""
+        story = [
+            prepared("1", "[Ann] met [Bo]", "[Bo] ran", "[Cy] and [Bo]"),
+            prepared("2", "[Ann]"),
+            prepared("3", "[Cy] met [Bo]"),
+        ]
+        tell(store, namespace, *story)
+        revise(store, namespace, "bo", 3)
+        revise(store, namespace, "cy", 3)
+        assert forget(store, namespace, "concept", "ann") == Forgotten(
+            passages=1, statements=2, concepts=1, relations=1, summaries=1
+        )
+        one = prepared("1", "[Bo] ran", "[Cy] and [Bo]")
+        kept = replace(
+            one,
+            t_index=1,
+            statements=tuple(replace(s, position=s.position + 1) for s in one.statements),
+            neighbours=tuple(
+                replace(n, earlier=n.earlier + 1, later=n.later + 1) for n in one.neighbours
+            ),
+        )
+        self.as_if(
+            store,
+            namespace,
+            [kept, replace(story[2], t_index=3), summary("cy", 3)],
+            story,
+            3,
+        )
+
+    def test_labels_after_the_first_mention_is_gone(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """The earliest mention that is left gives label and kind."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "a [cup=cup]", "two [cups=cup]"),
+            prepared("2", "[Cup=cup]"),
+        )
+        forget(store, namespace, "statement", "1#0")
+        with store.reader(namespace, Horizon()) as reader:
+            [row] = reader.concepts()
+        assert (row.label, row.kind, row.updates, row.t_index) == ("cups", "noun", 2, 2)
+        forget(store, namespace, "statement", "1#1")
+        with store.reader(namespace, Horizon()) as reader:
+            [row] = reader.concepts()
+        assert (row.label, row.kind, row.updates, row.merges) == ("Cup", "name", 1, 0)
+
+    def test_t_indexes_go_back_to_what_is_left(self, store: GraphStore, namespace: str) -> None:
+        """Forgetting the latest evidence gives concepts and relations their earlier t."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann] met [Bo]"),
+            prepared("2", "[Ann] met [Bo]"),
+            prepared("3", "[Ann] met [Bo]"),
+        )
+        forget(store, namespace, "id", "3")
+        with store.reader(namespace, Horizon()) as reader:
+            [relation] = reader.relations_among(["ann", "bo"])
+            assert (relation.strength, relation.t_index) == (2, 2)
+            assert [(c.t_index, c.updates, c.merges) for c in reader.concepts()] == [(2, 2, 1)] * 2
+        forget(store, namespace, "before", 2)
+        with store.reader(namespace, Horizon()) as reader:
+            [relation] = reader.relations_among(["ann", "bo"])
+            assert (relation.strength, relation.t_index) == (1, 2)
+
+    def test_derived_sessions_are_derived_again(self, store: GraphStore, namespace: str) -> None:
+        """Sessions split where the bridge between them goes, and take a new first update."""
+        story = [prepared(f"{n}", "[Ann]", timestamp=at(50 * n)) for n in range(5)]
+        story.insert(2, prepared("named", "[Ann]", session="s", timestamp=at(60)))
+        tell(store, namespace, *story)
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.sessions(["@1", "@4", "@5"]).keys() == {"@1"}
+        # Updates 1 2 (named 3) 4 5 6: without 2 and 5 the rest stand alone or begin anew.
+        for id, gone in (("1", {2}), ("3", {2, 5}), ("0", {1, 2, 5})):
+            forget(store, namespace, "id", id)
+            kept = [
+                replace(update, t_index=t) for t, update in enumerate(story, 1) if t not in gone
+            ]
+            self.as_if(store, namespace, kept, story, 6)
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.sessions(["@4", "@6"]).keys() == {"@4", "@6"}
+        # The next update goes on with the session that is now the last.
+        tell(store, namespace, prepared("next", "[Ann]", timestamp=at(210)))
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.sessions(["@6"])["@6"].statements == 2
+
+    def test_the_last_of_a_session_forgotten(self, store: GraphStore, namespace: str) -> None:
+        """A new update is derived from what is left, not from what is gone."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann]", timestamp=at(0)),
+            prepared("2", "[Ann]", timestamp=at(50)),
+        )
+        forget(store, namespace, "id", "2")
+        tell(store, namespace, prepared("3", "[Ann]", timestamp=at(100)))
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.sessions(["@1", "@3"]).keys() == {"@1", "@3"}
+
+    def test_summaries_go_with_what_they_cover(self, store: GraphStore, namespace: str) -> None:
+        """A summary goes from the t of a forgotten statement on; the one before is in force."""
+        for n in (1, 2, 3):
+            tell(store, namespace, prepared(f"{n}", f"[Ann] ate {n}"), prepared(f"b{n}", "[Bo]"))
+            revise(store, namespace, "ann", 2 * n - 1)
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.summaries(["ann"])["ann"].t_index == 5
+        assert forget(store, namespace, "id", "2").summaries == 2
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.summaries(["ann"])["ann"].t_index == 1
+            assert reader.concepts(["ann"])[0].merges == 1
+        assert forget(store, namespace, "id", "b1").summaries == 0
+        assert forget(store, namespace, "id", "3").summaries == 0
+        assert forget(store, namespace, "id", "1").summaries == 1
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.summaries(["ann"]) == {}

@@ -1,0 +1,236 @@
+"""Concepts and relations: t_index, strength, merges, labels, order, traversal."""
+
+from __future__ import annotations
+
+from recallm.model import ConceptRow, Filter, Horizon, PreparedUpdate, Relation
+from recallm.stores.base import GraphStore
+from recallm.testing.marked_text import entity, prepared
+from recallm.testing.suite.base import StoreTests, revise, tell
+
+__all__ = ["GraphTests"]
+
+
+class GraphTests(StoreTests):
+    """The temporal graph that updates build."""
+
+    def test_the_walk_through(self, store: GraphStore, namespace: str) -> None:
+        """The authors' two sentences give their table of concepts and relations."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Brandon] loves [coffee=coffe]"),
+            prepared("2", "[Brandon] wants to travel to [Paris=pari]"),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.concepts() == [
+                ConceptRow(
+                    name="brandon",
+                    label="Brandon",
+                    kind="name",
+                    t_index=2,
+                    updates=2,
+                    statements=2,
+                    merges=1,
+                ),
+                ConceptRow(
+                    name="pari",
+                    label="Paris",
+                    kind="name",
+                    t_index=2,
+                    updates=1,
+                    statements=1,
+                    merges=0,
+                ),
+                ConceptRow(
+                    name="coffe",
+                    label="coffee",
+                    kind="noun",
+                    t_index=1,
+                    updates=1,
+                    statements=1,
+                    merges=0,
+                ),
+            ]
+            assert reader.relations(["brandon"], limit=9) == [
+                Relation(a="brandon", b="coffe", strength=1, t_index=1),
+                Relation(a="brandon", b="pari", strength=1, t_index=2),
+            ]
+
+    def test_strength_counts_updates(self, store: GraphStore, namespace: str) -> None:
+        """A pair counts once an update, however often and wherever the update shows it."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann] and [Bo]", "[Bo] and [Ann]", "[Ann] or [Bo]"),
+            prepared("2", "[Cy]"),
+            prepared("3", "[Bo] met [Ann]"),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.relations(["ann"], limit=9) == [
+                Relation(a="ann", b="bo", strength=2, t_index=3)
+            ]
+            [ann] = reader.concepts(["ann"])
+            assert (ann.updates, ann.statements, ann.merges) == (2, 4, 1)
+
+    def test_neighbours_across_statements(self, store: GraphStore, namespace: str) -> None:
+        """The last concept of a statement and the first of the next are related."""
+        tell(store, namespace, prepared("1", "[Ann] met [Bo]", "[Cy] met [Di]"))
+        with store.reader(namespace, Horizon()) as reader:
+            pairs = [(r.a, r.b) for r in reader.relations_among(["ann", "bo", "cy", "di"])]
+        assert pairs == [("ann", "bo"), ("bo", "cy"), ("cy", "di")]
+
+    def test_a_label_is_the_earliest_spelling(self, store: GraphStore, namespace: str) -> None:
+        """Label and kind stay those of the first mention; each statement keeps its own."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "a [banana=banana]", "[Bananas=banana]"),
+            prepared("2", "[BANANAS=banana]"),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            [row] = reader.concepts(["banana"])
+            assert (row.label, row.kind) == ("banana", "noun")
+            keys = reader.mentions(["banana"], limit=None, where=Filter())["banana"].keys
+            labels = [s.concepts[0].label for s in reader.statements(keys)]
+        assert labels == ["banana", "Bananas", "BANANAS"]
+
+    def test_a_label_where_only_entities_touch(self, store: GraphStore, namespace: str) -> None:
+        """A concept without a mention is called after its earliest entity, then by id; a later
+        mention in a statement takes its place."""
+        later = PreparedUpdate(id="", text=None, entities=(entity("a", "Third", "x"),))
+        both = (entity("c", "Second", "x"), entity("b", "First", "x"))
+        tell(store, namespace, PreparedUpdate(id="", text=None, entities=both), later)
+        with store.reader(namespace, Horizon()) as reader:
+            [row] = reader.concepts(["x"])
+        assert (row.label, row.statements, row.updates, row.t_index) == ("First", 0, 2, 2)
+        tell(store, namespace, prepared("1", "[said=x]"))
+        with store.reader(namespace, Horizon()) as reader:
+            [row] = reader.concepts(["x"])
+        assert (row.label, row.kind, row.updates, row.merges) == ("said", "noun", 3, 2)
+
+    def test_merges_start_again_at_a_revision(self, store: GraphStore, namespace: str) -> None:
+        """``merges`` counts the updates since the concept was created or last revised."""
+        tell(store, namespace, *(prepared(f"{n}", f"[Ann] eats {n}") for n in range(4)))
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.concepts(["ann"])[0].merges == 3
+        revise(store, namespace, "ann", 4)
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.concepts(["ann"])[0].merges == 0
+        tell(store, namespace, prepared("5", "[Ann] eats 5"), prepared("6", "[Ann] eats 6"))
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.concepts(["ann"])[0].merges == 2
+        with store.reader(namespace, Horizon(as_of=3)) as reader:
+            assert reader.concepts(["ann"])[0].merges == 2
+
+    def test_concepts_by_name_and_limit(self, store: GraphStore, namespace: str) -> None:
+        """Latest first, then by name; unknown names are left out."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Bo] [Ann] [Cy]"),
+            prepared("2", "[Di]"),
+            prepared("3", "[Cy] [Eve]"),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            assert [c.name for c in reader.concepts()] == ["cy", "eve", "di", "ann", "bo"]
+            assert [c.name for c in reader.concepts(limit=3)] == ["cy", "eve", "di"]
+            named = reader.concepts(["bo", "cy", "nobody", "bo"])
+            assert [c.name for c in named] == ["cy", "bo"]
+            assert [c.name for c in reader.concepts(["bo", "cy"], limit=1)] == ["cy"]
+            assert reader.concepts([]) == []
+
+    def test_names_are_ordered_by_code_point(self, store: GraphStore, namespace: str) -> None:
+        """The order of strings is the same in every store, beyond the first plane too."""
+        names = ["Z", "a", "é", "\ufb00", "\U0001f600", "中", "a b", "a\x00b", "_"]
+        tell(store, namespace, prepared("1", " ".join(f"[{n}={n}]" for n in names)))
+        with store.reader(namespace, Horizon()) as reader:
+            assert [c.name for c in reader.concepts()] == sorted(names)
+            assert [c.name for c in reader.concepts(limit=4)] == sorted(names)[:4]
+            found = [(r.a, r.b) for r in reader.relations_among(names)]
+        assert found == sorted(found)
+        assert len(found) == len(names) - 1
+
+    def test_relations_of_each_name_in_order(self, store: GraphStore, namespace: str) -> None:
+        """A limit keeps the latest, then the strongest, then by the other end's name."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Hub] [Old]"),
+            prepared("2", "[Hub] [Strong]"),
+            prepared("3", "[Strong] [Hub] [Aaa]", "[Zzz] [Hub] [Bbb]"),
+        )
+        # Neighbours run on across statements: Aaa and Zzz are related too.
+        with store.reader(namespace, Horizon()) as reader:
+
+            def others(limit: int) -> list[str]:
+                return [
+                    r.b if r.a == "hub" else r.a for r in reader.relations(["hub"], limit=limit)
+                ]
+
+            assert others(1) == ["strong"]
+            assert others(2) == ["aaa", "strong"]
+            assert others(3) == ["aaa", "bbb", "strong"]
+            assert others(4) == ["aaa", "bbb", "strong", "zzz"]
+            assert others(9) == ["aaa", "bbb", "old", "strong", "zzz"]
+            both = reader.relations(["old", "aaa", "nobody"], limit=1)
+            assert [(r.a, r.b) for r in both] == [("aaa", "hub"), ("hub", "old")]
+            assert reader.relations(["nobody"], limit=5) == []
+            assert reader.relations([], limit=5) == []
+
+    def test_a_relation_of_two_names_comes_once(self, store: GraphStore, namespace: str) -> None:
+        """Both ends asked for: one relation, by (a, b)."""
+        tell(store, namespace, prepared("1", "[Cy] [Ann] [Bo]"))
+        with store.reader(namespace, Horizon()) as reader:
+            found = reader.relations(["bo", "ann", "cy"], limit=9)
+            assert [(r.a, r.b) for r in found] == [("ann", "bo"), ("ann", "cy")]
+
+    def test_relations_among(self, store: GraphStore, namespace: str) -> None:
+        """Both ends must be among the names."""
+        tell(store, namespace, prepared("1", "[Ann] [Bo] [Cy] [Ann]"))
+        with store.reader(namespace, Horizon()) as reader:
+            assert [(r.a, r.b) for r in reader.relations_among(["ann", "cy"])] == [("ann", "cy")]
+            assert reader.relations_among(["ann"]) == []
+            assert reader.relations_among([]) == []
+            assert len(reader.relations_among(["cy", "bo", "ann", "bo"])) == 3
+
+    def test_linked_by_hops_and_window(self, store: GraphStore, namespace: str) -> None:
+        """Nodes outside of the window are left out but may lie between."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[A] [Bridge]"),
+            prepared("2", "[Bridge] [Ann]"),
+            prepared("3", "[Ann] [Far]"),
+            prepared("4", "[Start] [A]"),
+            prepared("5", "[Start] [Young]"),
+            prepared("6", "[Far] [Ann]"),
+        )
+        # t_index: start 5, young 5, a 4, bridge 2, ann 6, far 6.
+        with store.reader(namespace, Horizon()) as reader:
+
+            def linked(hops: int, oldest: int = 0, newest: int = 99, limit: int = 99) -> list[str]:
+                rows = reader.linked("start", hops=hops, oldest=oldest, newest=newest, limit=limit)
+                return [row.name for row in rows]
+
+            assert linked(0) == []
+            assert linked(1) == ["young", "a"]
+            assert linked(2) == ["young", "a", "bridge"]
+            assert linked(3) == ["ann", "young", "a", "bridge"]
+            assert linked(4) == ["ann", "far", "young", "a", "bridge"]
+            assert linked(4, oldest=5) == ["ann", "far", "young"]
+            assert linked(4, newest=5) == ["young", "a", "bridge"]
+            assert linked(4, oldest=4, newest=4) == ["a"]
+            assert linked(3, oldest=6) == ["ann"]
+            assert linked(4, limit=2) == ["ann", "far"]
+            assert reader.linked("nobody", hops=2, oldest=0, newest=9, limit=9) == []
+            assert reader.linked("young", hops=1, oldest=0, newest=9, limit=9) == (
+                reader.concepts(["start"])
+            )
+
+    def test_linked_in_a_circle(self, store: GraphStore, namespace: str) -> None:
+        """The start is left out however often a path comes back to it."""
+        tell(store, namespace, prepared("1", "[Ann] [Bo] [Cy] [Ann]"))
+        with store.reader(namespace, Horizon()) as reader:
+            for hops in (1, 2, 3):
+                rows = reader.linked("ann", hops=hops, oldest=1, newest=1, limit=9)
+                assert [row.name for row in rows] == ["bo", "cy"]

@@ -1,0 +1,324 @@
+"""Namespaces, any characters, one state for a reader, threads, closing and opening again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from recallm.errors import ClosedError
+from recallm.model import ContextVersion, Filter, Horizon, Neighbours, PreparedUpdate, Selection
+from recallm.stores.base import GraphStore
+from recallm.testing.everything import Vocabulary
+from recallm.testing.marked_text import entity, mention, prepared, triplet
+from recallm.testing.suite.base import StoreTests, at, forget, seen, seen_of, summary, tell
+
+__all__ = ["KeepingTests"]
+
+_STRANGE = [
+    "NUL \x00 inside",
+    "\x00",
+    "'; DROP TABLE statement; --",
+    '" OR 1=1 --',
+    "') DETACH DELETE n //",
+    "`n`.id = $id {a: 1}",
+    "100% _under_ *star* ?mark?",
+    "back\\slash \\u0041 \\x00",
+    "line\r\nbreak\ttab\x1b\x7f\u2028\u2029\ufeff",
+    "😀 中文 עברית हिन्दी \U0010ffff \ufffe",
+    "e\u0301 é \ufb00 İ ß \u017f",
+    " leading and trailing ",
+    "<b>html</b> &amp;",
+    "null",
+]
+
+
+class KeepingTests(StoreTests):
+    """What holds for a store as a whole."""
+
+    def test_namespaces_are_listed(self, store: GraphStore, namespace: str) -> None:
+        """Sorted by code point: those that hold something or ever did."""
+        names = sorted(f"{namespace}{end}" for end in ("", "a", "B", "é", "\ufb00", "😀", "\x00"))
+        for name in reversed(names):
+            tell(store, name, prepared("1", "[Ann]"))
+        forget(store, names[2], "everything", True)
+        listed = [name for name in store.namespaces() if name.startswith(namespace)]
+        assert listed == names
+        assert store.namespaces() == sorted(store.namespaces())
+
+    def test_nothing_crosses_namespaces(self, store: GraphStore, namespace: str) -> None:
+        """Names that are like each other, or like parts of each other, share nothing."""
+        names = [f"{namespace}{end}" for end in ("", " ", "/a", "/A", "%", "\x00", "*", "'")]
+        alone = None
+        for n, name in enumerate(names):
+            tell(
+                store,
+                name,
+                prepared("1", "[Ann] met [Bo]", entities=(entity("e", "Eve"),)),
+                prepared("2", f"[Ann] saw it {n}", timestamp=at(n)),
+            )
+            alone = seen(store, name)
+        for n, name in enumerate(names[:-1]):
+            control = seen(store, name)
+            assert alone is not None
+            for kind in ("concepts", "relations", "corpus", "stats", "entities", "versions"):
+                assert control[kind] == alone[kind]
+            with store.reader(name, Horizon()) as reader:
+                found = reader.postings([f"{n}", f"{n + 1}", "ann"], limit=9, where=Filter())
+            assert {stem: p.documents for stem, p in found.items()} == {"ann": 2, f"{n}": 1}
+        forget(store, names[0], "concept", "ann")
+        store.delete_graph(names[0], entities=["e"])
+        assert seen(store, names[-1]) == alone
+
+    @pytest.mark.parametrize("strange", _STRANGE, ids=repr)
+    def test_any_characters_anywhere(self, store: GraphStore, namespace: str, strange: str) -> None:
+        """Every string of an update holds any character, as text, name, label, key or id."""
+        base = prepared(
+            strange,
+            "[Ann]",
+            source=strange,
+            session=strange,
+            speaker=strange,
+            speaker_concept=strange,
+            timestamp=at(0),
+            metadata={strange: strange, "nested": [{strange: strange}]},
+            path=(strange, strange),
+            key=strange,
+            entities=(
+                entity(strange, strange, strange, type=strange, properties={strange: strange}),
+            ),
+            triplets=(triplet(strange, strange, strange, properties={strange: [strange]}),),
+        )
+        update = _saying(base, strange)
+        strange_namespace = f"{namespace}{strange}"
+        also = Vocabulary()
+        tell(store, strange_namespace, update)
+        dumped = seen(store, strange_namespace)["dump"]
+        version = ContextVersion(t_index=1, statements=1, summary_t=None)
+        written = summary(strange, 1, strange)
+        assert store.revise(strange_namespace, written, expected=version)
+        assert seen(store, strange_namespace, also=also) == seen_of(1, [*dumped, written], also)
+        [only] = dumped
+        assert only.text == update.text
+        assert only.triplets == update.triplets
+        where = Filter(speaker=strange, session=strange, metadata={strange: strange})
+        with store.reader(strange_namespace, Horizon()) as reader:
+            assert reader.mentions([strange], limit=9, where=where)[strange].keys == (1 << 20,)
+            assert reader.postings([strange], limit=9, where=where)[strange].counts == (2,)
+            assert [t.predicate for t in reader.triplets(predicates=[strange])] == [strange]
+            linked = reader.linked("ann", hops=1, oldest=0, newest=9, limit=9)
+            assert [row.name for row in linked] == [strange]
+        assert strange_namespace in store.namespaces()
+        counted = forget(store, strange_namespace, "statement", f"{strange}#0")
+        assert (counted.passages, counted.entities, counted.summaries) == (1, 1, 1)
+
+    def test_a_very_long_text(self, store: GraphStore, namespace: str) -> None:
+        """A megabyte comes back as it was, and is known again; so do long names and ids."""
+        text = "é😀\x00'" * 300_000
+        long = "x" * 40_000
+        update = PreparedUpdate(id=long, text=text, source=long)
+        named = prepared("2", f"[Ann={long}] met [Bo]", entities=(entity(long, "Ann", long),))
+        tell(store, namespace, update, named)
+        assert store.apply(namespace, [update])[0].duplicate
+        with store.reader(namespace, Horizon()) as reader:
+            passage = reader.passage(long)
+            assert passage is not None
+            assert passage.text == text
+            assert passage.source == long
+            assert [c.name for c in reader.concepts()] == ["bo", long]
+            assert [e.id for e in reader.entities([long])] == [long]
+            assert reader.mentions([long], limit=1, where=Filter())[long].statements == 1
+        tell(store, namespace, prepared("3", f"[Bo] met [Cy=cy] {long}y"))
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.postings([f"{long}y"], limit=1, where=Filter())[f"{long}y"].documents == 1
+
+    def test_a_reader_keeps_one_state(self, store: GraphStore, namespace: str) -> None:
+        """What is written while a reader is open is seen by the next, not by this one."""
+        tell(store, namespace, prepared("1", "[Ann] met [Bo]"))
+        with store.reader(namespace, Horizon()) as reader:
+            before = reader.concepts(), reader.stats()
+            _elsewhere(lambda: tell(store, namespace, prepared("2", "[Ann] met [Cy]")))
+            assert (reader.concepts(), reader.stats()) == before
+            assert reader.t_index == 1
+            assert reader.passage("2") is None
+            _elsewhere(lambda: forget(store, namespace, "everything", True))
+            assert (reader.concepts(), reader.stats()) == before
+            assert len(list(reader.dump())) == 1
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.t_index == 2
+            assert reader.concepts() == []
+
+    def test_readers_of_two_namespaces_at_once(self, store: GraphStore, namespace: str) -> None:
+        """Readers may be nested and stand beside each other in one thread."""
+        other = f"{namespace}-other"
+        tell(store, namespace, prepared("1", "[Ann]"))
+        tell(store, other, prepared("1", "[Bo]"))
+        with store.reader(namespace, Horizon()) as one, store.reader(other, Horizon()) as two:
+            assert [c.name for c in one.concepts()] == ["ann"]
+            assert [c.name for c in two.concepts()] == ["bo"]
+            assert [c.name for c in one.concepts()] == ["ann"]
+
+    def test_an_error_inside_a_reader(self, store: GraphStore, namespace: str) -> None:
+        """A reader left by an error lets the store go on."""
+
+        class SomeError(Exception):
+            pass
+
+        tell(store, namespace, prepared("1", "[Ann]"))
+        for _ in range(20):
+            with pytest.raises(SomeError), store.reader(namespace, Horizon()) as reader:
+                next(reader.dump())
+                raise SomeError
+        assert tell(store, namespace, prepared("2", "[Ann]")) == [2]
+
+    def test_parallel_writers_and_readers(self, store: GraphStore, namespace: str) -> None:
+        """No t is lost or shared, and every reader sees all of an update or nothing of it."""
+        writers, each = 4, 12
+        done = threading.Event()
+
+        def write(writer: int) -> list[int]:
+            taken: list[int] = []
+            for n in range(each):
+                batch = [
+                    prepared(
+                        f"{writer}-{n}-{part}",
+                        f"[Ann] met [W{writer}]",
+                        f"[Ann] met [N{n}]",
+                        timestamp=at(n),
+                        entities=(entity("e", "Eve"),),
+                    )
+                    for part in range(2)
+                ]
+                taken += [applied.t_index for applied in store.apply(namespace, batch)]
+            return taken
+
+        def read() -> int:
+            views = 0
+            while not done.is_set():
+                with store.reader(namespace, Horizon()) as reader:
+                    t_index, stats = reader.t_index, reader.stats()
+                    assert stats.t_index == t_index
+                    assert (stats.passages, stats.statements) == (t_index, 2 * t_index)
+                    assert t_index % 2 == 0
+                    assert reader.corpus().statements == 2 * t_index
+                    for row in reader.concepts(["ann"]):
+                        assert (row.t_index, row.updates) == (t_index, t_index)
+                        assert row.statements == 2 * t_index
+                    for found in reader.entities(["e"]):
+                        assert (found.t_index, found.updates) == (t_index, t_index)
+                    views += 1
+            return views
+
+        with ThreadPoolExecutor(max_workers=writers + 2) as pool:
+            readers = [pool.submit(read) for _ in range(2)]
+            try:
+                taken = [f.result() for f in [pool.submit(write, w) for w in range(writers)]]
+            finally:
+                done.set()
+            assert all(reader.result() > 0 for reader in readers)
+        everyone = sorted(t for ts in taken for t in ts)
+        assert everyone == list(range(1, writers * each * 2 + 1))
+        assert all(ts == sorted(ts) for ts in taken)
+        with store.reader(namespace, Horizon()) as reader:
+            strengths = {r.b: r.strength for r in reader.relations(["ann"], limit=99)}
+        assert strengths == {f"w{w}": 2 * each for w in range(writers)} | {
+            f"n{n}": 2 * writers for n in range(each)
+        }
+
+    def test_parallel_duplicates(self, store: GraphStore, namespace: str) -> None:
+        """Of many writers of one id and text, one writes and the others find its passage."""
+        with ThreadPoolExecutor(max_workers=6) as pool:
+            same = [prepared("same", "[Ann] met [Bo]")]
+            applied = [
+                f.result() for f in [pool.submit(store.apply, namespace, same) for _ in range(12)]
+            ]
+        assert sorted(one.duplicate for [one] in applied) == [False] + [True] * 11
+        assert {one.t_index for [one] in applied} == {1}
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.t_index == 1
+            assert reader.relations_among(["ann", "bo"])[0].strength == 1
+
+    def test_a_reader_in_another_thread(self, store: GraphStore, namespace: str) -> None:
+        """A store made in one thread serves every other."""
+        tell(store, namespace, prepared("1", "[Ann]"))
+        found: list[int] = []
+
+        def read() -> None:
+            with store.reader(namespace, Horizon()) as reader:
+                found.append(reader.t_index)
+
+        for _ in range(3):
+            _elsewhere(read)
+        assert found == [1, 1, 1]
+
+    def test_a_closed_store(self, store: GraphStore, namespace: str) -> None:
+        """Every operation says so; closing twice is nothing."""
+        tell(store, namespace, prepared("1", "[Ann]"))
+        store.close()
+        store.close()
+        version = ContextVersion(t_index=1, statements=1, summary_t=None)
+        calls: list[Callable[[], object]] = [
+            lambda: store.apply(namespace, [prepared("2", "[Ann]")]),
+            lambda: store.apply(namespace, []),
+            lambda: store.reader(namespace, Horizon()).__enter__(),
+            lambda: store.revise(namespace, summary("ann", 1), expected=version),
+            lambda: store.forget(namespace, Selection(kind="id", value="1")),
+            lambda: store.delete_graph(namespace),
+            lambda: store.restore(f"{namespace}-2", 0, []),
+            lambda: store.namespaces(),
+        ]
+        for call in calls:
+            with pytest.raises(ClosedError):
+                call()
+
+    def test_opened_again(self, store: GraphStore, namespace: str) -> None:
+        """All is there for a second store on the same data, and for a third after closing."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann] met [Bo]", entities=(entity("e", "Eve"),), timestamp=at(0)),
+            prepared("2", "[Ann] sat", timestamp=at(10)),
+        )
+        second = self.reopen(store)
+        try:
+            assert seen(second, namespace) == seen(store, namespace)
+            assert tell(second, namespace, prepared("3", "[Ann]", timestamp=at(20))) == [3]
+            assert tell(store, namespace, prepared("4", "[Bo]", timestamp=at(30))) == [4]
+            assert seen(second, namespace) == seen(store, namespace)
+            with second.reader(namespace, Horizon()) as reader:
+                assert reader.sessions(["@1"])["@1"].statements == 4
+            before = seen(second, namespace)
+        finally:
+            second.close()
+        third = self.reopen(store)
+        try:
+            assert seen(third, namespace) == before
+        finally:
+            third.close()
+
+
+def _saying(update: PreparedUpdate, strange: str) -> PreparedUpdate:
+    """The update with a statement that says nothing but ``strange``, concept and term twice."""
+    [said] = update.statements
+    a, b = sorted((strange, "ann"))
+    statement = replace(
+        said,
+        end=len(strange),
+        terms=(strange, "x", strange),
+        concepts=(*said.concepts, mention(strange, strange)),
+    )
+    return replace(
+        update,
+        text=strange,
+        statements=(statement,),
+        neighbours=(Neighbours(a=a, b=b, earlier=0, later=0),),
+    )
+
+
+def _elsewhere(work: Callable[[], object]) -> None:
+    """Run ``work`` in another thread, to its end."""
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        pool.submit(work).result()

@@ -1,0 +1,291 @@
+"""Passages, statements, postings, mentions, vectors, sizes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+from recallm.model import (
+    CorpusSize,
+    Filter,
+    Horizon,
+    Mentions,
+    PreparedUpdate,
+    SessionSize,
+    Stats,
+    Trait,
+    statement_key,
+)
+from recallm.stores.base import GraphStore
+from recallm.testing.marked_text import entity, prepared, triplet, vector
+from recallm.testing.suite.base import NOON, StoreTests, at, tell
+
+__all__ = ["ReadingTests"]
+
+
+class ReadingTests(StoreTests):
+    """What readers give back of what updates brought."""
+
+    def test_an_unknown_namespace_is_empty(self, store: GraphStore, namespace: str) -> None:
+        """Reading what was never written gives nothing, and makes nothing."""
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.t_index == 0
+            assert reader.passage("a") is None
+            assert reader.statements([1, statement_key(1, 0)]) == []
+            assert reader.postings(["a"], limit=5, where=Filter()) == {}
+            assert reader.mentions(["a"], limit=5, where=Filter()) == {}
+            assert reader.concepts() == []
+            assert reader.relations(["a"], limit=5) == []
+            assert reader.linked("a", hops=2, oldest=0, newest=9, limit=5) == []
+            assert reader.summaries(["a"]) == {}
+            assert reader.entities() == []
+            assert reader.triplets() == []
+            assert reader.corpus() == CorpusSize(statements=0, terms=0, sessions=0)
+            assert reader.sessions(["=a", "@1"]) == {}
+            assert reader.vectors([statement_key(1, 0)], model="m") == {}
+            assert reader.context_version("a") is None
+            assert reader.stats() == Stats(
+                t_index=0,
+                passages=0,
+                statements=0,
+                concepts=0,
+                relations=0,
+                entities=0,
+                triplets=0,
+                summaries=0,
+                vectors=0,
+                sessions=0,
+            )
+            assert list(reader.dump()) == []
+        assert namespace not in store.namespaces()
+
+    def test_a_passage_comes_back_verbatim(self, store: GraphStore, namespace: str) -> None:
+        """Every field of a passage is what was given; moments keep their microseconds."""
+        east = timezone(timedelta(hours=5, minutes=30))
+        said = datetime(2024, 2, 29, 23, 59, 59, 999999, tzinfo=east)
+        update = prepared(
+            "a",
+            "[Ann] sings",
+            source="book.txt",
+            session="chat 1",
+            speaker="Ann",
+            speaker_concept="ann",
+            timestamp=said,
+            metadata={"nested": {"list": [1, None, "é", {"deep": 1.5}]}, "": False},
+            path=("users", "ann"),
+            key="k",
+            expires_at=datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
+        )
+        spaced = replace(update, id="b", text=f"  {update.text}\r\n\t", path=(), key=None)
+        tell(store, namespace, update, spaced, PreparedUpdate(id="c", text=""))
+        with store.reader(namespace, Horizon()) as reader:
+            first, second, third = (reader.passage(id) for id in "abc")
+            assert reader.passage("d") is None
+        assert first is not None
+        assert second is not None
+        assert third is not None
+        for name in ("id", "text", "source", "session", "speaker", "timestamp", "metadata"):
+            assert getattr(first, name) == getattr(update, name)
+        assert (first.path, first.key) == (("users", "ann"), "k")
+        assert first.expires_at == update.expires_at
+        assert (second.t_index, second.text, second.path) == (2, "  Ann sings\r\n\t", ())
+        assert (third.text, third.timestamp, third.metadata) == ("", None, {})
+        assert (third.source, third.session, third.speaker, third.key) == (None,) * 4
+
+    def test_a_statement_comes_back_whole(self, store: GraphStore, namespace: str) -> None:
+        """A statement is its span of the text, with terms and concepts as they stood."""
+        update = prepared(
+            "p#1",
+            "[Ann] sings, [Bo] sings",
+            "does [Ann] sleep?",
+            gap=" \n ",
+            source="s",
+            speaker="Cy",
+            speaker_concept="cy",
+            timestamp=NOON,
+            metadata={"a": [1]},
+        )
+        tell(store, namespace, update)
+        with store.reader(namespace, Horizon()) as reader:
+            one, two = reader.statements([statement_key(1, 1), statement_key(1, 0)])
+        assert (one.text, two.text) == ("Ann sings, Bo sings", "does Ann sleep?")
+        assert one.terms == ("ann", "sings", "bo", "sings")
+        assert one.concepts == update.statements[0].concepts
+        assert (one.traits, two.traits) == (Trait(0), Trait.QUESTION)
+        assert (one.id, two.id) == ("p#1#0", "p#1#1")
+        assert (one.t_index, two.position) == (1, 1)
+        assert (one.speaker, one.speaker_concept) == ("Cy", "cy")
+        assert (one.source, one.session, one.session_key) == ("s", None, "=s")
+        assert (one.timestamp, one.metadata) == (NOON, {"a": [1]})
+        assert (one.previous, one.next) == (None, two.key)
+        assert (two.previous, two.next) == (one.key, None)
+
+    def test_statements_by_key(self, store: GraphStore, namespace: str) -> None:
+        """Ascending by key, each once, unknown keys left out."""
+        tell(store, namespace, prepared("a", "[Ann]", "[Bo]"), prepared("b", "[Cy]"))
+        keys = [statement_key(2, 0), statement_key(1, 1), statement_key(2, 0)]
+        with store.reader(namespace, Horizon()) as reader:
+            found = reader.statements([*keys, statement_key(1, 2), statement_key(9, 0), 0, 1])
+            assert [s.key for s in found] == [keys[1], keys[0]]
+            assert reader.statements([]) == []
+
+    def test_every_trait_comes_back(self, store: GraphStore, namespace: str) -> None:
+        """Traits are a set of flags and stay one."""
+        one = prepared("a", "[Ann]")
+        all_traits = ~Trait(0)
+        [statement] = one.statements
+        tell(store, namespace, replace(one, statements=(replace(statement, traits=all_traits),)))
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.statements([statement_key(1, 0)])[0].traits == all_traits
+
+    def test_postings(self, store: GraphStore, namespace: str) -> None:
+        """Newest first, with counts and sessions; ``documents`` counts beyond the limit."""
+        tell(
+            store,
+            namespace,
+            prepared("a", "tea and tea", "tea", session="s"),
+            prepared("b", "milk"),
+            prepared("c", "tea tea tea", timestamp=NOON),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            found = reader.postings(["tea", "milk", "rum"], limit=2, where=Filter())
+            assert sorted(found) == ["milk", "tea"]
+            tea = found["tea"]
+            assert tea.documents == 3
+            assert tea.keys == (statement_key(3, 0), statement_key(1, 1))
+            assert tea.counts == (3, 1)
+            assert tea.sessions == ("@3", "=s")
+            assert found["milk"].sessions == (None,)
+            every = reader.postings(["tea"], limit=9, where=Filter())["tea"]
+            assert (every.counts, every.sessions) == ((3, 1, 2), ("@3", "=s", "=s"))
+            none = reader.postings(["tea"], limit=9, where=Filter(session="nowhere"))["tea"]
+            assert (none.documents, none.keys, none.counts, none.sessions) == (3, (), (), ())
+            assert reader.postings([], limit=9, where=Filter()) == {}
+
+    def test_mentions(self, store: GraphStore, namespace: str) -> None:
+        """Newest first; ``statements`` counts beyond the limit and the filter."""
+        tell(
+            store,
+            namespace,
+            prepared("a", "[Ann]", "[Bo]", "[Ann] [Ann]"),
+            prepared("b", "[Ann]", source="s"),
+            prepared("c", "[Di]", entities=(entity("x", "Only"),)),
+        )
+        keys = (statement_key(2, 0), statement_key(1, 2), statement_key(1, 0))
+        with store.reader(namespace, Horizon()) as reader:
+            found = reader.mentions(["ann", "bo", "nobody", "only"], limit=None, where=Filter())
+            assert found == {
+                "ann": Mentions(statements=3, keys=keys),
+                "bo": Mentions(statements=1, keys=(statement_key(1, 1),)),
+            }
+            two = reader.mentions(["ann"], limit=2, where=Filter())["ann"]
+            assert two == Mentions(statements=3, keys=keys[:2])
+            met = reader.mentions(["ann", "bo"], limit=2, where=Filter(session="s"))
+            assert met["ann"] == Mentions(statements=3, keys=keys[:1])
+            assert met["bo"] == Mentions(statements=1, keys=())
+
+    def test_a_limit_counts_after_the_filter(self, store: GraphStore, namespace: str) -> None:
+        """The newest that meet the filter are found behind any number that do not."""
+        tell(store, namespace, prepared("old", "[Ann] said", speaker="Bo"))
+        store.apply(namespace, [prepared(f"{n}", f"[Ann] said {n}") for n in range(300)])
+        where = Filter(speaker="Bo")
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.mentions(["ann"], limit=1, where=where)["ann"].keys == (1 << 20,)
+            assert reader.postings(["said"], limit=1, where=where)["said"].keys == (1 << 20,)
+
+    def test_vectors(self, store: GraphStore, namespace: str) -> None:
+        """A vector is found by its statement and its model, byte for byte."""
+        blob = bytes(range(256))
+        tell(
+            store,
+            namespace,
+            prepared("a", "[Ann]", "[Bo]", vectors=(vector(1, blob), vector(1, b"\x00", "n"))),
+            prepared("b", "[Cy]", vectors=(vector(0, b"\xff\x00"),)),
+        )
+        keys = [statement_key(1, 0), statement_key(1, 1), statement_key(2, 0), 77]
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.vectors(keys, model="m") == {keys[1]: blob, keys[2]: b"\xff\x00"}
+            assert reader.vectors(keys[:2], model="n") == {keys[1]: b"\x00"}
+            assert reader.vectors(keys, model="o") == {}
+            assert reader.vectors([], model="m") == {}
+            assert reader.stats().vectors == 3
+
+    def test_sizes(self, store: GraphStore, namespace: str) -> None:
+        """The corpus, its sessions, and the statistics count what is there."""
+        tell(
+            store,
+            namespace,
+            prepared("a", "one two", "three", session="s"),
+            prepared("b", "four", source="s"),
+            prepared("c", "[Ann] met [Bo]", timestamp=NOON, vectors=(vector(0, b"v"),)),
+            prepared("d", "[Ann]", "[Cy]", entities=(entity("x", "X"), entity("y", "Y"))),
+            PreparedUpdate(id="", text=None, triplets=(triplet("x", "is", "y"),)),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.corpus() == CorpusSize(statements=6, terms=9, sessions=2)
+            assert reader.sessions(["=s", "@3", "@4", "=other"]) == {
+                "=s": SessionSize(statements=3, terms=4),
+                "@3": SessionSize(statements=1, terms=3),
+            }
+            assert reader.stats() == Stats(
+                t_index=5,
+                passages=4,
+                statements=6,
+                concepts=5,
+                relations=2,
+                entities=2,
+                triplets=1,
+                summaries=0,
+                vectors=1,
+                sessions=2,
+            )
+
+    def test_many_statements_in_one_passage(self, store: GraphStore, namespace: str) -> None:
+        """A long passage keeps every statement at its place."""
+        tell(store, namespace, prepared("a", *(f"[Ann] says word{n}" for n in range(2500))))
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.stats().statements == 2500
+            found = reader.statements([statement_key(1, n) for n in range(2500)])
+            assert [s.position for s in found] == list(range(2500))
+            assert found[-1].text == "Ann says word2499"
+            assert found[-1].previous == statement_key(1, 2498)
+            stems = [f"word{n}" for n in range(2500)]
+            postings = reader.postings(stems, limit=1, where=Filter())
+            assert [postings[stem].keys[0] & 0xFFFFF for stem in stems] == list(range(2500))
+
+    def test_statements_before_and_after_in_their_session(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """Interleaved sessions, named and derived, each run on by themselves."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann]", "[Bo]", session="s"),
+            prepared("2", "[Ann]", timestamp=at(0)),
+            prepared("3", "[Ann]", "[Bo]"),
+            prepared("4", "[Ann]", source="s"),
+            prepared("5", "[Ann]", timestamp=at(59)),
+            PreparedUpdate(id="6", text="…", session="s"),
+            prepared("7", "[Ann]", session="s", source="t"),
+            prepared("8", "[Ann]", timestamp=at(120)),
+            prepared("9", "[Ann]", timestamp=at(61)),
+            prepared("10", "[Ann]", source="t"),
+        )
+        rows = {
+            "=s": [(1, 0), (1, 1), (4, 0), (7, 0)],
+            "@2": [(2, 0), (5, 0)],
+            "@8": [(8, 0), (9, 0)],
+            "=t": [(10, 0)],
+        }
+        with store.reader(namespace, Horizon()) as reader:
+            for session_key, places in rows.items():
+                keys = [statement_key(*place) for place in places]
+                found = reader.statements(keys)
+                assert [s.session_key for s in found] == [session_key] * len(keys)
+                assert [s.previous for s in found] == [None, *keys[:-1]]
+                assert [s.next for s in found] == [*keys[1:], None]
+            alone = reader.statements([statement_key(3, 0), statement_key(3, 1)])
+            assert [s.session_key for s in alone] == [None, None]
+            assert [s.previous for s in alone] == [None, statement_key(3, 0)]
+            assert [s.next for s in alone] == [statement_key(3, 1), None]
+            assert reader.corpus().sessions == 4

@@ -1,0 +1,1 @@
+"""The stores against the shared suite and the oracle."""
