@@ -27,6 +27,7 @@ app = typer.Typer(
     name="recallm",
     help="A long-term memory: text goes in, the statements that answer a question come out.",
     no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
 )
 

@@ -1,0 +1,437 @@
+"""The command line, on real files."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from recallm.cli import app
+
+from .neo4j.fixtures import RunningServer
+
+Run = Callable[..., Result]
+
+STORY = """Brandon wants to go to Paris for his next vacation.
+He has never been there.
+
+Brandon is still looking forward to his vacation in Paris.
+
+\t
+Brandon cancelled his Paris trip, and is now planning on going to Brazil instead.
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run recallm in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("RECALLM_")]:
+        monkeypatch.delenv(name)
+
+    def recallm(*arguments: str, input: str | bytes | None = None) -> Result:
+        return CliRunner().invoke(app, arguments, input=input)
+
+    return recallm
+
+
+@pytest.fixture
+def told(run: Run, tmp_path: Path) -> Run:
+    """The same, where STORY has been told."""
+    (tmp_path / "story.txt").write_text(STORY, encoding="utf-8")
+    done = run("update", "--file", "story.txt")
+    assert done.exit_code == 0, done.output
+    return run
+
+
+def stats(run: Run, *arguments: str) -> dict[str, int]:
+    found: dict[str, int] = json.loads(run("stats", "--json", *arguments).stdout)
+    return found
+
+
+def texts(result: Result) -> list[str]:
+    found = json.loads(result.stdout)
+    rows = found["statements"] if isinstance(found, dict) else found
+    return [row["text"] for row in rows]
+
+
+# ---- update ----------------------------------------------------------------------------------
+
+
+def test_a_file_is_a_knowledge_update_a_paragraph(told: Run, tmp_path: Path) -> None:
+    assert (tmp_path / "recallm.db").exists()
+    assert stats(told)["t_index"] == 3
+    assert stats(told)["statements"] == 4
+    rows = json.loads(told("history", "Brandon", "--json").stdout)
+    assert {row["source"] for row in rows} == {"story.txt"}
+
+
+def test_every_argument_is_a_knowledge_update(run: Run) -> None:
+    done = run("update", "Ada plays chess.", "Ada won.\n\nAda is glad.", "--speaker", "Max")
+    assert done.exit_code == 0
+    assert done.stdout == "2 knowledge updates, 3 statements\n"
+    rows = json.loads(run("history", "Ada", "--json").stdout)
+    assert [row["t_index"] for row in rows] == [1, 2, 2]
+    assert {row["speaker"] for row in rows} == {"Max"}
+
+
+@pytest.mark.parametrize("arguments", [(), ("--file", "-")])
+def test_standard_input_is_a_knowledge_update_a_paragraph(
+    run: Run, arguments: tuple[str, ...]
+) -> None:
+    assert run("update", *arguments, input=STORY).exit_code == 0
+    assert stats(run)["t_index"] == 3
+
+
+def test_what_says_who_and_when_is_kept(run: Run) -> None:
+    run(
+        "update", "Rain fell on Lisbon.", "--timestamp", "2026-05-01T12:00+02:00",
+        "--source", "diary", "--session", "May", "--id", "one",
+    )  # fmt: skip
+    [row] = json.loads(run("history", "Lisbon", "--json").stdout)
+    assert row["timestamp"] == "2026-05-01T10:00:00+00:00" or row["timestamp"].startswith(
+        "2026-05-01T12:00:00+02:00"
+    )
+    assert (row["id"], row["source"], row["session"]) == ("one#0", "diary", "May")
+
+
+def test_the_same_id_is_stored_once_and_another_text_refused(run: Run) -> None:
+    run("update", "Rain fell on Lisbon.", "--id", "one")
+    again = run("update", "Rain fell on Lisbon.", "--id", "one")
+    assert "1 known already" in again.stdout
+    other = run("update", "Snow fell on Lisbon.", "--id", "one")
+    assert other.exit_code == 1
+    assert other.stderr.startswith("recallm: ")
+    assert stats(run)["t_index"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("update", ""), 1),
+        (("update", "--file", "missing.txt"), 2),
+        (("update", "--timestamp", "yesterday", "Rain."), 2),
+        (("update", "--id", "one", "Rain.", "Snow."), 2),
+        (("update", "--url", "file:///etc/passwd"), 1),
+        (("update", "--url", "http://"), 1),
+        (("recall",), 2),
+        (("recall", "Who?", "--json", "--prompt"), 2),
+        (("recall", "Who?", "--limit", "0"), 1),
+        (("recall", "Who?", "--since", "soon"), 2),
+        (("recall", "Who?", "--ranking", "best"), 2),
+        (("forget",), 2),
+        (("forget", "--id", "one", "--concept", "Paris"), 2),
+        (("ask", "Who?"), 2),
+        (("load", "missing.jsonl"), 2),
+        (("stats", "--db", "missing.db"), 1),
+        (("stats", "--db", "story.txt"), 1),
+        (("stats", "--db", "ftp://host"), 1),
+        (("dance",), 2),
+    ],
+)
+def test_a_failure_is_one_message_and_its_exit_code(
+    told: Run, arguments: tuple[str, ...], code: int
+) -> None:
+    done = told(*arguments, input="a password\n")
+    assert done.exit_code == code, done.output
+    assert isinstance(done.exception, SystemExit)
+    assert done.stderr
+    assert "Traceback" not in done.output
+    assert stats(told)["t_index"] == 3
+
+
+def test_text_that_is_not_utf_8_is_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "latin.txt").write_bytes("Caf\xe9".encode("latin-1"))
+    done = run("update", "--file", "latin.txt")
+    assert done.exit_code == 1
+    assert "latin.txt" in done.stderr
+    assert "UTF-8" in done.stderr
+
+
+# ---- web pages -------------------------------------------------------------------------------
+
+
+class Page(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        found = self.path == "/harbour"
+        self.send_response(200 if found else 404)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        sentence = "The harbour of Rostock was dredged by Captain Ahlers in the spring of 1931. "
+        self.wfile.write(
+            f"<html><head><title>Harbour</title></head><body><nav><a href='/'>Home</a></nav>"
+            f"<article><h1>The harbour</h1><p>{sentence}</p><p>{'Ships came back. ' * 30}</p>"
+            f"</article></body></html>".encode()
+        )
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def site() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_web_page_is_remembered_with_its_address(run: Run, site: str) -> None:
+    done = run("update", "--url", f"{site}/harbour")
+    assert done.exit_code == 0, done.output
+    [row] = json.loads(run("history", "Captain Ahlers", "--json").stdout)
+    assert row["source"] == f"{site}/harbour"
+    assert "1931" in row["text"]
+
+
+def test_a_page_that_is_not_there_is_an_error_and_nothing_is_written(run: Run, site: str) -> None:
+    done = run("update", "Rain fell.", "--url", f"{site}/gone")
+    assert done.exit_code == 1
+    assert "404" in done.stderr
+    assert run("stats").exit_code == 1
+
+
+def test_without_trafilatura_the_extra_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "trafilatura", None)
+    done = run("update", "--url", "https://example.org/")
+    assert done.exit_code == 1
+    assert "recallm[web]" in done.stderr
+
+
+# ---- recall, ask, history, stats -------------------------------------------------------------
+
+QUESTION = "Where does Brandon plan on traveling for his next vacation?"
+
+
+def test_recall_writes_statements_in_order_a_line_each(told: Run) -> None:
+    done = told("recall", QUESTION, "--limit", "3")
+    lines = done.stdout.splitlines()
+    assert done.exit_code == 0
+    assert len(lines) == 3
+    assert "Brazil" in lines[-1]
+    assert lines[-1].startswith("t=3 ")
+
+
+def test_recall_as_json_holds_the_whole_context(told: Run) -> None:
+    found = json.loads(told("recall", QUESTION, "--json").stdout)
+    assert found["question"] == QUESTION
+    assert found["text"]
+    assert 0 < found["statements"][0]["score"] <= 1
+    assert "brandon" in {concept["name"] for concept in found["concepts"]}
+
+
+def test_recall_writes_the_prompt_alone(told: Run) -> None:
+    found = json.loads(told("recall", QUESTION, "--json").stdout)
+    assert told("recall", QUESTION, "--prompt").stdout.strip() == found["text"].strip()
+
+
+def test_recall_explains(told: Run) -> None:
+    assert "intercept" in told("recall", QUESTION, "--explain").stdout
+
+
+def test_recall_by_the_papers_ranking(told: Run) -> None:
+    found = json.loads(told("recall", QUESTION, "--ranking", "paper", "--json").stdout)
+    assert found["text"].startswith("Each sentence in the following statements is true")
+    assert all(row["score"] is None for row in found["statements"])
+
+
+def test_recall_as_of_and_since_and_until(told: Run) -> None:
+    def found(*arguments: str) -> str:
+        return " ".join(texts(told("recall", QUESTION, "--json", *arguments)))
+
+    assert "Brazil" in found()
+    assert "Brazil" not in found("--as-of", "2")
+    assert "looking forward" not in found("--since", "3")
+    assert "Brazil" not in found("--until", "2")
+    assert found("--since", "2999-01-01") == ""
+
+
+def test_nothing_recalled_is_said_and_no_error(told: Run) -> None:
+    done = told("recall", "Which zeppelin?", "--since", "99")
+    assert done.exit_code == 0
+    assert done.stdout == ""
+    assert "nothing recalled" in done.stderr
+    assert texts(told("recall", "Which zeppelin?", "--since", "99", "--json")) == []
+
+
+def test_namespaces_do_not_see_each_other(told: Run) -> None:
+    assert stats(told, "--namespace", "other")["statements"] == 0
+    told("update", "Brandon sings.", "--namespace", "other")
+    assert stats(told, "--namespace", "other")["t_index"] == 1
+    assert stats(told)["t_index"] == 3
+
+
+def test_the_environment_may_name_the_memory(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECALLM_DB", "other.db")
+    told("update", "Brandon sings.")
+    assert stats(told)["t_index"] == 1
+    assert stats(told, "--db", "recallm.db")["t_index"] == 3
+
+
+def test_ask_hands_the_prompt_to_a_command_and_writes_its_answer(told: Run) -> None:
+    done = told("ask", QUESTION, "--llm-command", "cat")
+    assert done.exit_code == 0
+    assert QUESTION in done.stdout
+    assert "Brazil" in done.stdout
+
+
+def test_a_command_that_fails_is_an_error(told: Run) -> None:
+    done = told("ask", QUESTION, "--llm-command", "exit 3")
+    assert done.exit_code == 1
+    assert "exit code 3" in done.stderr
+
+
+def test_history_of_the_unknown_is_empty_and_no_error(told: Run) -> None:
+    done = told("history", "Zanzibar")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert texts(told("history", "Zanzibar", "--json")) == []
+
+
+def test_stats_as_a_table(told: Run) -> None:
+    lines = [line.split() for line in told("stats").stdout.splitlines()]
+    assert ["statements", "4"] in lines
+
+
+def test_texts_cannot_steer_the_terminal_nor_the_markup(run: Run) -> None:
+    run("update", "The [bold]sign[/bold] of \x1b[31mLisbon\x1b[0m says :smile:.")
+    line = run("recall", "What does the sign of Lisbon say?").stdout
+    assert "\x1b" not in line
+    assert "[bold]sign[/bold]" in line
+    assert ":smile:" in line
+
+
+# ---- forget, export, load --------------------------------------------------------------------
+
+
+def test_forget_says_what_it_took(told: Run) -> None:
+    done = told("forget", "--concept", "Brazil")
+    assert "1 passage, 1 statement" in done.stdout
+    assert texts(told("history", "Brazil", "--json")) == []
+    assert "nothing" in told("forget", "--id", "unknown").stdout
+
+
+def test_forget_before_a_t(told: Run) -> None:
+    assert told("forget", "--before", "3").exit_code == 0
+    assert [row["t_index"] for row in json.loads(told("history", "Brandon", "--json").stdout)] == [
+        3
+    ]
+
+
+def test_forget_everything_asks_first(told: Run) -> None:
+    assert told("forget", "--everything", input="n\n").exit_code == 1
+    assert stats(told)["statements"] == 4
+    assert told("forget", "--everything", "--yes").exit_code == 0
+    assert stats(told)["statements"] == 0
+
+
+def test_export_and_load_make_the_same_memory(told: Run, tmp_path: Path) -> None:
+    written = told("export")
+    assert written.exit_code == 0
+    assert told("export", "archive.jsonl").exit_code == 0
+    assert (tmp_path / "archive.jsonl").read_text("utf-8") == written.stdout
+    assert told("load", "archive.jsonl", "--db", "a.db").exit_code == 0
+    assert told("load", "--db", "b.db", input=written.stdout).exit_code == 0
+    assert stats(told, "--db", "a.db") == stats(told, "--db", "b.db") == stats(told)
+    assert told("export", "--db", "b.db").stdout == written.stdout
+
+
+def test_load_refuses_what_is_no_archive(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text('{"hello": 1}\n')
+    done = run("load", "bad.jsonl")
+    assert done.exit_code == 1
+    assert "archive" in done.stderr
+
+
+# ---- a server --------------------------------------------------------------------------------
+
+
+def test_a_neo4j_server_by_password_file_or_prompt(
+    run: Run, tmp_path: Path, neo4j_server: RunningServer
+) -> None:
+    user, password = neo4j_server.auth
+    (tmp_path / "password").write_text(f"{password}\n")
+    server = ("--db", neo4j_server.uri, "--user", user, "--namespace", uuid4().hex)
+    known = (*server, "--password-file", "password")
+    assert run("update", "Rain fell on Lisbon.", *known).exit_code == 0
+    asked = run("recall", "Where did rain fall?", *server, input=f"{password}\n")
+    assert "Rain fell on Lisbon." in asked.stdout
+    assert password not in asked.output
+    assert run("forget", "--everything", "--yes", *known).exit_code == 0
+    (tmp_path / "password").write_text("wrong")
+    refused = run("stats", *known)
+    assert refused.exit_code == 1
+    assert "password" in refused.stderr
+
+
+# ---- as a process ----------------------------------------------------------------------------
+
+
+def process(folder: Path, *arguments: str, **options: Any) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", "from recallm.cli import main; main()", *arguments],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        **options,
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
+def test_a_reader_that_has_seen_enough_is_no_error_message(told: Run, tmp_path: Path) -> None:
+    told("update", *[f"Brandon bought {count} melons." for count in range(3000)])
+    with process(tmp_path, "export") as export:
+        assert export.stdout
+        assert export.stderr
+        export.stdout.readline()
+        export.stdout.close()
+        assert export.stderr.read() == ""
+        assert export.wait() == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_an_interrupt_ends_it_quietly_and_leaves_the_file_whole(told: Run, tmp_path: Path) -> None:
+    with process(tmp_path, "update") as update:
+        assert update.stdin
+        assert update.stderr
+        update.stdin.write("Brandon sings.\n\nBrandon dan")
+        update.stdin.flush()
+        # It has opened the memory, and waits for the rest, once it has imported the pipeline.
+        time.sleep(4)
+        update.send_signal(signal.SIGINT)
+        assert "Traceback" not in update.stderr.read()
+        assert update.wait() == 130
+    assert stats(told)["t_index"] == 3
+
+
+def test_progress_and_notes_stay_out_of_the_output(told: Run, tmp_path: Path) -> None:
+    with process(tmp_path, "export") as export:
+        output, notes = export.communicate()
+    for line in output.splitlines():
+        json.loads(line)
+    assert "exported" in notes
+
+
+def test_help_does_not_load_the_language_pipeline(tmp_path: Path) -> None:
+    program = (
+        "import sys\nfrom recallm.cli import app\n"
+        "try: app(['--help'])\nexcept SystemExit: pass\n"
+        "sys.exit('spacy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert done.returncode == 0

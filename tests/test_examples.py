@@ -1,0 +1,50 @@
+"""The examples run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def run(name: str, folder: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / name)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not done.stderr
+    return done.stdout
+
+
+def test_quickstart_recalls_the_newest_belief_last_and_forgets(tmp_path: Path) -> None:
+    output = run("quickstart.py", tmp_path)
+    context, _, rest = output.partition("question: ")
+    assert "Brazil" in context.strip().splitlines()[-1]
+    assert "3 Ada My sister works at the bakery" in rest
+    assert "statements=3" in rest
+    assert not list(tmp_path.iterdir())
+
+
+def test_demo_recalls_every_answer(tmp_path: Path) -> None:
+    output = run("demo.py", tmp_path)
+    assert "10 of 10 answers recalled" in output
+    _, _, earlier = output.partition("As it stood when Brandon had no job")
+    assert "unemployed" in earlier
+    assert "Cisco" not in earlier
+
+
+def test_the_real_text_names_its_authors_and_licence() -> None:
+    attribution = (EXAMPLES / "travel" / "README.md").read_text("utf-8")
+    for guide in (EXAMPLES / "travel").glob("*.txt"):
+        assert f"`{guide.name}`" in attribution
+    assert "ShareAlike 3.0" in (EXAMPLES / "travel" / "LICENSE").read_text("utf-8")
+    words = sum(
+        len(guide.read_text("utf-8").split()) for guide in (EXAMPLES / "travel").glob("*.txt")
+    )
+    assert words > 4000
