@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 from recallm.testing.dict_store import DictStore
 
 if TYPE_CHECKING:
+    from recallm.testing.stateful import StoreMachine
     from recallm.testing.store_suite import StoreSuite
 
-__all__ = ["DictStore", "StoreSuite"]
+__all__ = ["DictStore", "StoreMachine", "StoreSuite"]
 
 _LAZY = {
+    "StoreMachine": "recallm.testing.stateful",
     "StoreSuite": "recallm.testing.store_suite",
 }
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from recallm.model import Filter, PreparedUpdate, Summary, statement_key
 from recallm.stores.base import GraphReader
+from recallm.testing.dict_reader import json_text
 
 __all__ = ["Vocabulary", "everything"]
 
@@ -55,10 +56,17 @@ def everything(reader: GraphReader, also: Vocabulary | None = None) -> dict[str,
     known = also or Vocabulary()
     known.add(dump)
     keys, names = sorted(known.keys), sorted(known.concepts)
+    passages = [reader.passage(id) for id in sorted(known.passages)]
+    statements, entities = reader.statements(keys), reader.entities()
+    triplets = reader.triplets()
+    values = [passage.metadata for passage in passages if passage]
+    values += [statement.metadata for statement in statements]
+    values += [entity.properties for entity in entities]
+    values += [triplet.properties for triplet in triplets]
     return {
         "t_index": reader.t_index,
-        "passages": [reader.passage(id) for id in sorted(known.passages)],
-        "statements": reader.statements(keys),
+        "passages": passages,
+        "statements": statements,
         "postings": dict(reader.postings(known.stems, limit=_ENOUGH, where=Filter())),
         "mentions": dict(reader.mentions(names, limit=None, where=Filter())),
         "concepts": reader.concepts(),
@@ -66,9 +74,11 @@ def everything(reader: GraphReader, also: Vocabulary | None = None) -> dict[str,
         "relations": reader.relations(names, limit=_ENOUGH),
         "relations among": reader.relations_among(names),
         "summaries": dict(reader.summaries(names)),
-        "entities": reader.entities(),
+        "entities": entities,
         "named entities": reader.entities(known.entities),
-        "triplets": reader.triplets(),
+        "triplets": triplets,
+        # For Python 1, 1.0 and True are equal; as JSON they are not.
+        "json": [json_text(dict(value)) for value in values],
         "corpus": reader.corpus(),
         "sessions": dict(reader.sessions(known.sessions)),
         "vectors": {m: dict(reader.vectors(keys, model=m)) for m in sorted(known.models)},

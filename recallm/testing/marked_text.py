@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from recallm.model import (
+    ConceptKind,
     ConceptMention,
     EntityUpsert,
     ExtractedStatement,
@@ -56,7 +57,7 @@ def prepared(id: str, *marked: str, gap: str = " ", **fields: Any) -> PreparedUp
 
 def mention(label: str, name: str | None = None) -> ConceptMention:
     """A concept's mention; its name is the label in lower case unless given."""
-    kind = "name" if label[:1].isupper() else "noun"
+    kind: ConceptKind = "name" if label[:1].isupper() else "noun"
     return ConceptMention(name=name or label.lower(), label=label, kind=kind)
 
 

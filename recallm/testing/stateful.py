@@ -1,0 +1,286 @@
+"""``StoreMachine``: a store and the oracle are told the same and must say the same.
+
+A test module subclasses it, opens the store in ``open_store`` and runs its ``TestCase``::
+
+    class MyStoreMachine(StoreMachine):
+        def open_store(self) -> GraphStore:
+            return MyStore()
+
+    TestMyStore = MyStoreMachine.TestCase
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from recallm.errors import RecallMError
+from recallm.model import (
+    Filter,
+    Horizon,
+    PreparedUpdate,
+    Selection,
+    Summary,
+    statement_key,
+)
+from recallm.stores.base import GraphStore
+from recallm.testing import strategies as ours
+from recallm.testing.dict_store import DictStore
+from recallm.testing.everything import Vocabulary, everything
+
+__all__ = ["StoreMachine"]
+
+_limits = st.integers(min_value=0, max_value=4)
+_places = st.integers(min_value=0, max_value=1)
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """Knowledge updates, forgetting, revisions and archives in two namespaces."""
+
+    def open_store(self) -> GraphStore:
+        """The store under test; it is closed after each example."""
+        raise NotImplementedError("a subclass of StoreMachine opens the store")
+
+    @initialize()
+    def begin(self) -> None:
+        """Open both stores; the namespaces are new ones, so the data may be shared."""
+        self.oracle = DictStore()
+        self.store = self.open_store()
+        unique = uuid.uuid4()
+        self.names = (f"machine-{unique}", f"machine-{unique}\x00'")
+        self.heard = (Vocabulary(), Vocabulary())
+        self.copies = 0
+
+    @rule(place=_places, updates=st.lists(ours.prepared_updates(), min_size=1, max_size=3))
+    def apply(self, place: int, updates: list[PreparedUpdate]) -> None:
+        """Knowledge updates add: nothing that they do not replace goes back or shrinks."""
+        name = self.names[place]
+        before = self._seen(place)
+        self._both(lambda store: store.apply(name, updates))
+        after = self._agree(place)
+        assert after["t_index"] >= before["t_index"]
+        was, now = _by_pair(before["relations"]), _by_pair(after["relations"])
+        for pair, old in was.items():
+            assert now[pair].strength >= old.strength
+            assert now[pair].t_index >= old.t_index
+        for concept, old in before["mentions"].items():
+            assert set(old.keys) <= set(after["mentions"][concept].keys)
+        assert [p for p in before["passages"] if p and p not in after["passages"]] == []
+
+    @rule(place=_places, selection=ours.selections())
+    def forget(self, place: int, selection: Selection) -> None:
+        """Forgetting takes away what the oracle says, counted, and never turns t back."""
+        name = self.names[place]
+        before = self._seen(place)["t_index"]
+        self._both(lambda store: store.forget(name, selection))
+        assert self._agree(place)["t_index"] == before
+
+    @rule(
+        place=_places,
+        entities=st.lists(ours.entity_ids, max_size=1),
+        triplets=st.lists(st.tuples(ours.entity_ids, ours.predicates, ours.entity_ids), max_size=2),
+    )
+    def delete_graph(
+        self, place: int, entities: list[str], triplets: list[tuple[str, str, str]]
+    ) -> None:
+        """Entities and triplets go by exact id; no statement does."""
+        name = self.names[place]
+        before = self._seen(place)["statements"]
+        self._both(lambda store: store.delete_graph(name, entities=entities, triplets=triplets))
+        assert self._agree(place)["statements"] == before
+
+    @rule(place=_places, concept=ours.concept_names, stale=st.booleans(), data=st.data())
+    def revise(self, place: int, concept: str, stale: bool, data: st.DataObject) -> None:
+        """A summary is written over the context that was read, and over no other."""
+        name = self.names[place]
+        with self.oracle.reader(name, Horizon()) as reader:
+            version = reader.context_version(concept)
+        if version is None:
+            return
+        if stale:
+            version = replace(version, statements=version.statements + 1)
+        summary = data.draw(ours.summaries(concept, version.t_index))
+        written = self._both(lambda store: store.revise(name, summary, expected=version))
+        assert written is not stale
+        self._agree(place)
+
+    @rule(place=_places)
+    def copy(self, place: int) -> None:
+        """An archive of the one store fills a new namespace of the other."""
+        name = self.names[place]
+        self.copies += 1
+        copied = f"{name}-{self.copies}"
+        with self.store.reader(name, Horizon()) as reader:
+            t_index, records = reader.t_index, list(reader.dump())
+        updates = sum(isinstance(record, PreparedUpdate) for record in records)
+        assert self.store.restore(copied, t_index, records) == updates
+        assert self.oracle.restore(copied, t_index, records) == updates
+        for store in (self.store, self.oracle):
+            with store.reader(copied, Horizon()) as reader:
+                assert everything(reader, self.heard[place]) == self._seen(place)
+
+    @rule(place=_places, horizon=ours.horizons())
+    def look(self, place: int, horizon: Horizon) -> None:
+        """Everything at a horizon."""
+        self._agree(place, horizon)
+
+    @rule(
+        place=_places,
+        horizon=st.just(Horizon()) | ours.horizons(),
+        stems=st.lists(ours.stems, max_size=2),
+        names=st.lists(ours.concept_names, max_size=3),
+        limit=_limits,
+        where=ours.filters(),
+    )
+    def filtered(
+        self,
+        place: int,
+        horizon: Horizon,
+        stems: list[str],
+        names: list[str],
+        limit: int,
+        where: Filter,
+    ) -> None:
+        """Some names, limits and filters at a horizon."""
+
+        def read(store: GraphStore) -> Any:
+            with store.reader(self.names[place], horizon) as reader:
+                return (
+                    dict(reader.postings(stems, limit=limit, where=where)),
+                    dict(reader.mentions(names, limit=limit, where=where)),
+                    dict(reader.mentions(names, limit=None, where=where)),
+                    reader.concepts(limit=limit),
+                    reader.concepts(names, limit=limit),
+                    reader.relations(names, limit=limit),
+                    reader.relations_among(names),
+                    dict(reader.summaries(names)),
+                    reader.entities(concepts=names),
+                )
+
+        self._both(read)
+
+    @rule(
+        place=_places,
+        horizon=st.just(Horizon()) | ours.horizons(),
+        start=ours.concept_names,
+        hops=st.integers(min_value=0, max_value=3),
+        oldest=ours.t_indexes,
+        newest=ours.t_indexes,
+        limit=_limits | st.just(99),
+    )
+    def linked(
+        self,
+        place: int,
+        horizon: Horizon,
+        start: str,
+        hops: int,
+        oldest: int,
+        newest: int,
+        limit: int,
+    ) -> None:
+        """A traversal at a horizon."""
+
+        def read(store: GraphStore) -> Any:
+            with store.reader(self.names[place], horizon) as reader:
+                return reader.linked(start, hops=hops, oldest=oldest, newest=newest, limit=limit)
+
+        self._both(read)
+
+    @rule(
+        place=_places,
+        horizon=st.just(Horizon()) | ours.horizons(),
+        ids=st.none() | st.lists(ours.entity_ids, max_size=2),
+        others=st.none() | st.lists(ours.entity_ids, max_size=2),
+        ends=st.none() | st.lists(ours.entity_ids, max_size=2),
+        named=st.none() | st.lists(ours.predicates, max_size=2),
+        concepts=st.none() | st.lists(ours.concept_names, max_size=2),
+    )
+    def graph(
+        self,
+        place: int,
+        horizon: Horizon,
+        ids: list[str] | None,
+        others: list[str] | None,
+        ends: list[str] | None,
+        named: list[str] | None,
+        concepts: list[str] | None,
+    ) -> None:
+        """Entities and triplets by condition at a horizon."""
+
+        def read(store: GraphStore) -> Any:
+            with store.reader(self.names[place], horizon) as reader:
+                return (
+                    reader.entities(ids, concepts=concepts),
+                    reader.triplets(subjects=ids, predicates=named, objects=others, ends=ends),
+                )
+
+        self._both(read)
+
+    def teardown(self) -> None:
+        """Both namespaces once more, then the end."""
+        if not hasattr(self, "store"):
+            return
+        try:
+            for place, name in enumerate(self.names):
+                self._agree(place)
+                assert (name in self.store.namespaces()) == (name in self.oracle.namespaces())
+        finally:
+            self.store.close()
+
+    def _both(self, do: Callable[[GraphStore], Any]) -> Any:
+        """Do it in both stores: both give the same, or fail in the same way."""
+        expected, found = _outcome(lambda: do(self.oracle)), _outcome(lambda: do(self.store))
+        assert found == expected
+        return found
+
+    def _seen(self, place: int, horizon: Horizon | None = None) -> dict[str, Any]:
+        """All that the store under test says."""
+        with self.store.reader(self.names[place], horizon or Horizon()) as reader:
+            return everything(reader, self.heard[place])
+
+    def _agree(self, place: int, horizon: Horizon | None = None) -> dict[str, Any]:
+        """All that both say, which is the same; totals are those of their evidence."""
+        with self.oracle.reader(self.names[place], horizon or Horizon()) as reader:
+            expected = everything(reader, self.heard[place])
+        found = self._seen(place, horizon)
+        for kind, value in expected.items():
+            assert found[kind] == value, kind
+        if horizon is None:
+            _check_totals(found)
+        return found
+
+
+def _outcome(do: Callable[[], Any]) -> Any:
+    try:
+        return do()
+    except RecallMError as error:
+        return type(error), str(error)
+
+
+def _by_pair(relations: list[Any]) -> dict[tuple[str, str], Any]:
+    return {(relation.a, relation.b): relation for relation in relations}
+
+
+def _check_totals(found: dict[str, Any]) -> None:
+    """Totals equal what the dumped rows beneath them say, without the oracle's word for it."""
+    updates = [record for record in found["dump"] if not isinstance(record, Summary)]
+    shown: dict[tuple[str, str], set[int]] = defaultdict(set)
+    mentioned: dict[str, set[int]] = defaultdict(set)
+    for update in updates:
+        for pair in update.neighbours:
+            shown[pair.a, pair.b].add(update.t_index)
+        for statement in update.statements:
+            for concept in statement.concepts:
+                mentioned[concept.name].add(statement_key(update.t_index, statement.position))
+    assert {pair: (r.strength, r.t_index) for pair, r in _by_pair(found["relations"]).items()} == {
+        pair: (len(ts), max(ts)) for pair, ts in shown.items()
+    }
+    assert {name: set(m.keys) for name, m in found["mentions"].items()} == mentioned
+    assert found["stats"].statements == sum(len(update.statements) for update in updates)
+    assert found["corpus"].terms == sum(len(s.terms) for u in updates for s in u.statements)
