@@ -1,0 +1,115 @@
+"""The public data sets of the recall benchmark, read from wherever they lie.
+
+LoCoMo (Maharana et al., ACL 2024) and REALTALK (Lee et al. 2025) are folders of conversations,
+a JSON file each; DuoRC (Saha et al., ACL 2018), with the questions whose answer stands in the
+plot, is a JSON Lines file, gzipped or not, a film a line.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Conversation", "Film", "Turn", "conversations", "films"]
+
+_SAID = "%d.%m.%Y, %H:%M:%S"
+_BEGAN = "%I:%M %p on %d %B, %Y"
+_TURN_ID = re.compile(r"D\d+:\d+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What one speaker said in one go; ``id`` is what evidence names."""
+
+    id: str
+    speaker: str
+    timestamp: datetime
+    session: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """``questions``: the question and the ids of the turns that support its answer."""
+
+    name: str
+    turns: tuple[Turn, ...]
+    questions: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Film:
+    """``questions``: the question and its answers, each of which the plot holds word for word."""
+
+    name: str
+    plot: str
+    questions: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def conversations(folder: Path) -> Iterator[Conversation]:
+    """The conversations of LoCoMo or REALTALK, one for each JSON file.
+
+    Questions of all categories; evidence that names no turn is left out, and with it a question
+    that has no other.
+    """
+    for path in sorted(folder.glob("*.json")):
+        read = json.loads(path.read_text(encoding="utf-8"))
+        turns = tuple(_turns(read))
+        known = {turn.id for turn in turns}
+        questions = []
+        for asked in read["qa"]:
+            named = _TURN_ID.findall(" ".join(asked["evidence"]))
+            evidence = tuple(dict.fromkeys(id for id in named if id in known))
+            if evidence:
+                questions.append((str(asked["question"]), evidence))
+        yield Conversation(name=path.stem, turns=turns, questions=tuple(questions))
+
+
+def films(path: Path, count: int) -> list[Film]:
+    """The first ``count`` films of DuoRC that have a question whose answer stands in the plot."""
+    found: list[Film] = []
+    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
+        for line in lines:
+            row = json.loads(line)
+            plot = row["plot"].lower()
+            questions = tuple(
+                (asked["question"], answers)
+                for asked in row["questions"]
+                if (
+                    answers := tuple(a for a in asked["answers"] if a.strip() and a.lower() in plot)
+                )
+            )
+            if questions:
+                found.append(Film(name=row["id"], plot=row["plot"], questions=questions))
+            if len(found) == count:
+                break
+    return found
+
+
+def _turns(read: dict[str, Any]) -> Iterator[Turn]:
+    numbers = sorted(
+        int(name.removeprefix("session_")) for name in read if re.fullmatch(r"session_\d+", name)
+    )
+    for number in numbers:
+        session = f"session_{number}"
+        began = read.get(f"{session}_date_time")
+        for turn in read[session]:
+            said = turn.get("date_time")
+            caption = turn.get("blip_caption")
+            yield Turn(
+                id=turn["dia_id"],
+                speaker=turn["speaker"],
+                timestamp=_moment(said, _SAID) if said else _moment(began, _BEGAN),
+                session=session,
+                text=turn["text"] + (f" [shares {caption}]" if caption else ""),
+            )
+
+
+def _moment(text: str, form: str) -> datetime:
+    return datetime.strptime(text, form).replace(tzinfo=UTC)

@@ -1,0 +1,35 @@
+"""Whether a statement that was reached by way of another meets a filter."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from recallm.model import Filter, StoredStatement
+
+__all__ = ["meets"]
+
+
+def meets(statement: StoredStatement, where: Filter) -> bool:
+    """Whether ``statement`` meets every condition of ``where``, as a store would decide it."""
+    if where.speaker is not None and statement.speaker != where.speaker:
+        return False
+    if where.session is not None:
+        name = statement.session if statement.session is not None else statement.source
+        if name != where.session:
+            return False
+    for bound, sign in ((where.since, 1), (where.until, -1)):
+        if not _on_side(statement, bound, sign):
+            return False
+    return all(
+        name in statement.metadata and statement.metadata[name] == value
+        for name, value in where.metadata.items()
+    )
+
+
+def _on_side(statement: StoredStatement, bound: int | datetime | None, sign: int) -> bool:
+    if bound is None:
+        return True
+    if isinstance(bound, datetime):
+        said = statement.timestamp
+        return said is not None and (said >= bound if sign > 0 else said <= bound)
+    return (statement.t_index - bound) * sign >= 0

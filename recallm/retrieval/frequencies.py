@@ -1,0 +1,78 @@
+"""How often units of text hold the stems of a question, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recallm.model import StoredStatement
+
+__all__ = ["Floats", "Keys", "StemCounts", "count_stems", "rarity", "saturated"]
+
+Floats = NDArray[np.float64]
+Keys = NDArray[np.int64]
+
+_FREQUENCY_SATURATION = 1.2
+_LENGTH_NORMALISATION = 0.75
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StemCounts:
+    """``counts[i, j]``: how often the unit ``units[i]`` (ascending) holds the question's stem j."""
+
+    units: Keys
+    counts: Floats
+
+    @classmethod
+    def summed(cls, units: Keys, counts: Floats) -> StemCounts:
+        """From rows that may name a unit several times."""
+        distinct, places = np.unique(units, return_inverse=True)
+        total = np.zeros((len(distinct), counts.shape[1]))
+        np.add.at(total, places.reshape(-1), counts)
+        return cls(units=distinct, counts=total)
+
+    def around(self, wanted: Keys, first: int, last: int) -> Floats:
+        """The sums over the units from ``first`` to ``last`` places away from each of ``wanted``.
+
+        Keys of different passages lie too far apart for it to cross into another one.
+        """
+        total = np.zeros((len(wanted), self.counts.shape[1]))
+        for offset in range(first, last + 1):
+            total += self.of(wanted + offset)
+        return total
+
+    def of(self, wanted: Keys) -> Floats:
+        """The rows of ``wanted``; zeros for a unit that holds none of the stems."""
+        if not len(self.units):
+            return np.zeros((len(wanted), self.counts.shape[1]))
+        places = np.minimum(np.searchsorted(self.units, wanted), len(self.units) - 1)
+        found: Floats = self.counts[places] * (self.units[places] == wanted)[:, None]
+        return found
+
+
+def count_stems(statements: Sequence[StoredStatement], terms: Mapping[str, int]) -> Floats:
+    """How often each statement holds each of ``terms`` (stem → column)."""
+    counts = np.zeros((len(statements), len(terms)))
+    for place, statement in enumerate(statements):
+        for term in statement.terms:
+            column = terms.get(term)
+            if column is not None:
+                counts[place, column] += 1
+    return counts
+
+
+def rarity(documents: Floats, total: int) -> Floats:
+    """BM25's inverse document frequency, positive for every frequency."""
+    rest = np.maximum(total - documents, 0.0)
+    weights: Floats = np.log1p((rest + 0.5) / (documents + 0.5))
+    return weights
+
+
+def saturated(counts: Floats, lengths: Floats, average: float) -> Floats:
+    """BM25's weight of each frequency in a unit of this length, as a share of the greatest."""
+    norm = 1 - _LENGTH_NORMALISATION + _LENGTH_NORMALISATION * lengths / max(average, 1.0)
+    weights: Floats = counts / (counts + _FREQUENCY_SATURATION * norm[:, None])
+    return weights

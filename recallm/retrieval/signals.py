@@ -1,0 +1,134 @@
+"""The named signals of a candidate, each on an absolute scale.
+
+An overlap is a share of the best that a statement could reach for this question, never a rank
+among the candidates: so a score means the same for every question and every memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from recallm.model import StoredStatement, Trait
+from recallm.retrieval.candidates import Candidates
+from recallm.retrieval.dates import asked_dates, nearness
+from recallm.retrieval.frequencies import Floats, Keys
+from recallm.retrieval.overlap import overlaps
+
+__all__ = ["SIGNALS", "measure"]
+
+SIGNALS: Mapping[str, str] = MappingProxyType(
+    {
+        "bm25": "rarity-weighted overlap of the question's stems with the statement",
+        "window": "the same of the statement together with the one before it",
+        "passage": "rarity-weighted share of the stems near it and just before its passage",
+        "session": "BM25 of the whole session that it belongs to",
+        "answer": "it follows a question, times that question's own overlap",
+        "concepts": "rarity-weighted share of the essential concepts that it mentions",
+        "graph": "activation of its other concepts from the essential ones",
+        "time": "a time is asked for, and it holds one",
+        "number": "a number is asked for, and it holds one",
+        "name": "a name is asked for, and it holds one",
+        "person": "a person is asked for, and it names one",
+        "place": "a place is asked for, and it names one",
+        "organisation": "an organisation is asked for, and it names one",
+        "date": "it was said at, or soon after, a date that the question names",
+        "speaker": "it was said by a speaker whom the question names",
+        "first person": "and speaks of its speaker",
+        "question": "it is a question itself",
+        "after question": "the statement before it is a question",
+        "length": "logarithm of its content words",
+        "recency": "few later statements hold as much, as far as the question asks for the present",
+    }
+)
+"""What each signal means, in the order of the columns."""
+
+_ASKED = (
+    ("time", Trait.TIME),
+    ("number", Trait.NUMBER),
+    ("name", Trait.NAME),
+    ("person", Trait.PERSON),
+    ("place", Trait.PLACE),
+    ("organisation", Trait.ORGANISATION),
+)
+
+_PRESENT = {"current": 1.0, "neutral": 0.3, "historical": 0.0}
+"""How much recency counts, by the question's temporal intent."""
+
+
+def measure(candidates: Candidates) -> Floats:
+    """A row for each candidate, a column for each of ``SIGNALS``."""
+    statements = candidates.statements
+    columns = overlaps(candidates)
+    traits = np.array([int(one.traits) for one in statements], dtype=np.int64)
+    asks = candidates.question.asks
+    for name, trait in _ASKED:
+        columns[name] = _has(traits, trait) * float(bool(asks & trait))
+    columns["concepts"], columns["graph"] = _concepts(candidates)
+    columns["date"] = _date(candidates)
+    columns["speaker"] = np.array([_says(one, candidates.speakers) for one in statements])
+    columns["first person"] = columns["speaker"] * _has(traits, Trait.FIRST_PERSON)
+    columns["question"] = _has(traits, Trait.QUESTION)
+    columns["after question"] = np.array([_follows_question(one, candidates) for one in statements])
+    columns["length"] = np.log1p(np.array([len(one.terms) for one in statements]))
+    columns["recency"] = _recency(candidates, columns["passage"] + columns["speaker"])
+    return np.column_stack([columns[name] for name in SIGNALS])
+
+
+def _has(traits: Keys, trait: Trait) -> Floats:
+    held: Floats = ((traits & int(trait)) != 0).astype(np.float64)
+    return held
+
+
+def _concepts(candidates: Candidates) -> tuple[Floats, Floats]:
+    """The shares of the essential concepts, speakers apart, and the graph's activation."""
+    total = candidates.corpus.statements
+    weights = {
+        name: float(np.log1p(total / (1 + candidates.mentioned.get(name, 0))))
+        for name in candidates.essential
+        if name not in candidates.speakers
+    }
+    best = sum(weights.values()) or 1.0
+    activation = candidates.activation
+    mentioned = np.zeros(len(candidates.statements))
+    active = np.zeros(len(candidates.statements))
+    for place, one in enumerate(candidates.statements):
+        for mention in one.concepts:
+            if mention.name in weights:
+                mentioned[place] += weights[mention.name] / best
+            elif mention.name in activation:
+                active[place] += activation[mention.name].value
+    return mentioned, np.minimum(active, 1.0)
+
+
+def _says(statement: StoredStatement, speakers: frozenset[str]) -> float:
+    said_by = statement.speaker_concept
+    if said_by is None or not speakers:
+        return 0.0
+    return float(said_by in speakers or any(part in speakers for part in said_by.split(" ")))
+
+
+def _follows_question(statement: StoredStatement, candidates: Candidates) -> float:
+    before = candidates.context.get(statement.previous) if statement.previous is not None else None
+    return float(before is not None and bool(before.traits & Trait.QUESTION))
+
+
+def _date(candidates: Candidates) -> Floats:
+    asked = asked_dates(candidates.question.text)
+    if not asked:
+        return np.zeros(len(candidates.statements))
+    return np.array([nearness(one.timestamp, asked) for one in candidates.statements])
+
+
+def _recency(candidates: Candidates, match: Floats) -> Floats:
+    """1 where nothing later matches as well, falling with the number of later ones that do."""
+    share = _PRESENT[candidates.question.intent]
+    if not share:
+        return np.zeros(len(match))
+    moments = np.array([one.t_index for one in candidates.statements], dtype=np.int64)
+    as_good = match[None, :] >= match[:, None] - 1e-9
+    later = (as_good & (moments[None, :] > moments[:, None])).sum(axis=1)
+    fallen: Floats = share / (1.0 + np.log1p(later))
+    return fallen

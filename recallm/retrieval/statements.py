@@ -1,0 +1,125 @@
+"""Recall, the default: rank the statements themselves (the paper returns whole contexts)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from recallm.config import RecallConfig
+from recallm.model import NO_POSITION, Filter, Question, StoredStatement, Trait
+from recallm.results import RankedConcept, RecalledContext, RecalledStatement
+from recallm.retrieval.budget import fit
+from recallm.retrieval.candidates import Candidates, gather
+from recallm.retrieval.lines import chronological, line, render
+from recallm.retrieval.ranking import Ranked, rank
+from recallm.retrieval.weights import INTERCEPT
+from recallm.stores.base import GraphReader
+
+__all__ = ["recall_statements"]
+
+
+def recall_statements(
+    reader: GraphReader,
+    question: Question,
+    *,
+    config: RecallConfig,
+    where: Filter,
+    limit: int | None,
+    max_tokens: int | None,
+    count_tokens: Callable[[str], int],
+    min_score: float | None,
+) -> RecalledContext:
+    """The statements that help most to answer ``question``, in the order in which they were said.
+
+    ``limit`` counts statements; None: as many as ``max_tokens`` allows, or ``config.limit`` where
+    that is None too. ``max_tokens`` counts the whole text by ``count_tokens``. Statements with a
+    probability under ``min_score`` are left out. Empty where nothing of the question is known.
+    """
+    candidates = gather(reader, question, config=config, where=where)
+    if candidates is None:
+        return RecalledContext(question=question.text)
+    if limit is None and max_tokens is None:
+        limit = config.limit
+    chosen = fit(
+        rank(candidates, min_score=min_score),
+        limit=limit,
+        max_tokens=max_tokens,
+        count_tokens=count_tokens,
+    )
+    if not chosen:
+        return RecalledContext(question=question.text)
+    by_identity = {id(one.statement): one for one in chosen}
+    ordered = [by_identity[id(one)] for one in chronological(one.statement for one in chosen)]
+    text = render([line(one.statement) for one in ordered])
+    return RecalledContext(
+        question=question.text,
+        text=text,
+        statements=tuple(_recalled(one, candidates) for one in ordered),
+        concepts=tuple(_concepts(candidates, ordered)),
+        tokens=count_tokens(text),
+        intercept=INTERCEPT,
+    )
+
+
+def _recalled(one: Ranked, candidates: Candidates) -> RecalledStatement:
+    summary = candidates.summaries.get(one.statement.passage_id)
+    if summary is not None and one.statement.position == NO_POSITION:
+        return replace(
+            RecalledStatement.of_summary(summary, score=one.score, contributions=one.contributions),
+            timestamp=one.statement.timestamp,
+        )
+    return RecalledStatement.of(
+        one.statement,
+        score=one.score,
+        contributions=one.contributions,
+        path=tuple(_path(one.statement, candidates)),
+    )
+
+
+def _path(statement: StoredStatement, candidates: Candidates) -> Iterator[str]:
+    """How the graph led from the question to ``statement``."""
+    held = [term for term in candidates.terms if term in statement.terms]
+    if held:
+        yield f"holds: {', '.join(held)}"
+    for mention in statement.concepts:
+        if mention.name in candidates.speakers:
+            said = statement.speaker is not None and mention is statement.concepts[0]
+            yield f"said by {mention.label}" if said else f"mentions {mention.label}"
+        elif mention.name in candidates.essential:
+            yield f"mentions essential concept {mention.label}"
+        elif mention.name in candidates.activation:
+            through = candidates.activation[mention.name].through
+            label = candidates.essential[through].label
+            yield f"neighbour of {label}: {mention.label}"
+    for beside, place in ((statement.previous, "follows"), (statement.next, "stands before")):
+        other = candidates.context.get(beside) if beside is not None else None
+        shared = [term for term in candidates.terms if term in other.terms] if other else []
+        if other is not None and shared:
+            what = "question" if other.traits & Trait.QUESTION else "statement"
+            yield f"{place} a matching {what}: {', '.join(shared)}"
+
+
+def _concepts(candidates: Candidates, chosen: Sequence[Ranked]) -> list[RankedConcept]:
+    """The question's concepts in its order, then the neighbours that led to what was chosen."""
+    named = (candidates.essential.get(one.name) for one in candidates.question.concepts)
+    essential = [
+        RankedConcept(
+            name=row.name, label=row.label, t_index=row.t_index, score=1.0, essential=True
+        )
+        for row in named
+        if row is not None
+    ]
+    mentioned = {
+        mention.name for one in chosen for mention in one.statement.concepts
+    } & candidates.activation.keys()
+    near = (candidates.activation[name] for name in mentioned)
+    return essential + [
+        RankedConcept(
+            name=one.concept.name,
+            label=one.concept.label,
+            t_index=one.concept.t_index,
+            score=one.value,
+            essential=False,
+        )
+        for one in sorted(near, key=lambda one: (-one.value, one.concept.name))
+    ]
