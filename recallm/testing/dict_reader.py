@@ -1,24 +1,19 @@
-"""What one namespace of ``DictStore`` holds, and a reader that derives every answer from it.
+"""``DictReader``: a reader of ``DictStore`` that derives every answer from the visible updates.
 
 No total is kept anywhere: each answer is worked out from the visible updates when it is asked for.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
-from typing import Any
 
 from recallm.model import (
     ConceptKind,
-    ConceptMention,
     ConceptRow,
     ContextVersion,
     CorpusSize,
     Entity,
-    EntityUpsert,
     ExtractedStatement,
     Filter,
     Horizon,
@@ -32,49 +27,22 @@ from recallm.model import (
     StoredStatement,
     Summary,
     Triplet,
-    TripletUpsert,
-    empty_mapping,
     statement_key,
 )
-from recallm.stores.sessions import derived_sessions, session_key_of
+from recallm.testing.dict_namespace import (
+    Namespace,
+    ends_of,
+    first_of,
+    is_visible,
+    key_of,
+    meets,
+    names_concept,
+    passage_of,
+    session_keys_of,
+    t_of,
+)
 
-__all__ = ["DictReader", "EntityState", "Namespace", "json_text", "t_of"]
-
-TripletKey = tuple[str, str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntityState:
-    """An entity as last merged; its evidence stands in the updates."""
-
-    type: str
-    concept: ConceptMention
-    properties: Mapping[str, Any]
-
-
-@dataclass(slots=True, kw_only=True)
-class Namespace:
-    """All that one namespace holds; ``updates`` ascend by their t_index."""
-
-    counter: int = 0
-    updates: list[PreparedUpdate] = field(default_factory=list)
-    entities: dict[str, EntityState] = field(default_factory=dict)
-    triplets: dict[TripletKey, Mapping[str, Any]] = field(default_factory=dict)
-    summaries: dict[tuple[str, int], Summary] = field(default_factory=dict)
-
-    def copy(self) -> Namespace:
-        """A copy to write to; the values inside never change, so they are shared."""
-        return Namespace(
-            counter=self.counter,
-            updates=list(self.updates),
-            entities=dict(self.entities),
-            triplets=dict(self.triplets),
-            summaries=dict(self.summaries),
-        )
-
-    def holds_nothing(self) -> bool:
-        """Whether the counter is all there is."""
-        return not (self.updates or self.entities or self.triplets or self.summaries)
+__all__ = ["DictReader"]
 
 
 class DictReader:
@@ -83,29 +51,32 @@ class DictReader:
     def __init__(self, namespace: Namespace, horizon: Horizon) -> None:
         self._all = namespace
         self._horizon = horizon
-        self._updates = [u for u in namespace.updates if self._visible(u)]
-        self._session_keys = _session_keys(namespace.updates)
+        self._updates = [u for u in namespace.updates if is_visible(u, self._horizon)]
+        self._session_keys = session_keys_of(namespace.updates)
 
     @property
     def t_index(self) -> int:
+        """See ``GraphReader.t_index``."""
         as_of = self._horizon.as_of
         if isinstance(as_of, datetime):
             return max((t_of(u) for u in self._updates), default=0)
         return self._all.counter if as_of is None else min(as_of, self._all.counter)
 
     def passage(self, id: str) -> Passage | None:
+        """See ``GraphReader.passage``."""
         for update in self._updates:
             if update.text is not None and update.id == id:
-                return _passage(update, update.text)
+                return passage_of(update, update.text)
         return None
 
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
+        """See ``GraphReader.statements``."""
         order: dict[tuple[str, str | int], list[int]] = {}
         for update, statement in self._said():
-            order.setdefault(self._sequence(update), []).append(_key(update, statement))
+            order.setdefault(self._sequence(update), []).append(key_of(update, statement))
         found: list[StoredStatement] = []
         for update, statement in self._said():
-            key = _key(update, statement)
+            key = key_of(update, statement)
             if key in keys:
                 sequence = order[self._sequence(update)]
                 place = sequence.index(key)
@@ -134,14 +105,15 @@ class DictReader:
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
+        """See ``GraphReader.postings``."""
         found: dict[str, Postings] = {}
         for stem in sorted(set(stems)):
             holders = [(u, s) for u, s in self._said() if stem in s.terms]
             if holders:
-                met = [(u, s) for u, s in reversed(holders) if _meets(u, where)][:limit]
+                met = [(u, s) for u, s in reversed(holders) if meets(u, where)][:limit]
                 found[stem] = Postings(
                     documents=len(holders),
-                    keys=tuple(_key(u, s) for u, s in met),
+                    keys=tuple(key_of(u, s) for u, s in met),
                     counts=tuple(s.terms.count(stem) for _, s in met),
                     sessions=tuple(self._session_keys[t_of(u)] for u, _ in met),
                 )
@@ -150,25 +122,25 @@ class DictReader:
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
+        """See ``GraphReader.mentions``."""
         found: dict[str, Mentions] = {}
         for name in sorted(set(names)):
-            holders = [(u, s) for u, s in self._said() if _names(s, name)]
+            holders = [(u, s) for u, s in self._said() if names_concept(s, name)]
             if holders:
-                met = [_key(u, s) for u, s in reversed(holders) if _meets(u, where)]
+                met = [key_of(u, s) for u, s in reversed(holders) if meets(u, where)]
                 found[name] = Mentions(statements=len(holders), keys=tuple(met[:limit]))
         return found
 
     def concepts(
         self, names: Collection[str] | None = None, *, limit: int | None = None
     ) -> list[ConceptRow]:
-        rows: list[ConceptRow] = []
-        for name in self._touched():
-            if names is None or name in names:
-                rows.append(self._concept(name))
+        """See ``GraphReader.concepts``."""
+        rows = [self._concept(name) for name in self._touched() if names is None or name in names]
         rows.sort(key=lambda row: (-row.t_index, row.name))
         return rows[:limit]
 
     def relations(self, names: Collection[str], *, limit: int) -> list[Relation]:
+        """See ``GraphReader.relations``."""
         chosen: set[tuple[str, str]] = set()
         for name in names:
             of_name = [r for r in self._relations() if name in (r.a, r.b)]
@@ -177,11 +149,13 @@ class DictReader:
         return [r for r in self._relations() if (r.a, r.b) in chosen]
 
     def relations_among(self, names: Collection[str]) -> list[Relation]:
+        """See ``GraphReader.relations_among``."""
         return [r for r in self._relations() if r.a in names and r.b in names]
 
     def linked(
         self, start: str, *, hops: int, oldest: int, newest: int, limit: int
     ) -> list[ConceptRow]:
+        """See ``GraphReader.linked``."""
         reached = {start}
         for _ in range(hops):
             touching = [r for r in self._relations() if r.a in reached or r.b in reached]
@@ -191,6 +165,7 @@ class DictReader:
         return rows[:limit]
 
     def summaries(self, names: Collection[str]) -> Mapping[str, Summary]:
+        """See ``GraphReader.summaries``."""
         found: dict[str, Summary] = {}
         for name in sorted(set(names)):
             summary = self._summary(name)
@@ -201,6 +176,7 @@ class DictReader:
     def entities(
         self, ids: Collection[str] | None = None, *, concepts: Collection[str] | None = None
     ) -> list[Entity]:
+        """See ``GraphReader.entities``."""
         found: list[Entity] = []
         for id, state in sorted(self._all.entities.items()):
             touched = self._entity_evidence(id)
@@ -229,10 +205,11 @@ class DictReader:
         objects: Collection[str] | None = None,
         ends: Collection[str] | None = None,
     ) -> list[Triplet]:
+        """See ``GraphReader.triplets``."""
         found: list[Triplet] = []
         for key, properties in sorted(self._all.triplets.items(), key=lambda item: item[0]):
             subject, predicate, object = key
-            shown = {t_of(u) for u in self._updates if any(_ends(t) == key for t in u.triplets)}
+            shown = {t_of(u) for u in self._updates if any(ends_of(t) == key for t in u.triplets)}
             if (
                 shown
                 and self._entity_evidence(subject)
@@ -255,6 +232,7 @@ class DictReader:
         return found
 
     def corpus(self) -> CorpusSize:
+        """See ``GraphReader.corpus``."""
         said = list(self._said())
         return CorpusSize(
             statements=len(said),
@@ -263,6 +241,7 @@ class DictReader:
         )
 
     def sessions(self, session_keys: Collection[str]) -> Mapping[str, SessionSize]:
+        """See ``GraphReader.sessions``."""
         found: dict[str, SessionSize] = {}
         for session_key in sorted(set(session_keys)):
             said = [s for u, s in self._said() if self._session_keys[t_of(u)] == session_key]
@@ -273,6 +252,7 @@ class DictReader:
         return found
 
     def vectors(self, keys: Collection[int], *, model: str) -> Mapping[int, bytes]:
+        """See ``GraphReader.vectors``."""
         found: dict[int, bytes] = {}
         for update in self._updates:
             for vector in update.vectors:
@@ -282,18 +262,20 @@ class DictReader:
         return found
 
     def context_version(self, name: str) -> ContextVersion | None:
+        """See ``GraphReader.context_version``."""
         whole = DictReader(self._all, Horizon())
         mentions = whole.mentions([name], limit=None, where=Filter()).get(name)
         if mentions is None:
             return None
         summary = whole._summary(name)
         return ContextVersion(
-            t_index=max(t_of(u) for u, s in whole._said() if _names(s, name)),
+            t_index=max(t_of(u) for u, s in whole._said() if names_concept(s, name)),
             statements=mentions.statements,
             summary_t=None if summary is None else summary.t_index,
         )
 
     def stats(self) -> Stats:
+        """See ``GraphReader.stats``."""
         concepts = [row.name for row in self.concepts()]
         return Stats(
             t_index=self.t_index,
@@ -309,55 +291,8 @@ class DictReader:
         )
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
-        latest_entity: dict[str, tuple[int, int]] = {}
-        latest_triplet: dict[TripletKey, tuple[int, int]] = {}
-        for update in self._all.updates:
-            for e in update.entities:
-                place = (t_of(update), e.position)
-                latest_entity[e.id] = max(place, latest_entity.get(e.id, place))
-            for t in update.triplets:
-                place = (t_of(update), t.position)
-                latest_triplet[_ends(t)] = max(place, latest_triplet.get(_ends(t), place))
-        for update in self._all.updates:
-            t_index = t_of(update)
-            entities: dict[tuple[str, int], EntityUpsert] = {}
-            for e in update.entities:
-                state = self._all.entities[e.id]
-                at_latest = latest_entity[e.id] == (t_index, e.position)
-                entities[e.id, e.position] = EntityUpsert(
-                    id=e.id,
-                    type=state.type,
-                    concept=state.concept,
-                    properties=state.properties if at_latest else empty_mapping(),
-                    position=e.position,
-                )
-            triplets: dict[tuple[TripletKey, int], TripletUpsert] = {}
-            for t in update.triplets:
-                at_latest = latest_triplet[_ends(t)] == (t_index, t.position)
-                properties = self._all.triplets[_ends(t)] if at_latest else empty_mapping()
-                triplets[_ends(t), t.position] = replace(t, properties=properties)
-            yield replace(
-                update,
-                statements=tuple(sorted(update.statements, key=lambda s: s.position)),
-                neighbours=tuple(
-                    sorted(update.neighbours, key=lambda n: (n.a, n.b, n.earlier, n.later))
-                ),
-                entities=tuple(entity for _, entity in sorted(entities.items(), key=_first)),
-                triplets=tuple(triplet for _, triplet in sorted(triplets.items(), key=_first)),
-                vectors=tuple(sorted(update.vectors, key=lambda v: (v.position, v.model))),
-            )
-        yield from sorted(self._all.summaries.values(), key=lambda s: (s.t_index, s.concept))
-
-    def _visible(self, update: PreparedUpdate) -> bool:
-        as_of, now = self._horizon.as_of, self._horizon.now
-        if isinstance(as_of, datetime):
-            if update.text is None or update.timestamp is None or update.timestamp > as_of:
-                return False
-        elif as_of is not None and t_of(update) > as_of:
-            return False
-        if update.text is None or update.expires_at is None or now is None:
-            return True
-        return update.expires_at > now
+        """See ``GraphReader.dump``."""
+        yield from self._all.records()
 
     def _said(self) -> Iterator[tuple[PreparedUpdate, ExtractedStatement]]:
         """The visible statements with their updates, ascending by key."""
@@ -419,14 +354,15 @@ class DictReader:
                 shown.setdefault((pair.a, pair.b), set()).add(t_of(update))
         return [
             Relation(a=a, b=b, strength=len(ts), t_index=max(ts))
-            for (a, b), ts in sorted(shown.items(), key=_first)
+            for (a, b), ts in sorted(shown.items(), key=first_of)
         ]
 
     def _summary(self, name: str) -> Summary | None:
         hidden = [
             t_of(u)
             for u in self._all.updates
-            if not self._visible(u) and any(_names(s, name) for s in u.statements)
+            if not is_visible(u, self._horizon)
+            and any(names_concept(s, name) for s in u.statements)
         ]
         visible = [
             summary
@@ -437,84 +373,3 @@ class DictReader:
 
     def _entity_evidence(self, id: str) -> set[int]:
         return {t_of(u) for u in self._updates if any(e.id == id for e in u.entities)}
-
-
-def t_of(update: PreparedUpdate) -> int:
-    """The t of a stored update, which always has one."""
-    assert update.t_index is not None
-    return update.t_index
-
-
-def json_text(value: Any) -> str:
-    """The JSON text with sorted keys, by which JSON values are equal or not."""
-    return json.dumps(value, sort_keys=True)
-
-
-def _first(item: tuple[Any, object]) -> Any:
-    return item[0]
-
-
-def _key(update: PreparedUpdate, statement: ExtractedStatement) -> int:
-    return statement_key(t_of(update), statement.position)
-
-
-def _names(statement: ExtractedStatement, name: str) -> bool:
-    return any(concept.name == name for concept in statement.concepts)
-
-
-def _ends(triplet: TripletUpsert) -> TripletKey:
-    return (triplet.subject, triplet.predicate, triplet.object)
-
-
-def _passage(update: PreparedUpdate, text: str) -> Passage:
-    return Passage(
-        id=update.id,
-        t_index=t_of(update),
-        text=text,
-        source=update.source,
-        session=update.session,
-        speaker=update.speaker,
-        timestamp=update.timestamp,
-        metadata=update.metadata,
-        path=update.path,
-        key=update.key,
-        expires_at=update.expires_at,
-    )
-
-
-def _session_keys(updates: Iterable[PreparedUpdate]) -> dict[int, str | None]:
-    """The session key of each passage by its t; derived ones over all, whatever is hidden."""
-    passages = [u for u in updates if u.text is not None]
-    keys: dict[int, str | None] = {t_of(u): session_key_of(u.session, u.source) for u in passages}
-    unnamed = [
-        (t_of(u), u.timestamp)
-        for u in passages
-        if keys[t_of(u)] is None and u.timestamp is not None
-    ]
-    return keys | derived_sessions(unnamed)
-
-
-def _meets(update: PreparedUpdate, where: Filter) -> bool:
-    name = update.session if update.session is not None else update.source
-    return (
-        _not_before(update, where.since)
-        and _not_after(update, where.until)
-        and (where.speaker is None or update.speaker == where.speaker)
-        and (where.session is None or name == where.session)
-        and all(
-            key in update.metadata and json_text(update.metadata[key]) == json_text(value)
-            for key, value in where.metadata.items()
-        )
-    )
-
-
-def _not_before(update: PreparedUpdate, since: int | datetime | None) -> bool:
-    if isinstance(since, datetime):
-        return update.timestamp is not None and update.timestamp >= since
-    return since is None or t_of(update) >= since
-
-
-def _not_after(update: PreparedUpdate, until: int | datetime | None) -> bool:
-    if isinstance(until, datetime):
-        return update.timestamp is not None and update.timestamp <= until
-    return until is None or t_of(update) <= until

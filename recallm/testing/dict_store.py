@@ -23,11 +23,11 @@ from recallm.model import (
     PreparedUpdate,
     Selection,
     Summary,
-    TripletUpsert,
 )
 from recallm.stores.base import Applied
 from recallm.stores.redaction import redact
-from recallm.testing.dict_reader import DictReader, EntityState, Namespace, TripletKey, t_of
+from recallm.testing.dict_namespace import EntityState, Namespace, ends_of, t_of
+from recallm.testing.dict_reader import DictReader
 
 __all__ = ["DictStore"]
 
@@ -269,7 +269,7 @@ def _drop_what_nothing_shows(draft: Namespace) -> None:
     shown = {entity.id for update in draft.updates for entity in update.entities}
     for id in draft.entities.keys() - shown:
         del draft.entities[id]
-    evident = {_key(triplet) for update in draft.updates for triplet in update.triplets}
+    evident = {ends_of(triplet) for update in draft.updates for triplet in update.triplets}
     for key in list(draft.triplets):
         known = key[0] in draft.entities and key[2] in draft.entities
         if not known or key not in evident:
@@ -279,16 +279,12 @@ def _drop_what_nothing_shows(draft: Namespace) -> None:
             update,
             entities=tuple(entity for entity in update.entities if entity.id in draft.entities),
             triplets=tuple(
-                triplet for triplet in update.triplets if _key(triplet) in draft.triplets
+                triplet for triplet in update.triplets if ends_of(triplet) in draft.triplets
             ),
         )
         for update in draft.updates
     ]
     draft.updates = [update for update in draft.updates if not _is_empty(update)]
-
-
-def _key(triplet: TripletUpsert) -> TripletKey:
-    return (triplet.subject, triplet.predicate, triplet.object)
 
 
 def _difference(before: Namespace, after: Namespace) -> Forgotten:

@@ -8,7 +8,7 @@ from typing import Any
 
 from recallm.model import Filter, PreparedUpdate, Summary, statement_key
 from recallm.stores.base import GraphReader
-from recallm.testing.dict_reader import json_text
+from recallm.testing.dict_namespace import json_text
 
 __all__ = ["Vocabulary", "everything"]
 

@@ -1,7 +1,7 @@
 """``StoreSuite``: what every graph store must pass.
 
 A store's author subclasses it in a test module, gives the fixture ``store`` and, where data
-outlive a store, ``reopen``::
+outlive a store, ``reopened`` (a second store on the same data)::
 
     class TestMyStore(StoreSuite):
         @pytest.fixture

@@ -2,19 +2,53 @@
 
 from __future__ import annotations
 
-from recallm.stores.base import GraphStore
-from recallm.testing import DictStore
-from recallm.testing.stateful import StoreMachine
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
+from hypothesis.stateful import run_state_machine_as_test
+from neo4j import Driver, GraphDatabase
 
-class DictStoreMachine(StoreMachine):
-    """The oracle against itself: the machine's own invariants."""
+from recallm.stores.base import GraphStore
+from recallm.stores.neo4j import Neo4jStore
+from recallm.stores.sqlite import SQLiteStore
+from recallm.testing.stateful import StoreMachine
+from tests.neo4j.fixtures import RunningServer
 
-    def open_store(self) -> GraphStore:
-        """A second oracle."""
-        return DictStore()
+
+@pytest.fixture
+def driver(neo4j_server: RunningServer) -> Iterator[Driver]:
+    """A driver for all examples."""
+    with GraphDatabase.driver(neo4j_server.uri, auth=neo4j_server.auth) as driver:
+        yield driver
 
 
-TestDictStore = DictStoreMachine.TestCase
-TestDictStore.settings = settings(max_examples=50, stateful_step_count=20)
+def test_sqlite_in_memory() -> None:
+    """SQLite without a file says what the oracle says."""
+
+    class Machine(StoreMachine):
+        def open_store(self) -> GraphStore:
+            return SQLiteStore()
+
+    run_state_machine_as_test(Machine, settings=settings(max_examples=50, stateful_step_count=20))
+
+
+def test_sqlite_file(tmp_path: Path) -> None:
+    """SQLite in a file, which all examples share."""
+
+    class Machine(StoreMachine):
+        def open_store(self) -> GraphStore:
+            return SQLiteStore(tmp_path / "memory.db")
+
+    run_state_machine_as_test(Machine, settings=settings(max_examples=10, stateful_step_count=20))
+
+
+def test_neo4j(driver: Driver) -> None:
+    """Neo4j says what the oracle says."""
+
+    class Machine(StoreMachine):
+        def open_store(self) -> GraphStore:
+            return Neo4jStore(driver)
+
+    run_state_machine_as_test(Machine, settings=settings(max_examples=8, stateful_step_count=12))

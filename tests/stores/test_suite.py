@@ -2,17 +2,84 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
+from neo4j import Driver, GraphDatabase
 
 from recallm.stores.base import GraphStore
+from recallm.stores.neo4j import Neo4jStore
+from recallm.stores.sqlite import SQLiteStore
 from recallm.testing import DictStore
 from recallm.testing.store_suite import StoreSuite
+from tests.neo4j.fixtures import RunningServer
 
 
 class TestDictStore(StoreSuite):
     """The oracle itself."""
 
     @pytest.fixture
-    def store(self) -> GraphStore:
+    def store(self) -> Iterator[GraphStore]:
         """A store that nothing else uses."""
-        return DictStore()
+        store = DictStore()
+        yield store
+        store.close()
+
+
+class TestSQLiteInMemory(StoreSuite):
+    """The embedded store without a file."""
+
+    @pytest.fixture
+    def store(self) -> Iterator[GraphStore]:
+        """A store that nothing else uses."""
+        store = SQLiteStore()
+        yield store
+        store.close()
+
+
+class TestSQLiteFile(StoreSuite):
+    """The embedded store in a file."""
+
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> Path:
+        """Where the file is."""
+        return tmp_path / "memory.db"
+
+    @pytest.fixture
+    def store(self, path: Path) -> Iterator[GraphStore]:
+        """A store whose file nothing else uses."""
+        store = SQLiteStore(path)
+        yield store
+        store.close()
+
+    @pytest.fixture
+    def reopened(self, path: Path) -> Iterator[GraphStore]:
+        """A second store on the file."""
+        store = SQLiteStore(path)
+        yield store
+        store.close()
+
+
+class TestNeo4j(StoreSuite):
+    """A server that all tests share: each has namespaces of its own."""
+
+    @pytest.fixture(scope="class")
+    def driver(self, neo4j_server: RunningServer) -> Iterator[Driver]:
+        """One driver for all: a store leaves open what it was given."""
+        with GraphDatabase.driver(neo4j_server.uri, auth=neo4j_server.auth) as driver:
+            yield driver
+
+    @pytest.fixture
+    def store(self, driver: Driver) -> Iterator[GraphStore]:
+        """A store on the shared server."""
+        store = Neo4jStore(driver)
+        yield store
+        store.close()
+
+    @pytest.fixture
+    def reopened(self, neo4j_server: RunningServer) -> Iterator[GraphStore]:
+        """A second store, with a driver of its own."""
+        store = Neo4jStore(neo4j_server.uri, auth=neo4j_server.auth)
+        yield store
+        store.close()

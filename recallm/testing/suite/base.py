@@ -40,8 +40,9 @@ class StoreTests:
         """A namespace that nothing else uses."""
         return f"suite-{uuid.uuid4()}"
 
-    def reopen(self, store: GraphStore) -> GraphStore:
-        """A second store on the data of ``store``; skips where the data live in the store."""
+    @pytest.fixture
+    def reopened(self, store: GraphStore) -> GraphStore:
+        """A second store on the data of ``store``; skips where they live in the store alone."""
         pytest.skip(f"{type(store).__name__} keeps its data to itself")
 
 

@@ -173,11 +173,15 @@ class KeepingTests(StoreTests):
         class SomeError(Exception):
             pass
 
-        tell(store, namespace, prepared("1", "[Ann]"))
-        for _ in range(20):
-            with pytest.raises(SomeError), store.reader(namespace, Horizon()) as reader:
+        def read_half() -> None:
+            with store.reader(namespace, Horizon()) as reader:
                 next(reader.dump())
                 raise SomeError
+
+        tell(store, namespace, prepared("1", "[Ann]"))
+        for _ in range(20):
+            with pytest.raises(SomeError):
+                read_half()
         assert tell(store, namespace, prepared("2", "[Ann]")) == [2]
 
     def test_parallel_writers_and_readers(self, store: GraphStore, namespace: str) -> None:
@@ -274,36 +278,29 @@ class KeepingTests(StoreTests):
             lambda: store.forget(namespace, Selection(kind="id", value="1")),
             lambda: store.delete_graph(namespace),
             lambda: store.restore(f"{namespace}-2", 0, []),
-            lambda: store.namespaces(),
+            store.namespaces,
         ]
         for call in calls:
             with pytest.raises(ClosedError):
                 call()
 
-    def test_opened_again(self, store: GraphStore, namespace: str) -> None:
-        """All is there for a second store on the same data, and for a third after closing."""
+    def test_opened_again(self, store: GraphStore, reopened: GraphStore, namespace: str) -> None:
+        """Two stores on the same data see and count on what the other wrote."""
         tell(
             store,
             namespace,
             prepared("1", "[Ann] met [Bo]", entities=(entity("e", "Eve"),), timestamp=at(0)),
             prepared("2", "[Ann] sat", timestamp=at(10)),
         )
-        second = self.reopen(store)
-        try:
-            assert seen(second, namespace) == seen(store, namespace)
-            assert tell(second, namespace, prepared("3", "[Ann]", timestamp=at(20))) == [3]
-            assert tell(store, namespace, prepared("4", "[Bo]", timestamp=at(30))) == [4]
-            assert seen(second, namespace) == seen(store, namespace)
-            with second.reader(namespace, Horizon()) as reader:
-                assert reader.sessions(["@1"])["@1"].statements == 4
-            before = seen(second, namespace)
-        finally:
-            second.close()
-        third = self.reopen(store)
-        try:
-            assert seen(third, namespace) == before
-        finally:
-            third.close()
+        assert seen(reopened, namespace) == seen(store, namespace)
+        assert tell(reopened, namespace, prepared("3", "[Ann]", timestamp=at(20))) == [3]
+        assert tell(store, namespace, prepared("4", "[Bo]", timestamp=at(30))) == [4]
+        with reopened.reader(namespace, Horizon()) as reader:
+            assert reader.sessions(["@1"])["@1"].statements == 4
+        before = seen(reopened, namespace)
+        store.close()
+        assert seen(reopened, namespace) == before
+        assert tell(reopened, namespace, prepared("5", "[Ann]")) == [5]
 
 
 def _saying(update: PreparedUpdate, strange: str) -> PreparedUpdate:

@@ -1,0 +1,217 @@
+"""What one namespace of ``DictStore`` holds, and what its updates say one by one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from recallm.model import (
+    ConceptMention,
+    EntityUpsert,
+    ExtractedStatement,
+    Filter,
+    Horizon,
+    Passage,
+    PreparedUpdate,
+    Summary,
+    TripletUpsert,
+    empty_mapping,
+    statement_key,
+)
+from recallm.stores.sessions import derived_sessions, session_key_of
+
+__all__ = [
+    "EntityState",
+    "Namespace",
+    "TripletKey",
+    "ends_of",
+    "first_of",
+    "is_visible",
+    "json_text",
+    "key_of",
+    "meets",
+    "names_concept",
+    "passage_of",
+    "session_keys_of",
+    "t_of",
+]
+
+TripletKey = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityState:
+    """An entity as last merged; its evidence stands in the updates."""
+
+    type: str
+    concept: ConceptMention
+    properties: Mapping[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class Namespace:
+    """All that one namespace holds; ``updates`` ascend by their t_index."""
+
+    counter: int = 0
+    updates: list[PreparedUpdate] = field(default_factory=list)
+    entities: dict[str, EntityState] = field(default_factory=dict)
+    triplets: dict[TripletKey, Mapping[str, Any]] = field(default_factory=dict)
+    summaries: dict[tuple[str, int], Summary] = field(default_factory=dict)
+
+    def copy(self) -> Namespace:
+        """A copy to write to; the values inside never change, so they are shared."""
+        return Namespace(
+            counter=self.counter,
+            updates=list(self.updates),
+            entities=dict(self.entities),
+            triplets=dict(self.triplets),
+            summaries=dict(self.summaries),
+        )
+
+    def holds_nothing(self) -> bool:
+        """Whether the counter is all there is."""
+        return not (self.updates or self.entities or self.triplets or self.summaries)
+
+    def records(self) -> Iterator[PreparedUpdate | Summary]:
+        """What ``GraphReader.dump`` gives."""
+        latest_entity: dict[str, tuple[int, int]] = {}
+        latest_triplet: dict[TripletKey, tuple[int, int]] = {}
+        for update in self.updates:
+            for e in update.entities:
+                place = (t_of(update), e.position)
+                latest_entity[e.id] = max(place, latest_entity.get(e.id, place))
+            for t in update.triplets:
+                place = (t_of(update), t.position)
+                latest_triplet[ends_of(t)] = max(place, latest_triplet.get(ends_of(t), place))
+        for update in self.updates:
+            t_index = t_of(update)
+            entities: dict[tuple[str, int], EntityUpsert] = {}
+            for e in update.entities:
+                state = self.entities[e.id]
+                at_latest = latest_entity[e.id] == (t_index, e.position)
+                entities[e.id, e.position] = EntityUpsert(
+                    id=e.id,
+                    type=state.type,
+                    concept=state.concept,
+                    properties=state.properties if at_latest else empty_mapping(),
+                    position=e.position,
+                )
+            triplets: dict[tuple[TripletKey, int], TripletUpsert] = {}
+            for t in update.triplets:
+                at_latest = latest_triplet[ends_of(t)] == (t_index, t.position)
+                properties = self.triplets[ends_of(t)] if at_latest else empty_mapping()
+                triplets[ends_of(t), t.position] = replace(t, properties=properties)
+            yield replace(
+                update,
+                statements=tuple(sorted(update.statements, key=lambda s: s.position)),
+                neighbours=tuple(
+                    sorted(update.neighbours, key=lambda n: (n.a, n.b, n.earlier, n.later))
+                ),
+                entities=tuple(entity for _, entity in sorted(entities.items(), key=first_of)),
+                triplets=tuple(triplet for _, triplet in sorted(triplets.items(), key=first_of)),
+                vectors=tuple(sorted(update.vectors, key=lambda v: (v.position, v.model))),
+            )
+        yield from sorted(self.summaries.values(), key=lambda s: (s.t_index, s.concept))
+
+
+def is_visible(update: PreparedUpdate, horizon: Horizon) -> bool:
+    """Whether a horizon lets an update be seen."""
+    as_of, now = horizon.as_of, horizon.now
+    if isinstance(as_of, datetime):
+        if update.text is None or update.timestamp is None or update.timestamp > as_of:
+            return False
+    elif as_of is not None and t_of(update) > as_of:
+        return False
+    if update.text is None or update.expires_at is None or now is None:
+        return True
+    return update.expires_at > now
+
+
+def t_of(update: PreparedUpdate) -> int:
+    """The t of a stored update, which always has one."""
+    assert update.t_index is not None
+    return update.t_index
+
+
+def json_text(value: Any) -> str:
+    """The JSON text with sorted keys, by which JSON values are equal or not."""
+    return json.dumps(value, sort_keys=True)
+
+
+def first_of(item: tuple[Any, object]) -> Any:
+    """The first of a pair, to sort items by their key alone."""
+    return item[0]
+
+
+def key_of(update: PreparedUpdate, statement: ExtractedStatement) -> int:
+    """The key of a statement of an update."""
+    return statement_key(t_of(update), statement.position)
+
+
+def names_concept(statement: ExtractedStatement, name: str) -> bool:
+    """Whether a statement mentions a concept."""
+    return any(concept.name == name for concept in statement.concepts)
+
+
+def ends_of(triplet: TripletUpsert) -> TripletKey:
+    """By what a triplet is known."""
+    return (triplet.subject, triplet.predicate, triplet.object)
+
+
+def passage_of(update: PreparedUpdate, text: str) -> Passage:
+    """The passage of an update that has one."""
+    return Passage(
+        id=update.id,
+        t_index=t_of(update),
+        text=text,
+        source=update.source,
+        session=update.session,
+        speaker=update.speaker,
+        timestamp=update.timestamp,
+        metadata=update.metadata,
+        path=update.path,
+        key=update.key,
+        expires_at=update.expires_at,
+    )
+
+
+def session_keys_of(updates: Iterable[PreparedUpdate]) -> dict[int, str | None]:
+    """The session key of each passage by its t; derived ones over all, whatever is hidden."""
+    passages = [u for u in updates if u.text is not None]
+    keys: dict[int, str | None] = {t_of(u): session_key_of(u.session, u.source) for u in passages}
+    unnamed = [
+        (t_of(u), u.timestamp)
+        for u in passages
+        if keys[t_of(u)] is None and u.timestamp is not None
+    ]
+    return keys | derived_sessions(unnamed)
+
+
+def meets(update: PreparedUpdate, where: Filter) -> bool:
+    """Whether an update's statements meet a filter."""
+    name = update.session if update.session is not None else update.source
+    return (
+        _not_before(update, where.since)
+        and _not_after(update, where.until)
+        and (where.speaker is None or update.speaker == where.speaker)
+        and (where.session is None or name == where.session)
+        and all(
+            key in update.metadata and json_text(update.metadata[key]) == json_text(value)
+            for key, value in where.metadata.items()
+        )
+    )
+
+
+def _not_before(update: PreparedUpdate, since: int | datetime | None) -> bool:
+    if isinstance(since, datetime):
+        return update.timestamp is not None and update.timestamp >= since
+    return since is None or t_of(update) >= since
+
+
+def _not_after(update: PreparedUpdate, until: int | datetime | None) -> bool:
+    if isinstance(until, datetime):
+        return update.timestamp is not None and update.timestamp <= until
+    return until is None or t_of(update) <= until
