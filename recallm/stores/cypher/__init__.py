@@ -1,0 +1,26 @@
+"""All Cypher of recallm. Every query is a ``LiteralString``: values enter as parameters alone.
+
+The graph, one node or relationship a row; every key begins with the namespace:
+
+* ``(:RecallMNamespace)``: the counter t, totals, and the lock that a writer takes first.
+* ``(:RecallMUpdate)-[:HAS]->(:RecallMStatement)``: a knowledge update, a passage where it has an
+  ``id``, and its statements. ``said`` and ``expires`` are microseconds since 1970. ``lane`` is the
+  resolved session, or a value of the update's own where it has none.
+* ``(statement)-[:MENTIONS]->(:RecallMConcept)``, ``(statement)-[:HOLDS]->(:RecallMStem)``: with
+  what the other end is called and the statement's key, indexed, so that the newest come first.
+* ``(a)-[:RELATES]->(b)`` between concepts (a < b): totals over ``(a)-[:EVIDENCE]->(b)``, one for
+  each update that shows the relation, with the positions of the statements that show it.
+* ``(:RecallMEntity)-[:STANDS_ON]->(concept)``, ``(:RecallMTriplet)-[:SUBJECT|OBJECT]->(entity)``;
+  ``(entity or triplet)-[:SHOWN]->(update)`` is their evidence, with a statement's key.
+* ``(:RecallMSummary)-[:SUMMARISES]->(concept)``, ``(statement)-[:EMBEDDED]->(:RecallMVector)``,
+  ``(:RecallMSession)``: the size of a session.
+
+**Isolation.** Neo4j reads what is committed at the moment of reading. So that a reader keeps one
+state, every row carries its t and every total the t of its last change: a reader at t leaves out
+later rows, and does not believe a total that was changed after t but counts its rows.
+``$plain`` is true where nothing is hidden but by its t, so that totals may be believed at all.
+"""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,50 @@
+"""Queries of ``dump``: a page of updates, and what belongs to each."""
+
+from __future__ import annotations
+
+from typing import Final, LiteralString
+
+__all__ = ["EVIDENCE", "SHOWN", "STATEMENTS", "SUMMARIES", "UPDATES", "VECTORS"]
+
+UPDATES: Final[LiteralString] = """
+MATCH (u:RecallMUpdate)
+WHERE u.namespace = $namespace AND u.t > $after AND u.t <= $t
+RETURN u AS update ORDER BY u.t LIMIT $limit
+"""
+
+STATEMENTS: Final[LiteralString] = """
+UNWIND $ts AS t
+MATCH (:RecallMUpdate {namespace: $namespace, t: t})-[:HAS]->(s:RecallMStatement)
+RETURN t, s AS statement
+"""
+
+VECTORS: Final[LiteralString] = """
+UNWIND $ts AS t
+MATCH (v:RecallMVector)
+WHERE v.namespace = $namespace AND v.key >= t * 1048576 AND v.key < (t + 1) * 1048576
+RETURN t, v.key AS key, v.model AS model, v.blob AS blob
+"""
+
+EVIDENCE: Final[LiteralString] = """
+UNWIND $ts AS t
+MATCH (a:RecallMConcept)-[e:EVIDENCE]->(b:RecallMConcept)
+WHERE e.namespace = $namespace AND e.t = t
+RETURN t, a.name AS a, b.name AS b, e.earlier AS earlier, e.later AS later
+"""
+
+SHOWN: Final[LiteralString] = """
+UNWIND $ts AS t
+MATCH (:RecallMUpdate {namespace: $namespace, t: t})<-[shown:SHOWN]-(x)
+RETURN t, shown.key AS key, x AS shown, x:RecallMEntity AS is_entity, head(COLLECT {
+        MATCH (x)-[:STANDS_ON]->(c) RETURN c.name
+    }) AS concept,
+    head(COLLECT { MATCH (x)-[:SUBJECT]->(e) RETURN e.id }) AS subject,
+    head(COLLECT { MATCH (x)-[:OBJECT]->(e) RETURN e.id }) AS object,
+    NOT EXISTS { MATCH (x)-[later:SHOWN]->() WHERE later.key > shown.key } AS latest
+"""
+
+SUMMARIES: Final[LiteralString] = """
+MATCH (y:RecallMSummary)
+WHERE y.namespace = $namespace AND y.t_index <= $t
+RETURN y AS summary
+"""

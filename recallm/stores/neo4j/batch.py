@@ -1,0 +1,245 @@
+"""Knowledge updates as the rows that the write queries take."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from recallm.model import (
+    ConceptMention,
+    EntityUpsert,
+    ExtractedStatement,
+    PreparedUpdate,
+    TripletUpsert,
+    statement_key,
+)
+from recallm.stores.neo4j.values import (
+    instant,
+    json_in,
+    json_out,
+    key_of,
+    micros,
+    sort_of,
+    statement_out,
+    update_out,
+)
+from recallm.stores.sessions import next_derived_session, session_key_of
+
+__all__ = ["Batch", "TripletKey", "triplet_key"]
+
+TripletKey = tuple[str, str, str]
+
+
+@dataclass(slots=True, kw_only=True)
+class Batch:
+    """The rows of some updates of one namespace, gathered so that each node is met once.
+
+    ``open_session`` and ``open_said`` are the session derived from time that the next update may
+    go on with, and when its latest update was said. What is stored of the entities and triplets
+    that the updates name must be told by ``know_entity`` and ``know_triplet`` first.
+    """
+
+    namespace: str
+    open_session: str | None
+    open_said: int | None
+    updates: list[dict[str, Any]] = field(default_factory=list)
+    concepts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    stems: dict[str, dict[str, Any]] = field(default_factory=dict)
+    relations: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    sessions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    vectors: list[dict[str, Any]] = field(default_factory=list)
+    entities: dict[str, dict[str, Any]] = field(default_factory=dict)
+    triplets: dict[TripletKey, dict[str, Any]] = field(default_factory=dict)
+    touched: set[str] = field(default_factory=set)
+    statements: int = 0
+    terms: int = 0
+    _entity_properties: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _stood_on: dict[str, str] = field(default_factory=dict)
+    _triplet_properties: dict[TripletKey, dict[str, Any]] = field(default_factory=dict)
+
+    def know_entity(self, key: str, properties: str, concept: str) -> None:
+        """An entity that is stored, and the concept that it stands on."""
+        self._entity_properties[key] = json_in(properties)
+        self._stood_on[key] = concept
+
+    def know_triplet(self, key: TripletKey, properties: str) -> None:
+        """A triplet that is stored."""
+        self._triplet_properties[key] = json_in(properties)
+
+    def knows_entity(self, id: str) -> bool:
+        """Whether an entity is stored or was brought."""
+        return key_of(id) in self._entity_properties
+
+    def add(self, update: PreparedUpdate, t_index: int) -> None:
+        """Take in one update."""
+        self.add_all_but_triplets(update, t_index)
+        self.add_triplets(update, t_index)
+
+    def add_all_but_triplets(self, update: PreparedUpdate, t_index: int) -> None:
+        """Take in one update without its triplets."""
+        if update.text is not None:
+            self._add_passage(update, update.text, t_index)
+        elif update.entities or update.triplets:
+            properties = update_out(self.namespace, update, t_index, None)
+            self.updates.append({"properties": properties, "statements": []})
+        for entity in update.entities:
+            self._add_entity(entity, t_index)
+
+    def add_triplets(self, update: PreparedUpdate, t_index: int) -> None:
+        """Take in the triplets of one update."""
+        for triplet in update.triplets:
+            self._add_triplet(triplet, t_index)
+
+    def _add_passage(self, update: PreparedUpdate, text: str, t_index: int) -> None:
+        properties = update_out(self.namespace, update, t_index, self._session_key(update, t_index))
+        said = [self._add_statement(properties, text, statement) for statement in update.statements]
+        self.updates.append({"properties": properties, "statements": said})
+        for name in {mention.name for it in update.statements for mention in it.concepts}:
+            self.concepts[key_of(name)]["updates"] += 1
+        self._add_relations(update, properties)
+        self.vectors += [
+            {
+                "namespace": self.namespace,
+                "key": statement_key(t_index, vector.position),
+                "model": vector.model,
+                "blob": vector.blob,
+            }
+            for vector in update.vectors
+        ]
+
+    def _session_key(self, update: PreparedUpdate, t_index: int) -> str | None:
+        named = session_key_of(update.session, update.source)
+        if named is not None or update.timestamp is None:
+            return named
+        previous = None
+        if self.open_session is not None and self.open_said is not None:
+            previous = (instant(self.open_said), self.open_session)
+        self.open_session = next_derived_session(previous, t_index, update.timestamp)
+        self.open_said = micros(update.timestamp)
+        return self.open_session
+
+    def _add_statement(
+        self, update: Mapping[str, Any], text: str, statement: ExtractedStatement
+    ) -> dict[str, Any]:
+        for mention in statement.concepts:
+            row = self.concepts.get(key_of(mention.name))
+            if row is None:
+                row = _concept_row(mention) | {"updates": 0, "statements": 0}
+                self.concepts[row["key"]] = row
+            row["statements"] += 1
+            row["t"] = update["t"]
+        stems = Counter(statement.terms)
+        for stem in stems:
+            row = self.stems.setdefault(
+                key_of(stem), {"key": key_of(stem), "name": stem, "documents": 0}
+            )
+            row["documents"] += 1
+            row["t"] = update["t"]
+        self.statements += 1
+        self.terms += len(statement.terms)
+        if update["session_key"] is not None:
+            row = self.sessions.setdefault(
+                update["lane"],
+                {
+                    "key": update["lane"],
+                    "name": update["session_key"],
+                    "statements": 0,
+                    "terms": 0,
+                },
+            )
+            row["statements"] += 1
+            row["terms"] += len(statement.terms)
+            row["t"] = update["t"]
+        return {
+            "properties": statement_out(update, text, statement),
+            "concepts": [key_of(mention.name) for mention in statement.concepts],
+            "stems": [[key_of(stem), count] for stem, count in stems.items()],
+        }
+
+    def _add_relations(self, update: PreparedUpdate, properties: Mapping[str, Any]) -> None:
+        shown: dict[tuple[str, str], dict[str, Any]] = {}
+        for pair in update.neighbours:
+            evidence = shown.setdefault(
+                (key_of(pair.a), key_of(pair.b)),
+                {
+                    "namespace": self.namespace,
+                    "t": properties["t"],
+                    "said": properties["said"],
+                    "expires": properties["expires"],
+                    "earlier": [],
+                    "later": [],
+                },
+            )
+            evidence["earlier"].append(pair.earlier)
+            evidence["later"].append(pair.later)
+        for (a, b), evidence in shown.items():
+            row = self.relations.setdefault(
+                (a, b), {"a": a, "b": b, "first": evidence["t"], "evidence": []}
+            )
+            row["t"] = evidence["t"]
+            row["evidence"].append(evidence)
+
+    def _add_entity(self, entity: EntityUpsert, t_index: int) -> None:
+        key = key_of(entity.id)
+        merged = {**self._entity_properties.get(key, {}), **entity.properties}
+        self._entity_properties[key] = merged
+        concept = _concept_row(entity.concept)
+        self.touched |= {concept["key"], self._stood_on.get(key, concept["key"])}
+        self._stood_on[key] = concept["key"]
+        row = self.entities.setdefault(key, {"key": key, "keys": []})
+        row["concept"] = concept | {
+            "namespace": self.namespace,
+            "t_index": t_index,
+            "updates": 0,
+            "statements": 0,
+            "merges": 0,
+        }
+        row["properties"] = {
+            "id": entity.id,
+            "sort": sort_of(entity.id),
+            "type": entity.type,
+            "label": entity.concept.label,
+            "kind": entity.concept.kind,
+            "properties": json_out(merged),
+        }
+        _append_new(row["keys"], statement_key(t_index, entity.position))
+
+    def _add_triplet(self, triplet: TripletUpsert, t_index: int) -> None:
+        key = triplet_key(triplet.subject, triplet.predicate, triplet.object)
+        merged = {**self._triplet_properties.get(key, {}), **triplet.properties}
+        self._triplet_properties[key] = merged
+        subject, predicate, object = key
+        row = self.triplets.setdefault(
+            key,
+            {
+                "subject": subject,
+                "predicate": predicate,
+                "object": object,
+                "name": triplet.predicate,
+                "keys": [],
+            },
+        )
+        row["properties"] = json_out(merged)
+        _append_new(row["keys"], statement_key(t_index, triplet.position))
+
+
+def triplet_key(subject: str, predicate: str, object: str) -> TripletKey:
+    """A triplet as its constraint knows it."""
+    return key_of(subject), key_of(predicate), key_of(object)
+
+
+def _concept_row(mention: ConceptMention) -> dict[str, Any]:
+    return {
+        "key": key_of(mention.name),
+        "name": mention.name,
+        "sort": sort_of(mention.name),
+        "label": mention.label,
+        "kind": mention.kind,
+    }
+
+
+def _append_new(keys: list[int], key: int) -> None:
+    if key not in keys:
+        keys.append(key)

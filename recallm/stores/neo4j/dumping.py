@@ -1,0 +1,151 @@
+"""``dump``: the updates of a namespace as they would be applied again, page by page."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, LiteralString
+
+from recallm.model import (
+    NO_POSITION,
+    ConceptMention,
+    EntityUpsert,
+    ExtractedStatement,
+    Neighbours,
+    PreparedUpdate,
+    StatementVector,
+    Summary,
+    Trait,
+    TripletUpsert,
+    empty_mapping,
+)
+from recallm.stores.cypher import dumping as cypher
+from recallm.stores.neo4j.connection import Connection, Row, rows
+from recallm.stores.neo4j.values import json_in, mentions_in, passage_in, summary_in
+
+__all__ = ["dump"]
+
+_PAGE = 500
+
+
+def dump(
+    connection: Connection, namespace: Mapping[str, Any], t_index: int
+) -> Iterator[PreparedUpdate | Summary]:
+    """See ``GraphReader.dump``; ``namespace`` is its parameter, ``t_index`` the latest t."""
+
+    def ask(query: LiteralString, **parameters: Any) -> list[Row]:
+        given = {**namespace, "t": t_index, **parameters}
+        return list(connection.read(lambda tx: rows(tx, query, given)))
+
+    after = 0
+    while page := ask(cypher.UPDATES, after=after, limit=_PAGE):
+        ts = [row["update"]["t"] for row in page]
+        parts = {
+            name: _by_t(ask(query, ts=ts))
+            for name, query in (
+                ("statements", cypher.STATEMENTS),
+                ("evidence", cypher.EVIDENCE),
+                ("shown", cypher.SHOWN),
+                ("vectors", cypher.VECTORS),
+            )
+        }
+        for row in page:
+            t = row["update"]["t"]
+            yield _update(row["update"], {name: rows_of[t] for name, rows_of in parts.items()})
+        after = ts[-1]
+    summaries = [summary_in(row["summary"]) for row in ask(cypher.SUMMARIES)]
+    yield from sorted(summaries, key=lambda it: (it.t_index, it.concept))
+
+
+def _by_t(found: list[Row]) -> defaultdict[int, list[Row]]:
+    groups: defaultdict[int, list[Row]] = defaultdict(list)
+    for row in found:
+        groups[row["t"]].append(row)
+    return groups
+
+
+def _update(node: Row, parts: Mapping[str, list[Row]]) -> PreparedUpdate:
+    shown = parts["shown"]
+    entities = [_entity(row) for row in shown if row["is_entity"]]
+    triplets = [_triplet(row) for row in shown if not row["is_entity"]]
+    update = PreparedUpdate(
+        id="",
+        text=None,
+        entities=tuple(sorted(entities, key=lambda it: (it.id, it.position))),
+        triplets=tuple(
+            sorted(triplets, key=lambda it: (it.subject, it.predicate, it.object, it.position))
+        ),
+        t_index=node["t"],
+    )
+    if node.get("id") is None:
+        return update
+    passage = passage_in(node)
+    statements = [_statement(row["statement"]) for row in parts["statements"]]
+    neighbours = [pair for row in parts["evidence"] for pair in _neighbours(row)]
+    vectors = [
+        StatementVector(
+            position=row["key"] & NO_POSITION, model=row["model"], blob=bytes(row["blob"])
+        )
+        for row in parts["vectors"]
+    ]
+    return replace(
+        update,
+        id=passage.id,
+        text=passage.text,
+        source=passage.source,
+        session=passage.session,
+        speaker=passage.speaker,
+        speaker_concept=node.get("speaker_concept"),
+        timestamp=passage.timestamp,
+        metadata=passage.metadata,
+        path=passage.path,
+        key=passage.key,
+        expires_at=passage.expires_at,
+        statements=tuple(sorted(statements, key=lambda it: it.position)),
+        neighbours=tuple(sorted(neighbours, key=lambda it: (it.a, it.b, it.earlier, it.later))),
+        vectors=tuple(sorted(vectors, key=lambda it: (it.position, it.model))),
+    )
+
+
+def _statement(node: Row) -> ExtractedStatement:
+    return ExtractedStatement(
+        position=node["key"] & NO_POSITION,
+        start=node["start"],
+        end=node["end"],
+        terms=tuple(node["terms"]),
+        concepts=mentions_in(node),
+        traits=Trait(node["traits"]),
+    )
+
+
+def _neighbours(row: Row) -> list[Neighbours]:
+    return [
+        Neighbours(a=row["a"], b=row["b"], earlier=earlier, later=later)
+        for earlier, later in zip(row["earlier"], row["later"], strict=True)
+    ]
+
+
+def _entity(row: Row) -> EntityUpsert:
+    node = row["shown"]
+    return EntityUpsert(
+        id=node["id"],
+        type=node["type"],
+        concept=ConceptMention(name=row["concept"], label=node["label"], kind=node["kind"]),
+        properties=_properties(row),
+        position=row["key"] & NO_POSITION,
+    )
+
+
+def _triplet(row: Row) -> TripletUpsert:
+    return TripletUpsert(
+        subject=row["subject"],
+        predicate=row["shown"]["name"],
+        object=row["object"],
+        properties=_properties(row),
+        position=row["key"] & NO_POSITION,
+    )
+
+
+def _properties(row: Row) -> Mapping[str, Any]:
+    return json_in(row["shown"]["properties"]) if row["latest"] else empty_mapping()

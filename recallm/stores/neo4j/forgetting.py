@@ -1,0 +1,229 @@
+"""``forget`` and ``delete_graph``, inside of one transaction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, LiteralString
+
+from recallm.model import NO_POSITION, Forgotten, Selection, text_digest
+from recallm.stores.cypher import forgetting as cypher
+from recallm.stores.neo4j.batch import TripletKey, triplet_key
+from recallm.stores.neo4j.connection import Row, Tx, chunks, rows
+from recallm.stores.neo4j.values import instant, key_of, micros
+from recallm.stores.neo4j.writing import lock, recompute_concepts
+from recallm.stores.redaction import redact
+from recallm.stores.sessions import derived_sessions, session_key_of
+
+__all__ = ["Forgetting"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Selected:
+    """An update of which the statements ``keys`` are to go; ``whole`` where nothing stays."""
+
+    t: int
+    keys: frozenset[int]
+    whole: bool
+    derived: bool
+
+    @property
+    def positions(self) -> list[int]:
+        return [key & NO_POSITION for key in self.keys]
+
+
+@dataclass(slots=True)
+class Forgetting:
+    """One ``forget`` or ``delete_graph``; holds the namespace's lock from its start."""
+
+    _tx: Tx
+    _name: str
+    _counted: Counter[str] = field(default_factory=Counter)
+    _concepts: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        lock(self._tx, self._name)
+
+    def forget(self, selection: Selection) -> Forgotten:
+        """See ``GraphStore.forget``."""
+        if selection.kind == "everything":
+            counts = self._rows(cypher.COUNT_EVERYTHING)[0]
+            for query in cypher.DELETE_EVERYTHING:
+                self._rows(query)
+            return Forgotten(**counts)
+        selected = self._select(selection)
+        entities: set[str] = set()
+        if selection.kind == "concept":
+            found = self._rows(cypher.ENTITIES_ON, value=key_of(str(selection.value)))
+            entities = {row["entity"] for row in found}
+        for chunk in chunks(selected):
+            self._forget_statements(chunk)
+        shown_entities, shown_triplets = self._drop_shown(selected)
+        for ts in chunks(it.t for it in selected if it.whole):
+            self._counted["passages"] += self._rows(cypher.DELETE_UPDATES, ts=ts)[0]["passages"]
+        self._delete_entities(entities, shown_entities)
+        self._delete_unshown_triplets(shown_triplets)
+        self._counted["concepts"] += self._recompute_concepts()
+        if any(it.derived and it.whole for it in selected):
+            self._derive_sessions()
+        return Forgotten(**self._counted)
+
+    def delete_graph(self, entities: Collection[str], triplets: Iterable[TripletKey]) -> Forgotten:
+        """See ``GraphStore.delete_graph``."""
+        self._delete_triplets([list(triplet_key(*triplet)) for triplet in triplets])
+        self._delete_entities({key_of(id) for id in entities}, ())
+        self._counted["concepts"] += self._recompute_concepts()
+        return Forgotten(**self._counted)
+
+    def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
+        return rows(self._tx, query, {"namespace": key_of(self._name), **parameters})
+
+    def _select(self, selection: Selection) -> list[_Selected]:
+        value = selection.value
+        match selection.kind:
+            case "statement":
+                id, mark, position = str(value).rpartition("#")
+                # Only what an id looks like: no sign, no leading zero, no other script's digits.
+                if not mark or not position.isascii() or str(position) != str(_number(position)):
+                    return []
+                found = self._rows(
+                    cypher.SELECT_STATEMENT, id=key_of(id), position=_number(position)
+                )
+            case "concept":
+                found = self._rows(cypher.SELECT_CONCEPT, value=key_of(str(value)))
+            case "before" if isinstance(value, datetime):
+                found = self._rows(cypher.SELECT["said before"], value=micros(value))
+            case "before":
+                found = self._rows(cypher.SELECT["before"], value=value)
+            case "session":
+                lane = key_of(session_key_of(str(value), None) or "")
+                found = self._rows(cypher.SELECT["session"], value=lane)
+            case kind:
+                found = self._rows(cypher.SELECT[kind], value=key_of(str(value)))
+        return [
+            _Selected(
+                t=row["t"],
+                keys=frozenset(row["keys"]),
+                whole=row["whole"],
+                derived=row["derived"],
+            )
+            for row in found
+        ]
+
+    def _forget_statements(self, selected: Sequence[_Selected]) -> None:
+        """Statements with their mentions, postings, vectors, relations and summaries."""
+        self._drop_evidence(selected)
+        partial = {it.t: it for it in selected if not it.whole}
+        if partial:
+            self._redact(partial)
+        for keys in chunks(key for it in selected for key in it.keys):
+            touched = self._rows(cypher.LOST_CONCEPTS, keys=keys)
+            self._concepts |= {row["concept"] for row in touched}
+            gone = self._rows(cypher.DELETE_SUMMARIES, rows=[dict(row) for row in touched])
+            self._counted["summaries"] += gone[0]["summaries"]
+            self._rows(cypher.DELETE_STEMS, keys=keys)
+            deleted = self._rows(cypher.DELETE_STATEMENTS, keys=keys)[0]
+            self._counted["statements"] += deleted["statements"]
+            self._recount(deleted["statements"], deleted["terms"], deleted["lanes"])
+
+    def _drop_evidence(self, selected: Sequence[_Selected]) -> None:
+        shown = [{"t": it.t, "whole": it.whole, "positions": it.positions} for it in selected]
+        dropped = self._rows(cypher.DROP_EVIDENCE, rows=shown)
+        pairs = sorted({(row["a"], row["b"]) for row in dropped})
+        if pairs:
+            counted = self._rows(cypher.RECOMPUTE_RELATIONS, pairs=[list(pair) for pair in pairs])
+            self._counted["relations"] += counted[0]["relations"]
+
+    def _redact(self, partial: Mapping[int, _Selected]) -> None:
+        """Cut the statements that go out of the passages that stay."""
+        cut: list[dict[str, Any]] = []
+        for row in self._rows(cypher.PARTIAL, ts=list(partial)):
+            gone = partial[row["t"]].keys
+            text, spans = redact(
+                row["text"],
+                [(start, end) for _, start, end in row["spans"]],
+                {place for place, (key, _, _) in enumerate(row["spans"]) if key in gone},
+            )
+            kept = [key for key, _, _ in row["spans"] if key not in gone]
+            cut.append(
+                {
+                    "t": row["t"],
+                    "text": text,
+                    "digest": text_digest(text),
+                    "spans": [[key, *span] for key, span in zip(kept, spans, strict=True)],
+                }
+            )
+        self._rows(cypher.REDACT, rows=cut)
+
+    def _recount(self, statements: int, terms: int, lanes: Collection[str]) -> None:
+        for chunk in chunks(lanes):
+            self._rows(cypher.RECOMPUTE_SESSIONS, lanes=chunk)
+        self._rows(cypher.RECOMPUTE_NAMESPACE, statements=statements, terms=terms)
+
+    def _drop_shown(self, selected: Sequence[_Selected]) -> tuple[set[str], set[TripletKey]]:
+        """Drop the evidence of entities and triplets; those that lost some."""
+        entities: set[str] = set()
+        triplets: set[TripletKey] = set()
+        for chunk in chunks(selected):
+            lost = [{"t": it.t, "whole": it.whole, "keys": list(it.keys)} for it in chunk]
+            row = self._rows(cypher.DROP_SHOWN, rows=lost)[0]
+            entities |= set(row["entities"])
+            triplets |= {(subject, name, object) for subject, name, object in row["triplets"]}
+        return entities, triplets
+
+    def _delete_entities(self, chosen: Collection[str], shown: Collection[str]) -> None:
+        """Delete the entities ``chosen``, and of ``shown`` those that nothing shows any more."""
+        doomed: list[str] = []
+        for chunk in chunks({*chosen, *shown}):
+            for row in self._rows(cypher.UNSHOWN_ENTITIES, entities=chunk):
+                self._concepts.add(row["concept"])
+                if row["entity"] in chosen or not row["shown"]:
+                    doomed.append(row["entity"])
+        for chunk in chunks(doomed):
+            deleted = self._rows(cypher.DELETE_ENTITIES, entities=chunk)[0]
+            self._counted["entities"] += deleted["entities"]
+            self._counted["triplets"] += deleted["triplets"]
+            self._rows(cypher.DELETE_EMPTY_UPDATES, ts=deleted["ts"])
+
+    def _delete_unshown_triplets(self, shown: Collection[TripletKey]) -> None:
+        for chunk in chunks(shown):
+            unshown = self._rows(cypher.UNSHOWN_TRIPLETS, triplets=[list(key) for key in chunk])
+            self._delete_triplets([row["triplet"] for row in unshown])
+
+    def _delete_triplets(self, triplets: Sequence[Sequence[str]]) -> None:
+        for chunk in chunks(triplets):
+            deleted = self._rows(cypher.DELETE_TRIPLETS, triplets=chunk)[0]
+            self._counted["triplets"] += deleted["triplets"]
+            self._rows(cypher.DELETE_EMPTY_UPDATES, ts=deleted["ts"])
+
+    def _recompute_concepts(self) -> int:
+        return sum(
+            recompute_concepts(self._tx, key_of(self._name), chunk)
+            for chunk in chunks(self._concepts)
+        )
+
+    def _derive_sessions(self) -> None:
+        """Derive the sessions again that stand on time, and count those that changed."""
+        found = self._rows(cypher.DERIVED_SESSIONS)
+        derived = derived_sessions((row["t"], instant(row["said"])) for row in found)
+        moved = [row for row in found if derived[row["t"]] != row["session_key"]]
+        for chunk in chunks(moved):
+            self._rows(
+                cypher.MOVE_SESSIONS,
+                rows=[{"t": row["t"], "session_key": derived[row["t"]]} for row in chunk],
+            )
+        lanes = {row["session_key"] for row in moved} | {derived[row["t"]] for row in moved}
+        if lanes:
+            self._recount(0, 0, lanes)
+        last = found[-1] if found else None
+        self._rows(
+            cypher.SET_OPEN_SESSION,
+            session_key=derived[last["t"]] if last else None,
+            said=last["said"] if last else None,
+        )
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() else None

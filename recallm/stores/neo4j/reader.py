@@ -1,0 +1,349 @@
+"""``Neo4jReader``: a view of one namespace within a horizon."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime
+from typing import Any, LiteralString
+
+from recallm.model import (
+    ConceptRow,
+    ContextVersion,
+    CorpusSize,
+    Entity,
+    Filter,
+    Horizon,
+    Mentions,
+    Passage,
+    Postings,
+    PreparedUpdate,
+    Relation,
+    SessionSize,
+    Stats,
+    StoredStatement,
+    Summary,
+    Triplet,
+)
+from recallm.stores.cypher import reading as cypher
+from recallm.stores.neo4j.connection import Connection, Row, chunks, rows
+from recallm.stores.neo4j.dumping import dump
+from recallm.stores.neo4j.values import (
+    BEFORE_NEXT,
+    json_in,
+    key_of,
+    mapping_out,
+    micros,
+    passage_in,
+    statement_in,
+    summary_in,
+)
+from recallm.stores.neo4j.writing import context_version
+from recallm.stores.sessions import session_key_of
+
+__all__ = ["Neo4jReader"]
+
+_ENDLESS = 1 << 62
+_NEVER = -_ENDLESS
+
+
+class Neo4jReader:
+    """A ``GraphReader``. Every call is a read transaction of its own, tried again after transient
+    errors; what was written after the reader was opened has a later t and stays out."""
+
+    def __init__(self, connection: Connection, namespace: str, horizon: Horizon) -> None:
+        self._connection = connection
+        as_of, now = horizon.as_of, horizon.now
+        self._namespace = {"namespace": key_of(namespace)}
+        self._name = namespace
+        self._dated = isinstance(as_of, datetime)
+        self._said = micros(as_of) if isinstance(as_of, datetime) else 0
+        self._now = _NEVER if now is None else micros(now)
+        state = self._rows(cypher.OPEN, {**self._namespace, "now": self._now})[0]
+        self._counter: int = state["t"]
+        # Whether nothing is hidden but by its t, so that totals may be believed.
+        self._plain = not (self._dated or state["expired"])
+        self._t: int = self._counter if not isinstance(as_of, int) else min(as_of, self._counter)
+        self._t_index: int = self._t
+        if self._dated:
+            self._t_index = self._ask(cypher.LATEST_SEEN)[0]["t"]
+
+    @property
+    def t_index(self) -> int:
+        """See ``GraphReader.t_index``."""
+        return self._t_index
+
+    def passage(self, id: str) -> Passage | None:
+        """See ``GraphReader.passage``."""
+        found = self._ask(cypher.PASSAGE, id=key_of(id))
+        return passage_in(found[0]["update"]) if found else None
+
+    def statements(self, keys: Collection[int]) -> list[StoredStatement]:
+        """See ``GraphReader.statements``."""
+        return [
+            statement_in(row["statement"], row["update"], row["previous"], row["next"])
+            for chunk in chunks(sorted(set(keys)))
+            for row in self._ask(cypher.STATEMENTS, keys=chunk)
+        ]
+
+    def postings(
+        self, stems: Collection[str], *, limit: int, where: Filter
+    ) -> Mapping[str, Postings]:
+        """See ``GraphReader.postings``."""
+        found = self._ask(
+            cypher.POSTINGS,
+            stems=sorted({key_of(stem) for stem in stems}),
+            limit=limit,
+            **_filter(where),
+        )
+        return {
+            row["name"]: Postings(
+                documents=row["documents"],
+                keys=tuple(key for key, _, _ in row["rows"]),
+                counts=tuple(count for _, count, _ in row["rows"]),
+                sessions=tuple(session for _, _, session in row["rows"]),
+            )
+            for row in found
+        }
+
+    def mentions(
+        self, names: Collection[str], *, limit: int | None, where: Filter
+    ) -> Mapping[str, Mentions]:
+        """See ``GraphReader.mentions``."""
+        found = self._ask(
+            cypher.MENTIONS,
+            names=_keys(names),
+            limit=_ENDLESS if limit is None else limit,
+            **_filter(where),
+        )
+        return {
+            row["name"]: Mentions(statements=row["statements"], keys=tuple(row["keys"]))
+            for row in found
+        }
+
+    def concepts(
+        self, names: Collection[str] | None = None, *, limit: int | None = None
+    ) -> list[ConceptRow]:
+        """See ``GraphReader.concepts``."""
+        if names is None:
+            # Where totals are not to be believed, the limit cannot be applied before counting.
+            bound = limit if limit is not None and self._plain else _ENDLESS
+            nodes = self._ask(cypher.CONCEPTS_LATEST, limit=bound)
+        else:
+            nodes = self._ask(cypher.CONCEPTS_NAMED, names=_keys(names))
+        return self._concept_rows([row["concept"] for row in nodes])[:limit]
+
+    def relations(self, names: Collection[str], *, limit: int) -> list[Relation]:
+        """See ``GraphReader.relations``."""
+        return _relations(self._ask(cypher.RELATIONS, names=_keys(names), limit=limit))
+
+    def relations_among(self, names: Collection[str]) -> list[Relation]:
+        """See ``GraphReader.relations_among``."""
+        return _relations(self._ask(cypher.RELATIONS_AMONG, names=_keys(names)))
+
+    def linked(
+        self, start: str, *, hops: int, oldest: int, newest: int, limit: int
+    ) -> list[ConceptRow]:
+        """See ``GraphReader.linked``."""
+        nodes = self._ask(
+            cypher.LINKED_START + cypher.LINKED_HOP * hops + cypher.LINKED_END,
+            start=key_of(start),
+            oldest=oldest,
+            newest=newest,
+        )
+        linked = self._concept_rows([row["concept"] for row in nodes])
+        return [row for row in linked if oldest <= row.t_index <= newest][:limit]
+
+    def summaries(self, names: Collection[str]) -> Mapping[str, Summary]:
+        """See ``GraphReader.summaries``."""
+        found = self._ask(cypher.SUMMARIES, names=_keys(names), t_index=self._t_index)
+        # Ascending by t_index: the last one of each name stays.
+        return {row["name"]: summary_in(row["summary"]) for row in found}
+
+    def entities(
+        self, ids: Collection[str] | None = None, *, concepts: Collection[str] | None = None
+    ) -> list[Entity]:
+        """See ``GraphReader.entities``."""
+        found = self._ask(
+            cypher.ENTITIES,
+            ids=_keys(ids or ()),
+            concepts=_keys(concepts or ()),
+            all=ids is None and concepts is None,
+        )
+        entities = [
+            Entity(
+                id=row["entity"]["id"],
+                type=row["entity"]["type"],
+                label=row["entity"]["label"],
+                concept=row["concept"],
+                properties=json_in(row["entity"]["properties"]),
+                t_index=row["t_index"],
+                updates=row["updates"],
+            )
+            for row in found
+        ]
+        return sorted(entities, key=lambda entity: entity.id)
+
+    def triplets(
+        self,
+        *,
+        subjects: Collection[str] | None = None,
+        predicates: Collection[str] | None = None,
+        objects: Collection[str] | None = None,
+        ends: Collection[str] | None = None,
+    ) -> list[Triplet]:
+        """See ``GraphReader.triplets``."""
+        given = {"subjects": subjects, "objects": objects, "ends": ends, "predicates": predicates}
+        conditions = {name: _keys(it or ()) for name, it in given.items()}
+        wanted = {f"by_{name}": it is not None for name, it in given.items()}
+        # The first condition given is where the search enters the graph.
+        entry = next((name for name, it in given.items() if it is not None), "all")
+        triplets = [
+            Triplet(
+                subject=row["subject"],
+                predicate=row["predicate"],
+                object=row["object"],
+                properties=json_in(row["properties"]),
+                strength=row["strength"],
+                t_index=row["t_index"],
+            )
+            for row in self._ask(cypher.TRIPLETS, entry=entry, **conditions, **wanted)
+        ]
+        return sorted(triplets, key=lambda it: (it.subject, it.predicate, it.object))
+
+    def corpus(self) -> CorpusSize:
+        """See ``GraphReader.corpus``."""
+        row = self._ask(cypher.CORPUS_TOTALS)[0]
+        if not (self._plain and row["t"] <= self._t):
+            row = self._ask(cypher.CORPUS_COUNTED)[0]
+        return CorpusSize(
+            statements=row["statements"], terms=row["terms"], sessions=row["sessions"]
+        )
+
+    def sessions(self, session_keys: Collection[str]) -> Mapping[str, SessionSize]:
+        """See ``GraphReader.sessions``."""
+        return {
+            row["name"]: SessionSize(statements=row["statements"], terms=row["terms"])
+            for row in self._ask(cypher.SESSIONS, lanes=_keys(session_keys))
+        }
+
+    def vectors(self, keys: Collection[int], *, model: str) -> Mapping[int, bytes]:
+        """See ``GraphReader.vectors``."""
+        return {
+            row["key"]: row["blob"]
+            for chunk in chunks(sorted(set(keys)))
+            for row in self._ask(cypher.VECTORS, keys=chunk, model=model)
+        }
+
+    def context_version(self, name: str) -> ContextVersion | None:
+        """See ``GraphReader.context_version``."""
+        return self._connection.read(lambda tx: context_version(tx, self._name, name))
+
+    def stats(self) -> Stats:
+        """See ``GraphReader.stats``."""
+        row = self._ask(cypher.STATS)[0]
+        summarised = [it["name"] for it in self._ask(cypher.SUMMARISED)]
+        return Stats(
+            t_index=self._t_index,
+            passages=row["passages"],
+            statements=row["statements"],
+            concepts=row["concepts"],
+            relations=row["relations"],
+            entities=row["entities"],
+            triplets=len(self.triplets()),
+            summaries=len(self.summaries(summarised)),
+            vectors=row["vectors"],
+            sessions=row["sessions"],
+        )
+
+    def dump(self) -> Iterator[PreparedUpdate | Summary]:
+        """See ``GraphReader.dump``."""
+        return dump(self._connection, self._namespace, self._counter)
+
+    def _ask(self, query: LiteralString, **parameters: Any) -> list[Row]:
+        return self._rows(
+            query,
+            {
+                **self._namespace,
+                "t": self._t,
+                "before": (self._t + 1) * BEFORE_NEXT,
+                "dated": self._dated,
+                "said": self._said,
+                "now": self._now,
+                "plain": self._plain,
+                **parameters,
+            },
+        )
+
+    def _rows(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
+        return list(self._connection.read(lambda tx: rows(tx, query, parameters)))
+
+    def _concept_rows(self, nodes: list[Row]) -> list[ConceptRow]:
+        """The concepts of these nodes, latest first: by their totals where these are to be
+        believed, else counted."""
+        found = [
+            ConceptRow(
+                name=node["name"],
+                label=node["label"],
+                kind=node["kind"],
+                t_index=node["t_index"],
+                updates=node["updates"],
+                statements=node["statements"],
+                merges=node["merges"],
+            )
+            for node in nodes
+            if self._believes(node)
+        ]
+        unsure = [node["name"] for node in nodes if not self._believes(node)]
+        for chunk in chunks(unsure):
+            found += self._counted_concepts(chunk)
+        return sorted(found, key=lambda row: (-row.t_index, row.name))
+
+    def _believes(self, node: Row) -> bool:
+        return self._plain and node["t_index"] <= self._t
+
+    def _counted_concepts(self, names: list[str]) -> list[ConceptRow]:
+        counted = self._ask(cypher.CONCEPTS_COUNTED, names=_keys(names))
+        summaries = self.summaries(names)
+        return [
+            ConceptRow(
+                name=row["name"],
+                label=row["label"],
+                kind=row["kind"],
+                t_index=max(row["ts"]),
+                updates=len(row["ts"]),
+                statements=row["statements"],
+                merges=len(row["ts"]) - 1
+                if row["name"] not in summaries
+                else sum(t > summaries[row["name"]].t_index for t in row["ts"]),
+            )
+            for row in counted
+        ]
+
+
+def _keys(names: Collection[str]) -> list[str]:
+    return sorted({key_of(name) for name in names})
+
+
+def _relations(found: list[Row]) -> list[Relation]:
+    relations = [
+        Relation(a=row["a"], b=row["b"], strength=row["strength"], t_index=row["t_index"])
+        for row in found
+    ]
+    return sorted(relations, key=lambda relation: (relation.a, relation.b))
+
+
+def _filter(where: Filter) -> dict[str, Any]:
+    """The parameters of the condition that statements must meet."""
+    since, until = where.since, where.until
+    session_key = session_key_of(where.session, None)
+    return {
+        "filtered": bool(where),
+        "since_key": since * BEFORE_NEXT if isinstance(since, int) else 0,
+        "until_key": (until + 1) * BEFORE_NEXT if isinstance(until, int) else _ENDLESS,
+        "timed": isinstance(since, datetime) or isinstance(until, datetime),
+        "since_said": micros(since) if isinstance(since, datetime) else _NEVER,
+        "until_said": micros(until) if isinstance(until, datetime) else _ENDLESS,
+        "lanes": [] if session_key is None else [key_of(session_key)],
+        "speakers": [] if where.speaker is None else [where.speaker],
+        "metadata": mapping_out(where.metadata),
+    }

@@ -1,0 +1,138 @@
+"""``Neo4jStore``: the graph store on a server, for several machines, writers and tenants."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+from neo4j import Driver
+
+from recallm.errors import SchemaVersionError
+from recallm.model import (
+    ContextVersion,
+    Forgotten,
+    Horizon,
+    PreparedUpdate,
+    Selection,
+    Summary,
+)
+from recallm.stores.base import SCHEMA_VERSION, Applied
+from recallm.stores.cypher import reading, schema
+from recallm.stores.neo4j.connection import Connection, rows
+from recallm.stores.neo4j.forgetting import Forgetting
+from recallm.stores.neo4j.reader import Neo4jReader
+from recallm.stores.neo4j.writing import apply, restore, revise
+
+__all__ = ["Neo4jStore"]
+
+_ALL = Horizon()
+
+
+class Neo4jStore:
+    """A ``GraphStore`` on Neo4j 5.23 or newer.
+
+    A writer locks the node of its namespace first, so that writers of one namespace, from any
+    process, follow each other; those of different namespaces do not wait. Transactions are the
+    driver's managed ones, tried again after transient errors.
+
+    Readers hold no transaction and no lock, so that they never wait. They see the updates up to
+    the t at which they were opened; what is forgotten while one is open is gone for it too.
+
+    Args:
+        server: ``bolt://`` or ``neo4j://`` URI (with ``+s`` or ``+ssc`` for TLS), or a driver,
+            which ``close`` then leaves open.
+        auth: user name and password, with a URI.
+        database: its name; None: the user's home database.
+        retry_time: seconds for which a transaction is tried again after transient errors, with a
+            URI; a driver has its own ``max_transaction_retry_time``.
+
+    Raises:
+        StoreUnavailableError: nothing answers at the address, or it has no such database.
+        StoreCredentialsError: the user name or the password is wrong.
+        SchemaVersionError: a newer recallm wrote the database.
+        InvalidInputError: the URI cannot be used.
+
+    """
+
+    def __init__(
+        self,
+        server: str | Driver,
+        *,
+        auth: tuple[str, str] | None = None,
+        database: str | None = None,
+        retry_time: float = 15.0,
+    ) -> None:
+        self._connection = Connection(server, auth=auth, database=database, retry_time=retry_time)
+        try:
+            self._connection.check()
+            self._prepare_schema()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    @property
+    def driver(self) -> Driver:
+        """The driver in use."""
+        return self._connection.driver
+
+    def _prepare_schema(self) -> None:
+        version = self._connection.read(lambda tx: rows(tx, schema.READ_VERSION, {}))[0]["version"]
+        if version is None:
+            for statement in schema.CREATE:
+                self._connection.write(partial(rows, query=statement, parameters={}))
+            self._connection.read(lambda tx: rows(tx, schema.AWAIT_INDEXES, {}))
+            version = self._connection.write(
+                lambda tx: rows(tx, schema.WRITE_VERSION, {"version": SCHEMA_VERSION})
+            )[0]["version"]
+        if version > SCHEMA_VERSION:
+            raise SchemaVersionError(version, SCHEMA_VERSION)
+
+    def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
+        """See ``GraphStore.apply``."""
+        self._connection.check_open()
+        if not updates:
+            return []
+        return self._connection.write(lambda tx: apply(tx, namespace, updates))
+
+    @contextmanager
+    def reader(self, namespace: str, horizon: Horizon = _ALL) -> Generator[Neo4jReader, None, None]:
+        """See ``GraphStore.reader``."""
+        yield Neo4jReader(self._connection, namespace, horizon)
+
+    def revise(self, namespace: str, summary: Summary, *, expected: ContextVersion) -> bool:
+        """See ``GraphStore.revise``."""
+        return self._connection.write(lambda tx: revise(tx, namespace, summary, expected))
+
+    def forget(self, namespace: str, selection: Selection) -> Forgotten:
+        """See ``GraphStore.forget``."""
+        return self._connection.write(lambda tx: Forgetting(tx, namespace).forget(selection))
+
+    def delete_graph(
+        self,
+        namespace: str,
+        *,
+        entities: Collection[str] = (),
+        triplets: Iterable[tuple[str, str, str]] = (),
+    ) -> Forgotten:
+        """See ``GraphStore.delete_graph``."""
+        chosen = list(triplets)
+        return self._connection.write(
+            lambda tx: Forgetting(tx, namespace).delete_graph(entities, chosen)
+        )
+
+    def restore(
+        self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
+    ) -> int:
+        """See ``GraphStore.restore``. ``records`` can be read only once, so that this transaction
+        is not tried again after a transient error."""
+        return self._connection.write_once(lambda tx: restore(tx, namespace, t_index, records))
+
+    def namespaces(self) -> list[str]:
+        """See ``GraphStore.namespaces``."""
+        found = self._connection.read(lambda tx: rows(tx, reading.NAMESPACES, {}))
+        return sorted(row["name"] for row in found)
+
+    def close(self) -> None:
+        """See ``GraphStore.close``."""
+        self._connection.close()

@@ -1,0 +1,243 @@
+"""How recallm's values stand in the properties of nodes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from recallm.model import (
+    NO_POSITION,
+    ConceptMention,
+    ExtractedStatement,
+    Passage,
+    PreparedUpdate,
+    StoredStatement,
+    Summary,
+    Trait,
+    statement_key,
+    text_digest,
+)
+
+__all__ = [
+    "BEFORE_NEXT",
+    "instant",
+    "json_in",
+    "json_out",
+    "key_of",
+    "lane_of",
+    "mapping_in",
+    "mapping_out",
+    "mentions_in",
+    "micros",
+    "moment_in",
+    "passage_in",
+    "sort_of",
+    "statement_in",
+    "statement_out",
+    "summary_in",
+    "summary_out",
+    "update_out",
+]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_INDEXABLE = 1000
+_DIGEST_MARK = "\0#"
+BEFORE_NEXT = NO_POSITION + 1
+"""A t times this is the first key of its update."""
+
+
+def key_of(text: str) -> str:
+    """``text`` as an index can hold it (8 kB for all parts of a key): itself where it is short,
+    else a digest. Text that could be mistaken for a digest is digested too."""
+    short = len(text) <= _INDEXABLE // 4 or len(text.encode()) <= _INDEXABLE
+    if short and not text.startswith(_DIGEST_MARK):
+        return text
+    return _DIGEST_MARK + hashlib.sha256(text.encode()).hexdigest()
+
+
+def sort_of(text: str) -> str | None:
+    """What to sort ``text`` by where Neo4j's order (UTF-16 units) would not be that of code
+    points; None where it is: nearly always. Code points from U+FFFF on get the unit FFFF before
+    them, so that they come after all others."""
+    if text.isascii() or max(text) < "\uffff":
+        return None
+    return "".join(
+        f"\uffff{character}"
+        if character > "\uffff"
+        else "\uffff\0"
+        if character == "\uffff"
+        else character
+        for character in text
+    )
+
+
+def micros(moment: datetime) -> int:
+    """Microseconds since 1970."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def instant(value: int) -> datetime:
+    """The moment so many microseconds after 1970."""
+    return _EPOCH + value * _MICROSECOND
+
+
+def moment_in(text: str | None) -> datetime | None:
+    """A stored timestamp."""
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def json_out(value: Mapping[str, Any]) -> str:
+    """Properties as JSON."""
+    return json.dumps(dict(value))
+
+
+def json_in(text: str) -> dict[str, Any]:
+    """Properties from JSON."""
+    value: dict[str, Any] = json.loads(text)
+    return value
+
+
+def mapping_out(value: Mapping[str, Any]) -> list[str]:
+    """Metadata as a list of entries, each the JSON of [key, value] with sorted keys: equal
+    entries are equal strings, so that a filter can compare them."""
+    own: dict[str, Any] = json.loads(json.dumps(dict(value))) if value else {}
+    return [json.dumps(entry, sort_keys=True) for entry in own.items()]
+
+
+def mapping_in(entries: list[str]) -> dict[str, Any]:
+    """Metadata from its entries."""
+    return dict(json.loads(entry) for entry in entries)
+
+
+def lane_of(session_key: str | None, t_index: int) -> str:
+    """In which statements follow each other: the session, else the update itself."""
+    return f"\0{t_index}" if session_key is None else key_of(session_key)
+
+
+def update_out(
+    namespace: str, update: PreparedUpdate, t_index: int, session_key: str | None
+) -> dict[str, Any]:
+    """The properties of an update's node."""
+    properties: dict[str, Any] = {"namespace": namespace, "t": t_index}
+    if update.text is None:
+        return properties
+    return properties | {
+        "id": update.id,
+        "id_key": key_of(update.id),
+        "digest": text_digest(update.text),
+        "text": update.text,
+        "source": update.source,
+        "source_key": None if update.source is None else key_of(update.source),
+        "session": update.session,
+        "session_key": session_key,
+        "lane": lane_of(session_key, t_index),
+        "speaker": update.speaker,
+        "speaker_concept": update.speaker_concept,
+        "timestamp": None if update.timestamp is None else update.timestamp.isoformat(),
+        "said": None if update.timestamp is None else micros(update.timestamp),
+        "metadata": mapping_out(update.metadata),
+        "path": list(update.path),
+        "key": update.key,
+        "expires_at": None if update.expires_at is None else update.expires_at.isoformat(),
+        "expires": None if update.expires_at is None else micros(update.expires_at),
+    }
+
+
+def passage_in(node: Mapping[str, Any]) -> Passage:
+    """The passage of an update's node."""
+    return Passage(
+        id=node["id"],
+        t_index=node["t"],
+        text=node["text"],
+        source=node.get("source"),
+        session=node.get("session"),
+        speaker=node.get("speaker"),
+        timestamp=moment_in(node.get("timestamp")),
+        metadata=mapping_in(node["metadata"]),
+        path=tuple(node["path"]),
+        key=node.get("key"),
+        expires_at=moment_in(node.get("expires_at")),
+    )
+
+
+def statement_out(
+    update: Mapping[str, Any], text: str, statement: ExtractedStatement
+) -> dict[str, Any]:
+    """The properties of a statement's node, ``update`` being those of its update's."""
+    return {
+        "namespace": update["namespace"],
+        "key": statement_key(update["t"], statement.position),
+        "lane": update["lane"],
+        "session_key": update["session_key"],
+        "said": update["said"],
+        "expires": update["expires"],
+        "text": text[statement.start : statement.end],
+        "start": statement.start,
+        "end": statement.end,
+        "terms": list(statement.terms),
+        "length": len(statement.terms),
+        "names": [mention.name for mention in statement.concepts],
+        "labels": [mention.label for mention in statement.concepts],
+        "kinds": [mention.kind for mention in statement.concepts],
+        "traits": int(statement.traits),
+    }
+
+
+def mentions_in(node: Mapping[str, Any]) -> tuple[ConceptMention, ...]:
+    """The concepts of a statement's node."""
+    return tuple(
+        ConceptMention(name=name, label=label, kind=kind)
+        for name, label, kind in zip(node["names"], node["labels"], node["kinds"], strict=True)
+    )
+
+
+def statement_in(
+    node: Mapping[str, Any], update: Mapping[str, Any], previous: int | None, next: int | None
+) -> StoredStatement:
+    """The statement of a statement's node and its update's."""
+    return StoredStatement(
+        key=node["key"],
+        passage_id=update["id"],
+        text=node["text"],
+        timestamp=moment_in(update["timestamp"]),
+        speaker=update["speaker"],
+        speaker_concept=update["speaker_concept"],
+        source=update["source"],
+        session=update["session"],
+        session_key=update["session_key"],
+        metadata=mapping_in(update["metadata"]),
+        terms=tuple(node["terms"]),
+        concepts=mentions_in(node),
+        traits=Trait(node["traits"]),
+        previous=previous,
+        next=next,
+    )
+
+
+def summary_out(summary: Summary) -> dict[str, Any]:
+    """A row for the query that writes summaries."""
+    return {
+        "concept": key_of(summary.concept),
+        "t_index": summary.t_index,
+        "properties": {
+            "name": summary.concept,
+            "text": summary.text,
+            "terms": list(summary.terms),
+            "traits": int(summary.traits),
+        },
+    }
+
+
+def summary_in(node: Mapping[str, Any]) -> Summary:
+    """The summary of a node."""
+    return Summary(
+        concept=node["name"],
+        t_index=node["t_index"],
+        text=node["text"],
+        terms=tuple(node["terms"]),
+        traits=Trait(node["traits"]),
+    )
