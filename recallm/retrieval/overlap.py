@@ -36,7 +36,7 @@ def overlaps(candidates: Candidates) -> dict[str, Floats]:
     lengths = _lengths(statements)
     before = [_row(candidates, one.previous) for one in statements]
     read_before = [one for one in before if one is not None]
-    there = np.array([one is not None for one in before])
+    there = np.array([one is not None for one in before], dtype=bool)
     counts_before = np.zeros_like(own)
     counts_before[there] = count_stems(read_before, columns)
     lengths_before = np.zeros(len(statements))
