@@ -114,10 +114,10 @@ def main() -> int:
         )
         results = [ask(memory, console, case) for case in CASES]
         console.print("\n[bold]Why? (one question explained)[/bold]")
-        console.print(Text(memory.recall(CASES[0].question, limit=2).explain()))
+        console.print(Text(memory.recall(CASES[0].question, limit=3).explain()))
         console.print("\n[bold]As it stood when Brandon had no job[/bold]")
         unemployed = next(each for each in memory.history("Brandon") if "unemployed" in each.text)
-        earlier = memory.recall(CASES[1].question, limit=3, as_of=unemployed.t_index)
+        earlier = memory.recall(CASES[1].question, limit=5, as_of=unemployed.t_index)
         console.print(Text(earlier.text))
     found = sum(hit for hit, _ in results)
     median = statistics.median(seconds for _, seconds in results) * 1000

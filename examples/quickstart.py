@@ -22,5 +22,5 @@ with RecallM() as memory:  # RecallM("memory.db") keeps it in a file
     for statement in memory.history("Ada"):
         print(statement.t_index, statement.speaker, statement.text)
 
-    print(memory.forget(concept="Paris"))
-    print(memory.recall("Where is Brandon going?").text)
+    print(memory.forget(concept="bakery"))
+    print(bool(memory.recall("Where does the sister of Ada work?")))

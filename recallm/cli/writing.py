@@ -32,9 +32,6 @@ def update(
         typer.Option(
             "--file",
             "-f",
-            exists=True,
-            dir_okay=False,
-            allow_dash=True,
             help="Text in UTF-8, a knowledge update a paragraph; - is standard input.",
         ),
     ] = None,
@@ -59,6 +56,8 @@ def update(
         if sys.stdin.isatty():
             raise typer.BadParameter("give TEXT, --file or --url, or pipe text in")
         file = [Path("-")]
+    for path in file or ():
+        _check_readable(path)
     given = {
         "id": id,
         "speaker": speaker,
@@ -95,11 +94,10 @@ def update(
 def load(
     open_memory: Opener,
     *,
-    file: Annotated[
-        Path, typer.Argument(exists=True, dir_okay=False, allow_dash=True, help="- is stdin.")
-    ] = Path("-"),
+    file: Annotated[Path, typer.Argument(help="- is stdin.")] = Path("-"),
 ) -> None:
     """Fill an empty memory with what ``export`` wrote."""
+    _check_readable(file)
     with open_memory() as memory:
         count = memory.load(sys.stdin if str(file) == "-" else file)
     console().print(f"{counted(count, 'knowledge update')} loaded")
@@ -109,7 +107,7 @@ def load(
 def export(
     open_memory: Opener,
     *,
-    file: Annotated[Path, typer.Argument(dir_okay=False, help="- is stdout.")] = Path("-"),
+    file: Annotated[Path, typer.Argument(help="- is stdout.")] = Path("-"),
 ) -> None:
     """Write everything down as JSON Lines."""
     with open_memory() as memory:
@@ -149,6 +147,13 @@ def forget(
         forgotten = dataclasses.asdict(memory.forget(**chosen))
     counts = [counted(count, name[:-1]) for name, count in forgotten.items() if count]
     console().print("forgotten: " + (", ".join(counts) or "nothing, there was no such thing"))
+
+
+def _check_readable(path: Path) -> None:
+    # Before the memory is opened: a command that cannot be done leaves no new file behind. (Typer
+    # can say exists=True, but then takes "-" for a file's name.)
+    if str(path) != "-" and not path.is_file():
+        raise typer.BadParameter(f"there is no file {path}")
 
 
 def _lines(path: Path) -> Iterator[str]:
