@@ -1,0 +1,126 @@
+"""The embedded store: one SQLite file, or memory, and nothing to install.
+
+``connections`` says who holds which connection, ``schema`` what a row means, ``view`` what a
+reader may see; the rest does one thing each that ``GraphStore`` or ``GraphReader`` asks.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from recallm.errors import InvalidInputError
+from recallm.model import (
+    ContextVersion,
+    Forgotten,
+    Horizon,
+    PreparedUpdate,
+    Selection,
+    Summary,
+)
+from recallm.stores.base import Applied
+from recallm.stores.sqlite.archive import restored
+from recallm.stores.sqlite.codec import pack
+from recallm.stores.sqlite.connections import Connections, FileConnections, MemoryConnections
+from recallm.stores.sqlite.forgetting import delete_from_graph, forget_selected
+from recallm.stores.sqlite.reading import SQLiteReader
+from recallm.stores.sqlite.totals import context_version
+from recallm.stores.sqlite.writing import apply_updates, fetch_from, open_namespace
+
+__all__ = ["SQLiteStore"]
+
+_ALL = Horizon()
+
+
+class SQLiteStore:
+    """A temporal graph in one SQLite file, or in memory.
+
+    Safe for threads, and for several processes on one file (on a local disk): readers never wait;
+    writers take turns and wait at most ``timeout`` seconds. A write that returned is on the disk
+    (WAL with ``synchronous=FULL``). What is forgotten is overwritten in the file and the log.
+
+    Args:
+        path: the file, made if there is none; None for memory.
+        timeout: seconds that a writer waits for another.
+
+    Raises:
+        StoreError: the file cannot be opened; see its subclasses.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str] | None = None, *, timeout: float = 30.0
+    ) -> None:
+        if not timeout >= 0:
+            raise InvalidInputError(
+                f"timeout must be 0 or more seconds, not {timeout!r}", argument="timeout"
+            )
+        self._connections: Connections = (
+            MemoryConnections(timeout) if path is None else FileConnections(Path(path), timeout)
+        )
+
+    def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
+        """See ``GraphStore.apply``."""
+        with self._connections.write() as connection:
+            return apply_updates(connection, namespace, updates)
+
+    @contextmanager
+    def reader(
+        self, namespace: str, horizon: Horizon = _ALL
+    ) -> Generator[SQLiteReader, None, None]:
+        """See ``GraphStore.reader``."""
+        with self._connections.read() as snapshot:
+            yield SQLiteReader(snapshot, namespace, horizon)
+
+    def revise(self, namespace: str, summary: Summary, *, expected: ContextVersion) -> bool:
+        """See ``GraphStore.revise``."""
+        with self._connections.write() as connection:
+            found = open_namespace(connection, namespace)
+            if found is None:
+                return False
+            ns, _ = found
+            if context_version(fetch_from(connection), ns, summary.concept) != expected:
+                return False
+            connection.execute(
+                "INSERT OR REPLACE INTO summary"
+                " SELECT ns, id, ?, ?, ?, ? FROM concept WHERE ns = ? AND name = ?",
+                (
+                    summary.t_index, summary.text, pack(summary.terms), int(summary.traits), ns,
+                    summary.concept,
+                ),
+            )  # fmt: skip
+            return True
+
+    def forget(self, namespace: str, selection: Selection) -> Forgotten:
+        """See ``GraphStore.forget``."""
+        with self._connections.write(purge=True) as connection:
+            return forget_selected(connection, namespace, selection)
+
+    def delete_graph(
+        self,
+        namespace: str,
+        *,
+        entities: Collection[str] = (),
+        triplets: Iterable[tuple[str, str, str]] = (),
+    ) -> Forgotten:
+        """See ``GraphStore.delete_graph``."""
+        with self._connections.write(purge=True) as connection:
+            return delete_from_graph(connection, namespace, entities, triplets)
+
+    def restore(
+        self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
+    ) -> int:
+        """See ``GraphStore.restore``."""
+        with self._connections.write(keep_view=True) as connection:
+            return restored(connection, namespace, t_index, records)
+
+    def namespaces(self) -> list[str]:
+        """See ``GraphStore.namespaces``."""
+        with self._connections.read() as snapshot:
+            rows = snapshot.rows("SELECT name FROM namespace WHERE t > 0 ORDER BY name")
+            return [name for (name,) in rows]
+
+    def close(self) -> None:
+        """See ``GraphStore.close``."""
+        self._connections.close()

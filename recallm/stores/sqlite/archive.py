@@ -1,0 +1,266 @@
+"""A whole namespace, out of the store and into it, in the order in which it was told."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from recallm.errors import InvalidInputError
+from recallm.model import (
+    NO_POSITION,
+    ConceptMention,
+    EntityUpsert,
+    ExtractedStatement,
+    Neighbours,
+    PreparedUpdate,
+    StatementVector,
+    Summary,
+    Trait,
+    TripletUpsert,
+    empty_mapping,
+    statement_key,
+    text_digest,
+)
+from recallm.stores.sqlite.codec import pack, unpack, unpack_mentions, unpack_timestamp
+from recallm.stores.sqlite.entities import check_all_known
+from recallm.stores.sqlite.lookup import Fetch, fetch_by
+from recallm.stores.sqlite.writing import (
+    Numbered,
+    create_namespace,
+    open_namespace,
+    write_updates,
+)
+
+__all__ = ["dumped", "restored"]
+
+_CHUNK = 500
+"""Updates held in memory at a time."""
+
+
+def dumped(fetch: Fetch, ns: int) -> Iterator[PreparedUpdate | Summary]:
+    """``GraphReader.dump``."""
+    after = 0
+    while True:
+        ts = fetch(
+            "SELECT t FROM passage WHERE ns = ?1 AND t > ?2"
+            " UNION SELECT at >> 20 FROM entity_evidence WHERE ns = ?1 AND at >= (?2 + 1) << 20"
+            " UNION SELECT at >> 20 FROM triplet_evidence WHERE ns = ?1 AND at >= (?2 + 1) << 20"
+            " ORDER BY 1 LIMIT ?3",
+            (ns, after, _CHUNK),
+        )
+        if not ts:
+            break
+        first, after = ts[0][0], ts[-1][0]
+        yield from _updates(fetch, ns, [t for (t,) in ts], first, after)
+    for concept, t_index, text, terms, traits in fetch(
+        "SELECT c.name, y.t_index, y.text, y.terms, y.traits FROM summary y"
+        " JOIN concept c ON c.id = y.concept WHERE y.ns = ? ORDER BY y.t_index, c.name",
+        (ns,),
+    ):
+        yield Summary(
+            concept=concept,
+            t_index=t_index,
+            text=text,
+            terms=unpack(terms),
+            traits=Trait(traits),
+        )
+
+
+def _updates(
+    fetch: Fetch, ns: int, ts: list[int], first: int, last: int
+) -> Iterator[PreparedUpdate]:
+    span = (ns, statement_key(first, 0), statement_key(last + 1, 0))
+    statements: dict[int, list[ExtractedStatement]] = {}
+    for at, start, stop, terms, concepts, traits in fetch(
+        "SELECT at, start, stop, terms, concepts, traits FROM statement"
+        " WHERE ns = ? AND at >= ? AND at < ? ORDER BY at",
+        span,
+    ):
+        statements.setdefault(at >> 20, []).append(
+            ExtractedStatement(
+                position=at & NO_POSITION,
+                start=start,
+                end=stop,
+                terms=unpack(terms),
+                concepts=unpack_mentions(concepts),
+                traits=Trait(traits),
+            )
+        )
+    vectors: dict[int, list[StatementVector]] = {}
+    for at, model, blob in fetch(
+        "SELECT at, model, blob FROM vector WHERE ns = ? AND at >= ? AND at < ? ORDER BY at, model",
+        span,
+    ):
+        vectors.setdefault(at >> 20, []).append(
+            StatementVector(position=at & NO_POSITION, model=model, blob=blob)
+        )
+    entities = _entities(fetch, span)
+    triplets = _triplets(fetch, span)
+    passages = {
+        row[1]: row
+        for row in fetch(
+            "SELECT id, t, text, source, session, speaker, speaker_concept, timestamp, metadata,"
+            " path, key, expires_at, pairs FROM passage WHERE ns = ? AND t >= ? AND t <= ?",
+            (ns, first, last),
+        )
+    }
+    names = dict(
+        fetch_by(
+            fetch,
+            "SELECT id, name FROM concept WHERE id IN",
+            {id for row in passages.values() for a, b, _, _ in _quads(row[-1]) for id in (a, b)},
+        )
+    )
+    for t in ts:
+        if t not in passages:
+            yield PreparedUpdate(
+                id="",
+                text=None,
+                entities=tuple(entities.get(t, ())),
+                triplets=tuple(triplets.get(t, ())),
+                t_index=t,
+            )
+            continue
+        (
+            id, _, text, source, session, speaker, speaker_concept, timestamp, metadata, path, key,
+            expires_at, pairs,
+        ) = passages[t]  # fmt: skip
+        yield PreparedUpdate(
+            id=id,
+            text=text,
+            statements=tuple(statements.get(t, ())),
+            neighbours=_neighbours(pairs, names),
+            source=source,
+            session=session,
+            speaker=speaker,
+            speaker_concept=speaker_concept,
+            timestamp=unpack_timestamp(timestamp),
+            metadata=json.loads(metadata),
+            path=unpack(path),
+            key=key,
+            expires_at=unpack_timestamp(expires_at),
+            entities=tuple(entities.get(t, ())),
+            triplets=tuple(triplets.get(t, ())),
+            vectors=tuple(vectors.get(t, ())),
+            t_index=t,
+        )
+
+
+def _quads(pairs: str) -> Iterator[tuple[int, int, int, int]]:
+    numbers = iter(map(int, pairs.split()))
+    return zip(numbers, numbers, numbers, numbers, strict=True)
+
+
+def _neighbours(pairs: str, names: dict[int, str]) -> tuple[Neighbours, ...]:
+    named = sorted((names[a], names[b], earlier, later) for a, b, earlier, later in _quads(pairs))
+    return tuple(
+        Neighbours(a=a, b=b, earlier=earlier, later=later) for a, b, earlier, later in named
+    )
+
+
+def _entities(fetch: Fetch, span: tuple[int, int, int]) -> dict[int, list[EntityUpsert]]:
+    """The entities that each t is evidence of; the properties stand at the latest evidence."""
+    found: dict[int, list[EntityUpsert]] = {}
+    for id, type, name, label, kind, properties, at, latest in fetch(
+        "SELECT e.id, e.type, c.name, e.label, e.kind, e.properties, v.at,"
+        " (SELECT max(at) FROM entity_evidence q WHERE q.ns = v.ns AND q.entity = v.entity)"
+        " FROM entity_evidence v JOIN entity e ON e.number = v.entity"
+        " JOIN concept c ON c.id = e.concept WHERE v.ns = ? AND v.at >= ? AND v.at < ?"
+        " ORDER BY e.id, v.at",
+        span,
+    ):
+        found.setdefault(at >> 20, []).append(
+            EntityUpsert(
+                id=id,
+                type=type,
+                concept=ConceptMention(name=name, label=label, kind=kind),
+                properties=json.loads(properties) if at == latest else empty_mapping(),
+                position=at & NO_POSITION,
+            )
+        )
+    return found
+
+
+def _triplets(fetch: Fetch, span: tuple[int, int, int]) -> dict[int, list[TripletUpsert]]:
+    found: dict[int, list[TripletUpsert]] = {}
+    for subject, predicate, object, properties, at, latest in fetch(
+        "SELECT s.id, t.predicate, o.id, t.properties, v.at,"
+        " (SELECT max(at) FROM triplet_evidence q WHERE q.ns = v.ns AND q.triplet = v.triplet)"
+        " FROM triplet_evidence v JOIN triplet t ON t.number = v.triplet"
+        " JOIN entity s ON s.number = t.subject JOIN entity o ON o.number = t.object"
+        " WHERE v.ns = ? AND v.at >= ? AND v.at < ? ORDER BY s.id, t.predicate, o.id, v.at",
+        span,
+    ):
+        found.setdefault(at >> 20, []).append(
+            TripletUpsert(
+                subject=subject,
+                predicate=predicate,
+                object=object,
+                properties=json.loads(properties) if at == latest else empty_mapping(),
+                position=at & NO_POSITION,
+            )
+        )
+    return found
+
+
+def restored(
+    connection: sqlite3.Connection,
+    namespace: str,
+    t_index: int,
+    records: Iterable[PreparedUpdate | Summary],
+) -> int:
+    """``GraphStore.restore`` inside a write transaction."""
+    found = open_namespace(connection, namespace)
+    if found is not None and found[1] > 0:
+        raise InvalidInputError(
+            f"namespace {namespace!r} was written before; restore into a new one",
+            argument="namespace",
+        )
+    ns = create_namespace(connection, namespace) if found is None else found[0]
+    written = 0
+    latest = 0
+    waiting: list[Numbered] = []
+    summaries: list[Summary] = []
+    for record in chain(records, (None,)):
+        if isinstance(record, Summary):
+            summaries.append(record)
+        elif record is not None and (record.text, record.entities, record.triplets) != (
+            None, (), (),
+        ):  # fmt: skip
+            latest = _next_t(latest, record)
+            digest = "" if record.text is None else text_digest(record.text)
+            waiting.append((latest, record, digest))
+            written += 1
+        if waiting and (record is None or len(waiting) == _CHUNK):
+            write_updates(connection, ns, waiting, late_entities=True)
+            waiting.clear()
+    check_all_known(connection, ns)
+    for summary in summaries:
+        _write_summary(connection, ns, summary)
+    connection.execute("UPDATE namespace SET t = ? WHERE id = ?", (max(t_index, latest), ns))
+    return written
+
+
+def _next_t(latest: int, update: PreparedUpdate) -> int:
+    if update.t_index is None or update.t_index <= latest:
+        raise InvalidInputError(
+            f"update {update.id!r} has t_index {update.t_index!r} after {latest}; an archive's "
+            "updates ascend by it",
+            argument="records",
+        )
+    return update.t_index
+
+
+def _write_summary(connection: sqlite3.Connection, ns: int, summary: Summary) -> None:
+    cursor: Any = connection.execute(
+        "INSERT INTO summary SELECT ns, id, ?, ?, ?, ? FROM concept WHERE ns = ? AND name = ?",
+        (summary.t_index, summary.text, pack(summary.terms), int(summary.traits), ns,
+         summary.concept),
+    )  # fmt: skip
+    if cursor.rowcount != 1:
+        raise InvalidInputError(
+            f"a summary is of {summary.concept!r}, which no update mentions", argument="records"
+        )

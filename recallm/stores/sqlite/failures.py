@@ -1,0 +1,73 @@
+"""SQLite's errors as recallm's, each with what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from recallm.errors import (
+    ClosedError,
+    InvalidInputError,
+    RecallMError,
+    StoreBusyError,
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+)
+
+__all__ = ["busy", "is_busy", "translated"]
+
+_PRIMARY = 0xFF
+"""The low byte of an extended result code is the primary one."""
+
+
+def busy(name: str, waited: float, limit: float) -> StoreBusyError:
+    """The error of a writer that waited in vain."""
+    return StoreBusyError(
+        f"{name}: another writer held the database for {waited:.1f} s (the limit is {limit:g} s); "
+        "try again, write smaller batches, or open the store with a longer timeout"
+    )
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether somebody else holds a lock."""
+    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def translated(error: sqlite3.Error, name: str, *, waited: float, limit: float) -> RecallMError:
+    """The error of the ``RecallMError`` tree that says what ``error`` means for ``name``."""
+    match _code(error):
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return busy(name, waited, limit)
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
+            return StoreReadOnlyError(
+                f"{name} cannot be written ({error}); check the permissions of the file and of "
+                "its folder"
+            )
+        case sqlite3.SQLITE_FULL:
+            return StoreFullError(
+                f"no space is left for {name}; nothing of this was written: make room, try again"
+            )
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return StoreCorruptError(
+                f"{name} is not a recallm database, or it is damaged ({error}); restore a backup "
+                "or name another file"
+            )
+        case sqlite3.SQLITE_CANTOPEN:
+            return StoreError(
+                f"{name} cannot be opened ({error}); check that its folder exists and may be read"
+            )
+        case sqlite3.SQLITE_IOERR:
+            return StoreError(f"{name}: reading or writing failed ({error}); check the disk")
+        case sqlite3.SQLITE_TOOBIG:
+            return InvalidInputError(
+                "a text is longer than SQLite can hold (1 GB); split it", argument="text"
+            )
+    if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
+        return ClosedError()
+    return StoreError(f"{name}: SQLite failed: {error}")
+
+
+def _code(error: sqlite3.Error) -> int | None:
+    code = getattr(error, "sqlite_errorcode", None)
+    return code & _PRIMARY if isinstance(code, int) else None

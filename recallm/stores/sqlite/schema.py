@@ -1,0 +1,160 @@
+"""The tables of a recallm file, and which file is one.
+
+The namespace is the first part of every key. A column ``at`` is a statement's key
+(``t << 20 | position``), so that a range of it is a range of time.
+
+* ``statement`` holds its own terms and concepts: ``posting`` and ``mention`` are inverted indexes
+  and nothing else, and forgetting deletes from them by exact key.
+* ``evidence`` has one row for each update that shows a relation; ``strength`` in it is the
+  strength up to that update, so that a relation's strength at any t is one look-up. ``a < b`` by
+  concept id.
+* ``neighbour`` lists the relations of a concept from both ends by their latest t: a hub's newest
+  relations are the end of a range.
+* ``statement.session`` is the session's row, or minus t where the passage has no session: what was
+  said before and after is found in one index either way.
+* ``passage.pairs`` holds the neighbour pairs as they were given: flat (a, b, earlier, later).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import LiteralString
+
+from recallm.errors import SchemaVersionError, StoreCorruptError
+from recallm.stores.base import SCHEMA_VERSION
+
+__all__ = ["TABLES", "check_schema", "create_schema", "is_empty_file"]
+
+_APPLICATION_ID = 0x52634C4D  # "RcLM"
+
+TABLES: tuple[LiteralString, ...] = (
+    "passage",
+    "statement",
+    "posting",
+    "mention",
+    "evidence",
+    "neighbour",
+    "vector",
+    "summary",
+    "entity",
+    "entity_evidence",
+    "triplet",
+    "triplet_evidence",
+    "concept",
+    "term",
+    "session",
+)
+"""Every table that holds what a namespace was told; all have a column ``ns``."""
+
+_SCHEMA = """
+CREATE TABLE namespace (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, t INTEGER NOT NULL,
+    statements INTEGER NOT NULL DEFAULT 0, terms INTEGER NOT NULL DEFAULT 0,
+    sessions INTEGER NOT NULL DEFAULT 0);
+
+CREATE TABLE passage (
+    ns INTEGER NOT NULL, t INTEGER NOT NULL, id TEXT NOT NULL, digest TEXT NOT NULL,
+    text TEXT NOT NULL, source TEXT, session TEXT, speaker TEXT, speaker_concept TEXT,
+    timestamp TEXT, said INTEGER, metadata TEXT NOT NULL, path TEXT NOT NULL, key TEXT,
+    expires_at TEXT, expires INTEGER, session_id INTEGER, derived INTEGER NOT NULL,
+    pairs TEXT NOT NULL);
+CREATE UNIQUE INDEX passage_id ON passage (ns, id);
+CREATE UNIQUE INDEX passage_t ON passage (ns, t, said, expires, session_id);
+CREATE INDEX passage_expires ON passage (ns, expires) WHERE expires IS NOT NULL;
+CREATE INDEX passage_derived ON passage (ns, t) WHERE derived = 1;
+CREATE INDEX passage_source ON passage (ns, source) WHERE source IS NOT NULL;
+CREATE INDEX passage_session ON passage (ns, session) WHERE session IS NOT NULL;
+
+CREATE TABLE session (
+    id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, key TEXT NOT NULL,
+    statements INTEGER NOT NULL, terms INTEGER NOT NULL, UNIQUE (ns, key));
+
+CREATE TABLE statement (
+    ns INTEGER NOT NULL, at INTEGER NOT NULL, session INTEGER NOT NULL, start INTEGER NOT NULL,
+    stop INTEGER NOT NULL, length INTEGER NOT NULL, terms TEXT NOT NULL, concepts TEXT NOT NULL,
+    traits INTEGER NOT NULL, PRIMARY KEY (ns, at)) WITHOUT ROWID;
+CREATE INDEX statement_session ON statement (ns, session, at, length);
+
+CREATE TABLE term (
+    id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, stem TEXT NOT NULL,
+    statements INTEGER NOT NULL, UNIQUE (ns, stem));
+CREATE TABLE posting (
+    ns INTEGER NOT NULL, term INTEGER NOT NULL, at INTEGER NOT NULL, count INTEGER NOT NULL,
+    session INTEGER NOT NULL, PRIMARY KEY (ns, term, at)) WITHOUT ROWID;
+
+CREATE TABLE concept (
+    id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, name TEXT NOT NULL, label TEXT NOT NULL,
+    kind TEXT NOT NULL, t_index INTEGER NOT NULL, updates INTEGER NOT NULL,
+    statements INTEGER NOT NULL, UNIQUE (ns, name));
+CREATE INDEX concept_t ON concept (ns, t_index);
+CREATE TABLE mention (
+    ns INTEGER NOT NULL, concept INTEGER NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (ns, concept, at)) WITHOUT ROWID;
+
+CREATE TABLE evidence (
+    ns INTEGER NOT NULL, a INTEGER NOT NULL, b INTEGER NOT NULL, shown INTEGER NOT NULL,
+    strength INTEGER NOT NULL, PRIMARY KEY (ns, a, b, shown)) WITHOUT ROWID;
+CREATE TABLE neighbour (
+    ns INTEGER NOT NULL, a INTEGER NOT NULL, t_index INTEGER NOT NULL, b INTEGER NOT NULL,
+    PRIMARY KEY (ns, a, t_index, b)) WITHOUT ROWID;
+
+CREATE TABLE summary (
+    ns INTEGER NOT NULL, concept INTEGER NOT NULL, t_index INTEGER NOT NULL, text TEXT NOT NULL,
+    terms TEXT NOT NULL, traits INTEGER NOT NULL, PRIMARY KEY (ns, concept, t_index));
+CREATE TABLE vector (
+    ns INTEGER NOT NULL, at INTEGER NOT NULL, model TEXT NOT NULL, blob BLOB NOT NULL,
+    PRIMARY KEY (ns, at, model));
+
+CREATE TABLE entity (
+    number INTEGER PRIMARY KEY, ns INTEGER NOT NULL, id TEXT NOT NULL, type TEXT NOT NULL,
+    concept INTEGER NOT NULL, label TEXT NOT NULL, kind TEXT NOT NULL, properties TEXT NOT NULL,
+    UNIQUE (ns, id));
+CREATE INDEX entity_concept ON entity (ns, concept);
+CREATE TABLE entity_evidence (
+    ns INTEGER NOT NULL, entity INTEGER NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (ns, entity, at)) WITHOUT ROWID;
+CREATE INDEX entity_evidence_at ON entity_evidence (ns, at);
+CREATE TABLE triplet (
+    number INTEGER PRIMARY KEY, ns INTEGER NOT NULL, subject INTEGER NOT NULL,
+    predicate TEXT NOT NULL, object INTEGER NOT NULL, properties TEXT NOT NULL,
+    UNIQUE (ns, subject, predicate, object));
+CREATE INDEX triplet_object ON triplet (ns, object);
+CREATE INDEX triplet_predicate ON triplet (ns, predicate);
+CREATE TABLE triplet_evidence (
+    ns INTEGER NOT NULL, triplet INTEGER NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (ns, triplet, at)) WITHOUT ROWID;
+CREATE INDEX triplet_evidence_at ON triplet_evidence (ns, at);
+"""
+
+
+def is_empty_file(connection: sqlite3.Connection) -> bool:
+    """Whether the database holds no table and was claimed by no application."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return bool(application == 0 and tables == 0)
+
+
+def create_schema(connection: sqlite3.Connection) -> None:
+    """Create every table; inside the caller's transaction."""
+    for statement in _SCHEMA.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def check_schema(connection: sqlite3.Connection, name: str) -> None:
+    """Refuse a database that this version cannot read.
+
+    Raises:
+        StoreCorruptError: it is not recallm's.
+        SchemaVersionError: a newer recallm wrote it.
+    """
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if application != _APPLICATION_ID:
+        raise StoreCorruptError(
+            f"{name} is a SQLite database, but not one of recallm; name another file"
+        )
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > SCHEMA_VERSION:
+        raise SchemaVersionError(version, SCHEMA_VERSION)

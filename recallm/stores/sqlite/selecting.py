@@ -1,0 +1,87 @@
+"""Which statements, updates and entities a ``Selection`` means."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from recallm.model import MAX_POSITION, NO_POSITION, Selection
+from recallm.stores.sqlite.codec import microseconds
+
+__all__ = ["Selected", "select"]
+
+
+@dataclass(slots=True)
+class Selected:
+    """Whole updates by t, single statements by t and position, entities by number."""
+
+    updates: set[int] = field(default_factory=set)
+    statements: dict[int, set[int]] = field(default_factory=dict)
+    entities: set[int] = field(default_factory=set)
+
+
+def select(connection: sqlite3.Connection, ns: int, selection: Selection) -> Selected:
+    """What ``selection`` means in a namespace; ``everything`` is not for here."""
+    value = selection.value
+    selected = Selected()
+    match selection.kind:
+        case "id":
+            sql = "SELECT t FROM passage WHERE ns = ?1 AND id = ?2"
+        case "source":
+            sql = "SELECT t FROM passage WHERE ns = ?1 AND source = ?2"
+        case "session":
+            sql = (
+                "SELECT t FROM passage WHERE ns = ?1 AND session = ?2 UNION ALL"
+                " SELECT t FROM passage WHERE ns = ?1 AND source = ?2 AND session IS NULL"
+            )
+        case "before" if isinstance(value, datetime):
+            sql = "SELECT t FROM passage WHERE ns = ?1 AND said < ?2"
+            value = microseconds(value) or 0
+        case "before":
+            sql = (
+                "SELECT t FROM passage WHERE ns = ?1 AND t < ?2"
+                " UNION SELECT at >> 20 FROM entity_evidence WHERE ns = ?1 AND at < ?2 << 20"
+                " UNION SELECT at >> 20 FROM triplet_evidence WHERE ns = ?1 AND at < ?2 << 20"
+            )
+            value = max(0, min(int(value), 1 << 42))  # type: ignore[arg-type]
+        case "statement":
+            _select_statement(connection, ns, str(value), selected)
+            return selected
+        case _:
+            _select_concept(connection, ns, str(value), selected)
+            return selected
+    selected.updates = {t for (t,) in connection.execute(sql, (ns, value))}
+    return selected
+
+
+def _select_statement(connection: sqlite3.Connection, ns: int, id: str, selected: Selected) -> None:
+    passage, _, position = id.rpartition("#")
+    if not re.fullmatch(r"0|[1-9][0-9]{0,6}", position) or int(position) > MAX_POSITION:
+        return
+    row = connection.execute(
+        "SELECT t FROM passage p WHERE ns = ?1 AND id = ?2 AND EXISTS"
+        " (SELECT 1 FROM statement WHERE ns = ?1 AND at = p.t << 20 | ?3)",
+        (ns, passage, int(position)),
+    ).fetchone()
+    if row is not None:
+        selected.statements[row[0]] = {int(position)}
+
+
+def _select_concept(connection: sqlite3.Connection, ns: int, name: str, selected: Selected) -> None:
+    row = connection.execute(
+        "SELECT id FROM concept WHERE ns = ? AND name = ?", (ns, name)
+    ).fetchone()
+    if row is None:
+        return
+    for (at,) in connection.execute(
+        "SELECT at FROM mention WHERE ns = ? AND concept = ?", (ns, row[0])
+    ):
+        selected.statements.setdefault(at >> 20, set()).add(at & NO_POSITION)
+    selected.entities = {
+        number
+        for (number,) in connection.execute(
+            "SELECT number FROM entity WHERE ns = ? AND concept = ?", (ns, row[0])
+        )
+    }

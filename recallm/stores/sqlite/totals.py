@@ -1,0 +1,210 @@
+"""Concepts with their totals, and their summaries, within a view."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from typing import Any
+
+from recallm.model import (
+    ConceptKind,
+    ConceptRow,
+    ContextVersion,
+    Summary,
+    Trait,
+    statement_key,
+)
+from recallm.stores.sqlite.codec import unpack, unpack_mentions
+from recallm.stores.sqlite.lookup import Fetch, fetch_by
+from recallm.stores.sqlite.view import View
+
+__all__ = ["concept_rows", "context_version", "summaries_in_force"]
+
+
+def concept_rows(view: View, names: Collection[str] | None, limit: int | None) -> list[ConceptRow]:
+    """``GraphReader.concepts``."""
+    columns = "SELECT id, name, label, kind, t_index, updates, statements FROM concept WHERE ns = ?"
+    if names is not None:
+        kept = fetch_by(view.rows, columns + " AND name IN", set(names), lead=(view.ns,))
+    elif view.is_present and limit is not None:
+        kept = view.rows(columns + " ORDER BY t_index DESC, name LIMIT ?", (view.ns, limit))
+    else:
+        kept = view.rows(columns, (view.ns,))
+    rows: dict[int, ConceptRow] = {}
+    derived: list[int] = []
+    for id, name, label, kind, t_index, updates, statements in set(kept):
+        if view.has_holes or t_index > view.ceiling:
+            derived.append(id)
+            continue
+        rows[id] = ConceptRow(
+            name=name,
+            label=label,
+            kind=kind,
+            t_index=t_index,
+            updates=updates,
+            statements=statements,
+            merges=updates - 1,
+        )
+    if derived:
+        rows |= _derived_rows(view, derived)
+    ordered = sorted(rows.items(), key=lambda item: (-item[1].t_index, item[1].name))[:limit]
+    return _with_merges(view, ordered)
+
+
+def _derived_rows(view: View, ids: list[int]) -> dict[int, ConceptRow]:
+    """Totals counted from the visible rows."""
+    ns, seen, values = view.ns, view.seen, view.seen_values
+    names = dict(fetch_by(view.rows, "SELECT id, name FROM concept WHERE id IN", ids))
+    mentioned = {
+        concept: rest
+        for concept, *rest in fetch_by(
+            view.rows,
+            "SELECT concept, count(*), min(at), max(at), count(DISTINCT at >> 20) FROM mention"
+            " WHERE ns = ? AND concept IN",
+            ids,
+            seen + " GROUP BY concept",
+            lead=(ns,),
+            tail=values,
+        )
+    }
+    stood_on: dict[int, dict[int, tuple[Any, ...]]] = {}
+    for concept, t_index, id, *spelling in fetch_by(
+        view.rows,
+        "SELECT e.concept, v.at >> 20, e.id, e.label, e.kind FROM entity e JOIN entity_evidence v"
+        " ON v.ns = e.ns AND v.entity = e.number WHERE e.ns = ? AND e.concept IN",
+        ids,
+        seen,
+        lead=(ns,),
+        tail=values,
+    ):
+        by_t = stood_on.setdefault(concept, {})
+        by_t[t_index] = min((id, *spelling), by_t.get(t_index, (id, *spelling)))
+    spellings = dict(
+        fetch_by(
+            view.rows,
+            "SELECT at, concepts FROM statement WHERE ns = ? AND at IN",
+            {first for _, first, _, _ in mentioned.values()},
+            lead=(ns,),
+        )
+    )
+    rows: dict[int, ConceptRow] = {}
+    label: str
+    kind: ConceptKind
+    for id in mentioned.keys() | stood_on.keys():
+        name = names[id]
+        statements, first, last, updates = mentioned.get(id, (0, 0, -1, 0))
+        by_t = stood_on.get(id, {})
+        if statements:
+            label, kind = next(
+                (m.label, m.kind) for m in unpack_mentions(spellings[first]) if m.name == name
+            )
+        else:
+            _, label, kind = by_t[min(by_t)]
+        if by_t and statements:
+            updates = len(_touched(view, id) | by_t.keys())
+        rows[id] = ConceptRow(
+            name=name,
+            label=label,
+            kind=kind,
+            t_index=max(last >> 20, *by_t) if by_t else last >> 20,
+            updates=updates or len(by_t),
+            statements=statements,
+            merges=0,
+        )
+    return {id: replace(row, merges=row.updates - 1) for id, row in rows.items()}
+
+
+def _touched(view: View, concept: int, after: int = -1) -> set[int]:
+    """The t, later than ``after``, of the visible updates that mention the concept."""
+    rows = view.rows(
+        "SELECT DISTINCT at >> 20 FROM mention WHERE ns = ? AND concept = ? AND at >= ?"
+        + view.seen,
+        (view.ns, concept, statement_key(after + 1, 0), *view.seen_values),
+    )
+    return {t_index for (t_index,) in rows}
+
+
+def _touched_by_entities(view: View, concept: int, after: int) -> set[int]:
+    rows = view.rows(
+        "SELECT DISTINCT v.at >> 20 FROM entity e JOIN entity_evidence v"
+        " ON v.ns = e.ns AND v.entity = e.number"
+        " WHERE e.ns = ? AND e.concept = ? AND v.at >= ?" + view.seen,
+        (view.ns, concept, statement_key(after + 1, 0), *view.seen_values),
+    )
+    return {t_index for (t_index,) in rows}
+
+
+def _with_merges(view: View, rows: list[tuple[int, ConceptRow]]) -> list[ConceptRow]:
+    """Where a summary is in force, ``merges`` counts the updates after it."""
+    revised = _in_force(view, [id for id, _ in rows])
+    result: list[ConceptRow] = []
+    for id, row in rows:
+        if id in revised:
+            after = revised[id][1]
+            merged = _touched(view, id, after) | _touched_by_entities(view, id, after)
+            row = replace(row, merges=len(merged))
+        result.append(row)
+    return result
+
+
+def summaries_in_force(view: View, names: Iterable[str]) -> dict[str, Summary]:
+    """``GraphReader.summaries``."""
+    ids = {id: name for name, id in view.ids("concept", names).items()}
+    found = {
+        ids[concept]: Summary(
+            concept=ids[concept],
+            t_index=t_index,
+            text=text,
+            terms=unpack(terms),
+            traits=Trait(traits),
+        )
+        for concept, t_index, text, terms, traits in _in_force(view, list(ids)).values()
+    }
+    return dict(sorted(found.items()))
+
+
+def _in_force(view: View, ids: list[int]) -> dict[int, tuple[Any, ...]]:
+    """Concept → its summary row (concept, t_index, text, terms, traits), where it has one."""
+    if not view.rows("SELECT 1 FROM summary WHERE ns = ? LIMIT 1", (view.ns,)):
+        return {}
+    rows = fetch_by(
+        view.rows,
+        "SELECT concept, t_index, text, terms, traits FROM summary WHERE ns = ? AND concept IN",
+        ids,
+        "AND t_index <= ?",
+        lead=(view.ns,),
+        tail=(view.ceiling,),
+    )
+    latest: dict[int, tuple[Any, ...]] = {}
+    for row in sorted(set(rows)):
+        if not view.has_holes or _covers_nothing_hidden(view, row[0], row[1]):
+            latest[row[0]] = row
+    return latest
+
+
+def _covers_nothing_hidden(view: View, concept: int, t_index: int) -> bool:
+    """Whether every mention of the concept up to ``t_index`` is visible."""
+    (hidden,) = view.rows(
+        "SELECT (SELECT count(*) FROM mention WHERE ns = ?1 AND concept = ?2 AND at < ?3)",
+        (view.ns, concept, statement_key(t_index + 1, 0)),
+    )[0]
+    (visible,) = view.rows(
+        "SELECT count(*) FROM mention WHERE ns = ? AND concept = ? AND at < ?" + view.seen,
+        (view.ns, concept, statement_key(t_index + 1, 0), *view.seen_values),
+    )[0]
+    return bool(hidden == visible)
+
+
+def context_version(fetch: Fetch, ns: int, name: str) -> ContextVersion | None:
+    """``GraphReader.context_version``: of everything, whatever a horizon hides."""
+    rows = fetch(
+        "SELECT statements,"
+        " (SELECT max(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
+        " (SELECT max(t_index) FROM summary y WHERE y.ns = c.ns AND y.concept = c.id)"
+        " FROM concept c WHERE ns = ? AND name = ? AND statements > 0",
+        (ns, name),
+    )
+    if not rows:
+        return None
+    statements, latest, summary_t = rows[0]
+    return ContextVersion(t_index=latest >> 20, statements=statements, summary_t=summary_t)

@@ -1,0 +1,154 @@
+"""What a reader may see, as conditions on rows.
+
+Three cases, from quick to exact-by-counting: all of the present (kept totals hold), all up to a t
+(totals less what came after), and views with holes (a datetime ``as_of``, or expired passages),
+where every row is held against its passage.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, LiteralString
+
+from recallm.model import Filter, Horizon, statement_key
+from recallm.stores.sessions import session_key_of
+from recallm.stores.sqlite.codec import microseconds
+from recallm.stores.sqlite.connections import Snapshot
+from recallm.stores.sqlite.lookup import fetch_by
+
+__all__ = ["MAX_T", "Sieve", "View"]
+
+MAX_T = (1 << 42) - 1
+"""No counter gets there; a t beyond it is taken for it, so that keys fit 63 bits."""
+
+_SAID: LiteralString = (
+    " AND EXISTS (SELECT 1 FROM passage x INDEXED BY passage_t WHERE x.ns = ? AND x.t = {}"
+    " AND x.said <= ?)"
+)
+_LIVE: LiteralString = (
+    " AND NOT EXISTS (SELECT 1 FROM passage x INDEXED BY passage_t WHERE x.ns = ? AND x.t = {}"
+    " AND x.expires <= ?)"
+)
+
+
+class View:
+    """A namespace within a horizon.
+
+    ``seen`` and ``seen_values`` continue a WHERE on a table with a column ``at``; ``shown`` and
+    ``shown_values`` one with a column ``shown`` (a t); ``passed`` one on ``passage``.
+    """
+
+    def __init__(self, snapshot: Snapshot, namespace: str, horizon: Horizon) -> None:
+        self.rows = snapshot.rows
+        found = self.rows(
+            "SELECT id, t, statements, terms, sessions FROM namespace WHERE name = ?", (namespace,)
+        )
+        self.ns: int
+        self.counter: int
+        self.totals: tuple[int, int, int]
+        self.ns, self.counter, *totals = found[0] if found else (0, 0, 0, 0, 0)
+        self.totals = (totals[0], totals[1], totals[2])
+        self._as_of = horizon.as_of
+        self._now = microseconds(horizon.now)
+        self._expiring = self._now is not None and bool(
+            self.rows(
+                "SELECT 1 FROM passage INDEXED BY passage_expires"
+                " WHERE ns = ? AND expires <= ? LIMIT 1",
+                (self.ns, self._now),
+            )
+        )
+        self.has_holes = self._expiring or isinstance(self._as_of, datetime)
+        self.t_index = self._latest()
+        self.is_present = not self.has_holes and self.t_index >= self.counter
+        self.ceiling = min(self.t_index, MAX_T)
+        self.seen, self.seen_values = self._condition(
+            "at >> 20", " AND at < ?", (statement_key(max(self.ceiling, -1) + 1, 0),)
+        )
+        self.shown, self.shown_values = self._condition("shown", " AND shown <= ?", (self.ceiling,))
+        self.passed, self.passed_values = self._condition(
+            "passage.t", " AND passage.t <= ?", (self.ceiling,)
+        )
+
+    def _latest(self) -> int:
+        if not isinstance(self._as_of, datetime):
+            return self.counter if self._as_of is None else min(self._as_of, self.counter)
+        live: LiteralString = " AND (expires IS NULL OR expires > ?)" if self._expiring else ""
+        rows = self.rows(
+            "SELECT t FROM passage INDEXED BY passage_t WHERE ns = ? AND said <= ?"
+            + live
+            + " ORDER BY t DESC LIMIT 1",
+            (self.ns, microseconds(self._as_of), *([self._now] if live else [])),
+        )
+        return int(rows[0][0]) if rows else 0
+
+    def _condition(
+        self, t: LiteralString, below: LiteralString, ceiling: tuple[int, ...]
+    ) -> tuple[LiteralString, tuple[Any, ...]]:
+        if self.is_present:
+            return "", ()
+        sql: LiteralString = below
+        values: tuple[Any, ...] = ceiling
+        if isinstance(self._as_of, datetime):
+            sql += _SAID.replace("{}", t)
+            values = (*values, self.ns, microseconds(self._as_of))
+        if self._expiring:
+            sql += _LIVE.replace("{}", t)
+            values = (*values, self.ns, self._now)
+        return sql, values
+
+    def ids(self, table: LiteralString, names: Any) -> dict[str, int]:
+        """Name → id of a table that has ``ns``, ``name`` and ``id``."""
+        return dict(
+            fetch_by(
+                self.rows,
+                "SELECT name, id FROM " + table + " WHERE ns = ? AND name IN",
+                set(names),
+                lead=(self.ns,),
+            )
+        )
+
+
+class Sieve:
+    """A ``Filter`` as a condition on a table with a column ``at``.
+
+    ``metadata`` is what SQL cannot compare: the caller checks it against the passage.
+    """
+
+    def __init__(self, view: View, where: Filter) -> None:
+        self.sql: LiteralString = ""
+        self.values: list[object] = []
+        self.metadata = where.metadata
+        if isinstance(where.since, int):
+            self._add(" AND at >= ?", statement_key(_bounded(where.since), 0))
+        if isinstance(where.until, int):
+            self._add(" AND at < ?", statement_key(_bounded(where.until) + 1, 0))
+        if isinstance(where.since, datetime):
+            self._of_passage(view, "f.said >= ?", microseconds(where.since))
+        if isinstance(where.until, datetime):
+            self._of_passage(view, "f.said <= ?", microseconds(where.until))
+        if where.speaker is not None:
+            self._of_passage(view, "f.speaker = ?", where.speaker)
+        if where.session is not None:
+            self._of_passage(
+                view,
+                "f.session_id = (SELECT id FROM session WHERE ns = ? AND key = ?)",
+                view.ns,
+                session_key_of(where.session, None),
+            )
+
+    def _add(self, sql: LiteralString, *values: object) -> None:
+        self.sql += sql
+        self.values += values
+
+    def _of_passage(self, view: View, condition: LiteralString, *values: object) -> None:
+        self._add(
+            " AND EXISTS (SELECT 1 FROM passage f WHERE f.ns = ? AND f.t = at >> 20 AND "
+            + condition
+            + ")",
+            view.ns,
+            *values,
+        )
+
+
+def _bounded(t_index: int) -> int:
+    return max(-1, min(t_index, MAX_T))
