@@ -103,6 +103,7 @@ class RecallM:
         self._extractor = Extractor(self._config)
         self._store, self._owns_store = open_store(store, auth=auth, database=database)
         self._closed = False
+        self._root = self
 
     # -- writing ---------------------------------------------------------------------------
 
@@ -412,17 +413,19 @@ class RecallM:
         return self._config
 
     def in_namespace(self, namespace: str) -> RecallM:
-        """The same store, pipeline and settings, for another owner; it is closed with this one."""
+        """The same store, pipeline and settings, for another owner: it costs nothing, and it is
+        closed with the memory that it comes from."""
+        self._check_open()
         other = copy.copy(self)
         other._namespace = checks.name(namespace, "namespace")
-        other._owns_store = False
+        other._closed = False
         return other
 
     def close(self) -> None:
         """Close the memory and the store that it opened; a second call does nothing."""
         if not self._closed:
             self._closed = True
-            if self._owns_store:
+            if self._owns_store and self._root is self:
                 self._store.close()
 
     def __enter__(self) -> Self:
@@ -449,5 +452,5 @@ class RecallM:
         return Horizon(as_of=checks.moment(as_of, "as_of"), now=self._clock())
 
     def _check_open(self) -> None:
-        if self._closed:
+        if self._closed or self._root._closed:
             raise ClosedError

@@ -67,7 +67,7 @@ def loaded(text: str) -> tuple[int, list[PreparedUpdate | Summary]]:
 
 
 def test_what_was_written_is_read() -> None:
-    records = [FULL, GRAPH_ONLY, SUMMARY]
+    records: list[PreparedUpdate | Summary] = [FULL, GRAPH_ONLY, SUMMARY]
     assert loaded(archived(*records)) == (9, records)
 
 

@@ -110,8 +110,9 @@ def test_properties_that_refer_to_themselves_are_refused() -> None:
 
 
 def test_good_properties_come_back_as_a_copy() -> None:
-    value = {"a": [1, 2.5, None, True, {"b": "é"}]}
+    inner: list[Any] = [1, 2.5, None, True, {"b": "é"}]
+    value = {"a": inner}
     copied = checks.properties(value, "metadata")
     assert copied == value
-    value["a"].append("later")
+    inner.append("later")
     assert copied != value
