@@ -1,8 +1,8 @@
 """Activation of the concepts next to a question's essential concepts, over the relations.
 
 The strength of a relation alone favours hubs: what is related to everything is related to the
-question too. Pointwise mutual information, normalised to at most 1, asks instead how much more
-often two concepts were shown together than their own frequencies would have them.
+question too. Against the updates that touch each of the two concepts (cosine) it says how much of
+what is told of the one is told of the other.
 """
 
 from __future__ import annotations
@@ -29,31 +29,20 @@ def activate(
     essential: Mapping[str, ConceptRow],
     relations: Iterable[Relation],
     neighbours: Iterable[ConceptRow],
-    *,
-    updates: int,
 ) -> dict[str, Activation]:
-    """The activation of each neighbour, through the essential concept that gives it most.
-
-    ``updates`` is the number of knowledge updates that the relations were drawn from.
-    """
+    """The activation of each neighbour, through the essential concept that gives it most."""
     rows = {row.name: row for row in neighbours}
     found: dict[str, Activation] = {}
     for relation in relations:
         for source, target in ((relation.a, relation.b), (relation.b, relation.a)):
             if source not in essential or target in essential or target not in rows:
                 continue
-            value = _mutual_information(
-                relation.strength, essential[source].updates, rows[target].updates, updates
-            )
+            value = _association(relation.strength, essential[source].updates, rows[target].updates)
             known = found.get(target)
-            if value > 0 and (known is None or value > known.value):
+            if known is None or value > known.value:
                 found[target] = Activation(concept=rows[target], through=source, value=value)
     return found
 
 
-def _mutual_information(together: int, first: int, second: int, total: int) -> float:
-    """Normalised pointwise mutual information, discounted where few updates show it."""
-    total = max(total, first, second, together + 1)
-    information = math.log(together * total / (max(first, 1) * max(second, 1)))
-    normal = information / -math.log(together / total)
-    return max(0.0, min(1.0, normal)) * together / (together + 1)
+def _association(together: int, first: int, second: int) -> float:
+    return together / math.sqrt(max(first, together) * max(second, together))

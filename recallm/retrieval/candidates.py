@@ -254,9 +254,7 @@ def _activation(reader: GraphReader, essential: Mapping[str, ConceptRow]) -> dic
         return {}
     relations = reader.relations(essential, limit=RELATIONS)
     ends = {end for relation in relations for end in (relation.a, relation.b)}
-    return activate(
-        essential, relations, reader.concepts(ends - essential.keys()), updates=reader.t_index
-    )
+    return activate(essential, relations, reader.concepts(ends - essential.keys()))
 
 
 def _voices(mentions: Mapping[str, Mentions], postings: Mapping[str, Postings]) -> list[str]:

@@ -1,0 +1,148 @@
+"""A small talk for the tests of the default ranking, its stems and concepts given by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from recallm.config import RecallConfig
+from recallm.model import (
+    ConceptMention,
+    ExtractedStatement,
+    Filter,
+    Horizon,
+    Neighbours,
+    PreparedUpdate,
+    Question,
+    TemporalIntent,
+    Trait,
+)
+from recallm.results import RecalledContext
+from recallm.retrieval.candidates import Candidates, gather
+from recallm.retrieval.statements import recall_statements
+from recallm.testing import DictStore
+
+NO_FILTER = Filter()
+NOTHING = Trait(0)
+
+
+def mention(name: str) -> ConceptMention:
+    return ConceptMention(name=name, label=name.title(), kind="noun")
+
+
+def turn(
+    *sentences: str,
+    id: str | None = None,
+    speaker: str | None = None,
+    day: int | None = None,
+    session: str | None = "talk",
+    traits: Trait = NOTHING,
+) -> PreparedUpdate:
+    """An update whose words are its stems, and whose words with a capital are concepts too.
+
+    A sentence that ends in a question mark has the trait QUESTION beside ``traits``.
+    """
+    said_by = () if speaker is None else (mention(speaker.lower()),)
+    text = " ".join(sentences)
+    statements: list[ExtractedStatement] = []
+    pairs: list[Neighbours] = []
+    start = 0
+    for position, sentence in enumerate(sentences):
+        words = [word.strip(".,?!") for word in sentence.split()]
+        named = tuple(mention(word.lower()) for word in words if word[:1].isupper())
+        pairs += (
+            Neighbours(
+                a=min(one.name, other.name),
+                b=max(one.name, other.name),
+                earlier=position,
+                later=position,
+            )
+            for one, other in pairwise(named)
+        )
+        asks = Trait.QUESTION if sentence.endswith("?") else Trait(0)
+        statements.append(
+            ExtractedStatement(
+                position=position,
+                start=start,
+                end=start + len(sentence),
+                terms=tuple(word.lower() for word in words if word),
+                concepts=tuple(dict.fromkeys((*said_by, *named))),
+                traits=traits | asks,
+            )
+        )
+        start += len(sentence) + 1
+    return PreparedUpdate(
+        id=id or f"{session}/{speaker}: {text}",
+        text=text,
+        statements=tuple(statements),
+        neighbours=tuple(pairs),
+        speaker=speaker,
+        speaker_concept=speaker.lower() if speaker else None,
+        timestamp=datetime(2024, 3, day, tzinfo=UTC) if day else None,
+        session=session,
+    )
+
+
+def asked(
+    text: str,
+    *concepts: str,
+    asks: Trait = NOTHING,
+    intent: TemporalIntent = "neutral",
+) -> Question:
+    """A question whose words are its stems."""
+    words = (word.strip(".,?!").lower() for word in text.split())
+    return Question(
+        text=text,
+        terms=tuple(dict.fromkeys(words)),
+        concepts=tuple(map(mention, concepts)),
+        asks=asks,
+        intent=intent,
+    )
+
+
+def store_of(*updates: PreparedUpdate) -> DictStore:
+    store = DictStore()
+    store.apply("n", updates)
+    return store
+
+
+def candidates(
+    store: DictStore, question: Question, *, where: Filter = NO_FILTER
+) -> Candidates | None:
+    with store.reader("n") as reader:
+        return gather(reader, question, config=RecallConfig(), where=where)
+
+
+def recall(
+    store: DictStore,
+    question: Question,
+    *,
+    limit: int | None = None,
+    max_tokens: int | None = None,
+    where: Filter = NO_FILTER,
+    min_score: float | None = None,
+    as_of: int | None = None,
+) -> RecalledContext:
+    """Recall with a token for each four characters."""
+    with store.reader("n", Horizon(as_of=as_of)) as reader:
+        return recall_statements(
+            reader,
+            question,
+            config=RecallConfig(),
+            where=where,
+            limit=limit,
+            max_tokens=max_tokens,
+            count_tokens=lambda text: -(-len(text) // 4),
+            min_score=min_score,
+        )
+
+
+def texts(context: RecalledContext) -> list[str]:
+    return [statement.text for statement in context.statements]
+
+
+def best(context: RecalledContext, among: Collection[str] | None = None) -> str:
+    """The text of the statement with the best score."""
+    kept = [it for it in context.statements if among is None or it.text in among]
+    return max(kept, key=lambda it: it.score or 0.0).text
