@@ -40,8 +40,9 @@ def settle_concepts(
     return deleted
 
 
-def recount_updates(connection: sqlite3.Connection, ns: int, concept: int) -> None:
-    """Count the updates that touch a concept anew: an entity came to stand on it, or left it."""
+def recount_updates(connection: sqlite3.Connection, ns: int, concept: int) -> bool:
+    """Count the updates that touch a concept anew: an entity came to stand on it, or left it.
+    Returns whether nothing touches it any more, and it was deleted."""
     (updates,) = connection.execute(
         "SELECT count(*) FROM (SELECT at >> 20 FROM mention WHERE ns = ? AND concept = ?"
         " UNION SELECT v.at >> 20 FROM entity e JOIN entity_evidence v"
@@ -49,7 +50,7 @@ def recount_updates(connection: sqlite3.Connection, ns: int, concept: int) -> No
         (ns, concept, ns, concept),
     ).fetchone()
     connection.execute("UPDATE concept SET updates = ? WHERE id = ?", (updates, concept))
-    _settle(connection, ns, concept, 0)
+    return bool(_settle(connection, ns, concept, 0))
 
 
 def first_label(

@@ -32,7 +32,7 @@ def _placeholders(size: int) -> LiteralString:
     return ",".join(marks)
 
 
-_PLACEHOLDERS = {1 << power: _placeholders(1 << power) for power in range(10)}
+_PLACEHOLDERS: dict[int, LiteralString] = {1 << power: _placeholders(1 << power) for power in range(10)}
 
 
 def inserted(connection: sqlite3.Connection, sql: LiteralString, values: Sequence[object]) -> int:

@@ -194,7 +194,8 @@ class _Search:
         # A relation stands in `neighbour` as long as any evidence does: a view of the past asks
         # the evidence too.
         past: LiteralString = "" if view.is_present else view.shown
-        self._related: LiteralString = (
+        self._related: LiteralString
+        self._related = (
             "EXISTS (SELECT 1 FROM evidence WHERE ns = ? AND a = min(n.b, ?) AND b = max(n.b, ?)"
             + past
             + ")"

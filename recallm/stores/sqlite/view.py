@@ -61,6 +61,9 @@ class View:
         self.t_index = self._latest()
         self.is_present = not self.has_holes and self.t_index >= self.counter
         self.ceiling = min(self.t_index, MAX_T)
+        self.seen: LiteralString
+        self.shown: LiteralString
+        self.passed: LiteralString
         self.seen, self.seen_values = self._condition(
             "at >> 20", " AND at < ?", (statement_key(max(self.ceiling, -1) + 1, 0),)
         )

@@ -10,7 +10,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, LiteralString
 
 from recallm.errors import ConflictError, InvalidInputError
 from recallm.model import ExtractedStatement, PreparedUpdate, statement_key, text_digest
@@ -36,7 +36,7 @@ Numbered = tuple[int, PreparedUpdate, str]
 def fetch_from(connection: sqlite3.Connection) -> Fetch:
     """``Fetch`` over a connection."""
 
-    def fetch(sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+    def fetch(sql: LiteralString, values: Sequence[object]) -> list[tuple[Any, ...]]:
         return connection.execute(sql, values).fetchall()
 
     return fetch
