@@ -1,6 +1,6 @@
 """Bulk ingest of short statements: recallm on an SQLite file, and vectors in Chroma.
 
-    python -m benchmarks.ingest [--statements 20000] [--chroma 1000] [--json OUT]
+    python -m benchmarks.ingest [--statements 20000] [--chroma 1000] [--unpadded 5000] [--json OUT]
 
 All write durable files, in one process, one after the other, with the threads that they take by
 themselves. Chroma is measured as it comes (its default embedding pads every text to 256 tokens),
@@ -13,9 +13,10 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import chromadb
 import numpy as np
@@ -64,35 +65,64 @@ class Unpadded(ONNXMiniLM_L6_V2):
         return "unpadded_mini_lm_l6_v2"
 
 
-def recallm_rate(texts: list[str], folder: Path) -> float:
-    """Statements a second into an SQLite file, extraction included."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """``count`` statements took ``seconds`` by the clock and ``cpu`` seconds of all cores."""
+
+    count: int
+    seconds: float
+    cpu: float
+
+
+class Timer:
+    """A context in which a number of statements is written; ``rate`` is known at its end."""
+
+    rate: Rate
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def __enter__(self) -> Self:
+        self._seconds, self._cpu = time.perf_counter(), time.process_time()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.rate = Rate(
+            count=self._count,
+            seconds=time.perf_counter() - self._seconds,
+            cpu=time.process_time() - self._cpu,
+        )
+
+
+def recallm_rate(texts: list[str], folder: Path) -> Rate:
+    """Into an SQLite file, extraction included."""
     with RecallM(folder / "recallm.db") as memory:
         memory.update_many(texts[:200])
-        began = time.perf_counter()
-        memory.update_many(texts[200:], batch_size=_BATCH)
-        return (len(texts) - 200) / (time.perf_counter() - began)
+        with Timer(len(texts) - 200) as timer:
+            memory.update_many(texts[200:], batch_size=_BATCH)
+    return timer.rate
 
 
-def chroma_rate(texts: list[str], folder: Path, embedding: Any) -> float:
-    """Statements a second into a persistent Chroma collection."""
+def chroma_rate(texts: list[str], folder: Path, embedding: Any) -> Rate:
+    """Into a persistent Chroma collection."""
     client = chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
     collection = client.create_collection("statements", embedding_function=embedding)
     collection.add(ids=["warm-up"], documents=["A statement that loads the model."])
-    began = time.perf_counter()
-    for start in range(0, len(texts), _BATCH):
-        batch = texts[start : start + _BATCH]
-        collection.add(ids=[str(start + place) for place in range(len(batch))], documents=batch)
-    return len(texts) / (time.perf_counter() - began)
+    with Timer(len(texts)) as timer:
+        for start in range(0, len(texts), _BATCH):
+            batch = texts[start : start + _BATCH]
+            collection.add(ids=[str(start + place) for place in range(len(batch))], documents=batch)
+    return timer.rate
 
 
-def embedding_rate(texts: list[str]) -> float:
-    """Statements a second through the model alone, without padding."""
+def embedding_rate(texts: list[str]) -> Rate:
+    """Through the model alone, without padding."""
     embedding = Unpadded()
     embedding(texts[:10])
-    began = time.perf_counter()
-    for start in range(0, len(texts), _BATCH):
-        embedding(texts[start : start + _BATCH])
-    return len(texts) / (time.perf_counter() - began)
+    with Timer(len(texts)) as timer:
+        for start in range(0, len(texts), _BATCH):
+            embedding(texts[start : start + _BATCH])
+    return timer.rate
 
 
 def same_vectors(texts: list[str]) -> float:
@@ -105,36 +135,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--statements", type=int, default=20_000, help="for recallm")
     parser.add_argument("--chroma", type=int, default=1_000, help="for Chroma as it comes")
+    parser.add_argument("--unpadded", type=int, default=5_000, help="for the model without padding")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     texts = list(islice(Talk().statements(), options.statements))
-    some = texts[: options.chroma]
     with tempfile.TemporaryDirectory(prefix="recallm-bench-") as name:
         folder = Path(name)
-        ours = recallm_rate(texts, folder)
         rates = {
-            "recallm, SQLite": (len(texts), ours),
-            "Chroma as it comes": (
-                len(some),
-                chroma_rate(some, folder / "padded", ONNXMiniLM_L6_V2()),
+            "recallm, SQLite": recallm_rate(texts, folder),
+            "Chroma as it comes": chroma_rate(
+                texts[: options.chroma], folder / "padded", ONNXMiniLM_L6_V2()
             ),
-            "Chroma, same model without padding": (
-                len(texts[:5000]),
-                chroma_rate(texts[:5000], folder / "unpadded", Unpadded()),
+            "Chroma, same model without padding": chroma_rate(
+                texts[: options.unpadded], folder / "unpadded", Unpadded()
             ),
-            "that model alone, nothing stored": (len(texts[:5000]), embedding_rate(texts[:5000])),
+            "that model alone, nothing stored": embedding_rate(texts[: options.unpadded]),
         }
     difference = same_vectors(texts[:32])
     if difference > 1e-5:
         raise SystemExit(f"the two ways to run the model differ by {difference:g}")
+    ours = rates["recallm, SQLite"]
     rows = [
         {
             "what": what,
-            "statements": count,
-            "statements/s": rate,
-            "recallm is faster by": None if rate == ours else f"{ours / rate:.1f} x",
+            "statements": rate.count,
+            "statements/s": rate.count / rate.seconds,
+            "a CPU second": rate.count / rate.cpu,
+            "recallm is faster by": (ours.count / ours.seconds) / (rate.count / rate.seconds),
         }
-        for what, (count, rate) in rates.items()
+        for what, rate in rates.items()
     ]
     report("Bulk ingest of short statements into a file", rows, options.json)
 
