@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any
 
 from recallm.errors import ArchiveError
 from recallm.model import (
@@ -37,7 +37,7 @@ _VERSION = 1
 
 
 @contextmanager
-def open_for_writing(target: str | os.PathLike[str] | TextIO) -> Iterator[TextIO]:
+def open_for_writing(target: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
     """``target`` as a text stream. A file is replaced only when all of it was written.
 
     Raises:
@@ -65,7 +65,7 @@ def open_for_writing(target: str | os.PathLike[str] | TextIO) -> Iterator[TextIO
 
 
 @contextmanager
-def open_for_reading(source: str | os.PathLike[str] | TextIO) -> Iterator[TextIO]:
+def open_for_reading(source: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
     """``source`` as a text stream.
 
     Raises:
@@ -84,7 +84,7 @@ def open_for_reading(source: str | os.PathLike[str] | TextIO) -> Iterator[TextIO
 
 
 def write_archive(
-    stream: TextIO, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
+    stream: IO[str], namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
 ) -> int:
     """Write an archive; return the number of knowledge updates in it."""
     updates = summaries = 0
@@ -102,7 +102,7 @@ def write_archive(
     return updates
 
 
-def read_archive(stream: TextIO) -> tuple[int, Iterator[PreparedUpdate | Summary]]:
+def read_archive(stream: IO[str]) -> tuple[int, Iterator[PreparedUpdate | Summary]]:
     """The t_index of an archive, and its records; they are read while they are iterated.
 
     Raises:
@@ -166,14 +166,15 @@ def _checked(update: PreparedUpdate, latest: int, t_index: int) -> int:
         end, position = statement.end, statement.position
     known = {statement.position for statement in update.statements}
     shown = {at for pair in update.neighbours for at in (pair.earlier, pair.later)}
-    shown |= {it.position for it in (*update.entities, *update.triplets)} - {NO_POSITION}
-    shown |= {it.position for it in update.vectors}
+    shown |= {entity.position for entity in update.entities} - {NO_POSITION}
+    shown |= {triplet.position for triplet in update.triplets} - {NO_POSITION}
+    shown |= {vector.position for vector in update.vectors}
     if not shown <= known:
         raise ValueError(f"evidence at {sorted(shown - known)}, where no statement is")
     return update.t_index
 
 
-def _lines(stream: TextIO) -> Iterator[tuple[int, dict[str, Any]]]:
+def _lines(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     number = 0
     try:
         for number, text in enumerate(stream, start=1):
@@ -185,7 +186,7 @@ def _lines(stream: TextIO) -> Iterator[tuple[int, dict[str, Any]]]:
         raise ArchiveError(f"this is no JSON line: {error}", line=number or 1) from error
 
 
-def _line(stream: TextIO, value: Mapping[str, Any]) -> None:
+def _line(stream: IO[str], value: Mapping[str, Any]) -> None:
     stream.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 

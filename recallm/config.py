@@ -85,6 +85,6 @@ class RecallConfig:
             )
 
 
-def _at_least(name: str, value: float, least: int) -> None:
+def _at_least(name: str, value: object, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= least:
         raise InvalidInputError(f"{name} must be at least {least}, not {value!r}", argument=name)

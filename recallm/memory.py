@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sized
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TextIO
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from tqdm import tqdm
 
@@ -375,7 +375,7 @@ class RecallM:
 
     # -- archives --------------------------------------------------------------------------
 
-    def export(self, target: str | os.PathLike[str] | TextIO) -> int:
+    def export(self, target: str | os.PathLike[str] | IO[str]) -> int:
         """Write the namespace as JSON Lines to a file or a text stream; return its number of
         knowledge updates. What expired and was not forgotten is in it.
 
@@ -386,7 +386,7 @@ class RecallM:
         with self._reader() as reader, open_for_writing(target) as stream:
             return write_archive(stream, self._namespace, reader.t_index, reader.dump())
 
-    def load(self, source: str | os.PathLike[str] | TextIO) -> int:
+    def load(self, source: str | os.PathLike[str] | IO[str]) -> int:
         """Fill this namespace, which must be empty, with an archive; return its number of
         knowledge updates. All of it or nothing.
 

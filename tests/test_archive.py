@@ -6,7 +6,7 @@ import io
 import json
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any
 
 import pytest
 
@@ -130,7 +130,7 @@ def test_a_file_is_replaced_only_by_a_whole_one(tmp_path: Path) -> None:
     path = tmp_path / "memory.jsonl"
     path.write_text("old")
 
-    def fail_half_way(stream: TextIO) -> None:
+    def fail_half_way(stream: IO[str]) -> None:
         stream.write("new")
         raise RuntimeError
 
