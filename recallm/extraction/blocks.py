@@ -6,7 +6,7 @@
   at least 40 characters long and ends no sentence, and either this one begins in lower case or
   the whole paragraph is hard-wrapped: no line would have had room for the next one's first word.
   An indented line after a list item carries the item on.
-* A block ends after a full stop of a script without spaces, and at 5,000 characters.
+* A block ends after a full stop of a script without spaces, and at 3,000 characters.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Span", "blocks", "readable"]
 
 Span = tuple[int, int]
 
-_LONGEST_BLOCK = 5_000
+_LONGEST_BLOCK = 3_000
 _SHORTEST_WRAPPED_LINE = 40
 
 _MARKER = re.compile(
@@ -40,6 +40,9 @@ _ABBREVIATION = re.compile(
 _WIDE_STOP = re.compile("[。！？]+[」』”’）]*")
 _PIECE_END = re.compile(r"[.!?…][\"')\]”’]*\s|\s(?=\S*$)")
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,500}>|<!--.{0,500}?-->", re.DOTALL)
+_SYMBOLS = re.compile(r"([^\w\s]{3})[^\w\s]{5,}")
+_LONG_RUN = re.compile(r"\S{101,}")
+_NOT_LETTERS = re.compile(r"[\W_]")
 _TO_PLAIN = str.maketrans(
     {
         **dict.fromkeys("\n\r\t\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029\u00a0\u202f\u3000", " "),
@@ -83,11 +86,26 @@ def blocks(text: str) -> list[Span]:
 
 
 def readable(text: str) -> str:
-    """The text as the pipeline should see it: line breaks and HTML tags blanked, wide punctuation
-    made plain; every character stays in its place."""
+    """The text as the pipeline should see it; every character stays in its place.
+
+    Line breaks and HTML tags are blanked, wide punctuation is made plain. So that tokenizing is
+    done in bounded time, a row of eight symbols or more is cut to three, and what is longer than
+    100 characters without white space is parted at its symbols.
+    """
     if "<" in text:
-        text = _TAG.sub(lambda tag: " " * len(tag[0]), text)
-    return text if text.isascii() and text.isprintable() else text.translate(_TO_PLAIN)
+        text = _TAG.sub(_blank, text)
+    if not (text.isascii() and text.isprintable()):
+        text = text.translate(_TO_PLAIN)
+    text = _SYMBOLS.sub(_first_three, text)
+    return _LONG_RUN.sub(lambda run: _NOT_LETTERS.sub(" ", run[0]), text)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+def _first_three(match: re.Match[str]) -> str:
+    return match[1].ljust(len(match[0]))
 
 
 def _line(raw: str, offset: int) -> _Line | None:

@@ -29,7 +29,8 @@ from recallm.model import (
 
 __all__ = ["Extractor"]
 
-_BATCH_CHARACTERS = 200_000
+_MOST_CHARACTERS = 200_000
+"""Of the passages that are read together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +131,7 @@ class Extractor:
             for text, own in zip(texts, spans, strict=True)
             for start, end in own
         ]
-        tagged = iter(self._pipeline.tag(pieces) if pieces else [])
+        tagged = self._pipeline.tag(pieces)
         result: list[list[_Sentence]] = []
         for text, own in zip(texts, spans, strict=True):
             shouted = is_shouted(text)
@@ -249,7 +250,7 @@ def _batches(
     for item in items:
         batch.append(item)
         size += len(item[0])
-        if len(batch) >= most or size >= _BATCH_CHARACTERS:
+        if len(batch) >= most or size >= _MOST_CHARACTERS:
             yield batch
             batch, size = [], 0
     if batch:

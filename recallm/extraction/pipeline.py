@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,8 +29,11 @@ _INSIDE: Final = 1
 _TRUE: Final = 1
 _SPACY_NAME = re.compile(r"[a-z]{2,3}_(?:core|dep|ent|sent)_[a-z]+_(?:sm|md|lg|trf)")
 _PROBE = "Anna lives in Paris. She has two cats."
-_BATCH: Final = 128
 _MOST_LEXEMES: Final = 50_000
+_SMALL: Final = 4
+"""Tokens that a document costs beside its own."""
+_GROUP: Final = 1_200
+"""Tokens that the pipeline runs at once: its memory grows with them, its speed hardly does."""
 
 _pipelines: dict[str | None, Pipeline] = {}
 _loading = threading.Lock()
@@ -60,10 +63,11 @@ class Pipeline:
         self._lexicon = Lexicon()
         self._lock = threading.Lock()
 
-    def tag(self, texts: Sequence[str]) -> list[TaggedText]:
-        """Run texts through the pipeline, in order."""
-        with self._lock, self._zone():
-            return [read_doc(doc, self._lexicon) for doc in self._docs(texts)]
+    def tag(self, texts: Iterable[str]) -> Iterator[TaggedText]:
+        """Run texts through the pipeline, in order, some at a time."""
+        waiting = iter(texts)
+        while group := self._group(waiting):
+            yield from group
 
     def words(self, text: str) -> list[Word]:
         """The words of a label: the tokenizer alone."""
@@ -81,11 +85,24 @@ class Pipeline:
         small = len(self._nlp.vocab) < _MOST_LEXEMES
         return nullcontext() if small else self._nlp.memory_zone()
 
-    def _docs(self, texts: Sequence[str]) -> Iterator[Doc]:
-        # For a single text, Language.pipe costs more to set up than it saves.
-        if len(texts) == 1:
-            return iter([self._nlp(texts[0])])
-        return self._nlp.pipe(texts, batch_size=_BATCH)
+    def _group(self, texts: Iterator[str]) -> list[TaggedText]:
+        """The next texts that the pipeline runs at once, read."""
+        with self._lock, self._zone():
+            docs: list[Doc] = []
+            size = 0
+            for text in texts:
+                doc = self._nlp.make_doc(text)
+                docs.append(doc)
+                size += len(doc) + _SMALL
+                if size >= _GROUP:
+                    break
+            # For a single text, Language.pipe costs more to set up than it saves.
+            run = (
+                self._nlp.pipe(docs, batch_size=len(docs))
+                if len(docs) > 1
+                else map(self._nlp, docs)
+            )
+            return [read_doc(doc, self._lexicon) for doc in run]
 
 
 def read_doc(doc: Doc, lexicon: Lexicon) -> TaggedText:

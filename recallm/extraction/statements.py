@@ -26,7 +26,7 @@ _CLOSERS = "\"'”’»)]}*_"
 _QUOTES = frozenset("\"'”’»")
 _EMOTICON = re.compile(r"[:;=8xX]['’-]?[)(\]\[DPpOo3*/|\\]+$|<3+$")
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(\"'“‘])(?:[A-Z]|Mrs?|Ms|Mx|Dr|Prof|St|Mt|Ft|Lt|Col|Gen|Sgt|Capt|Rev|Hon|Gov|Sen|"
+    r"(?:^|[\s(\"'“‘])(?:[A-Z]|Mrs?|Ms|Mx|Drs?|Profs?|St|Mt|Ft|Lt|Col|Gen|Sgt|Capt|Rev|Hon|Gov|Sen|"
     r"Rep|Pres|Supt|vs|cf|e\.g|i\.e|approx|No|Nos|Vol|pp?|Fig|Eq|ca|esp|incl)\.$"
 )
 _TOGETHER = re.compile(
