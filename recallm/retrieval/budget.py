@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from recallm.model import StoredStatement
 from recallm.retrieval.lines import chronological, line, render
-from recallm.retrieval.ranking import Ranked
+from recallm.retrieval.ranking import Ranking
 
 __all__ = ["fit"]
 
@@ -16,67 +16,73 @@ _SPARE_TRIALS = 32
 
 
 def fit(
-    ranked: Sequence[Ranked],
+    ranking: Ranking,
     *,
     limit: int | None,
     max_tokens: int | None,
     count_tokens: Callable[[str], int],
-) -> list[Ranked]:
-    """The statements to recall, the most valuable first.
+) -> list[int]:
+    """The places of the statements to recall, the most valuable first.
 
     The best ``limit`` by score where they fit ``max_tokens``; else by value per token, the value
     being the probability that a statement helps. Of equal sentences of a speaker only the latest
     is kept, and it takes one place.
     """
-    best = _distinct(ranked, limit)
-    if max_tokens is None or _tokens(best, count_tokens) <= max_tokens:
+    statements = ranking.statements
+    best = _distinct(statements, ranking.order, limit)
+    if max_tokens is None or _tokens(statements, best, count_tokens) <= max_tokens:
         return best
-    costs = {id(one): max(1, count_tokens(line(one.statement) + "\n")) for one in ranked}
-    by_value = sorted(ranked, key=lambda one: (-one.score / costs[id(one)], -one.statement.key))
-    return _within(_distinct(by_value, None), costs, limit, max_tokens, count_tokens)
+    costs = {place: max(1, count_tokens(line(statements[place]) + "\n")) for place in ranking.order}
+    by_value = sorted(ranking.order, key=lambda place: -ranking.scores[place] / costs[place])
+    ordered = _distinct(statements, by_value, None)
+    return _within(statements, ordered, costs, limit, max_tokens, count_tokens)
 
 
 def _within(
-    ordered: Sequence[Ranked],
-    costs: dict[int, int],
+    statements: Sequence[StoredStatement],
+    ordered: Sequence[int],
+    costs: Mapping[int, int],
     limit: int | None,
     max_tokens: int,
     count_tokens: Callable[[str], int],
-) -> list[Ranked]:
-    chosen: list[Ranked] = []
-    left: list[Ranked] = []
+) -> list[int]:
+    """The first of ``ordered`` that fit, and then what still fits of the others."""
+    chosen: list[int] = []
+    left: list[int] = []
     room = max_tokens - count_tokens(render([""]))
-    for one in ordered:
-        if costs[id(one)] <= room and (limit is None or len(chosen) < limit):
-            chosen.append(one)
-            room -= costs[id(one)]
+    for place in ordered:
+        if costs[place] <= room and (limit is None or len(chosen) < limit):
+            chosen.append(place)
+            room -= costs[place]
         else:
-            left.append(one)
-    while chosen and _tokens(chosen, count_tokens) > max_tokens:
+            left.append(place)
+    while chosen and _tokens(statements, chosen, count_tokens) > max_tokens:
         left.insert(0, chosen.pop())
-    spare = max_tokens - _tokens(chosen, count_tokens)
-    trials = (one for one in left if costs[id(one)] <= spare + 1)
-    for _, one in zip(range(_SPARE_TRIALS), trials, strict=False):
+    spare = max_tokens - _tokens(statements, chosen, count_tokens)
+    trials = (place for place in left if costs[place] <= spare + 1)
+    for _, place in zip(range(_SPARE_TRIALS), trials, strict=False):
         if limit is not None and len(chosen) >= limit:
             break
-        if _tokens([*chosen, one], count_tokens) <= max_tokens:
-            chosen.append(one)
+        if _tokens(statements, [*chosen, place], count_tokens) <= max_tokens:
+            chosen.append(place)
     return chosen
 
 
-def _distinct(ordered: Iterable[Ranked], limit: int | None) -> list[Ranked]:
+def _distinct(
+    statements: Sequence[StoredStatement], ordered: Iterable[int], limit: int | None
+) -> list[int]:
     """The first ``limit`` that differ; a later equal sentence takes the place of an earlier."""
-    places: dict[tuple[str | None, str], int] = {}
-    chosen: list[Ranked] = []
-    for one in ordered:
-        sentence = _sentence(one.statement)
-        place = places.get(sentence)
-        if place is not None:
-            if _later(one.statement, chosen[place].statement):
-                chosen[place] = one
+    taken: dict[tuple[str | None, str], int] = {}
+    chosen: list[int] = []
+    for place in ordered:
+        sentence = _sentence(statements[place])
+        slot = taken.get(sentence)
+        if slot is not None:
+            if _later(statements[place], statements[chosen[slot]]):
+                chosen[slot] = place
         elif limit is None or len(chosen) < limit:
-            places[sentence] = len(chosen)
-            chosen.append(one)
+            taken[sentence] = len(chosen)
+            chosen.append(place)
         else:
             break
     return chosen
@@ -91,6 +97,8 @@ def _sentence(statement: StoredStatement) -> tuple[str | None, str]:
     return statement.speaker, " ".join(text.split())
 
 
-def _tokens(chosen: Iterable[Ranked], count_tokens: Callable[[str], int]) -> int:
-    ordered = chronological(one.statement for one in chosen)
+def _tokens(
+    statements: Sequence[StoredStatement], chosen: Iterable[int], count_tokens: Callable[[str], int]
+) -> int:
+    ordered = chronological(statements[place] for place in chosen)
     return count_tokens(render([line(statement) for statement in ordered]))

@@ -83,6 +83,10 @@ class Candidates:
     activation: Mapping[str, Activation]
     summaries: Mapping[str, Summary]
 
+    def before(self, statement: StoredStatement) -> StoredStatement | None:
+        """What was said just before ``statement`` in its session, where it was read."""
+        return None if statement.previous is None else self.context.get(statement.previous)
+
 
 def gather(
     reader: GraphReader, question: Question, *, config: RecallConfig, where: Filter
@@ -136,19 +140,18 @@ def gather(
     terms = tuple(term for term in question.terms if term not in apart)
     columns = [place for place, term in enumerate(question.terms) if term not in apart]
     sessions = hits.sessions(columns)
+    allowed = [row for row in rows if meets(row, where)] if where else rows
+    revised = [
+        _as_statement(summary, place, context.get(dated[summary.concept]), essential)
+        for place, summary in enumerate(summaries)
+    ]
     return Candidates(
         question=question,
-        statements=(
-            *(row for row in rows if not where or meets(row, where)),
-            *(
-                _as_statement(summary, context.get(dated[summary.concept]), essential)
-                for summary in summaries
-            ),
-        ),
+        statements=(*allowed, *revised),
         context=context,
         terms=terms,
         documents=hits.documents[columns],
-        hits=hits.over_statements(columns, rows, terms),
+        hits=hits.over_statements(columns, [*rows, *revised], terms),
         sessions=sessions,
         session_sizes=reader.sessions(sessions),
         corpus=corpus,
@@ -285,12 +288,16 @@ def _summary_id(summary: Summary) -> str:
 
 
 def _as_statement(
-    summary: Summary, newest: StoredStatement | None, essential: Mapping[str, ConceptRow]
+    summary: Summary,
+    place: int,
+    newest: StoredStatement | None,
+    essential: Mapping[str, ConceptRow],
 ) -> StoredStatement:
-    """A summary as one more statement, said when the newest statement that it covers was."""
+    """A summary as one more statement, said when the newest statement that it covers was; its
+    position is one that no statement has, ``place`` keeps apart those of the same t."""
     row = essential[summary.concept]
     return StoredStatement(
-        key=statement_key(summary.t_index, NO_POSITION),
+        key=statement_key(summary.t_index, NO_POSITION - place),
         passage_id=_summary_id(summary),
         text=summary.text,
         timestamp=newest.timestamp if newest is not None else None,

@@ -7,13 +7,11 @@ statement itself, the units are the statement with the one before it, its passag
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from recallm.model import StoredStatement, Trait, t_index_of
+from recallm.model import Trait, t_index_of
 from recallm.retrieval.candidates import Candidates
-from recallm.retrieval.frequencies import Floats, Keys, count_stems, rarity, saturated
+from recallm.retrieval.frequencies import Floats, Keys, rarity, saturated
 
 __all__ = ["overlaps"]
 
@@ -23,31 +21,30 @@ NEAR = 3
 _NOWHERE = -(NEAR + 1)
 """A key that no statement has, nor any within reach of it."""
 
+_QUESTION = int(Trait.QUESTION)
+
 
 def overlaps(candidates: Candidates) -> dict[str, Floats]:
     """The signals ``bm25``, ``window``, ``passage``, ``answer`` and ``session``, one value for
     each candidate."""
     statements = candidates.statements
     corpus = candidates.corpus
-    columns = {term: place for place, term in enumerate(candidates.terms)}
     weights = _shares(rarity(candidates.documents, corpus.statements))
+    lengths = np.array([len(one.terms) for one in statements], dtype=np.float64)
+    before = [candidates.before(one) for one in statements]
+    lengths_before = np.array([len(one.terms) if one else 0 for one in before], dtype=np.float64)
     keys = np.array([one.key for one in statements], dtype=np.int64)
-    own = count_stems(statements, columns)
-    lengths = _lengths(statements)
-    before = [_row(candidates, one.previous) for one in statements]
-    read_before = [one for one in before if one is not None]
-    there = np.array([one is not None for one in before], dtype=bool)
-    counts_before = np.zeros_like(own)
-    counts_before[there] = count_stems(read_before, columns)
-    lengths_before = np.zeros(len(statements))
-    lengths_before[there] = _lengths(read_before)
+    keys_before = np.array([one.key if one else _NOWHERE for one in before], dtype=np.int64)
     average = corpus.terms / max(corpus.statements, 1)
     passage_before, asked_before = _passages_before(candidates)
-    held_before = candidates.hits.around(passage_before, -NEAR, 0)
-    near = np.maximum(own, candidates.hits.around(keys, -NEAR, NEAR))
+    hits = candidates.hits
+    own = hits.of(keys)
+    together = own + hits.of(keys_before)
+    held_before = hits.around(passage_before, -NEAR, 0)
+    near = hits.around(keys, -NEAR, NEAR)
     return {
         "bm25": saturated(own, lengths, average) @ weights,
-        "window": saturated(own + counts_before, lengths + lengths_before, 2 * average) @ weights,
+        "window": saturated(together, lengths + lengths_before, 2 * average) @ weights,
         "passage": ((near + held_before) > 0) @ weights,
         "answer": asked_before * ((held_before > 0) @ weights),
         "session": _session_overlap(candidates),
@@ -60,15 +57,16 @@ def _passages_before(candidates: Candidates) -> tuple[Keys, Floats]:
     passage has its own passage before it, and none is given."""
     lasts: dict[int, int] = {}
     asking: set[int] = set()
-    for row in candidates.context.values():
-        if row.previous is not None and t_index_of(row.previous) != row.t_index:
-            lasts[row.t_index] = row.previous
-        if row.traits & Trait.QUESTION:
-            asking.add(row.t_index)
+    for key, row in candidates.context.items():
+        t_index = t_index_of(key)
+        if row.previous is not None and t_index_of(row.previous) != t_index:
+            lasts[t_index] = row.previous
+        if int(row.traits) & _QUESTION:
+            asking.add(t_index)
     keys = np.full(len(candidates.statements), _NOWHERE, dtype=np.int64)
     asked = np.zeros(len(keys))
     for place, one in enumerate(candidates.statements):
-        last = lasts.get(one.t_index)
+        last = lasts.get(t_index_of(one.key))
         if last is not None and one.position <= 2 * NEAR:
             keys[place] = last
             asked[place] = t_index_of(last) in asking
@@ -77,10 +75,9 @@ def _passages_before(candidates: Candidates) -> tuple[Keys, Floats]:
 
 def _session_overlap(candidates: Candidates) -> Floats:
     """BM25 of whole sessions, rarity counted over sessions."""
-    found = np.zeros(len(candidates.statements))
     names = list(candidates.sessions)
     if not names:
-        return found
+        return np.zeros(len(candidates.statements))
     corpus = candidates.corpus
     counts = np.vstack([candidates.sessions[name] for name in names])
     weights = _shares(rarity((counts > 0).sum(axis=0).astype(np.float64), corpus.sessions))
@@ -90,18 +87,7 @@ def _session_overlap(candidates: Candidates) -> Floats:
     )
     average = corpus.terms / max(corpus.sessions, 1)
     scores = dict(zip(names, (saturated(counts, lengths, average) @ weights).tolist(), strict=True))
-    for place, one in enumerate(candidates.statements):
-        if one.session_key is not None:
-            found[place] = scores.get(one.session_key, 0.0)
-    return found
-
-
-def _row(candidates: Candidates, key: int | None) -> StoredStatement | None:
-    return None if key is None else candidates.context.get(key)
-
-
-def _lengths(statements: Sequence[StoredStatement]) -> Floats:
-    return np.array([len(one.terms) for one in statements], dtype=np.float64)
+    return np.array([scores.get(one.session_key or "", 0.0) for one in candidates.statements])
 
 
 def _shares(weights: Floats) -> Floats:

@@ -13,34 +13,36 @@ from recallm.retrieval.frequencies import Floats
 from recallm.retrieval.signals import SIGNALS, measure
 from recallm.retrieval.weights import INTERCEPT, WEIGHTS
 
-__all__ = ["Ranked", "rank"]
+__all__ = ["Ranking", "rank"]
+
+_WEIGHTS = np.array([WEIGHTS[name] for name in SIGNALS])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
-    """A candidate with its score; ``added`` runs parallel to ``SIGNALS``."""
+class Ranking:
+    """Statements, the probability that each helps to answer (``scores``), and ``order``: the
+    places of those to recall from, best first, of equals the newest first.
 
-    statement: StoredStatement
-    score: float
+    ``added[i, j]`` is what signal j added to the log-odds of statement i.
+    """
+
+    statements: tuple[StoredStatement, ...]
+    scores: Floats
     added: Floats
+    order: tuple[int, ...]
 
-    @property
-    def contributions(self) -> Mapping[str, float]:
-        """What each signal added to the log-odds; they and the intercept make the score."""
-        return dict(zip(SIGNALS, self.added.tolist(), strict=True))
+    def contributions(self, place: int) -> Mapping[str, float]:
+        """What each signal added for one statement: they and the intercept make its score."""
+        return dict(zip(SIGNALS, self.added[place].tolist(), strict=True))
 
 
-def rank(candidates: Candidates, *, min_score: float | None) -> list[Ranked]:
-    """The candidates, best first (of equals the newest), from ``min_score`` on."""
-    added = measure(candidates) * np.array([WEIGHTS[name] for name in SIGNALS])
-    odds = added.sum(axis=1) + INTERCEPT
-    scores: Floats = 1.0 / (1.0 + np.exp(-odds))
-    keys = np.array([statement.key for statement in candidates.statements], dtype=np.int64)
+def rank(candidates: Candidates, *, min_score: float | None) -> Ranking:
+    """Rank the candidates; those under ``min_score`` are left out of the order."""
+    statements = candidates.statements
+    added = measure(candidates) * _WEIGHTS
+    scores: Floats = 1.0 / (1.0 + np.exp(-(added.sum(axis=1) + INTERCEPT)))
+    keys = np.array([statement.key for statement in statements], dtype=np.int64)
     order = np.lexsort((-keys, -scores))
-    return [
-        Ranked(
-            statement=candidates.statements[place], score=float(scores[place]), added=added[place]
-        )
-        for place in order.tolist()
-        if min_score is None or scores[place] >= min_score
-    ]
+    if min_score is not None:
+        order = order[scores[order] >= min_score]
+    return Ranking(statements=statements, scores=scores, added=added, order=tuple(order.tolist()))

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from recallm.model import StoredStatement, Trait
+from recallm.model import Trait, t_index_of
 from recallm.retrieval.candidates import Candidates
 from recallm.retrieval.dates import asked_dates, nearness
 from recallm.retrieval.frequencies import Floats, Keys
@@ -68,10 +68,10 @@ def measure(candidates: Candidates) -> Floats:
         columns[name] = _has(traits, trait) * float(bool(asks & trait))
     columns["concepts"], columns["graph"] = _concepts(candidates)
     columns["date"] = _date(candidates)
-    columns["speaker"] = np.array([_says(one, candidates.speakers) for one in statements])
+    columns["speaker"] = _speaker(candidates)
     columns["first person"] = columns["speaker"] * _has(traits, Trait.FIRST_PERSON)
     columns["question"] = _has(traits, Trait.QUESTION)
-    columns["after question"] = np.array([_follows_question(one, candidates) for one in statements])
+    columns["after question"] = _after_question(candidates)
     columns["length"] = np.log1p(np.array([len(one.terms) for one in statements]))
     columns["recency"] = _recency(candidates, columns["passage"] + columns["speaker"])
     return np.column_stack([columns[name] for name in SIGNALS])
@@ -103,16 +103,21 @@ def _concepts(candidates: Candidates) -> tuple[Floats, Floats]:
     return mentioned, np.minimum(active, 1.0)
 
 
-def _says(statement: StoredStatement, speakers: frozenset[str]) -> float:
-    said_by = statement.speaker_concept
-    if said_by is None or not speakers:
-        return 0.0
-    return float(said_by in speakers or any(part in speakers for part in said_by.split(" ")))
+def _speaker(candidates: Candidates) -> Floats:
+    """1 where the speaker, or a part of the speaker's name, is one whom the question names."""
+    named = candidates.speakers
+    speakers = {one.speaker_concept for one in candidates.statements}
+    meant = {
+        speaker
+        for speaker in speakers
+        if speaker is not None and not named.isdisjoint((speaker, *speaker.split(" ")))
+    }
+    return np.array([float(one.speaker_concept in meant) for one in candidates.statements])
 
 
-def _follows_question(statement: StoredStatement, candidates: Candidates) -> float:
-    before = candidates.context.get(statement.previous) if statement.previous is not None else None
-    return float(before is not None and bool(before.traits & Trait.QUESTION))
+def _after_question(candidates: Candidates) -> Floats:
+    before = map(candidates.before, candidates.statements)
+    return _has(np.array([int(one.traits) if one else 0 for one in before]), Trait.QUESTION)
 
 
 def _date(candidates: Candidates) -> Floats:
@@ -127,7 +132,7 @@ def _recency(candidates: Candidates, match: Floats) -> Floats:
     share = _PRESENT[candidates.question.intent]
     if not share:
         return np.zeros(len(match))
-    moments = np.array([one.t_index for one in candidates.statements], dtype=np.int64)
+    moments = np.array([t_index_of(one.key) for one in candidates.statements], dtype=np.int64)
     as_good = match[None, :] >= match[:, None] - 1e-9
     later = (as_good & (moments[None, :] > moments[:, None])).sum(axis=1)
     fallen: Floats = share / (1.0 + np.log1p(later))

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from recallm.config import RecallConfig
-from recallm.model import NO_POSITION, Filter, Question, StoredStatement, Trait
+from recallm.model import Filter, Question, StoredStatement, Trait
 from recallm.results import RankedConcept, RecalledContext, RecalledStatement
 from recallm.retrieval.budget import fit
 from recallm.retrieval.candidates import Candidates, gather
 from recallm.retrieval.lines import chronological, line, render
-from recallm.retrieval.ranking import Ranked, rank
+from recallm.retrieval.ranking import Ranking, rank
 from recallm.retrieval.weights import INTERCEPT
 from recallm.stores.base import GraphReader
 
@@ -40,39 +40,39 @@ def recall_statements(
         return RecalledContext(question=question.text)
     if limit is None and max_tokens is None:
         limit = config.limit
-    chosen = fit(
-        rank(candidates, min_score=min_score),
-        limit=limit,
-        max_tokens=max_tokens,
-        count_tokens=count_tokens,
-    )
-    if not chosen:
+    ranking = rank(candidates, min_score=min_score)
+    places = fit(ranking, limit=limit, max_tokens=max_tokens, count_tokens=count_tokens)
+    if not places:
         return RecalledContext(question=question.text)
-    by_identity = {id(one.statement): one for one in chosen}
-    ordered = [by_identity[id(one)] for one in chronological(one.statement for one in chosen)]
-    text = render([line(one.statement) for one in ordered])
+    by_key = {ranking.statements[place].key: place for place in places}
+    chosen = chronological(ranking.statements[place] for place in places)
+    text = render([line(statement) for statement in chosen])
     return RecalledContext(
         question=question.text,
         text=text,
-        statements=tuple(_recalled(one, candidates) for one in ordered),
-        concepts=tuple(_concepts(candidates, ordered)),
+        statements=tuple(
+            _recalled(statement, candidates, ranking, by_key[statement.key]) for statement in chosen
+        ),
+        concepts=tuple(_concepts(candidates, chosen)),
         tokens=count_tokens(text),
         intercept=INTERCEPT,
     )
 
 
-def _recalled(one: Ranked, candidates: Candidates) -> RecalledStatement:
-    summary = candidates.summaries.get(one.statement.passage_id)
-    if summary is not None and one.statement.position == NO_POSITION:
-        return replace(
-            RecalledStatement.of_summary(summary, score=one.score, contributions=one.contributions),
-            timestamp=one.statement.timestamp,
-        )
+def _recalled(
+    statement: StoredStatement, candidates: Candidates, ranking: Ranking, place: int
+) -> RecalledStatement:
+    score = float(ranking.scores[place])
+    contributions = ranking.contributions(place)
+    summary = candidates.summaries.get(statement.passage_id)
+    if summary is not None and statement.key not in candidates.context:
+        revised = RecalledStatement.of_summary(summary, score=score, contributions=contributions)
+        return replace(revised, timestamp=statement.timestamp)
     return RecalledStatement.of(
-        one.statement,
-        score=one.score,
-        contributions=one.contributions,
-        path=tuple(_path(one.statement, candidates)),
+        statement,
+        score=score,
+        contributions=contributions,
+        path=tuple(_path(statement, candidates)),
     )
 
 
@@ -99,7 +99,7 @@ def _path(statement: StoredStatement, candidates: Candidates) -> Iterator[str]:
             yield f"{place} a matching {what}: {', '.join(shared)}"
 
 
-def _concepts(candidates: Candidates, chosen: Sequence[Ranked]) -> list[RankedConcept]:
+def _concepts(candidates: Candidates, chosen: Sequence[StoredStatement]) -> list[RankedConcept]:
     """The question's concepts in its order, then the neighbours that led to what was chosen."""
     named = (candidates.essential.get(one.name) for one in candidates.question.concepts)
     essential = [
@@ -110,7 +110,7 @@ def _concepts(candidates: Candidates, chosen: Sequence[Ranked]) -> list[RankedCo
         if row is not None
     ]
     mentioned = {
-        mention.name for one in chosen for mention in one.statement.concepts
+        mention.name for statement in chosen for mention in statement.concepts
     } & candidates.activation.keys()
     near = (candidates.activation[name] for name in mentioned)
     return essential + [
