@@ -22,14 +22,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from recallm.errors import RecallMError
 from recallm.model import (
-    Filter,
     Horizon,
     PreparedUpdate,
-    Selection,
     Summary,
     statement_key,
 )
-from recallm.stores.base import GraphStore
+from recallm.stores.base import Applied, GraphStore
 from recallm.testing import strategies as ours
 from recallm.testing.dict_store import DictStore
 from recallm.testing.everything import Vocabulary, everything
@@ -37,7 +35,8 @@ from recallm.testing.everything import Vocabulary, everything
 __all__ = ["StoreMachine"]
 
 _limits = st.integers(min_value=0, max_value=4)
-_places = st.integers(min_value=0, max_value=1)
+_places = st.sampled_from((0, 0, 0, 1))
+_horizons = st.just(Horizon()) | ours.horizons()
 
 
 class StoreMachine(RuleBasedStateMachine):
@@ -47,20 +46,28 @@ class StoreMachine(RuleBasedStateMachine):
         """The store under test; it is closed after each example."""
         raise NotImplementedError("a subclass of StoreMachine opens the store")
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(updates=st.lists(ours.prepared_updates(), min_size=3, max_size=6))
+    def begin(self, updates: list[PreparedUpdate]) -> None:
         """Open both stores; the namespaces are new ones, so the data may be shared."""
         self.oracle = DictStore()
         self.store = self.open_store()
         unique = uuid.uuid4()
         self.names = (f"machine-{unique}", f"machine-{unique}\x00'")
         self.heard = (Vocabulary(), Vocabulary())
-        self.copies = 0
+        self.counted = 0
+        for update in updates:
+            self.apply(0, [update], True)
 
-    @rule(place=_places, updates=st.lists(ours.prepared_updates(), min_size=1, max_size=3))
-    def apply(self, place: int, updates: list[PreparedUpdate]) -> None:
+    @rule(
+        place=_places,
+        updates=st.lists(ours.prepared_updates(), min_size=1, max_size=4),
+        fresh=st.booleans() | st.just(True),
+    )
+    def apply(self, place: int, updates: list[PreparedUpdate], fresh: bool) -> None:
         """Knowledge updates add: nothing that they do not replace goes back or shrinks."""
         name = self.names[place]
+        if fresh:
+            updates = [replace(update, id=self._unused(update.id)) for update in updates]
         before = self._seen(place)
         self._both(lambda store: store.apply(name, updates))
         after = self._agree(place)
@@ -73,11 +80,26 @@ class StoreMachine(RuleBasedStateMachine):
             assert set(old.keys) <= set(after["mentions"][concept].keys)
         assert [p for p in before["passages"] if p and p not in after["passages"]] == []
 
-    @rule(place=_places, selection=ours.selections())
-    def forget(self, place: int, selection: Selection) -> None:
+    @rule(place=_places, data=st.data())
+    def apply_again(self, place: int, data: st.DataObject) -> None:
+        """A passage as it is now is known again, cut or not, and changes nothing."""
+        name = self.names[place]
+        before = self._seen(place)
+        passages = [p for p in before["passages"] if p]
+        if passages:
+            passage = data.draw(st.sampled_from(passages))
+            again = PreparedUpdate(id=passage.id, text=passage.text, source="another")
+            [applied] = self._both(lambda store: store.apply(name, [again]))
+            assert applied == Applied(t_index=passage.t_index, duplicate=True)
+            assert self._agree(place) == before
+
+    @rule(place=_places, data=st.data())
+    def forget(self, place: int, data: st.DataObject) -> None:
         """Forgetting takes away what the oracle says, counted, and never turns t back."""
         name = self.names[place]
-        before = self._seen(place)["t_index"]
+        seen = self._seen(place)
+        before = seen["t_index"]
+        selection = data.draw(ours.selections([p for p in seen["passages"] if p]))
         self._both(lambda store: store.forget(name, selection))
         assert self._agree(place)["t_index"] == before
 
@@ -114,8 +136,7 @@ class StoreMachine(RuleBasedStateMachine):
     def copy(self, place: int) -> None:
         """An archive of the one store fills a new namespace of the other."""
         name = self.names[place]
-        self.copies += 1
-        copied = f"{name}-{self.copies}"
+        copied = self._unused(name)
         with self.store.reader(name, Horizon()) as reader:
             t_index, records = reader.t_index, list(reader.dump())
         updates = sum(isinstance(record, PreparedUpdate) for record in records)
@@ -125,99 +146,49 @@ class StoreMachine(RuleBasedStateMachine):
             with store.reader(copied, Horizon()) as reader:
                 assert everything(reader, self.heard[place]) == self._seen(place)
 
-    @rule(place=_places, horizon=ours.horizons())
-    def look(self, place: int, horizon: Horizon) -> None:
-        """Everything at a horizon."""
+    @rule(place=_places, horizon=_horizons, data=st.data())
+    def look(self, place: int, horizon: Horizon, data: st.DataObject) -> None:
+        """Everything at a horizon, then some of it by names, limits and filters."""
         self._agree(place, horizon)
-
-    @rule(
-        place=_places,
-        horizon=st.just(Horizon()) | ours.horizons(),
-        stems=st.lists(ours.stems, max_size=2),
-        names=st.lists(ours.concept_names, max_size=3),
-        limit=_limits,
-        where=ours.filters(),
-    )
-    def filtered(
-        self,
-        place: int,
-        horizon: Horizon,
-        stems: list[str],
-        names: list[str],
-        limit: int,
-        where: Filter,
-    ) -> None:
-        """Some names, limits and filters at a horizon."""
+        stems = data.draw(st.lists(ours.stems, max_size=2))
+        names = data.draw(st.lists(ours.concept_names, max_size=3))
+        limit = data.draw(_limits)
+        where = data.draw(ours.filters())
+        oldest, newest = data.draw(ours.t_indexes), data.draw(ours.t_indexes)
 
         def read(store: GraphStore) -> Any:
             with store.reader(self.names[place], horizon) as reader:
-                return (
-                    dict(reader.postings(stems, limit=limit, where=where)),
-                    dict(reader.mentions(names, limit=limit, where=where)),
-                    dict(reader.mentions(names, limit=None, where=where)),
-                    reader.concepts(limit=limit),
-                    reader.concepts(names, limit=limit),
-                    reader.relations(names, limit=limit),
-                    reader.relations_among(names),
-                    dict(reader.summaries(names)),
-                    reader.entities(concepts=names),
-                )
+                return {
+                    "postings": dict(reader.postings(stems, limit=limit, where=where)),
+                    "mentions": dict(reader.mentions(names, limit=limit, where=where)),
+                    "all mentions": dict(reader.mentions(names, limit=None, where=where)),
+                    "latest": reader.concepts(limit=limit),
+                    "concepts": reader.concepts(names, limit=limit),
+                    "relations": reader.relations(names, limit=limit),
+                    "among": reader.relations_among(names),
+                    "summaries": dict(reader.summaries(names)),
+                    "linked": [
+                        reader.linked(name, hops=hops, oldest=oldest, newest=newest, limit=limit)
+                        for name in names
+                        for hops in range(4)
+                    ],
+                }
 
         self._both(read)
 
-    @rule(
-        place=_places,
-        horizon=st.just(Horizon()) | ours.horizons(),
-        start=ours.concept_names,
-        hops=st.integers(min_value=0, max_value=3),
-        oldest=ours.t_indexes,
-        newest=ours.t_indexes,
-        limit=_limits | st.just(99),
-    )
-    def linked(
-        self,
-        place: int,
-        horizon: Horizon,
-        start: str,
-        hops: int,
-        oldest: int,
-        newest: int,
-        limit: int,
-    ) -> None:
-        """A traversal at a horizon."""
-
-        def read(store: GraphStore) -> Any:
-            with store.reader(self.names[place], horizon) as reader:
-                return reader.linked(start, hops=hops, oldest=oldest, newest=newest, limit=limit)
-
-        self._both(read)
-
-    @rule(
-        place=_places,
-        horizon=st.just(Horizon()) | ours.horizons(),
-        ids=st.none() | st.lists(ours.entity_ids, max_size=2),
-        others=st.none() | st.lists(ours.entity_ids, max_size=2),
-        ends=st.none() | st.lists(ours.entity_ids, max_size=2),
-        named=st.none() | st.lists(ours.predicates, max_size=2),
-        concepts=st.none() | st.lists(ours.concept_names, max_size=2),
-    )
-    def graph(
-        self,
-        place: int,
-        horizon: Horizon,
-        ids: list[str] | None,
-        others: list[str] | None,
-        ends: list[str] | None,
-        named: list[str] | None,
-        concepts: list[str] | None,
-    ) -> None:
-        """Entities and triplets by condition at a horizon."""
+    @rule(place=_places, horizon=_horizons, data=st.data())
+    def look_at_entities(self, place: int, horizon: Horizon, data: st.DataObject) -> None:
+        """Entities and triplets by conditions at a horizon."""
+        ids, subjects, objects, ends = (data.draw(_some(ours.entity_ids)) for _ in range(4))
+        named, concepts = data.draw(_some(ours.predicates)), data.draw(_some(ours.concept_names))
 
         def read(store: GraphStore) -> Any:
             with store.reader(self.names[place], horizon) as reader:
                 return (
                     reader.entities(ids, concepts=concepts),
-                    reader.triplets(subjects=ids, predicates=named, objects=others, ends=ends),
+                    reader.triplets(
+                        subjects=subjects, predicates=named, objects=objects, ends=ends
+                    ),
                 )
 
         self._both(read)
@@ -232,6 +203,11 @@ class StoreMachine(RuleBasedStateMachine):
                 assert (name in self.store.namespaces()) == (name in self.oracle.namespaces())
         finally:
             self.store.close()
+
+    def _unused(self, name: str) -> str:
+        """A name that nothing has."""
+        self.counted += 1
+        return f"{name}-{self.counted}"
 
     def _both(self, do: Callable[[GraphStore], Any]) -> Any:
         """Do it in both stores: both give the same, or fail in the same way."""
@@ -254,6 +230,10 @@ class StoreMachine(RuleBasedStateMachine):
         if horizon is None:
             _check_totals(found)
         return found
+
+
+def _some(names: st.SearchStrategy[str]) -> st.SearchStrategy[list[str] | None]:
+    return st.none() | st.lists(names, max_size=2)
 
 
 def _outcome(do: Callable[[], Any]) -> Any:

@@ -5,6 +5,7 @@ All draw from vocabularies so small that ids, names, sessions and moments meet e
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -20,8 +21,10 @@ from recallm.model import (
     Filter,
     Horizon,
     Neighbours,
+    Passage,
     PreparedUpdate,
     Selection,
+    SelectionKind,
     StatementVector,
     Summary,
     Trait,
@@ -80,11 +83,12 @@ _traits = st.integers(min_value=0, max_value=int(~Trait(0))).map(Trait)
 def prepared_updates(draw: st.DrawFn) -> PreparedUpdate:
     """An update with a passage, or one of entities and triplets alone."""
     if draw(st.integers(min_value=0, max_value=5)) == 0:
+        entities = draw(_entities(0))
         return PreparedUpdate(
             id=draw(st.sampled_from(_IDS)),
             text=None,
-            entities=draw(_entities(0)),
-            triplets=draw(_triplets(0)),
+            entities=entities,
+            triplets=draw(_triplets(0, entities)),
         )
     spoken = draw(st.lists(st.lists(stems, max_size=3), max_size=3))
     concepts = [tuple(draw(_concept_lists)) for _ in spoken]
@@ -102,6 +106,7 @@ def prepared_updates(draw: st.DrawFn) -> PreparedUpdate:
             )
         )
         text += said + draw(st.sampled_from(("", " ", "\n\n")))
+    entities = draw(_entities(len(statements)))
     return PreparedUpdate(
         id=draw(st.sampled_from(_IDS)),
         text=text,
@@ -116,8 +121,8 @@ def prepared_updates(draw: st.DrawFn) -> PreparedUpdate:
         path=tuple(draw(st.lists(st.sampled_from(_SESSIONS), max_size=2))),
         key=draw(st.none() | st.just("key")),
         expires_at=draw(st.none() | st.none() | moments),
-        entities=draw(_entities(len(statements))),
-        triplets=draw(_triplets(len(statements))),
+        entities=entities,
+        triplets=draw(_triplets(len(statements), entities)),
         vectors=draw(_vectors(len(statements))),
     )
 
@@ -140,26 +145,25 @@ def filters() -> st.SearchStrategy[Filter]:
     )
 
 
-def selections() -> st.SearchStrategy[Selection]:
-    """Selections of every kind; single statements most often, everything seldom."""
-    statements = st.builds(
-        lambda id, position: f"{id}#{position}",
-        st.sampled_from(_IDS),
-        st.sampled_from(("0", "1", "2", "00")),
-    )
-    return st.one_of(
-        st.builds(Selection, kind=st.just("statement"), value=statements),
-        st.builds(Selection, kind=st.just("statement"), value=statements),
-        st.builds(Selection, kind=st.just("id"), value=st.sampled_from(_IDS)),
-        st.builds(Selection, kind=st.just("source"), value=st.sampled_from(_SESSIONS)),
-        st.builds(Selection, kind=st.just("session"), value=st.sampled_from(_SESSIONS)),
-        st.builds(Selection, kind=st.just("concept"), value=concept_names),
-        st.builds(Selection, kind=st.just("before"), value=t_indexes | moments),
-        st.builds(
-            Selection,
-            kind=st.sampled_from(("everything", "id")),
-            value=st.just(True) | st.just("a"),
-        ).map(_everything_is_true),
+def selections(passages: Collection[Passage] = ()) -> st.SearchStrategy[Selection]:
+    """Selections of every kind, mostly of something that ``passages`` has; everything seldom."""
+    ids = st.sampled_from(sorted({passage.id for passage in passages}) or _IDS)
+    sources = sorted({passage.source for passage in passages if passage.source is not None})
+    sessions = sorted({passage.session for passage in passages if passage.session is not None})
+    positions = st.sampled_from(("0", "1", "2", "00"))
+    statements = st.builds(lambda id, position: f"{id}#{position}", ids, positions)
+    values: dict[SelectionKind, st.SearchStrategy[Any]] = {
+        "id": ids,
+        "statement": statements,
+        "source": st.sampled_from(sources or _SESSIONS),
+        "session": st.sampled_from(sessions + sources or _SESSIONS),
+        "concept": concept_names,
+        "before": st.integers(min_value=1, max_value=6) | moments,
+        "everything": st.just(True),
+    }
+    kinds: list[SelectionKind] = ["statement", "statement", *values]
+    return st.sampled_from(kinds).flatmap(
+        lambda kind: st.builds(Selection, kind=st.just(kind), value=values[kind])
     )
 
 
@@ -173,12 +177,6 @@ def summaries(concept: str, t_index: int) -> st.SearchStrategy[Summary]:
         terms=st.lists(stems, max_size=2).map(tuple),
         traits=_traits,
     )
-
-
-def _everything_is_true(selection: Selection) -> Selection:
-    if selection.kind == "everything":
-        return Selection(kind="everything", value=True)
-    return Selection(kind="id", value="a")
 
 
 def _positions(statements: int) -> st.SearchStrategy[int]:
@@ -198,16 +196,25 @@ def _entities(statements: int) -> st.SearchStrategy[tuple[EntityUpsert, ...]]:
     return _few(one)
 
 
-def _triplets(statements: int) -> st.SearchStrategy[tuple[TripletUpsert, ...]]:
-    one = st.builds(
+def _triplets(
+    statements: int, entities: tuple[EntityUpsert, ...]
+) -> st.SearchStrategy[tuple[TripletUpsert, ...]]:
+    """Mostly between entities of the same update; the others may be unknown."""
+    if not entities:
+        return st.just(()) | st.just(()) | st.just(()) | _few(_triplet(statements, entity_ids))
+    known = st.sampled_from([entity.id for entity in entities])
+    return _few(_triplet(statements, known))
+
+
+def _triplet(statements: int, ends: st.SearchStrategy[str]) -> st.SearchStrategy[TripletUpsert]:
+    return st.builds(
         TripletUpsert,
-        subject=entity_ids,
+        subject=ends,
         predicate=predicates,
-        object=entity_ids,
+        object=ends,
         properties=_objects,
         position=_positions(statements),
     )
-    return _few(one)
 
 
 def _vectors(statements: int) -> st.SearchStrategy[tuple[StatementVector, ...]]:
