@@ -85,17 +85,18 @@ class Neo4jServer:
     Attributes:
         uri: where it listens, as ``neo4j://127.0.0.1:PORT``.
         auth: user name and password.
+        home: its temporary directory.
     """
 
     def __init__(self) -> None:
         self._classpath = classpath()
-        self._home = Path(tempfile.mkdtemp(prefix="recallm-neo4j-"))
+        self.home = Path(tempfile.mkdtemp(prefix="recallm-neo4j-"))
         self.port = _free_port()
         self.uri = f"neo4j://127.0.0.1:{self.port}"
         self.auth = ("neo4j", PASSWORD)
         self._guard: subprocess.Popen[str] | None = None
-        (self._home / "conf").mkdir()
-        (self._home / "conf" / "neo4j.conf").write_text(_CONFIG.format(port=self.port))
+        (self.home / "conf").mkdir()
+        (self.home / "conf" / "neo4j.conf").write_text(_CONFIG.format(port=self.port))
 
     @property
     def bolt_uri(self) -> str:
@@ -120,12 +121,12 @@ class Neo4jServer:
             "--add-opens=java.base/java.nio=ALL-UNNAMED",
             "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
             "org.neo4j.server.CommunityEntryPoint",
-            f"--home-dir={self._home}",
-            f"--config-dir={self._home / 'conf'}",
+            f"--home-dir={self.home}",
+            f"--config-dir={self.home / 'conf'}",
         ]
         # A session of its own: Ctrl-C in the terminal reaches the tests, which then close the pipe.
         self._guard = subprocess.Popen(
-            [sys.executable, str(_HERE / "guard.py"), str(self._home), *java],
+            [sys.executable, str(_HERE / "guard.py"), str(self.home), *java],
             stdin=subprocess.PIPE,
             text=True,
             start_new_session=True,
@@ -143,7 +144,7 @@ class Neo4jServer:
     def close(self) -> None:
         """Stop the server for good and delete its directory."""
         self._end("")
-        shutil.rmtree(self._home, ignore_errors=True)
+        shutil.rmtree(self.home, ignore_errors=True)
 
     def __enter__(self) -> Self:
         self.start()
@@ -182,7 +183,7 @@ class Neo4jServer:
                 self._set_password()
             except (OSError, DriverError, Neo4jError) as error:
                 last = error
-        output = (self._home / "output.txt").read_text(errors="replace")
+        output = (self.home / "output.txt").read_text(errors="replace")
         raise RuntimeError(f"Neo4j did not start: {last}\n{output[-3000:]}") from last
 
     def _set_password(self) -> None:

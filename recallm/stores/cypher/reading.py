@@ -214,7 +214,8 @@ CALL () {
     UNION ALL
     MATCH (c:RecallMConcept)
     WHERE c.namespace = $namespace AND c.t_index <= $t
-    RETURN c ORDER BY c.t_index DESC, coalesce(c.sort, c.name) LIMIT $limit
+    RETURN c
+    ORDER BY c.namespace DESC, c.t_index DESC, coalesce(c.sort, c.name) LIMIT $limit
 }
 RETURN c AS concept
 """

@@ -65,4 +65,4 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     """CREATE INDEX recallm_evidence IF NOT EXISTS
     FOR ()-[n:EVIDENCE]-() ON (n.namespace, n.t)""",
 )
-"""Schema version 1, each statement a transaction of its own, as Neo4j wants it."""
+"""Schema version 1."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, LiteralString, TypeVar
+from urllib.parse import urlsplit
 
 import neo4j
 from neo4j import Driver, GraphDatabase, ManagedTransaction, Session, Transaction
@@ -34,7 +35,7 @@ from recallm.errors import (
     StoreUnavailableError,
 )
 
-__all__ = ["Connection", "Row", "Tx", "chunks", "rows"]
+__all__ = ["Connection", "Row", "Tx", "already_exists", "chunks", "rows"]
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -45,6 +46,11 @@ _CREDENTIALS = (
     "Neo.ClientError.Security.AuthenticationRateLimit",
     "Neo.ClientError.Security.CredentialsExpired",
     "Neo.ClientError.Security.Unauthorized",
+)
+_EXISTS = (
+    "Neo.ClientError.Schema.ConstraintAlreadyExists",
+    "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
+    "Neo.ClientError.Schema.IndexAlreadyExists",
 )
 _NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 _TOO_LARGE = (
@@ -88,6 +94,8 @@ class Connection:
         else:
             self._name = server
             try:
+                # The driver would find a bad port only when it connects.
+                _ = urlsplit(server).port
                 self.driver = GraphDatabase.driver(
                     server,
                     auth=auth,
@@ -196,6 +204,12 @@ class Connection:
                 f"{self._name} was too busy with other transactions ({error}); try again"
             )
         return StoreError(f"{self._name} failed: {error}")
+
+
+def already_exists(error: StoreError) -> bool:
+    """Whether a constraint or an index could not be made because it is there."""
+    cause = error.__cause__
+    return isinstance(cause, Neo4jError) and cause.code in _EXISTS
 
 
 def rows(tx: Tx, query: LiteralString, parameters: Mapping[str, Any]) -> Sequence[Row]:

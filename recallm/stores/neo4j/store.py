@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from functools import partial
 
-from neo4j import Driver
+from neo4j import Driver, ManagedTransaction
 
-from recallm.errors import SchemaVersionError
+from recallm.errors import SchemaVersionError, StoreError
 from recallm.model import (
     ContextVersion,
     Forgotten,
@@ -19,7 +18,7 @@ from recallm.model import (
 )
 from recallm.stores.base import SCHEMA_VERSION, Applied
 from recallm.stores.cypher import reading, schema
-from recallm.stores.neo4j.connection import Connection, rows
+from recallm.stores.neo4j.connection import Connection, already_exists, rows
 from recallm.stores.neo4j.forgetting import Forgetting
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.writing import apply, restore, revise
@@ -27,6 +26,7 @@ from recallm.stores.neo4j.writing import apply, restore, revise
 __all__ = ["Neo4jStore"]
 
 _ALL = Horizon()
+_SCHEMA_TRIES = 5
 
 
 class Neo4jStore:
@@ -79,14 +79,29 @@ class Neo4jStore:
     def _prepare_schema(self) -> None:
         version = self._connection.read(lambda tx: rows(tx, schema.READ_VERSION, {}))[0]["version"]
         if version is None:
-            for statement in schema.CREATE:
-                self._connection.write(partial(rows, query=statement, parameters={}))
+            self._create_schema()
             self._connection.read(lambda tx: rows(tx, schema.AWAIT_INDEXES, {}))
             version = self._connection.write(
                 lambda tx: rows(tx, schema.WRITE_VERSION, {"version": SCHEMA_VERSION})
             )[0]["version"]
         if version > SCHEMA_VERSION:
             raise SchemaVersionError(version, SCHEMA_VERSION)
+
+    def _create_schema(self) -> None:
+        """All constraints and indexes in one transaction. ``IF NOT EXISTS`` does not see what
+        another store is creating at this moment: where both do, the second one looks again."""
+
+        def create(tx: ManagedTransaction) -> None:
+            for statement in schema.CREATE:
+                rows(tx, statement, {})
+
+        for _ in range(_SCHEMA_TRIES):
+            try:
+                return self._connection.write(create)
+            except StoreError as error:
+                if not already_exists(error):
+                    raise
+        return self._connection.write(create)
 
     def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
         """See ``GraphStore.apply``."""
