@@ -83,3 +83,8 @@ class TestNeo4j(StoreSuite):
         store = Neo4jStore(neo4j_server.uri, auth=neo4j_server.auth)
         yield store
         store.close()
+
+    @pytest.mark.xfail(strict=True, reason="never: Neo4j reads what is committed at that moment")
+    def test_a_reader_keeps_what_is_forgotten(self, store: GraphStore, namespace: str) -> None:
+        """On Neo4j what is forgotten is gone at once, for readers that are open too."""
+        super().test_a_reader_keeps_what_is_forgotten(store, namespace)
