@@ -10,10 +10,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from recallm import LLMError
 from recallm.cli.command import Opener, command
 from recallm.cli.output import console, printable, write_json, write_statements
 from recallm.cli.times import moment
-from recallm.errors import LLMError
 
 __all__ = ["ask", "history", "recall", "stats"]
 

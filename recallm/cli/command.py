@@ -9,19 +9,16 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
+from recallm import RecallConfig, RecallM, RecallMError, StoreError
 from recallm.cli.output import printable
-from recallm.errors import RecallMError, StoreError
-
-if TYPE_CHECKING:
-    from recallm.memory import RecallM
 
 __all__ = ["Opener", "app", "command"]
 
-Opener: TypeAlias = "Callable[..., RecallM]"
+Opener: TypeAlias = Callable[..., RecallM]
 
 app = typer.Typer(
     name="recallm",
@@ -103,8 +100,6 @@ def _open(
     creates: bool,
     ranking: Literal["statements", "paper"] = "statements",
 ) -> RecallM:
-    from recallm import RecallConfig, RecallM
-
     options: dict[str, Any] = {"config": RecallConfig(ranking=ranking)}
     if namespace is not None:
         options["namespace"] = namespace

@@ -6,14 +6,13 @@ import dataclasses
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-if TYPE_CHECKING:
-    from recallm.results import RecalledStatement
+from recallm import RecalledStatement
 
 __all__ = ["console", "counted", "printable", "write_json", "write_statements"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from recallm.errors import InvalidInputError, MissingDependencyError, RecallMError
+from recallm import InvalidInputError, MissingDependencyError, RecallMError
 
 __all__ = ["PageError", "page_text"]
 

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
+from recallm import InvalidInputError
 from recallm.cli.command import Opener, command
 from recallm.cli.output import console, counted
 from recallm.cli.times import date, moment
 from recallm.cli.web import page_text
-from recallm.errors import InvalidInputError
 
 __all__ = ["export", "forget", "load", "update"]
 
