@@ -124,7 +124,9 @@ class _Forgetting:
             self._forget_chunk(ordered[first : first + _CHUNK], updates, statements)
 
     def forget_entities(self, numbers: Collection[int]) -> None:
-        """Take entities away with their triplets."""
+        """Take entities away with their triplets; those that went with their evidence are gone."""
+        there = fetch_by(self._fetch, "SELECT number FROM entity WHERE number IN", numbers)
+        numbers = [number for (number,) in there]
         touched, triplets = delete_entities(self._connection, self._ns, numbers)
         for concept, ts in touched.items():
             self._lost.touches.setdefault(concept, set()).update(ts)

@@ -316,6 +316,22 @@ class EntityTests(StoreTests):
             assert isinstance(update, PreparedUpdate)
             assert [e.id for e in update.entities] == ["a"]
 
+    def test_forgetting_a_concept_and_the_evidence_on_it(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """An entity that goes with a statement on its concept is counted once."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Eve] ran", "[Eve] sat", entities=(entity("e", "Eve", position=1),)),
+            prepared("2", "[Eve] met [Bo]", entities=(entity("e2", "Eve"), entity("b", "Bo"))),
+        )
+        assert forget(store, namespace, "concept", "eve") == Forgotten(
+            passages=2, statements=3, concepts=2, relations=1, entities=3
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            assert list(reader.dump()) == []
+
     def test_delete_graph(self, store: GraphStore, namespace: str) -> None:
         """Entities go by exact id with their triplets, triplets alone; statements stay."""
         other = f"{namespace}-other"
