@@ -40,8 +40,9 @@ def milliseconds(calls: list[Callable[[], object]]) -> list[float]:
     return taken[len(taken) // 20 :]
 
 
-def measure(memory: RecallM, talk: Talk, questions: int) -> dict[str, Any]:
+def measure(memory: RecallM, questions: int) -> dict[str, Any]:
     """One row: the memory's size, updates and recalls."""
+    talk = Talk(seed=1)
     size = memory.stats()
     recalls = {
         kind: milliseconds([lambda text=text: memory.recall(text) for text in asked])  # type: ignore[misc]
@@ -78,20 +79,19 @@ def main() -> None:
         lambda size: size.relations >= 100_000,
         lambda size: size.relations >= options.relations,
     ]
-    talk = Talk()
-    source = talk.statements()
     rows = []
     with (
         tempfile.TemporaryDirectory(prefix="recallm-bench-") as folder,
         RecallM(options.db or Path(folder) / "recallm.db") as memory,
         tqdm(total=options.relations, unit=" relations") as bar,
     ):
+        source = islice(Talk().statements(), memory.stats().statements, None)
         while marks:
             size = memory.stats()
             bar.update(size.relations - bar.n)
             if any(reached(size) for reached in marks):
                 marks = [reached for reached in marks if not reached(size)]
-                rows.append(measure(memory, talk, options.questions))
+                rows.append(measure(memory, options.questions))
             elif size.statements < 1_000:
                 memory.update_many(islice(source, 1_000))
             else:
