@@ -38,7 +38,7 @@ _ABBREVIATION = re.compile(
     r"e\.g|i\.e|approx|No|Vol|pp?|Fig|Eq|Ave|Blvd)\.$"
 )
 _WIDE_STOP = re.compile("[。！？]+[」』”’）]*")
-_PIECE_END = re.compile(r"[.!?…][\"')\]”’]*\s|\s(?=\S*$)")
+_SENTENCE_END = re.compile(r"[.!?…][\"')\]”’]*\s")
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,500}>|<!--.{0,500}?-->", re.DOTALL)
 _SYMBOLS = re.compile(r"([^\w\s]{3})[^\w\s]{5,}")
 _LONG_RUN = re.compile(r"\S{101,}")
@@ -176,8 +176,11 @@ def _cut_of_long(text: str, start: int) -> int:
     last white space, else anywhere."""
     limit = start + _LONGEST_BLOCK
     window = text[start:limit]
-    ends = [match.end() for match in _PIECE_END.finditer(window)]
-    return start + ends[-1] if ends else limit
+    ends = [match.end() for match in _SENTENCE_END.finditer(window)]
+    if ends:
+        return start + ends[-1]
+    words = window.rsplit(maxsplit=1)
+    return start + window.rindex(words[-1]) if len(words) == 2 else limit
 
 
 def _stripped(text: str, start: int, end: int) -> Iterator[Span]:

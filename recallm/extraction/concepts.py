@@ -96,7 +96,8 @@ def entities(tagged: TaggedText) -> Entities:
     """The entities of a block, in order and disjoint: (first token, last token + 1, type).
 
     A run of proper nouns that the recogniser did not mark has the type "". Runs of one proper
-    noun are left out: a token is a concept as it is.
+    noun are left out: a token is a concept as it is. So are words of other scripts, which an
+    English tagger takes for names one and all.
     """
     marked = [
         edged
@@ -105,7 +106,11 @@ def entities(tagged: TaggedText) -> Entities:
     ]
     found: Entities = []
     taken = 0
-    for run in _runs(tagged.tags, PROPN):
+    names = [
+        tag == PROPN and not word.beyond_latin
+        for word, tag in zip(tagged.words, tagged.tags, strict=True)
+    ]
+    for run in _runs(names):
         first, last = run
         while taken < len(marked) and marked[taken][1] <= first:
             found.append(marked[taken])
@@ -220,15 +225,14 @@ def _without_edges(tagged: TaggedText, entity: tuple[int, int, str]) -> tuple[in
     return first, last, kind
 
 
-def _runs(tags: Sequence[int], wanted: int) -> Iterator[Span]:
-    """The longest runs of a tag."""
+def _runs(wanted: Sequence[bool]) -> Iterator[Span]:
+    """The longest runs of what is wanted."""
     start = -1
-    for i, tag in enumerate(tags):
-        if tag == wanted:
-            if start < 0:
-                start = i
-        elif start >= 0:
+    for i, is_wanted in enumerate(wanted):
+        if is_wanted and start < 0:
+            start = i
+        elif not is_wanted and start >= 0:
             yield start, i
             start = -1
     if start >= 0:
-        yield start, len(tags)
+        yield start, len(wanted)

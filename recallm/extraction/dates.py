@@ -32,9 +32,7 @@ _CLOCK = listed("am pm a.m. p.m. a.m p.m o'clock oclock bc bce")
 _UNITS = listed(
     "second seconds sec secs minute minutes min mins hour hours hr hrs day days night nights "
     "week weeks weekend weekends fortnight month months quarter quarters season seasons "
-    "semester semesters term year years yr yrs decade decades century centuries millennium "
-    "monday tuesday wednesday thursday friday saturday sunday summer winter spring autumn fall "
-    "morning afternoon evening time times"
+    "semester semesters term year years yr yrs decade decades century centuries millennium times"
 )
 _PICKS = listed(
     "last next past previous coming following every each upcoming recent early late mid all "

@@ -3,7 +3,7 @@
 The pipeline proposes; by rule a sentence begins only where the one before has ended:
 
 * with a mark that ends sentences, behind it nothing but closing quotes and brackets, or with a
-  symbol such as an emoji;
+  symbol such as an emoji; with a bare word only where the next does not begin in lower case;
 * not after an abbreviation or an initial ("Dr. Who", "J. Doe"), nor in lower case after a quote
   ('"Stop!" she said');
 * not inside of quoted speech or brackets (up to 300 characters), unless the whole block is
@@ -74,6 +74,8 @@ def _may_begin(text: str, start: int, together: Sequence[Span]) -> bool:
     if not core:
         return False
     last = core[-1]
+    if last.isalnum() or last == ">":
+        return not text[start].islower() and text[start] not in "(["
     if last not in _ENDS:
         return core == before and _is_symbol(last)
     if text[start].islower() and before[-1] in _QUOTES:

@@ -21,7 +21,10 @@ _porter = Stemmer.Stemmer("porter", 0)
 
 def plain(word: str) -> str:
     """The word in lower case and Unicode's compatibility form: an acronym's name."""
-    return unicodedata.normalize("NFKC", word).lower()
+    if word.isascii():
+        return word.lower()
+    # The compatibility form of some marks begins with a space ("¸").
+    return "".join(unicodedata.normalize("NFKC", word).lower().split())
 
 
 def stem(word: str) -> str:

@@ -19,7 +19,8 @@ LONGEST_WORD = 100
 """Characters; longer tokens are no concepts and no terms."""
 
 _MOST_WORDS = 100_000
-_WRAPPING = "#@_*~`'\"’‘“”^|<>"
+_WRAPPING = ".,;:!?…()[]{}<>\"'’‘“”`_*~^|/\\-–—"
+_DOTTED = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 _BEYOND_LATIN = 0x0370
 
@@ -122,8 +123,10 @@ def _word(text: str) -> Word:
 
 
 def _bare(text: str) -> str:
-    """The text without the marks that wrap words: "#python" → "python", "_so_" → "so"."""
-    return text.strip(_WRAPPING)
+    """The text without what wraps words and the dots of abbreviations: "#python" → "python",
+    "Dr." → "Dr", "U.S." → "US"; "C#" and "C++" stay."""
+    bare = text.strip(_WRAPPING).lstrip("#@")
+    return bare.replace(".", "") if _DOTTED.fullmatch(bare) else bare
 
 
 def _pairs(text: str) -> tuple[str, ...] | None:

@@ -1,0 +1,252 @@
+"""From a text to its statements, concepts and neighbours, with the shipped pipeline."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import recallm.extraction.extractor as under_test
+from recallm.config import RecallConfig
+from recallm.errors import InvalidInputError
+from recallm.extraction import Extractor
+from recallm.model import ConceptMention, Extraction, Trait
+from tests.extraction.golden import CONCEPTS, QUESTIONS, sentences_to_concepts, to_questions
+
+EXTRACTOR = Extractor(RecallConfig())
+MARKUP = re.compile(r"[\s\-+*•‣◦▪▸►●○·–—>#()\[\]=_~`.xX0-9A-Za-z]*")
+"""White space and all that a line's marker or a rule is made of."""
+
+TEXTS = st.one_of(
+    st.text(),
+    st.lists(
+        st.sampled_from(
+            [
+                *"\n \t-*>#.!?\"'()“”:;,1a",
+                "\r\n",
+                "- ",
+                "1. ",
+                "Anna",
+                "left.",
+                "Dr.",
+                "New York",
+                "loves",
+                "\n\n",
+                "“We go. ",
+                "2019",
+                "<b>",
+                "👍",
+                "\x00",
+                "我喜欢咖啡。",
+                "שלום",
+                "\u200b",
+            ]
+        ),
+        max_size=40,
+    ).map(" ".join),
+    st.text(alphabet="(['\"-.!?:;)]}👍a1 \n", max_size=300),
+)
+
+
+def statements(text: str, extraction: Extraction) -> list[str]:
+    return [text[statement.start : statement.end] for statement in extraction.statements]
+
+
+def names(text: str, config: RecallConfig | None = None) -> list[list[str]]:
+    extraction = Extractor(config or RecallConfig()).extract(text)
+    return [[concept.name for concept in s.concepts] for s in extraction.statements]
+
+
+def test_the_walk_through() -> None:
+    """The worked example's concepts and relations."""
+    first = EXTRACTOR.extract("Brandon loves coffee")
+    assert [c.name for c in first.statements[0].concepts] == ["brandon", "coffe"]
+    assert [(n.a, n.b, n.earlier, n.later) for n in first.neighbours] == [
+        ("brandon", "coffe", 0, 0)
+    ]
+    second = EXTRACTOR.extract("Brandon wants to travel to Paris")
+    assert [c.name for c in second.statements[0].concepts] == ["brandon", "pari"]
+    question = EXTRACTOR.question("Who wants to travel to Paris?")
+    assert [c.name for c in question.concepts] == ["pari"]
+    assert question.asks == Trait.PERSON | Trait.NAME
+
+
+def test_golden_concepts() -> None:
+    """A change of behaviour is a difference that someone reads."""
+    golden = CONCEPTS.read_text("utf-8")
+    assert sentences_to_concepts(golden) == golden
+
+
+def test_golden_questions() -> None:
+    """As for the concepts."""
+    golden = QUESTIONS.read_text("utf-8")
+    assert to_questions(golden) == golden
+
+
+@settings(max_examples=300)
+@given(TEXTS, st.sampled_from([None, "Anna", "Anna Smith", "!", "\x00"]))
+def test_nothing_is_lost(text: str, speaker: str | None) -> None:
+    """Any text: spans ascend and are disjoint, and only markup lies outside of them."""
+    extraction = EXTRACTOR.extract(text, speaker=speaker)
+    end = 0
+    for position, statement in enumerate(extraction.statements):
+        assert statement.position == position
+        assert end <= statement.start < statement.end <= len(text)
+        piece = text[statement.start : statement.end]
+        assert piece == piece.strip()
+        assert MARKUP.fullmatch(text[end : statement.start])
+        end = statement.end
+        found = [concept.name for concept in statement.concepts]
+        assert len(set(found)) == len(found)
+        assert all(found)
+        assert all(term and " " not in term for term in statement.terms)
+        if extraction.speaker_concept is not None:
+            assert found[0] == extraction.speaker_concept
+    assert MARKUP.fullmatch(text[end:])
+    assert bool(extraction.statements) == bool(text.strip())
+    mentioned = [{c.name for c in s.concepts} for s in extraction.statements]
+    for pair in extraction.neighbours:
+        assert pair.a < pair.b
+        assert pair.earlier <= pair.later
+        assert {pair.a, pair.b} <= mentioned[pair.earlier] | mentioned[pair.later]
+
+
+@settings(max_examples=50)
+@given(TEXTS)
+def test_any_question_and_any_label_is_taken(text: str) -> None:
+    """No text crashes; a label always has a name unless it is blank."""
+    question = EXTRACTOR.question(text)
+    assert len(set(question.terms)) == len(question.terms)
+    assert bool(EXTRACTOR.concept_name(text)) == bool(text.strip())
+    EXTRACTOR.describe(text)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(TEXTS, st.sampled_from([None, "Anna"])), max_size=6), st.integers(1, 4))
+def test_many_at_once_are_as_one_by_one(
+    items: list[tuple[str, str | None]], batch_size: int
+) -> None:
+    """Batches change nothing."""
+    expected = [EXTRACTOR.extract(text, speaker=speaker) for text, speaker in items]
+    assert list(EXTRACTOR.extract_many(items, batch_size=batch_size)) == expected
+
+
+def test_many_are_streamed() -> None:
+    """No more is read ahead than a batch."""
+    read = 0
+
+    def endless() -> object:
+        nonlocal read
+        while True:
+            read += 1
+            yield "Anna left.", None
+
+    stream = EXTRACTOR.extract_many(endless(), batch_size=8)  # type: ignore[arg-type]
+    assert len(next(stream).statements) == 1
+    assert read == 8
+
+
+def test_the_speaker_is_mentioned_in_every_statement_and_stands_first() -> None:
+    """With the parts of the name, and as first neighbour of the first concept."""
+    extraction = EXTRACTOR.extract("I love tea. It is raining!", speaker="Anna Smith")
+    assert extraction.speaker_concept == "anna smith"
+    for statement in extraction.statements:
+        assert statement.concepts[:3] == (
+            ConceptMention(name="anna smith", label="Anna Smith", kind="entity"),
+            ConceptMention(name="anna", label="Anna", kind="name"),
+            ConceptMention(name="smith", label="Smith", kind="name"),
+        )
+    assert [(n.a, n.b) for n in extraction.neighbours] == [("anna smith", "tea")]
+
+
+def test_a_blank_speaker_is_none() -> None:
+    """As if it had not been given."""
+    assert EXTRACTOR.extract("I love tea.", speaker="  ").speaker_concept is None
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("coffee", "coffe"),
+        ("New York", "new york"),
+        ("new\n york", "new york"),
+        ("US", "us"),
+        ("U.S.", "us"),
+        ("Dr. Meyer", "dr meyer"),
+        ("#python", "python"),
+        ("C++", "c++"),
+        ("NEW YORK", "new york"),
+        ("the Beatles", "beatl"),
+        ("Anna's", "anna"),
+        ("Jean-Luc Picard", "jean luc picard"),
+        ("!!!", "!!!"),
+        ("x" * 200, "x" * 100),
+        ("", ""),
+    ],
+)
+def test_concept_names(label: str, name: str) -> None:
+    """How a text spells a concept leads to its key."""
+    assert EXTRACTOR.concept_name(label) == name
+
+
+def test_the_name_of_an_extracted_label_is_the_extracted_name() -> None:
+    """What history and forget are asked for is what was stored."""
+    text = "Anna Smith met Dr. Meyer of the United Nations in New York, USA, about two coffee cups."
+    for statement in EXTRACTOR.extract(text).statements:
+        assert len(statement.concepts) > 8
+        for concept in statement.concepts:
+            assert EXTRACTOR.concept_name(concept.label) == concept.name
+
+
+def test_neighbours_at_a_distance() -> None:
+    """Configurable: at 2, the one after the next is a neighbour too."""
+    text = "Anna gave Bob some tea."
+    near = EXTRACTOR.extract(text).neighbours
+    far = Extractor(RecallConfig(distance=2)).extract(text).neighbours
+    assert [(n.a, n.b) for n in near] == [("anna", "bob"), ("bob", "tea")]
+    assert {(n.a, n.b) for n in far} == {("anna", "bob"), ("bob", "tea"), ("anna", "tea")}
+
+
+def test_the_papers_options() -> None:
+    """Nouns alone; the authors' trimming."""
+    text = "Anna gave Bob Miller two cups of tea in the kitchen."
+    assert names(text, RecallConfig(nouns_only=True)) == [
+        ["anna", "bob", "miller", "cup", "tea", "kitchen"]
+    ]
+    assert names(text, RecallConfig(trim_concepts=3)) == [["anna", "bob miller", "bob", "miller"]]
+
+
+def test_describe_is_of_the_text_as_a_whole() -> None:
+    """The terms of all sentences in order, and the traits of any."""
+    terms, traits = EXTRACTOR.describe("Anna left in 2019. Bob has three cats.")
+    assert terms == ("anna", "left", "2019", "bob", "three", "cat")
+    assert traits & (Trait.TIME | Trait.NUMBER | Trait.PAST) == (
+        Trait.TIME | Trait.NUMBER | Trait.PAST
+    )
+
+
+def test_too_many_statements_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the index of the item among many."""
+    monkeypatch.setattr(under_test, "MAX_POSITION", 1)
+    assert len(EXTRACTOR.extract("one\ntwo").statements) == 2
+    with pytest.raises(InvalidInputError, match="3 statements") as caught:
+        EXTRACTOR.extract("one\ntwo\nthree")
+    assert caught.value.argument == "text"
+    with pytest.raises(InvalidInputError, match="item 1: ") as caught:
+        list(EXTRACTOR.extract_many([("one", None), ("one\ntwo\nthree", None)]))
+    assert caught.value.index == 1
+
+
+@pytest.mark.parametrize(
+    "unit", ["(", "'", "👍", "a\n", "( ", '"a ', "Anna went home. ", "x", "-", "<a", "a'"]
+)
+def test_hostile_texts_take_bounded_time(unit: str) -> None:
+    """Rows of symbols, lines of one letter, words without end: none is lost, none is quadratic.
+
+    Quadratic tokenizing of these took minutes.
+    """
+    text = unit * (12_000 // len(unit))
+    extraction = EXTRACTOR.extract(text)
+    assert sum(map(len, statements(text, extraction))) > len(text) // 4

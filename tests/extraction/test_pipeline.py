@@ -1,0 +1,100 @@
+"""Which pipelines are taken, and what is said of those that are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Thread
+
+import pytest
+import spacy
+from spacy.language import Language
+
+from recallm.config import RecallConfig
+from recallm.errors import PipelineError
+from recallm.extraction import Extractor
+from recallm.extraction.pipeline import load_pipeline
+
+
+def saved(folder: Path, *, tags: bool, sentences: bool) -> str:
+    """A pipeline on disk that tags "Anna" a name, and every word after it a verb."""
+    nlp: Language = spacy.blank("en")
+    if tags:
+        ruler = nlp.add_pipe("attribute_ruler")
+        ruler.add([[{"ORTH": "Anna"}]], {"POS": "PROPN"})  # type: ignore[attr-defined]
+        ruler.add([[{"ORTH": "sings"}]], {"POS": "VERB"})  # type: ignore[attr-defined]
+    if sentences:
+        nlp.add_pipe("sentencizer")
+    nlp.to_disk(folder)
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("model", "advice"),
+    [
+        ("en_core_web_lg", "python -m spacy download en_core_web_lg"),
+        ("de_dep_news_trf", "python -m spacy download de_dep_news_trf"),
+        ("some_pipeline", "pip install some_pipeline"),
+        ("no/such/folder", "no such folder"),
+    ],
+)
+def test_a_missing_pipeline_says_what_to_install(model: str, advice: str) -> None:
+    """The error carries the name and the command."""
+    extractor = Extractor(RecallConfig(spacy_model=model))
+    with pytest.raises(PipelineError, match="is not installed") as caught:
+        extractor.extract("Anna sings.")
+    assert advice in str(caught.value)
+    assert caught.value.model == model
+
+
+def test_another_pipeline_takes_the_place_of_the_shipped_one(tmp_path: Path) -> None:
+    """Named by its folder."""
+    model = saved(tmp_path / "tiny", tags=True, sentences=True)
+    extraction = Extractor(RecallConfig(spacy_model=model)).extract("Anna sings. Anna sings.")
+    assert [statement.terms for statement in extraction.statements] == [("anna", "sing")] * 2
+
+
+@pytest.mark.parametrize(
+    ("tags", "sentences", "missing"),
+    [
+        (False, True, "no part-of-speech tags;"),
+        (True, False, "no sentence starts;"),
+        (False, False, "no part-of-speech tags and no sentence starts;"),
+    ],
+)
+def test_a_pipeline_that_cannot_do_it_is_refused(
+    tmp_path: Path, tags: bool, sentences: bool, missing: str
+) -> None:
+    """What is missing is named."""
+    with pytest.raises(PipelineError, match=missing):
+        load_pipeline(saved(tmp_path / "poor", tags=tags, sentences=sentences))
+
+
+def test_a_damaged_pipeline_is_an_error_of_the_tree(tmp_path: Path) -> None:
+    """With spaCy's own error as the cause."""
+    (tmp_path / "config.cfg").write_text("[nlp]\nlang = 5\n")
+    with pytest.raises(PipelineError, match="cannot be loaded") as caught:
+        load_pipeline(str(tmp_path))
+    assert caught.value.__cause__ is not None
+
+
+def test_a_pipeline_is_loaded_once() -> None:
+    """Extractors share it."""
+    assert load_pipeline(None) is load_pipeline(None)
+
+
+def test_threads_take_turns() -> None:
+    """The same text gives the same extraction from several threads at once."""
+    extractor = Extractor(RecallConfig())
+    texts = [f"Anna met Bob in room {n}. He gave her {n} books." for n in range(40)]
+    expected = [extractor.extract(text) for text in texts]
+    found: dict[int, list[object]] = {}
+
+    def work(number: int) -> None:
+        found[number] = [extractor.extract(text) for text in texts]
+
+    threads = [Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(found[number] == expected for number in range(4))

@@ -1,0 +1,86 @@
+"""What questions ask for, and of which time."""
+
+from __future__ import annotations
+
+import pytest
+
+from recallm.extraction.questions import asked_traits, temporal_intent
+from recallm.extraction.tenses import tenses
+from recallm.extraction.words import Lexicon, Word
+from recallm.model import TemporalIntent, Trait
+from tests.extraction.tagging import given
+
+PERSON = Trait.PERSON | Trait.NAME
+PLACE = Trait.PLACE | Trait.NAME
+ORGANISATION = Trait.ORGANISATION | Trait.NAME
+EXTENT = Trait.TIME | Trait.NUMBER
+
+
+def words(text: str) -> list[Word]:
+    lexicon = Lexicon()
+    return [lexicon.add(i, word) for i, word in enumerate(text.split())]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("When did Anna move", Trait.TIME),
+        ("Since when is she here", Trait.TIME),
+        ("What time is it", Trait.TIME),
+        ("What year was that", Trait.TIME),
+        ("In which month did she leave", Trait.TIME),
+        ("What is the date of the party", Trait.TIME),
+        ("How long did it take", EXTENT),
+        ("How often does she run", EXTENT),
+        ("How many cats has she", Trait.NUMBER),
+        ("How old is Bob", Trait.NUMBER),
+        ("Who wants tea", PERSON),
+        ("Whose car is it", PERSON),
+        ("To whom did he write", PERSON),
+        ("Which friend called", PERSON),
+        ("Where does she live", PLACE),
+        ("Which city did he visit", PLACE),
+        ("What other big cities did he see", PLACE),
+        ("What company does she work for", ORGANISATION),
+        ("Which one is it", Trait.NAME),
+        ("What is the name of the dog", Trait.NAME),
+        ("What is his dog called", Trait.NAME),
+        ("What did she buy", Trait(0)),
+        ("What is her job", Trait(0)),
+        ("Why did he leave", Trait(0)),
+        ("How did he leave", Trait(0)),
+        ("Does the man who called live here", Trait(0)),
+        ("Do you know where Bob lives", PLACE),
+        ("Tell me when Anna left", Trait.TIME),
+        ("Anna left", Trait(0)),
+        ("How", Trait(0)),
+        ("What", Trait(0)),
+        ("", Trait(0)),
+    ],
+)
+def test_asked_traits(question: str, expected: Trait) -> None:
+    """The first question word decides; questions of yes or no ask for nothing."""
+    assert asked_traits(words(question)) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Where/ADV does/AUX Anna/PROPN live/VERB now/ADV", "current"),
+        ("Where/ADV does/AUX Anna/PROPN live/VERB", "current"),
+        ("What/PRON is/AUX her/PRON job/NOUN", "current"),
+        ("Where/ADV did/AUX Anna/PROPN live/VERB before/ADV Rome/PROPN", "historical"),
+        ("Where/ADV did/AUX Anna/PROPN first/ADV live/VERB", "historical"),
+        ("When/ADV did/AUX Anna/PROPN move/VERB", "historical"),
+        ("Has/AUX Anna/PROPN ever/ADV sung/VERB", "historical"),
+        ("Where/ADV was/AUX Anna/PROPN in/ADP 2019/NUM", "historical"),
+        ("What/PRON did/AUX Anna/PROPN buy/VERB", "neutral"),
+        ("Will/AUX Anna/PROPN come/VERB", "neutral"),
+    ],
+)
+def test_temporal_intent(question: str, expected: TemporalIntent) -> None:
+    """Words decide before tenses do."""
+    tagged = given(question)
+    marks = [word.marks for word in tagged.words]
+    found = tenses(marks, tagged.tags, [word.lowered for word in tagged.words])
+    assert temporal_intent(tagged.words, found) == expected

@@ -1,0 +1,152 @@
+"""Traits: times, numbers, names, persons, tenses, questions."""
+
+from __future__ import annotations
+
+import pytest
+
+from recallm.extraction.concepts import entities
+from recallm.extraction.pipeline import TaggedText
+from recallm.extraction.traits import traits
+from recallm.model import Trait
+from tests.extraction.tagging import given
+
+
+def read(tagged: TaggedText) -> Trait:
+    return traits(tagged, (0, len(tagged.words)), entities(tagged), tagged.text.strip())
+
+
+TIMES = [
+    "we/PRON met/VERB yesterday/NOUN",
+    "in/ADP 1999/NUM",
+    "the/DET 1980s/NOUN",
+    "at/ADP 10:30/NUM",
+    "at/ADP 3/NUM pm/NOUN",
+    "on/ADP Monday/PROPN",
+    "in/ADP May/PROPN",
+    "on/ADP may/AUX 3/NUM",
+    "last/ADJ week/NOUN",
+    "three/NUM days/NOUN ago/ADV",
+    "a/DET few/ADJ years/NOUN",
+    "on/ADP 2020-05-03/NUM",
+    "on/ADP 3/5/2020/NUM",
+    "this/DET spring/NOUN",
+    "every/DET Tuesday/PROPN",
+    "at/ADP 7am/NUM",
+]
+NO_TIMES = [
+    "you/PRON may/AUX go/VERB",
+    "they/PRON march/VERB on/ADV",
+    "a/DET spring/NOUN of/ADP water/NOUN",
+    "it/PRON costs/VERB 3.50/NUM",
+    "I/PRON fall/VERB asleep/ADJ",
+    "May/AUX I/PRON go/VERB",
+    "12345/NUM people/NOUN",
+    "the/DET second/ADJ book/NOUN",
+]
+
+
+@pytest.mark.parametrize("tagged", TIMES)
+def test_dates_and_times(tagged: str) -> None:
+    """By rule: no pipeline label is asked."""
+    assert read(given(tagged)) & Trait.TIME
+
+
+@pytest.mark.parametrize("tagged", NO_TIMES)
+def test_what_only_looks_like_a_time(tagged: str) -> None:
+    """Words with another meaning count where they are written as names or beside a number."""
+    assert not read(given(tagged)) & Trait.TIME
+
+
+@pytest.mark.parametrize(
+    ("tagged", "expected"),
+    [
+        ("he/PRON loved/VERB it/PRON", Trait.PAST),
+        ("he/PRON went/VERB home/ADV", Trait.PAST),
+        ("she/PRON has/AUX gone/VERB", Trait.PAST | Trait.PRESENT),
+        ("he/PRON loves/VERB it/PRON", Trait.PRESENT),
+        ("we/PRON are/AUX here/ADV", Trait.PRESENT),
+        ("he/PRON needs/VERB food/NOUN", Trait.PRESENT),
+        ("it/PRON will/AUX rain/VERB", Trait.FUTURE),
+        ("it/PRON wo/AUX n't/PART rain/VERB", Trait.FUTURE),
+        ("she/PRON is/AUX going/VERB to/PART sing/VERB", Trait.FUTURE | Trait.PRESENT),
+        ("she/PRON is/AUX going/VERB home/ADV", Trait.PRESENT),
+        ("did/AUX she/PRON like/VERB it/PRON", Trait.PAST),
+        ("a/DET red/ADJ cat/NOUN", Trait(0)),
+    ],
+)
+def test_tenses(tagged: str, expected: Trait) -> None:
+    """By the forms of verbs and auxiliaries."""
+    assert read(given(tagged)) & (Trait.PAST | Trait.PRESENT | Trait.FUTURE) == expected
+
+
+@pytest.mark.parametrize(
+    ("tagged", "expected"),
+    [
+        ("three/NUM cats/NOUN", True),
+        ("12/NUM cats/NOUN", True),
+        ("the/DET 3rd/ADJ cat/NOUN", True),
+        ("in/ADP 1999/NUM", False),
+        ("one/NUM of/ADP us/PRON", False),
+        ("a/DET cat/NOUN", False),
+    ],
+)
+def test_numbers(tagged: str, expected: bool) -> None:
+    """A year answers no "how many"."""
+    assert bool(read(given(tagged)) & Trait.NUMBER) is expected
+
+
+def test_names_and_their_types() -> None:
+    """Types are the recogniser's, of the shipped pipeline and of spaCy's own."""
+    assert read(given("Anna/PROPN left/VERB")) & Trait.NAME
+    for label, trait in [
+        ("PER", Trait.PERSON),
+        ("PERSON", Trait.PERSON),
+        ("LOC", Trait.PLACE),
+        ("GPE", Trait.PLACE),
+        ("ORG", Trait.ORGANISATION),
+    ]:
+        found = read(given("Anna/PROPN left/VERB", entities=[(0, 1, label)]))
+        assert found & (Trait.PERSON | Trait.PLACE | Trait.ORGANISATION) == trait
+    assert not read(given("a/DET cat/NOUN")) & Trait.NAME
+
+
+def test_first_person_and_negation() -> None:
+    """ "US" in capitals is not us."""
+    assert read(given("I/PRON never/ADV left/VERB")) & (Trait.FIRST_PERSON | Trait.NEGATION) == (
+        Trait.FIRST_PERSON | Trait.NEGATION
+    )
+    assert read(given("he/PRON told/VERB us/PRON")) & Trait.FIRST_PERSON
+    assert not read(given("the/DET US/PROPN won/VERB")) & Trait.FIRST_PERSON
+
+
+@pytest.mark.parametrize(
+    "tagged",
+    [
+        "she/PRON left/VERB ?/PUNCT",
+        "she/PRON left/VERB ?!/PUNCT",
+        '"/PUNCT she/PRON left/VERB ?/PUNCT "/PUNCT',
+        "she/PRON left/VERB ?/PUNCT 👍/SYM",
+        "what/PRON is/AUX this/PRON",
+        "how/ADV many/ADJ cats/NOUN",
+        "which/DET cat/NOUN did/AUX you/PRON see/VERB",
+        "do/AUX you/PRON like/VERB it/PRON",
+    ],
+)
+def test_questions(tagged: str) -> None:
+    """They end in a question mark or start like one."""
+    assert read(given(tagged)) & Trait.QUESTION
+
+
+@pytest.mark.parametrize(
+    "tagged",
+    [
+        "she/PRON left/VERB ./PUNCT",
+        "when/ADV we/PRON met/VERB it/PRON rained/VERB",
+        "what/PRON is/AUX done/VERB is/AUX done/VERB ./PUNCT",
+        'he/PRON asked/VERB "/PUNCT why/ADV ?/PUNCT "/PUNCT twice/ADV',
+        "do/VERB this/DET job/NOUN now/ADV ./PUNCT",
+    ],
+)
+def test_no_questions(tagged: str) -> None:
+    """A question inside of a statement leaves it a statement."""
+    assert not read(given(tagged)) & Trait.QUESTION
