@@ -28,7 +28,7 @@ Row = tuple[Any, ...]
 _IDLE_READERS = 8
 """Connections kept open for the next reader."""
 
-_CACHE_KIB = 16_384
+_CACHE_KIB = 65_536
 _CHECKPOINT_PAGES = 8_000
 """The write-ahead log is copied into the file when it is about 32 MB: a batch of 1,000 statements
 writes some 10 MB, and a page that several batches touch is copied once."""
@@ -351,7 +351,8 @@ class FileConnections:
                         create_schema(connection)
                     connection.execute("COMMIT")
                 except BaseException:
-                    connection.execute("ROLLBACK")
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
                     raise
                 check_schema(connection, self._name)
                 return

@@ -73,9 +73,10 @@ class EntityBatch:
             "INSERT OR IGNORE INTO entity_evidence VALUES (?, ?, ?)",
             (self._ns, number, statement_key(t_index, upsert.position)),
         )
-        if before not in (_UNKNOWN, concept):
-            if recount_updates(self._connection, self._ns, before):
-                self._concepts = {name: id for name, id in self._concepts.items() if id != before}
+        if before not in (_UNKNOWN, concept) and recount_updates(
+            self._connection, self._ns, before
+        ):
+            self._concepts = {name: id for name, id in self._concepts.items() if id != before}
         (statements,) = self._connection.execute(
             "SELECT statements FROM concept WHERE id = ?", (concept,)
         ).fetchone()

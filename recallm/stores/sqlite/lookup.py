@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any, LiteralString
+from typing import Any, LiteralString, TypeVar
 
-__all__ = ["Fetch", "fetch_by", "in_chunks", "inserted"]
+__all__ = ["Fetch", "fetch_by", "in_chunks", "in_pairs", "inserted"]
 
 Fetch = Callable[[LiteralString, Sequence[object]], list[tuple[Any, ...]]]
 """Run a query and give all its rows."""
 
 _CHUNK = 512
+
+_T = TypeVar("_T")
 
 
 def in_chunks(values: Iterable[object]) -> Iterator[tuple[LiteralString, list[object]]]:
@@ -19,20 +21,35 @@ def in_chunks(values: Iterable[object]) -> Iterator[tuple[LiteralString, list[ob
 
     The last value is repeated up to a power of two, so that few query texts are compiled.
     """
-    listed = list(values)
+    for chunk in _padded(list(values)):
+        yield _MARKS[len(chunk)], chunk
+
+
+def in_pairs(
+    values: Sequence[tuple[object, object]],
+) -> Iterator[tuple[LiteralString, list[object]]]:
+    """The same for pairs: rows for ``VALUES …``, and their values, flat."""
+    for chunk in _padded(list(values)):
+        yield _PAIRS[len(chunk)], [value for pair in chunk for value in pair]
+
+
+def _padded(listed: list[_T]) -> Iterator[list[_T]]:
     for first in range(0, len(listed), _CHUNK):
         chunk = listed[first : first + _CHUNK]
         size = 1 << (len(chunk) - 1).bit_length()
-        chunk += chunk[-1:] * (size - len(chunk))
-        yield _PLACEHOLDERS[size], chunk
+        yield chunk + chunk[-1:] * (size - len(chunk))
 
 
-def _placeholders(size: int) -> LiteralString:
-    marks: list[LiteralString] = ["?"] * size
-    return ",".join(marks)
+def _repeated(mark: LiteralString) -> dict[int, LiteralString]:
+    texts: dict[int, LiteralString] = {}
+    for power in range(_CHUNK.bit_length()):
+        marks: list[LiteralString] = [mark] * (1 << power)
+        texts[1 << power] = ",".join(marks)
+    return texts
 
 
-_PLACEHOLDERS: dict[int, LiteralString] = {1 << power: _placeholders(1 << power) for power in range(10)}
+_MARKS = _repeated("?")
+_PAIRS = _repeated("(?,?)")
 
 
 def inserted(connection: sqlite3.Connection, sql: LiteralString, values: Sequence[object]) -> int:

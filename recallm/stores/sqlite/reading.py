@@ -30,8 +30,9 @@ from recallm.stores.sqlite.codec import unpack, unpack_mentions, unpack_timestam
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.graph import read_entities, read_triplets
 from recallm.stores.sqlite.lookup import fetch_by
+from recallm.stores.sqlite.relations import among, newest_relations, relation_count
 from recallm.stores.sqlite.totals import concept_rows, context_version, summaries_in_force
-from recallm.stores.sqlite.traversal import among, linked_to, newest_relations, relation_count
+from recallm.stores.sqlite.traversal import linked_to
 from recallm.stores.sqlite.view import Sieve, View
 
 __all__ = ["SQLiteReader"]

@@ -1,29 +1,28 @@
-"""Relations, and what is linked, within a view.
+"""What is linked to a concept, within a view.
 
-``neighbour`` knows every relation that evidence shows now. A view of the past holds each against
-its evidence: the row with the latest visible ``shown`` carries the strength at that t; where the
-view has holes, the visible rows are counted.
+The search starts from the window's side, since a window is small and a hub is not: a concept of
+the window is asked whether it is related to the start, or shares a neighbour with it. Where a wide
+window holds little that is linked, the search goes out from the start.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from itertools import combinations
-from typing import Any, LiteralString
+from collections.abc import Collection, Iterator
+from typing import LiteralString
 
-from recallm.model import ConceptRow, Relation, statement_key
+from recallm.model import ConceptRow, statement_key
 from recallm.stores.sqlite.codec import unpack_mentions
 from recallm.stores.sqlite.lookup import fetch_by
 from recallm.stores.sqlite.totals import concept_rows
 from recallm.stores.sqlite.view import View
 
-__all__ = ["among", "linked_to", "newest_relations", "relation_count"]
+__all__ = ["linked_to"]
+
+_PAGE = 256
+"""Concepts of the window that are tested at a time."""
 
 _FEW_NEIGHBOURS = 4096
-"""Up to so many, a concept's neighbours are read at once."""
-
-_WIDE_WINDOW = 256
-"""From so many concepts in the window on, going out from the start beats testing each."""
+"""Up to so many, the neighbours of the start are read at once."""
 
 _SMALL_BALL = 20_000
 """Relations looked through at most when going out from the start."""
@@ -31,146 +30,90 @@ _SMALL_BALL = 20_000
 _SHORT_SPAN = 1_000
 """Updates whose statements are read to find what a past window holds."""
 
-Found = dict[tuple[str, str], Relation]
-
-
-def relation_count(view: View) -> int:
-    """How many relations are visible."""
-    if view.is_present:
-        (rows,) = view.rows("SELECT count(*) FROM neighbour WHERE ns = ?", (view.ns,))[0]
-        return int(rows) // 2
-    (pairs,) = view.rows(
-        "SELECT count(*) FROM (SELECT DISTINCT a, b FROM evidence WHERE ns = ?" + view.shown + ")",
-        (view.ns, *view.shown_values),
-    )[0]
-    return int(pairs)
-
-
-def newest_relations(view: View, names: Collection[str], limit: int) -> list[Relation]:
-    """``GraphReader.relations``."""
-    found: Found = {}
-    for name, concept in view.ids("concept", names).items():
-        for t_index, strength, other in _newest(view, concept, limit):
-            _add(found, name, other, strength, t_index)
-    return _by_ends(found)
-
-
-def _newest(view: View, concept: int, limit: int) -> list[tuple[int, int, str]]:
-    """(t_index, strength, the other end's name) of one concept's newest relations."""
-    if view.has_holes:
-        rows = view.rows(
-            "SELECT max(shown), count(*), c.name FROM neighbour n JOIN concept c ON c.id = n.b"
-            " JOIN evidence e ON e.ns = n.ns AND e.a = min(n.a, n.b) AND e.b = max(n.a, n.b)"
-            " WHERE n.ns = ? AND n.a = ?" + view.shown + " GROUP BY n.b",
-            (view.ns, concept, *view.shown_values),
-        )
-    else:
-        rows = view.rows(
-            "SELECT n.t_index, e.strength, c.name FROM neighbour n JOIN concept c ON c.id = n.b"
-            " JOIN evidence e ON e.ns = n.ns AND e.a = min(n.a, n.b) AND e.b = max(n.a, n.b)"
-            "  AND e.shown = n.t_index"
-            " WHERE n.ns = ? AND n.a = ? AND n.t_index <= ?"
-            " ORDER BY n.t_index DESC, e.strength DESC, c.name LIMIT ?",
-            (view.ns, concept, view.ceiling, limit),
-        )
-        if not view.is_present:
-            rows += view.rows(
-                "SELECT e.shown, e.strength, c.name FROM neighbour n JOIN concept c ON c.id = n.b"
-                " JOIN evidence e ON e.ns = n.ns AND e.a = min(n.a, n.b) AND e.b = max(n.a, n.b)"
-                "  AND e.shown = (SELECT max(shown) FROM evidence q WHERE q.ns = e.ns"
-                "   AND q.a = e.a AND q.b = e.b AND q.shown <= ?)"
-                " WHERE n.ns = ? AND n.a = ? AND n.t_index > ?",
-                (view.ceiling, view.ns, concept, view.ceiling),
-            )
-    rows.sort(key=lambda row: (-row[0], -row[1], row[2]))
-    return rows[:limit]
-
-
-def among(view: View, names: Collection[str]) -> list[Relation]:
-    """``GraphReader.relations_among``: the neighbours of those who have few; of two who both have
-    many, whether they are related."""
-    ids = {id: name for name, id in view.ids("concept", names).items()}
-    few = max(64, len(ids))
-    pairs: set[tuple[int, int]] = set()
-    hubs: list[int] = []
-    for concept in ids:
-        rows = view.rows(
-            "SELECT b FROM neighbour WHERE ns = ? AND a = ? LIMIT ?", (view.ns, concept, few + 1)
-        )
-        if len(rows) > few:
-            hubs.append(concept)
-        else:
-            pairs.update((min(concept, b), max(concept, b)) for (b,) in rows if b in ids)
-    pairs.update(combinations(sorted(hubs), 2))
-    found: Found = {}
-    for a, b in pairs:
-        latest = _strength(view, a, b)
-        if latest is not None:
-            _add(found, ids[a], ids[b], *latest)
-    return _by_ends(found)
-
-
-def _strength(view: View, a: int, b: int) -> tuple[int, int] | None:
-    """Strength and t_index of the relation of two concepts (``a < b``), if it is visible."""
-    if view.has_holes:
-        ((strength, t_index),) = view.rows(
-            "SELECT count(*), max(shown) FROM evidence WHERE ns = ? AND a = ? AND b = ?"
-            + view.shown,
-            (view.ns, a, b, *view.shown_values),
-        )
-        return (strength, t_index) if strength else None
-    rows = view.rows(
-        "SELECT strength, shown FROM evidence WHERE ns = ? AND a = ? AND b = ? AND shown <= ?"
-        " ORDER BY shown DESC LIMIT 1",
-        (view.ns, a, b, view.ceiling),
-    )
-    return (rows[0][0], rows[0][1]) if rows else None
+_RELATED: LiteralString = (
+    "EXISTS (SELECT 1 FROM evidence WHERE ns = ? AND a = min({one}, {other})"
+    " AND b = max({one}, {other}){past})"
+)
 
 
 def linked_to(
     view: View, start: str, hops: int, oldest: int, newest: int, limit: int
 ) -> list[ConceptRow]:
-    """``GraphReader.linked``: from the window's side, since a window is small and a hub is not."""
-    if hops < 1 or limit < 1 or start not in (ids := view.ids("concept", [start])):
+    """``GraphReader.linked``."""
+    newest = min(newest, view.ceiling)
+    if (
+        hops < 1
+        or limit < 1
+        or newest < oldest
+        or start not in (ids := view.ids("concept", [start]))
+    ):
         return []
-    window = _window(view, max(oldest, 0), min(newest, view.ceiling))
-    window.pop(start, None)
     search = _Search(view, ids[start])
-    reached: set[int] | None = None
-    if hops > 2 or len(window) > _WIDE_WINDOW:
-        wanted = [id for id, _ in window.values()]
-        reached = search.ball(hops, wanted, bounded=hops <= 2)
     near: list[str] = []
-    for name, (id, _) in window.items():
-        if (id in reached) if reached is not None else search.is_near(id, hops):
-            near.append(name)
-            if len(near) == limit:
-                break
-    return concept_rows(view, near, None)
+    reached: set[int] | None = None
+    for number, page in enumerate(_pages(view, oldest, newest)):
+        page.pop(ids[start], None)
+        if reached is None and (hops > 2 or number == 1):
+            reached = search.ball(hops, bounded=hops <= 2)
+        found = page.keys() & reached if reached is not None else search.near(list(page), hops)
+        near += [name for id, name in page.items() if id in found]
+        if len(near) >= limit:
+            break
+    return concept_rows(view, near[:limit], None)
 
 
-def _window(view: View, oldest: int, newest: int) -> dict[str, tuple[int, int]]:
-    """Name → (id, t_index) of the concepts with a t_index in the window, latest first."""
-    if view.is_present:
+def _pages(view: View, oldest: int, newest: int) -> Iterator[dict[int, str]]:
+    """Id → name of the concepts with a t_index in the window, latest first, some at a time."""
+    if not view.is_present:
+        window = _past_window(view, max(oldest, 0), newest)
+        for first in range(0, len(window), _PAGE):
+            yield dict(window[first : first + _PAGE])
+        return
+    # The last t of a page is read to its end, so that the next page begins below it.
+    while True:
         rows = view.rows(
-            "SELECT name, id, t_index FROM concept WHERE ns = ? AND t_index BETWEEN ? AND ?"
-            " ORDER BY t_index DESC, name",
-            (view.ns, oldest, newest),
+            "SELECT id, name, t_index FROM concept WHERE ns = ? AND t_index BETWEEN ? AND ?"
+            " ORDER BY t_index DESC LIMIT ?",
+            (view.ns, oldest, newest, _PAGE),
         )
-        return {name: (id, t_index) for name, id, t_index in rows}
-    names = _touched_within(view, oldest, newest)
-    found = [row for row in concept_rows(view, names, None) if oldest <= row.t_index <= newest]
-    ids = view.ids("concept", [row.name for row in found])
-    return {row.name: (ids[row.name], row.t_index) for row in found}
+        full = len(rows) == _PAGE
+        if full:
+            last = rows[-1][2]
+            rows = [row for row in rows if row[2] > last]
+            rows += view.rows(
+                "SELECT id, name, t_index FROM concept WHERE ns = ? AND t_index = ?",
+                (view.ns, last),
+            )
+            newest = last - 1
+        rows.sort(key=lambda row: (-row[2], row[1]))
+        yield {id: name for id, name, _ in rows}
+        if not full:
+            return
+
+
+def _past_window(view: View, oldest: int, newest: int) -> list[tuple[int, str]]:
+    """(id, name) of the concepts whose t_index in a past view lies in the window, latest first."""
+    latest: LiteralString = (
+        "SELECT id, name, max("
+        "coalesce((SELECT max(at) FROM mention WHERE ns = c.ns AND concept = c.id"
+        + view.seen
+        + "), -1), coalesce((SELECT max(v.at) FROM entity e JOIN entity_evidence v"
+        " ON v.ns = e.ns AND v.entity = e.number WHERE e.ns = c.ns AND e.concept = c.id"
+        + view.seen
+        + "), -1)) >> 20 FROM concept c WHERE ns = ?"
+    )
+    lead = (*view.seen_values, *view.seen_values, view.ns)
+    if newest - oldest > _SHORT_SPAN:
+        rows = view.rows(latest + " AND t_index >= ?", (*lead, oldest))
+    else:
+        names = _touched_within(view, oldest, newest)
+        rows = fetch_by(view.rows, latest + " AND name IN", names, lead=lead)
+    within = sorted({(-t, name, id) for id, name, t in rows if oldest <= t <= newest})
+    return [(id, name) for _, name, id in within]
 
 
 def _touched_within(view: View, oldest: int, newest: int) -> set[str]:
-    """The names of at least all concepts whose t_index in a past view lies in the window."""
-    if newest - oldest > _SHORT_SPAN:
-        rows = view.rows(
-            "SELECT name FROM concept WHERE ns = ? AND t_index >= ?", (view.ns, oldest)
-        )
-        return {name for (name,) in rows}
+    """The names of the concepts that the visible updates in the window touch."""
     span = (statement_key(oldest, 0), statement_key(newest + 1, 0))
     said = view.rows(
         "SELECT concepts FROM statement WHERE ns = ? AND at >= ? AND at < ?" + view.seen,
@@ -191,105 +134,110 @@ class _Search:
     def __init__(self, view: View, start: int) -> None:
         self._view = view
         self._start = start
-        # A relation stands in `neighbour` as long as any evidence does: a view of the past asks
-        # the evidence too.
-        past: LiteralString = "" if view.is_present else view.shown
-        self._related: LiteralString
-        self._related = (
-            "EXISTS (SELECT 1 FROM evidence WHERE ns = ? AND a = min(n.b, ?) AND b = max(n.b, ?)"
-            + past
-            + ")"
-        )
         self._past_values = view.shown_values
         first = self._neighbours([start], _FEW_NEIGHBOURS)
         self._few: set[int] | None = None if len(first) > _FEW_NEIGHBOURS else set(first)
 
-    def ball(self, hops: int, wanted: Iterable[int], *, bounded: bool) -> set[int] | None:
-        """Everything at most ``hops`` from the start, or at least those of it that are wanted;
-        None where that is more than a small ball and ``bounded`` asks for no more."""
-        missing = set(wanted)
+    def near(self, concepts: list[int], hops: int) -> set[int]:
+        """Which of the concepts are one or (``hops`` = 2) two relations from the start."""
+        if self._few is None:
+            found = self._filter(concepts, self._is_related("c.id"), self._related_values())
+        else:
+            found = self._few & set(concepts)
+        if hops < 2:
+            return found
+        rest = [concept for concept in concepts if concept not in found]
+        # Of two that both have many neighbours, the start's are the ones to go through if they
+        # are known to be few.
+        most = -1 if self._few is None else max(64, len(self._few))
+        values = (most, *self._related_values(), *self._also_values())
+        found |= self._filter(
+            rest,
+            "EXISTS (SELECT 1 FROM (SELECT a, b FROM neighbour WHERE ns = c.ns AND a = c.id"
+            " LIMIT ?) n WHERE " + self._is_related("n.b") + self._also("n.a", "n.b") + ")",
+            values,
+        )
+        if most < 0:
+            return found
+        rest = [concept for concept in rest if concept not in found]
+        return found | self._filter(
+            rest,
+            "(SELECT count(*) FROM (SELECT 1 FROM neighbour WHERE ns = c.ns AND a = c.id LIMIT ?))"
+            " > ? AND EXISTS (SELECT 1 FROM neighbour n WHERE n.ns = c.ns AND n.a = ? AND "
+            + self._pair("n.b", "c.id")
+            + self._also("n.a", "n.b")
+            + ")",
+            (
+                most + 1, most, self._start, self._view.ns, *self._past_values,
+                *self._also_values(),
+            ),
+        )  # fmt: skip
+
+    def ball(self, hops: int, *, bounded: bool) -> set[int] | None:
+        """Everything at most ``hops`` from the start; None where ``bounded`` and that is much."""
         reached = {self._start}
         frontier = [self._start]
         for _ in range(hops):
-            cap = _SMALL_BALL if bounded else -1
-            found = set(self._neighbours(frontier, cap))
+            found = self._neighbours(frontier, _SMALL_BALL if bounded else -1)
             if bounded and len(found) > _SMALL_BALL:
                 return None
-            frontier = sorted(found - reached)
-            reached |= found
-            missing -= found
-            if not missing or not frontier:
+            frontier = sorted(set(found) - reached)
+            reached.update(frontier)
+            if not frontier:
                 break
         return reached
 
-    def is_near(self, concept: int, hops: int) -> bool:
-        """Whether the concept is one or (``hops`` = 2) two relations from the start."""
-        if self._few is not None:
-            if concept in self._few:
-                return True
-        elif self._are_related(concept):
-            return True
-        return hops == 2 and self._share_neighbour(concept)
-
-    def _are_related(self, concept: int) -> bool:
-        rows = self._view.rows(
-            "SELECT 1 FROM (SELECT ? AS b) n WHERE " + self._related,
-            (concept, self._view.ns, self._start, self._start, *self._past_values),
+    def _filter(
+        self, concepts: list[int], condition: LiteralString, values: tuple[object, ...]
+    ) -> set[int]:
+        """Those of the concepts ``c`` that meet a condition."""
+        rows = fetch_by(
+            self._view.rows,
+            "SELECT id FROM concept c WHERE " + condition + " AND id IN",
+            concepts,
+            lead=values,
         )
-        return bool(rows)
+        return {id for (id,) in rows}
 
-    def _share_neighbour(self, concept: int) -> bool:
-        """Ask from the side that has fewer neighbours."""
-        few = -1 if self._few is None else len(self._few)
-        mine = self._neighbours([concept], few) if few >= 0 else []
-        if self._few is not None and len(mine) <= few:
-            return not self._few.isdisjoint(mine)
-        one, other = (concept, self._start) if self._few is None else (self._start, concept)
-        return self._any_between(one, other)
+    def _pair(self, one: LiteralString, other: LiteralString) -> LiteralString:
+        """That two concepts are related, in this view. Values: ``ns``, then the view's."""
+        past: LiteralString = self._view.shown
+        text: LiteralString = _RELATED.replace("{one}", one).replace("{other}", other)
+        return text.replace("{past}", past)
 
-    def _any_between(self, one: int, other: int) -> bool:
-        """Whether some neighbour of ``one`` is related to ``other``."""
-        ns, past = self._view.ns, self._past_values
-        sql: LiteralString = "SELECT 1 FROM neighbour n WHERE ns = ? AND a = ? AND " + self._related
-        values: tuple[Any, ...] = (ns, one, ns, other, other, *past)
-        if not self._view.is_present:
-            sql += " AND " + self._related
-            values = (*values, ns, one, one, *past)
-        return bool(self._view.rows(sql + " LIMIT 1", values))
+    def _is_related(self, one: LiteralString) -> LiteralString:
+        """That a concept is related to the start. Values: ``_related_values``."""
+        return (
+            "EXISTS (SELECT 1 FROM evidence WHERE ns = ? AND a = min(" + one + ", ?)"
+            " AND b = max(" + one + ", ?)" + self._view.shown + ")"
+        )
+
+    def _related_values(self) -> tuple[object, ...]:
+        return (self._view.ns, self._start, self._start, *self._past_values)
+
+    def _also(self, one: LiteralString, other: LiteralString) -> LiteralString:
+        """That a row of ``neighbour`` holds in a view of the past, where it may be younger."""
+        return "" if self._view.is_present else " AND " + self._pair(one, other)
+
+    def _also_values(self) -> tuple[object, ...]:
+        return () if self._view.is_present else (self._view.ns, *self._past_values)
 
     def _neighbours(self, concepts: Collection[int], cap: int) -> list[int]:
         """The neighbours of some concepts, repeated; more than ``cap`` of them only to show that
         there are more (all if negative)."""
         found: list[int] = []
-        present = self._view.is_present
-        for first in range(0, len(listed := list(concepts)), 64):
+        listed = list(concepts)
+        for first in range(0, len(listed), 64):
             left = -1 if cap < 0 else cap + 1 - len(found)
             if left == 0:
                 break
             rows = fetch_by(
                 self._view.rows,
-                "SELECT b FROM neighbour n WHERE "
-                + ("" if present else self._visible_pair())
-                + "ns = ? AND a IN",
+                "SELECT b FROM neighbour n WHERE ns = ? AND a IN",
                 listed[first : first + 64],
-                "LIMIT ?",
-                lead=(*(() if present else self._past_values), self._view.ns),
-                tail=(left,),
+                self._also("n.a", "n.b") + " LIMIT ?",
+                lead=(self._view.ns,),
+                tail=(*self._also_values(), left),
             )
             found += [b for (b,) in rows]
         return found
-
-    def _visible_pair(self) -> LiteralString:
-        return (
-            "EXISTS (SELECT 1 FROM evidence e WHERE e.ns = n.ns AND e.a = min(n.a, n.b)"
-            " AND e.b = max(n.a, n.b)" + self._view.shown + ") AND "
-        )
-
-
-def _add(found: Found, one: str, other: str, strength: int, t_index: int) -> None:
-    a, b = sorted((one, other))
-    found[a, b] = Relation(a=a, b=b, strength=strength, t_index=t_index)
-
-
-def _by_ends(found: Found) -> list[Relation]:
-    return [relation for _, relation in sorted(found.items(), key=lambda item: item[0])]

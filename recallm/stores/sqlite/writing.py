@@ -25,7 +25,7 @@ from recallm.stores.sqlite.codec import (
     timestamp_text,
 )
 from recallm.stores.sqlite.entities import EntityBatch
-from recallm.stores.sqlite.lookup import Fetch, fetch_by, inserted
+from recallm.stores.sqlite.lookup import Fetch, fetch_by, in_pairs, inserted
 
 __all__ = ["Numbered", "apply_updates", "fetch_from", "open_namespace", "write_updates"]
 
@@ -199,14 +199,10 @@ class _Batch:
         return ids
 
     def _write_terms(self) -> dict[str, int]:
-        holders: Counter[str] = Counter()
-        length = 0
-        statements = 0
-        for _, update, _ in self._updates:
-            for statement in update.statements:
-                holders.update(set(statement.terms))
-                length += len(statement.terms)
-                statements += 1
+        said = [
+            statement.terms for _, update, _ in self._updates for statement in update.statements
+        ]
+        holders = Counter(stem for terms in said for stem in set(terms))
         ids: dict[str, int] = dict(
             fetch_by(
                 self._fetch,
@@ -229,7 +225,7 @@ class _Batch:
         self._connection.executemany("INSERT INTO term VALUES (?, ?, ?, ?)", new)
         self._connection.execute(
             "UPDATE namespace SET statements = statements + ?, terms = terms + ? WHERE id = ?",
-            (statements, length, self._ns),
+            (len(said), sum(map(len, said)), self._ns),
         )
         return ids
 
@@ -321,8 +317,10 @@ class _Batch:
                         int(statement.traits),
                     )
                 )  # fmt: skip
-                for stem, count in Counter(statement.terms).items():
-                    postings.append((ns, terms[stem], at, count, session))
+                counts: dict[str, int] = {}
+                for stem in statement.terms:
+                    counts[stem] = counts.get(stem, 0) + 1
+                postings += [(ns, terms[stem], at, n, session) for stem, n in counts.items()]
                 mentions += [(ns, concepts[mention.name], at) for mention in statement.concepts]
             for vector in update.vectors:
                 at = statement_key(t_index, vector.position)
@@ -371,15 +369,15 @@ class _Batch:
     ) -> dict[tuple[int, int], tuple[int, int]]:
         """(a, b) → (t, strength) of what is stored."""
         found: dict[tuple[int, int], tuple[int, int]] = {}
-        ask = self._connection.execute
-        for a, b in pairs:
-            row = ask(
-                "SELECT shown, strength FROM evidence WHERE ns = ? AND a = ? AND b = ?"
-                " ORDER BY shown DESC LIMIT 1",
-                (self._ns, a, b),
-            ).fetchone()
-            if row is not None:
-                found[a, b] = row
+        for rows, values in in_pairs(pairs):
+            for a, b, shown, strength in self._fetch(
+                "WITH pair (a, b) AS (VALUES " + rows + ")"
+                " SELECT e.a, e.b, e.shown, e.strength FROM pair p CROSS JOIN evidence e"
+                " ON e.ns = ? AND e.a = p.a AND e.b = p.b AND e.shown = (SELECT max(shown)"
+                "  FROM evidence q WHERE q.ns = e.ns AND q.a = p.a AND q.b = p.b)",
+                [*values, self._ns],
+            ):
+                found[a, b] = (shown, strength)
         return found
 
 
