@@ -16,6 +16,13 @@ from recallm.testing.store_suite import StoreSuite
 from tests.neo4j.fixtures import RunningServer
 
 
+@pytest.fixture(scope="module")
+def driver(neo4j_server: RunningServer) -> Iterator[Driver]:
+    """One driver for all tests: a store leaves open what it was given."""
+    with GraphDatabase.driver(neo4j_server.uri, auth=neo4j_server.auth) as driver:
+        yield driver
+
+
 class TestDictStore(StoreSuite):
     """The oracle itself."""
 
@@ -64,12 +71,6 @@ class TestSQLiteFile(StoreSuite):
 class TestNeo4j(StoreSuite):
     """A server that all tests share: each has namespaces of its own."""
 
-    @pytest.fixture(scope="class")
-    def driver(self, neo4j_server: RunningServer) -> Iterator[Driver]:
-        """One driver for all: a store leaves open what it was given."""
-        with GraphDatabase.driver(neo4j_server.uri, auth=neo4j_server.auth) as driver:
-            yield driver
-
     @pytest.fixture
     def store(self, driver: Driver) -> Iterator[GraphStore]:
         """A store on the shared server."""
@@ -84,7 +85,9 @@ class TestNeo4j(StoreSuite):
         yield store
         store.close()
 
-    @pytest.mark.xfail(strict=True, reason="never: Neo4j reads what is committed at that moment")
+    @pytest.mark.xfail(
+        strict=True, raises=AssertionError, reason="never: Neo4j reads what is committed by then"
+    )
     def test_a_reader_keeps_what_is_forgotten(self, store: GraphStore, namespace: str) -> None:
         """On Neo4j what is forgotten is gone at once, for readers that are open too."""
         super().test_a_reader_keeps_what_is_forgotten(store, namespace)
