@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, LiteralString, Protocol
 from urllib.parse import quote
 
-from recallm.errors import ClosedError, StoreError, StoreReadOnlyError
+from recallm.errors import ClosedError, StoreBusyError, StoreError, StoreReadOnlyError
 from recallm.stores.sqlite.failures import busy, is_busy, translated
 from recallm.stores.sqlite.schema import check_schema, create_schema, is_empty_file
 
@@ -25,23 +25,32 @@ __all__ = ["Connections", "FileConnections", "MemoryConnections", "Snapshot"]
 
 Row = tuple[Any, ...]
 
-_IDLE_READERS = 8
+_IDLE_READERS = 4
 """Connections kept open for the next reader."""
 
-_CACHE_KIB = 65_536
+_READER_CACHE_KIB = 16_384
+_WRITER_CACHE_KIB = 32_768
+"""A batch of 1,000 statements changes some 20 MB of pages where there are a million relations."""
+
 _CHECKPOINT_PAGES = 8_000
 """The write-ahead log is copied into the file when it is about 32 MB: a batch of 1,000 statements
 writes some 10 MB, and a page that several batches touch is copied once."""
 
 _CHECKPOINT_WAIT_MS = 250
 
+_WRITING_ALREADY = (
+    "this thread is writing to the store already; finish that write first (read the records of a "
+    "restore from elsewhere than a write)"
+)
+
 
 class Snapshot:
     """One state of the database, for as long as a reader is open."""
 
-    def __init__(self, held: _Held, name: str) -> None:
+    def __init__(self, held: _Held, name: str, store: MemoryConnections | FileConnections) -> None:
         self._held = held
         self._name = name
+        self._store = store
         self.open = True
 
     def rows(self, sql: LiteralString, values: Sequence[object] = ()) -> list[Row]:
@@ -56,7 +65,7 @@ class Snapshot:
             with lock:
                 if lock is not held.lock:
                     continue
-                if not self.open:
+                if not self.open or self._store.closed:
                     raise ClosedError
                 try:
                     return held.connection.execute(sql, values).fetchall()
@@ -100,7 +109,7 @@ class MemoryConnections:
         self._timeout = timeout
         self._lock = threading.RLock()
         self._writing = False
-        self._closed = False
+        self.closed = False
         self._connection = _connect(":memory:", timeout)
         self._connection.execute("BEGIN")
         create_schema(self._connection)
@@ -112,11 +121,11 @@ class MemoryConnections:
     def read(self) -> Generator[Snapshot, None, None]:
         """See ``Connections.read``."""
         with self._lock:
-            if self._closed:
+            if self.closed:
                 raise ClosedError
             held = self._before if self._before is not None else self._current
             held.readers += 1
-        snapshot = Snapshot(held, "the store in memory")
+        snapshot = Snapshot(held, "the store in memory", self)
         try:
             yield snapshot
         finally:
@@ -135,10 +144,10 @@ class MemoryConnections:
         if not self._lock.acquire(timeout=self._timeout):
             raise busy("the store in memory", time.monotonic() - started, self._timeout)
         try:
-            if self._closed:
+            if self.closed:
                 raise ClosedError
             if self._writing:
-                raise busy("the store in memory", 0.0, self._timeout)
+                raise StoreBusyError(_WRITING_ALREADY)
             if keep_view or self._current.readers:
                 self._leave_copy(keep_view)
             self._writing = True
@@ -154,8 +163,7 @@ class MemoryConnections:
     def close(self) -> None:
         """See ``Connections.close``."""
         with self._lock:
-            self._closed = True
-            self._current.readers += 1
+            self.closed = True
             self._connection.close()
 
     def _leave_copy(self, keep_view: bool) -> None:
@@ -191,7 +199,7 @@ class FileConnections:
         self._writer_thread: int | None = None
         self._guard = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
-        self._closed = False
+        self.closed = False
         self._purge_due = False
         self._process = os.getpid()
         self._left_behind: list[object] = []
@@ -217,7 +225,7 @@ class FileConnections:
             if connection is not None:
                 connection.close()
             raise self._translated(error) from error
-        snapshot = Snapshot(_Held(connection, threading.RLock()), self._name)
+        snapshot = Snapshot(_Held(connection, threading.RLock()), self._name, self)
         try:
             yield snapshot
         finally:
@@ -238,7 +246,7 @@ class FileConnections:
             raise StoreReadOnlyError(self._refusal)
         started = time.monotonic()
         if self._writer_thread == threading.get_ident():
-            raise busy(self._name, 0.0, self._timeout)
+            raise StoreBusyError(_WRITING_ALREADY)
         if not self._lock.acquire(timeout=self._timeout):
             raise busy(self._name, time.monotonic() - started, self._timeout)
         try:
@@ -261,9 +269,9 @@ class FileConnections:
     def close(self) -> None:
         """See ``Connections.close``."""
         with self._guard:
-            if self._closed:
+            if self.closed:
                 return
-            self._closed = True
+            self.closed = True
             idle, self._idle = self._idle, []
         if self._process != os.getpid():
             self._left_behind.append((idle, self._writer))
@@ -344,6 +352,7 @@ class FileConnections:
                 # the latest updates with the power.
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("PRAGMA secure_delete = ON").fetchone()
+                connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
                 connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}").fetchone()
                 connection.execute("BEGIN IMMEDIATE")
                 try:
@@ -363,7 +372,7 @@ class FileConnections:
                 time.sleep(0.01)
 
     def _check(self) -> None:
-        if self._closed:
+        if self.closed:
             raise ClosedError
         if self._process != os.getpid():
             self._after_fork()
@@ -383,14 +392,14 @@ class FileConnections:
         with suppress(sqlite3.Error):
             connection.rollback()
         with self._guard:
-            if not (self._closed or self._immutable) and len(self._idle) < _IDLE_READERS:
+            if not (self.closed or self._immutable) and len(self._idle) < _IDLE_READERS:
                 self._idle.append(connection)
                 return
         connection.close()
 
     def _purge_if_free(self) -> None:
         """Take up the emptying of the log that an open reader put off."""
-        if not self._closed and self._lock.acquire(blocking=False):
+        if not self.closed and self._lock.acquire(blocking=False):
             try:
                 if self._writer is not None:
                     self._purge(self._writer)
@@ -409,7 +418,7 @@ class FileConnections:
         self._purge_due = bool(blocked)
 
     def _translated(self, error: sqlite3.Error) -> Exception:
-        if self._closed:
+        if self.closed:
             return ClosedError()
         return translated(error, self._name, waited=self._timeout, limit=self._timeout)
 
@@ -442,5 +451,5 @@ def _connect(address: str, timeout: float) -> sqlite3.Connection:
         cached_statements=256,
         uri=address.startswith("file:"),
     )
-    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    connection.execute(f"PRAGMA cache_size = -{_READER_CACHE_KIB}")
     return connection

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, LiteralString
 
 from recallm.model import (
@@ -24,6 +25,7 @@ from recallm.model import (
     Summary,
     Trait,
     Triplet,
+    statement_key,
 )
 from recallm.stores.sqlite.archive import dumped
 from recallm.stores.sqlite.codec import unpack, unpack_mentions, unpack_timestamp
@@ -33,9 +35,12 @@ from recallm.stores.sqlite.lookup import fetch_by
 from recallm.stores.sqlite.relations import among, newest_relations, relation_count
 from recallm.stores.sqlite.totals import concept_rows, context_version, summaries_in_force
 from recallm.stores.sqlite.traversal import linked_to
-from recallm.stores.sqlite.view import Sieve, View
+from recallm.stores.sqlite.view import MAX_T, Sieve, View
 
 __all__ = ["SQLiteReader"]
+
+_METADATA_PAGE = 1_000
+"""Statements whose passages' metadata is compared at a time."""
 
 _PASSAGE: LiteralString = (
     "id, t, text, source, session, speaker, timestamp, metadata, path, key, expires_at"
@@ -130,7 +135,7 @@ class SQLiteReader:
                     metadata=decoded[metadata],
                     terms=unpack(terms),
                     concepts=unpack_mentions(concepts),
-                    traits=Trait(traits),
+                    traits=_trait(traits),
                     previous=previous,
                     next=following,
                 )
@@ -342,27 +347,40 @@ class SQLiteReader:
         """The newest ``limit`` visible rows (all if negative) that meet ``where``."""
         view = self._view
         sieve = Sieve(view, where)
-        sql = sql + view.seen + sieve.sql + " ORDER BY at DESC"
-        asked = (*values, *view.seen_values, *sieve.values)
         if not sieve.metadata:
-            return self._rows(sql + " LIMIT ?", (*asked, limit))
-        wanted = {key: _canonical(value) for key, value in sieve.metadata.items()}
+            return self._rows(
+                sql + view.seen + sieve.sql + " ORDER BY at DESC LIMIT ?",
+                (*values, *view.seen_values, *sieve.values, limit),
+            )
         met: dict[str, bool] = {}
         passing: list[tuple[Any, ...]] = []
-        for row in self._rows(sql, asked):
-            if len(passing) == limit:
-                break
-            ((text,),) = self._rows(
-                "SELECT metadata FROM passage WHERE ns = ? AND t = ?", (self._ns, row[0] >> 20)
+        below: LiteralString = " AND at < ?" + view.seen + sieve.sql + " ORDER BY at DESC LIMIT ?"
+        last = statement_key(MAX_T, 0)
+        while limit < 0 or len(passing) < limit:
+            rows = self._rows(
+                sql + below, (*values, last, *view.seen_values, *sieve.values, _METADATA_PAGE)
             )
-            if text not in met:
-                held = json.loads(text)
-                met[text] = all(
-                    key in held and _canonical(held[key]) == value for key, value in wanted.items()
-                )
-            if met[text]:
-                passing.append(row)
-        return passing
+            told = self._metadata({row[0] >> 20 for row in rows})
+            for row in rows:
+                text = told[row[0] >> 20]
+                if text not in met:
+                    met[text] = sieve.admits(json.loads(text))
+                if met[text]:
+                    passing.append(row)
+            if len(rows) < _METADATA_PAGE:
+                break
+            last = rows[-1][0]
+        return passing if limit < 0 else passing[:limit]
+
+    def _metadata(self, ts: Collection[int]) -> dict[int, str]:
+        return dict(
+            fetch_by(
+                self._rows,
+                "SELECT t, metadata FROM passage WHERE ns = ? AND t IN",
+                ts,
+                lead=(self._ns,),
+            )
+        )
 
     def _keys_of_sessions(self, ids: Collection[int]) -> dict[int, str | None]:
         """Session row → key; a negative one stands for no session."""
@@ -380,10 +398,11 @@ class SQLiteReader:
         return known
 
 
+@lru_cache(maxsize=1 << 10)
+def _trait(bits: int) -> Trait:
+    return Trait(bits)
+
+
 def _keys(keys: Collection[int]) -> list[int]:
     """The keys that a statement can have, ascending."""
     return sorted({key for key in keys if 0 <= key < 1 << 62})
-
-
-def _canonical(value: object) -> str:
-    return json.dumps(value, sort_keys=True)

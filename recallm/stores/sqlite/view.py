@@ -7,6 +7,8 @@ where every row is held against its passage.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, LiteralString
 
@@ -114,7 +116,7 @@ class View:
 class Sieve:
     """A ``Filter`` as a condition on a table with a column ``at``.
 
-    ``metadata`` is what SQL cannot compare: the caller checks it against the passage.
+    ``metadata`` is what SQL cannot compare: the caller asks ``admits`` for each passage.
     """
 
     def __init__(self, view: View, where: Filter) -> None:
@@ -139,6 +141,13 @@ class Sieve:
                 session_key_of(where.session, None),
             )
 
+    def admits(self, metadata: Mapping[str, Any]) -> bool:
+        """Whether a passage's metadata has every entry that is asked for, equal as JSON."""
+        return all(
+            key in metadata and _canonical(metadata[key]) == _canonical(value)
+            for key, value in self.metadata.items()
+        )
+
     def _add(self, sql: LiteralString, *values: object) -> None:
         self.sql += sql
         self.values += values
@@ -151,6 +160,10 @@ class Sieve:
             view.ns,
             *values,
         )
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def _bounded(t_index: int) -> int:
