@@ -79,13 +79,13 @@ class Place:
 def noun_tag(word: Word, tag: int) -> int:
     """NOUN, PROPN or NUM where a token is a concept by its tag, else 0.
 
-    A time in digits is a number. Words of other scripts are nouns, since an English pipeline
+    A number or a time in digits is a number whatever its tag. Words of other scripts are nouns, since an English pipeline
     cannot tell; so are words with letters beyond ASCII that it gave up on (tagged X).
     """
     if not word.is_word or word.marks & Mark.PRONOUN:
         return 0
     found: int = tag if tag in _KINDS else 0
-    if word.marks & Mark.TIME_NUMBER:
+    if word.marks & (Mark.TIME_NUMBER | Mark.NUMERAL):
         found = NUM
     elif not found and (word.beyond_latin or (tag == X and word.foreign)):
         found = NOUN

@@ -43,6 +43,7 @@ _COUNTS = listed(
     "twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty "
     "fifty sixty seventy eighty ninety hundred thousand million"
 )
+_NUMERAL = re.compile(r"\d[\d.,:/]*")
 _YEAR = re.compile(r"[12]\d{3}s?|['’]?\d0s|['’]\d\d")
 _DATE = re.compile(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{2,4}|\d{1,2}/\d{1,2}|\d{4}-\d\d-\d\dt[\d:.z+-]*")
 # "3.50" is a price or a measure far more often than a time: only a colon or am/pm tells.
@@ -71,6 +72,8 @@ def time_marks(lowered: str) -> int:
         marks |= Mark.COUNT
     if lowered[:1].isdigit():
         marks |= Mark.DIGITS | Mark.COUNT
+        if _NUMERAL.fullmatch(lowered):
+            marks |= Mark.NUMERAL
     if any(pattern.fullmatch(lowered) for pattern in _TIME_NUMBERS):
         marks |= Mark.TIME | Mark.TIME_NUMBER
     return marks

@@ -9,6 +9,7 @@ from recallm.config import RecallConfig
 from recallm.errors import InvalidInputError
 from recallm.extraction.blocks import Span, blocks, readable
 from recallm.extraction.concepts import Place, entities, label_words, places, trimmed
+from recallm.extraction.names import with_names
 from recallm.extraction.neighbours import neighbour_pairs
 from recallm.extraction.pipeline import Pipeline, TaggedText, load_pipeline
 from recallm.extraction.questions import asked_traits, temporal_intent
@@ -83,7 +84,7 @@ class Extractor:
     def question(self, text: str) -> Question:
         """The essential concepts, terms, answer traits and temporal intent of a question (paper,
         Questioning the System)."""
-        read = self._sentences([text])[0]
+        read = self._sentences([text], asked=True)[0]
         concepts: dict[str, ConceptMention] = {}
         stems: dict[str, None] = {}
         asks = tenses = Trait(0)
@@ -123,15 +124,15 @@ class Extractor:
     def _pipeline(self) -> Pipeline:
         return load_pipeline(self._config.spacy_model)
 
-    def _sentences(self, texts: Sequence[str]) -> list[list[_Sentence]]:
-        """The sentences of each text."""
+    def _sentences(self, texts: Sequence[str], *, asked: bool = False) -> list[list[_Sentence]]:
+        """The sentences of each text; ``asked``: they are questions to the memory."""
         spans = [blocks(text) for text in texts]
         pieces = [
             readable(text[start:end])
             for text, own in zip(texts, spans, strict=True)
             for start, end in own
         ]
-        tagged = self._pipeline.tag(pieces)
+        tagged = (with_names(read, asked=asked) for read in self._pipeline.tag(pieces))
         result: list[list[_Sentence]] = []
         for text, own in zip(texts, spans, strict=True):
             shouted = is_shouted(text)

@@ -30,6 +30,8 @@ class Mark:
     """Makes a time of the number before: "pm", "o'clock", "January"."""
     DIGITS: Final = 1 << 7
     """Begins with a digit."""
+    NUMERAL: Final = 1 << 19
+    """A number in digits: a number whatever its tag."""
     PAST: Final = 1 << 8
     PRESENT: Final = 1 << 9
     FUTURE: Final = 1 << 10

@@ -28,7 +28,7 @@ _PRONOUNS = listed(
     "i me my mine myself you your yours yourself yourselves he him his himself she her hers "
     "herself it its itself we our ours ourselves they them their theirs themselves this that "
     "these those who whom whose what which someone somebody something anyone anybody anything "
-    "everyone everybody everything nobody nothing whoever whatever whichever one's im"
+    "everyone everybody everything nobody nothing whoever whatever whichever one ones im etc"
 )
 _EDGES = listed(
     "a an the my your his her its our their this that these those some any 's ’s ' ’ s'"
@@ -41,9 +41,10 @@ _AUXILIARIES = listed(
 _STOP_WORDS = listed(
     "be am is are was were been being 's 're 'm ’s ’re ’m have has had having 've ’ve do does did "
     "done doing 'd ’d can could will would shall should may might must let lets 'll ’ll "
-    "get gets got getting gotten gonna wanna gotta "
+    "get gets got getting gotten gon na wan ta gonna wanna gotta "
     "very so too just also quite rather really even only well then there here thus hence "
     "when where why how whenever wherever however ever maybe perhaps actually basically "
+    "about around out up down off over on in away "
     "such other another same own more most much many "
     "lot lots kind sort thing things bit way "
     "oh yeah yes no hey hi hello wow haha lol ok okay"

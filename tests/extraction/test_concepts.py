@@ -77,10 +77,10 @@ def test_dates_and_amounts_of_other_pipelines_are_no_entities() -> None:
     assert read(tagged) == [("three/number",), ("dai/noun",)]
 
 
-def test_times_in_digits_are_numbers_whatever_their_tag() -> None:
+def test_numbers_and_times_in_digits_are_numbers_whatever_their_tag() -> None:
     """A pipeline may take them for symbols."""
-    tagged = given("at/ADP 10:30/X in/ADP 1999/PROPN")
-    assert read(tagged) == [("10:30/number",), ("1999/number",)]
+    tagged = given("at/ADP 10:30/X in/ADP 1999/PROPN for/ADP 3.50/SYM")
+    assert read(tagged) == [("10:30/number",), ("1999/number",), ("3.50/number",)]
 
 
 def test_words_of_other_scripts_are_nouns() -> None:

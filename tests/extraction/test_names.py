@@ -1,0 +1,30 @@
+"""Names that the tagger missed."""
+
+from __future__ import annotations
+
+import pytest
+from spacy.symbols import PROPN
+
+from recallm.extraction.names import with_names
+from tests.extraction.tagging import given
+
+
+@pytest.mark.parametrize(
+    ("tagged", "asked", "expected"),
+    [
+        ("What/PRON is/AUX Elise/ADV doing/VERB", True, ["Elise"]),
+        ("What/PRON is/AUX Elise/ADV doing/VERB", False, ["Elise"]),
+        ("Is/AUX Elise/ADJ vegan/NOUN", True, ["Elise"]),
+        ("an/DET Italian/ADJ restaurant/NOUN", False, []),
+        ("Perhaps/ADV Directly/ADV From/ADP Us/PRON", True, []),
+        ("Yes/INTJ ./PUNCT Thank/VERB you/PRON", True, []),
+        ("I/PRON NEVER/ADV sleep/VERB", True, []),
+        ("What/PRON did/AUX I/ADV do/VERB", True, []),
+        ("he/PRON went/VERB home/ADV", True, []),
+    ],
+)
+def test_missed_names(tagged: str, asked: bool, expected: list[str]) -> None:
+    """A capital behind a word tells, but in headlines, for emphasis and for "I"."""
+    text = with_names(given(tagged), asked=asked)
+    found = [word.text for word, tag in zip(text.words, text.tags, strict=True) if tag == PROPN]
+    assert found == expected
