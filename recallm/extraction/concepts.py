@@ -79,8 +79,9 @@ class Place:
 def noun_tag(word: Word, tag: int) -> int:
     """NOUN, PROPN or NUM where a token is a concept by its tag, else 0.
 
-    A number or a time in digits is a number whatever its tag. Words of other scripts are nouns, since an English pipeline
-    cannot tell; so are words with letters beyond ASCII that it gave up on (tagged X).
+    A number or a time in digits is a number whatever its tag. Words of other scripts are nouns,
+    since an English pipeline cannot tell; so are words with letters beyond ASCII that it gave up
+    on (tagged X).
     """
     if not word.is_word or word.marks & Mark.PRONOUN:
         return 0
