@@ -8,7 +8,8 @@ An entity of several words holds one place in the order, and its parts are menti
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from spacy.symbols import (
     ADP,
@@ -67,8 +68,7 @@ _NOT_EDGES = frozenset({DET, PART, PRON, PUNCT, SPACE, SYM, CCONJ})
 Entities = list[tuple[int, int, str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(NamedTuple):
     """One place in the order of concepts: the concept, and the parts mentioned with it."""
 
     concept: ConceptMention
@@ -177,8 +177,13 @@ def label_words(words: Sequence[Word]) -> list[Word]:
 
 
 def _mention(word: Word, tag: int, shouted: bool) -> ConceptMention:
-    name = word.stem if shouted else word.acronym
-    return ConceptMention(name=name, label=word.text, kind=_KINDS[tag])
+    return _shared(word.stem if shouted else word.acronym, word.text, _KINDS[tag])
+
+
+@lru_cache(maxsize=20_000)
+def _shared(name: str, label: str, kind: ConceptKind) -> ConceptMention:
+    """One value for all mentions that are alike: most are met again and again."""
+    return ConceptMention(name=name, label=label, kind=kind)
 
 
 def _entity_place(tagged: TaggedText, entity: tuple[int, int, str], shouted: bool) -> Place | None:
@@ -190,7 +195,7 @@ def _entity_place(tagged: TaggedText, entity: tuple[int, int, str], shouted: boo
     name = " ".join(word.stem if shouted else word.acronym for word in named)
     end = tagged.starts[last - 1] + len(tagged.words[last - 1].text)
     label = " ".join(tagged.text[tagged.starts[first] : end].split())
-    concept = ConceptMention(name=name, label=label, kind="entity")
+    concept = _shared(name, label, "entity")
     parts: list[ConceptMention] = []
     if len(named) > 1:
         for word, tag in zip(words, tagged.tags[first:last], strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from recallm.config import RecallConfig
 from recallm.errors import InvalidInputError
@@ -34,8 +34,7 @@ _MOST_CHARACTERS = 200_000
 """Of the passages that are read together."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sentence:
+class _Sentence(NamedTuple):
     """A sentence before it gets its position: its span in the text and what it holds."""
 
     start: int
