@@ -56,7 +56,9 @@ class StoreMachine(RuleBasedStateMachine):
         self.heard = (Vocabulary(), Vocabulary())
         self.counted = 0
         for update in updates:
-            self.apply(0, [update], True)
+            one = [replace(update, id=self._unused(update.id))]
+            self._both(lambda store, one=one: store.apply(self.names[0], one))  # type: ignore[misc]
+        self._agree(0)
 
     @rule(
         place=_places,
