@@ -34,6 +34,7 @@ FIRST_AUTH = ("neo4j", "neo4j")
 """What a new server accepts once, to set a password."""
 
 _HERE = Path(__file__).resolve().parent
+# The last two lines keep plans for longer: planning is most of what short tests wait for.
 _CONFIG = """\
 server.bolt.listen_address=127.0.0.1:{port}
 server.bolt.advertised_address=127.0.0.1:{port}
@@ -43,6 +44,8 @@ dbms.usage_report.enabled=false
 server.memory.pagecache.size=64m
 db.tx_log.preallocate=false
 db.shutdown_transaction_end_timeout=1s
+dbms.cypher.min_replan_interval=10m
+internal.cypher.use_parameter_size=false
 """
 
 
@@ -116,6 +119,8 @@ class Neo4jServer:
             "java",
             "-Xmx512m",
             "-XX:+UseSerialGC",
+            # Tests run each query a few times: the second compiler never earns back its time.
+            "-XX:TieredStopAtLevel=1",
             "-cp",
             self._classpath,
             "--add-opens=java.base/java.nio=ALL-UNNAMED",
