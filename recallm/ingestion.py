@@ -7,14 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recallm import checks
 from recallm.errors import ConflictError, InvalidInputError
-from recallm.extraction import Extractor
 from recallm.model import PreparedUpdate
 from recallm.results import KnowledgeUpdate
 from recallm.stores.base import GraphStore
+
+if TYPE_CHECKING:
+    from recallm.extraction import Extractor
 
 __all__ = ["NewPassage", "batches", "checked_item", "prepared", "written"]
 

@@ -20,7 +20,6 @@ from recallm import checks
 from recallm.archive import open_for_reading, open_for_writing, read_archive, write_archive
 from recallm.config import RecallConfig
 from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequiredError
-from recallm.extraction import Extractor
 from recallm.graph import MemoryGraph
 from recallm.ingestion import NewPassage, batches, checked_item, prepared, written
 from recallm.model import ConceptRow, Filter, Forgotten, Horizon, Passage, Selection, Stats
@@ -100,7 +99,12 @@ class RecallM:
             checks.optional_callable(count_tokens, "count_tokens") or _quarter_of_characters
         )
         self._clock = checks.optional_callable(clock, "clock") or _system_clock
+        # spaCy takes half a second to import: `import recallm` does without.
+        from recallm.extraction import Extractor
+
         self._extractor = Extractor(self._config)
+        if self._config.spacy_model is not None:
+            self._extractor.load()  # a missing one is told now, not at the first update
         self._store, self._owns_store = open_store(store, auth=auth, database=database)
         self._closed = False
         self._root = self

@@ -20,6 +20,7 @@ from recallm import (
     LLMRequiredError,
     NewEntity,
     NewTriplet,
+    PipelineError,
     RecallConfig,
     RecallM,
     UnknownEntityError,
@@ -446,6 +447,10 @@ class TestLife:
         with pytest.raises(InvalidInputError) as caught:
             RecallM(store)
         assert caught.value.argument == "store"
+
+    def test_a_missing_pipeline_is_told_at_once_with_the_command_that_installs_it(self) -> None:
+        with pytest.raises(PipelineError, match="spacy download en_core_web_sm"):
+            RecallM(config=RecallConfig(spacy_model="en_core_web_sm"))
 
     def test_auth_without_a_server_is_refused(self) -> None:
         with pytest.raises(InvalidInputError, match="auth"):

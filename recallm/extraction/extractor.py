@@ -57,6 +57,10 @@ class Extractor:
     def __init__(self, config: RecallConfig) -> None:
         self._config = config
 
+    def load(self) -> None:
+        """Load the pipeline now, in place of at first use."""
+        self._pipeline  # noqa: B018 - the property loads it
+
     def extract(self, text: str, *, speaker: str | None = None) -> Extraction:
         """The statements, concepts and neighbour pairs of a passage (paper, Knowledge Update).
 

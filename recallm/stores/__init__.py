@@ -1,0 +1,1 @@
+"""Temporal graph stores: the protocol, SQLite (embedded), Neo4j (a server)."""
