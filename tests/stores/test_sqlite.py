@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
+import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
 from recallm.testing.stateful import StoreMachine
 from recallm.testing.store_suite import StoreSuite
+from tests.stores.sqlite_rows import check_rows
 
 
 class TestInMemory(StoreSuite):
@@ -32,14 +36,31 @@ class TestInAFile(StoreSuite):
         store = SQLiteStore(tmp_path / "memory.db")
         yield store
         store.close()
+        with closing(sqlite3.connect(tmp_path / "memory.db")) as connection:
+            check_rows(connection)
+
+    @pytest.fixture
+    def reopened(self, store: GraphStore, tmp_path: Path) -> Iterator[GraphStore]:
+        reopened = SQLiteStore(tmp_path / "memory.db")
+        yield reopened
+        reopened.close()
 
 
 class SQLiteMachine(StoreMachine):
-    """SQLite and the oracle are told the same."""
+    """SQLite and the oracle are told the same, and the rows fit each other afterwards."""
 
     def open_store(self) -> GraphStore:
-        return SQLiteStore()
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name) / "memory.db"
+        return SQLiteStore(self.path)
+
+    def teardown(self) -> None:
+        super().teardown()
+        if hasattr(self, "folder"):
+            with closing(sqlite3.connect(self.path)) as connection:
+                check_rows(connection)
+            self.folder.cleanup()
 
 
 TestAgainstTheOracle = SQLiteMachine.TestCase
-TestAgainstTheOracle.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+TestAgainstTheOracle.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)

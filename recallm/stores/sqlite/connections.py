@@ -17,7 +17,13 @@ from pathlib import Path
 from typing import Any, LiteralString, Protocol
 from urllib.parse import quote
 
-from recallm.errors import ClosedError, StoreBusyError, StoreError, StoreReadOnlyError
+from recallm.errors import (
+    ClosedError,
+    StoreBusyError,
+    StoreCorruptError,
+    StoreError,
+    StoreReadOnlyError,
+)
 from recallm.stores.sqlite.failures import busy, is_busy, translated
 from recallm.stores.sqlite.schema import check_schema, create_schema, is_empty_file
 
@@ -32,6 +38,7 @@ _READER_CACHE_KIB = 16_384
 _WRITER_CACHE_KIB = 32_768
 """A batch of 1,000 statements changes some 20 MB of pages where there are a million relations."""
 
+_HEADER_BYTES = 512
 _CHECKPOINT_PAGES = 8_000
 """The write-ahead log is copied into the file when it is about 32 MB: a batch of 1,000 statements
 writes some 10 MB, and a page that several batches touch is copied once."""
@@ -292,6 +299,9 @@ class FileConnections:
         if self._path.is_dir():
             raise StoreError(f"{self._name} is a folder; name a file in it")
         exists = self._path.exists()
+        if exists and 0 < self._path.stat().st_size < _HEADER_BYTES:
+            # SQLite takes so short a file for an empty one, and writes over it.
+            raise StoreCorruptError(f"{self._name} is not a recallm database; name another file")
         writable = os.access(self._path if exists else folder, os.W_OK)
         if not exists and not writable:
             raise StoreReadOnlyError(

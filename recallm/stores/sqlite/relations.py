@@ -15,6 +15,9 @@ from recallm.stores.sqlite.view import View
 
 __all__ = ["among", "newest_relations", "relation_count"]
 
+_FEW_AT_LEAST = 64
+"""Neighbours that are always read, rather than asked for one by one."""
+
 Found = dict[tuple[str, str], Relation]
 
 
@@ -74,7 +77,7 @@ def among(view: View, names: Collection[str]) -> list[Relation]:
     """``GraphReader.relations_among``: the neighbours of those who have few; of two who both have
     many, whether they are related."""
     ids = {id: name for name, id in view.ids("concept", names).items()}
-    few = max(64, len(ids))
+    few = max(_FEW_AT_LEAST, len(ids))
     pairs: set[tuple[int, int]] = set()
     hubs: list[int] = []
     for concept in ids:

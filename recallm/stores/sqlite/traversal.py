@@ -24,6 +24,9 @@ _PAGE = 256
 _FEW_NEIGHBOURS = 4096
 """Up to so many, the neighbours of the start are read at once."""
 
+_FEW_AT_LEAST = 64
+"""Neighbours that are always looked through from a concept of the window."""
+
 _SMALL_BALL = 20_000
 """Relations looked through at most when going out from the start."""
 
@@ -149,7 +152,7 @@ class _Search:
         rest = [concept for concept in concepts if concept not in found]
         # Of two that both have many neighbours, the start's are the ones to go through if they
         # are known to be few.
-        most = -1 if self._few is None else max(64, len(self._few))
+        most = -1 if self._few is None else max(_FEW_AT_LEAST, len(self._few))
         values = (most, *self._related_values(), *self._also_values())
         found |= self._filter(
             rest,

@@ -1,0 +1,128 @@
+"""The rows of a recallm file against each other, by SQL that the store itself does not use."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from typing import Any
+
+from recallm.stores.sqlite.codec import unpack, unpack_mentions
+
+__all__ = ["check_rows"]
+
+_NOTHING_FOR = {
+    "posting without term": "SELECT 1 FROM posting WHERE term NOT IN (SELECT id FROM term)",
+    "posting without statement": "SELECT 1 FROM posting p WHERE NOT EXISTS"
+    " (SELECT 1 FROM statement s WHERE s.ns = p.ns AND s.at = p.at AND s.session = p.session)",
+    "mention without concept": "SELECT 1 FROM mention"
+    " WHERE concept NOT IN (SELECT id FROM concept)",
+    "statement without passage": "SELECT 1 FROM statement s WHERE NOT EXISTS (SELECT 1 FROM passage"
+    " p WHERE p.ns = s.ns AND p.t = s.at >> 20 AND coalesce(p.session_id, -p.t) = s.session)",
+    "vector without statement": "SELECT 1 FROM vector v WHERE NOT EXISTS"
+    " (SELECT 1 FROM statement s WHERE s.ns = v.ns AND s.at = v.at)",
+    "summary without concept": "SELECT 1 FROM summary"
+    " WHERE concept NOT IN (SELECT id FROM concept)",
+    "relation without concept": "SELECT 1 FROM neighbour WHERE a NOT IN (SELECT id FROM concept)",
+    "entity without evidence": "SELECT 1 FROM entity"
+    " WHERE number NOT IN (SELECT entity FROM entity_evidence)",
+    "evidence without entity": "SELECT 1 FROM entity_evidence"
+    " WHERE entity NOT IN (SELECT number FROM entity)",
+    "triplet without evidence": "SELECT 1 FROM triplet"
+    " WHERE number NOT IN (SELECT triplet FROM triplet_evidence)",
+    "evidence without triplet": "SELECT 1 FROM triplet_evidence"
+    " WHERE triplet NOT IN (SELECT number FROM triplet)",
+    "triplet without an end": "SELECT 1 FROM triplet WHERE subject NOT IN"
+    " (SELECT number FROM entity) OR object NOT IN (SELECT number FROM entity)",
+    "session without passage": "SELECT 1 FROM session"
+    " WHERE id NOT IN (SELECT session_id FROM passage WHERE session_id IS NOT NULL)",
+}
+
+_EQUAL = {
+    "terms": (
+        "SELECT id, statements FROM term",
+        "SELECT term, count(*) FROM posting GROUP BY term",
+    ),
+    "concepts": (
+        "SELECT id, statements FROM concept WHERE statements > 0",
+        "SELECT concept, count(*) FROM mention GROUP BY concept",
+    ),
+    "touched concepts": (
+        "SELECT id, updates, t_index FROM concept",
+        (
+            "SELECT concept, count(DISTINCT at >> 20), max(at) >> 20 FROM"
+            " (SELECT concept, at FROM mention UNION SELECT e.concept, v.at FROM entity e"
+            "  JOIN entity_evidence v ON v.entity = e.number) GROUP BY concept"
+        ),
+    ),
+    "sessions": (
+        "SELECT id, statements, terms FROM session WHERE statements > 0",
+        "SELECT session, count(*), sum(length) FROM statement WHERE session > 0 GROUP BY session",
+    ),
+    "namespaces": (
+        "SELECT id, statements, terms, sessions FROM namespace WHERE statements > 0",
+        (
+            "SELECT ns, count(*), sum(length), count(DISTINCT nullif(max(session, 0), 0))"
+            " FROM statement GROUP BY ns"
+        ),
+    ),
+    "strengths": (
+        "SELECT ns, a, b, shown, strength FROM evidence",
+        (
+            "SELECT ns, a, b, shown, row_number() OVER (PARTITION BY ns, a, b ORDER BY shown)"
+            " FROM evidence"
+        ),
+    ),
+    "neighbours": (
+        "SELECT ns, a, b, t_index FROM neighbour",
+        (
+            "SELECT ns, a, b, max(shown) FROM (SELECT ns, a, b, shown FROM evidence UNION ALL"
+            " SELECT ns, b, a, shown FROM evidence) GROUP BY ns, a, b"
+        ),
+    ),
+}
+
+
+def check_rows(connection: sqlite3.Connection) -> None:
+    """Totals equal the rows beneath them, indexes what they index, and nothing is left over."""
+    for what, sql in _NOTHING_FOR.items():
+        assert connection.execute(sql).fetchall() == [], what
+    for what, (kept, counted) in _EQUAL.items():
+        assert sorted(connection.execute(kept)) == sorted(connection.execute(counted)), what
+    _check_inverted(connection)
+    _check_pairs(connection)
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def _check_inverted(connection: sqlite3.Connection) -> None:
+    """Postings and mentions are what the statements hold."""
+    postings, mentions = [], []
+    for ns, at, length, terms, concepts in connection.execute(
+        "SELECT ns, at, length, terms, concepts FROM statement"
+    ):
+        stems = unpack(terms)
+        assert length == len(stems)
+        postings += [(ns, at, stem, stems.count(stem)) for stem in set(stems)]
+        mentions += [(ns, at, mention.name) for mention in unpack_mentions(concepts)]
+    assert sorted(postings) == sorted(
+        connection.execute(
+            "SELECT p.ns, p.at, t.stem, p.count FROM posting p JOIN term t ON t.id = p.term"
+        )
+    )
+    assert sorted(mentions) == sorted(
+        connection.execute(
+            "SELECT m.ns, m.at, c.name FROM mention m JOIN concept c ON c.id = m.concept"
+        )
+    )
+
+
+def _check_pairs(connection: sqlite3.Connection) -> None:
+    """Evidence is what the passages' pairs show."""
+    shown: dict[tuple[Any, ...], set[int]] = defaultdict(set)
+    for ns, t, pairs in connection.execute("SELECT ns, t, pairs FROM passage"):
+        numbers = iter(map(int, pairs.split()))
+        for a, b, _, _ in zip(numbers, numbers, numbers, numbers, strict=True):
+            shown[ns, min(a, b), max(a, b)].add(t)
+    found: dict[tuple[Any, ...], set[int]] = defaultdict(set)
+    for ns, a, b, t in connection.execute("SELECT ns, a, b, shown FROM evidence"):
+        found[ns, a, b].add(t)
+    assert found == shown

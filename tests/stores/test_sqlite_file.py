@@ -1,0 +1,466 @@
+"""What is particular to a file: its failures, its other users, and what forgetting leaves in it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from recallm.errors import (
+    ClosedError,
+    InvalidInputError,
+    RecallMError,
+    SchemaVersionError,
+    StoreBusyError,
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+)
+from recallm.model import Filter, Horizon, PreparedUpdate, Selection, Summary
+from recallm.stores.sqlite import SQLiteStore, connections
+from recallm.testing.marked_text import entity, prepared, triplet
+from tests.stores.sqlite_rows import check_rows
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[SQLiteStore]:
+    store = SQLiteStore(path)
+    yield store
+    store.close()
+
+
+def count(store: SQLiteStore, namespace: str = "n") -> int:
+    with store.reader(namespace, Horizon()) as reader:
+        return reader.corpus().statements
+
+
+def fill(path: Path, updates: int = 3) -> None:
+    with closing(SQLiteStore(path)) as store:
+        store.apply("n", [prepared(str(i), f"[Ann] met [Bo] {i}") for i in range(updates)])
+
+
+class TestOpening:
+    def test_a_file_keeps_what_it_was_told(self, path: Path) -> None:
+        fill(path)
+        with closing(SQLiteStore(str(path))) as store:
+            assert count(store) == 3
+            assert store.namespaces() == ["n"]
+
+    def test_a_name_may_hold_what_addresses_must_not(self, tmp_path: Path) -> None:
+        path = tmp_path / "a?mode=memory&b#c %41 é.db"
+        fill(path)
+        assert path.exists()
+        with closing(SQLiteStore(path)) as store:
+            assert count(store) == 3
+
+    def test_an_empty_file_becomes_a_store(self, path: Path) -> None:
+        path.touch()
+        fill(path)
+        with closing(SQLiteStore(path)) as store:
+            assert count(store) == 3
+
+    def test_the_folder_is_missing(self, tmp_path: Path) -> None:
+        with pytest.raises(StoreError, match="does not exist; create it"):
+            SQLiteStore(tmp_path / "none" / "memory.db")
+
+    def test_the_path_is_a_folder(self, tmp_path: Path) -> None:
+        with pytest.raises(StoreError, match="is a folder"):
+            SQLiteStore(tmp_path)
+
+    @pytest.mark.parametrize("content", [b"Dear diary, " * 500, b"\0" * 8192, b"x"], ids=len)
+    def test_the_file_is_no_database(self, path: Path, content: bytes) -> None:
+        path.write_bytes(content)
+        with pytest.raises(StoreCorruptError, match=r"memory\.db is not a"):
+            SQLiteStore(path)
+        assert path.read_bytes() == content
+
+    def test_the_file_is_another_programs_database(self, path: Path) -> None:
+        with closing(sqlite3.connect(path)) as other:
+            other.execute("CREATE TABLE song (title TEXT)")
+        before = path.read_bytes()
+        with pytest.raises(StoreCorruptError, match="not one of recallm"):
+            SQLiteStore(path)
+        assert path.read_bytes() == before
+
+    def test_a_newer_recallm_wrote_the_file(self, path: Path) -> None:
+        fill(path)
+        with closing(sqlite3.connect(path)) as newer:
+            newer.execute("PRAGMA user_version = 99")
+        with pytest.raises(SchemaVersionError, match="upgrade recallm") as caught:
+            SQLiteStore(path)
+        assert (caught.value.found, caught.value.known) == (99, 1)
+
+    def test_the_file_is_damaged(self, path: Path) -> None:
+        fill(path, 500)
+        content = bytearray(path.read_bytes())
+        for page in range(1, len(content) // 4096):
+            content[page * 4096 : page * 4096 + 64] = b"\xa5" * 64
+        path.write_bytes(content)
+        with pytest.raises(StoreCorruptError, match="damaged") as caught:
+            fill(path, 501)
+        assert isinstance(caught.value.__cause__, sqlite3.Error)
+
+    def test_a_negative_timeout_is_refused(self) -> None:
+        with pytest.raises(InvalidInputError, match="timeout"):
+            SQLiteStore(timeout=-1)
+
+
+class TestWithoutTheRightToWrite:
+    """In a process of a user who owns nothing: root may write everything."""
+
+    def as_nobody(self, work: Callable[[], None]) -> None:
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                if os.getuid() == 0:
+                    os.setgid(NOBODY)
+                    os.setuid(NOBODY)
+                work()
+                status = 0
+            except BaseException as error:  # noqa: BLE001 - the parent only sees the status
+                os.write(2, f"{type(error).__name__}: {error}\n".encode())
+            finally:
+                os._exit(status)
+        assert os.waitpid(child, 0)[1] == 0
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Iterator[Path]:
+        folder = tmp_path / "mine"
+        folder.mkdir()
+        for parent in (folder, *folder.parents[:3]):
+            if parent.stat().st_uid == os.getuid() and parent != Path("/tmp"):
+                parent.chmod(0o755)
+        yield folder
+        folder.chmod(0o755)
+
+    def reads_but_does_not_write(self, path: Path) -> None:
+        store = SQLiteStore(path)
+        assert count(store) == 3
+        with pytest.raises(StoreReadOnlyError, match="permissions"):
+            store.apply("n", [prepared("new", "[Ann]")])
+        with pytest.raises(StoreReadOnlyError, match="permissions"):
+            store.forget("n", Selection(kind="id", value="0"))
+        assert count(store) == 3
+        store.close()
+
+    def test_the_file_cannot_be_written(self, folder: Path) -> None:
+        fill(folder / "memory.db")
+        (folder / "memory.db").chmod(0o444)
+        self.as_nobody(lambda: self.reads_but_does_not_write(folder / "memory.db"))
+
+    def test_the_folder_cannot_be_written(self, folder: Path) -> None:
+        fill(folder / "memory.db")
+        (folder / "memory.db").chmod(0o666)
+        folder.chmod(0o555)
+        self.as_nobody(lambda: self.reads_but_does_not_write(folder / "memory.db"))
+
+    def test_while_another_process_writes(self, folder: Path) -> None:
+        with closing(SQLiteStore(folder / "memory.db")) as writer:
+            writer.apply("n", [prepared(str(i), f"[Ann] {i}") for i in range(3)])
+            for file in folder.iterdir():
+                file.chmod(0o444)
+            self.as_nobody(lambda: self.reads_but_does_not_write(folder / "memory.db"))
+
+    def test_no_file_can_be_made(self, folder: Path) -> None:
+        folder.chmod(0o555)
+
+        def work() -> None:
+            with pytest.raises(StoreReadOnlyError, match="cannot be made"):
+                SQLiteStore(folder / "memory.db")
+
+        self.as_nobody(work)
+
+    def test_the_file_cannot_be_read(self, folder: Path) -> None:
+        fill(folder / "memory.db")
+        (folder / "memory.db").chmod(0o000)
+
+        def work() -> None:
+            with pytest.raises(StoreError, match="may be read"):
+                SQLiteStore(folder / "memory.db")
+
+        self.as_nobody(work)
+
+
+class TestFullDisk:
+    def test_nothing_of_the_batch_stays(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        fill(path)
+        whole = connections._connect
+
+        def with_little_room(address: str, timeout: float) -> sqlite3.Connection:
+            connection = whole(address, timeout)
+            connection.execute("PRAGMA max_page_count = 60").fetchone()
+            return connection
+
+        monkeypatch.setattr(connections, "_connect", with_little_room)
+        with closing(SQLiteStore(path)) as store:
+            with pytest.raises(StoreFullError, match="no space is left") as caught:
+                store.apply("n", [prepared(f"long {i}", "[Ann] " * 500) for i in range(200)])
+            assert isinstance(caught.value.__cause__, sqlite3.Error)
+            assert count(store) == 3
+            [applied] = store.apply("n", [prepared("short", "[Ann]")])
+            assert applied.t_index == 4
+
+
+class TestSeveralUsers:
+    def test_a_second_writer_waits(self, store: SQLiteStore, path: Path) -> None:
+        with closing(sqlite3.connect(path, check_same_thread=False)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            timer = threading.Timer(0.3, other.rollback)
+            timer.start()
+            assert store.apply("n", [prepared("1", "[Ann]")])[0].t_index == 1
+            timer.join()
+
+    def test_but_not_for_ever(self, path: Path) -> None:
+        with closing(SQLiteStore(path, timeout=0.2)) as store:
+            store.apply("n", [prepared("1", "[Ann]")])
+            with closing(sqlite3.connect(path)) as other:
+                other.execute("BEGIN IMMEDIATE")
+                with pytest.raises(StoreBusyError, match=r"for 0\.[2-9] s .*try again") as caught:
+                    store.apply("n", [prepared("2", "[Ann]")])
+                assert isinstance(caught.value.__cause__, sqlite3.Error)
+                assert count(store) == 1
+            assert store.apply("n", [prepared("2", "[Ann]")])[0].t_index == 2
+
+    def test_threads_of_one_store_wait_for_each_other(self, path: Path) -> None:
+        with closing(SQLiteStore(path, timeout=0.2)) as store:
+            writing, done = threading.Event(), threading.Event()
+
+            def records() -> Iterator[PreparedUpdate]:
+                writing.set()
+                done.wait(5)
+                yield from ()
+
+            with ThreadPoolExecutor(max_workers=1) as pool:
+                other = pool.submit(store.restore, "m", 0, records())
+                assert writing.wait(5)
+                with pytest.raises(StoreBusyError, match="another writer"):
+                    store.apply("n", [prepared("1", "[Ann]")])
+                assert store.namespaces() == []
+                done.set()
+                other.result()
+
+    @pytest.mark.parametrize("in_file", [False, True])
+    def test_a_write_inside_a_write_is_refused(self, in_file: bool, path: Path) -> None:
+        with closing(SQLiteStore(path if in_file else None)) as store:
+
+            def records() -> Iterator[PreparedUpdate]:
+                store.apply("n", [prepared("1", "[Ann]")])
+                yield from ()
+
+            with pytest.raises(StoreBusyError, match="already"):
+                store.restore("m", 0, records())
+            assert store.namespaces() == []
+
+    def test_processes_share_a_counter(self, store: SQLiteStore, path: Path) -> None:
+        """Each update of each process has a t of its own, and none is lost."""
+        program = (
+            "import sys\n"
+            "from recallm.stores.sqlite import SQLiteStore\n"
+            "from recallm.testing.marked_text import prepared\n"
+            "store = SQLiteStore(sys.argv[1])\n"
+            "for i in range(25):\n"
+            "    [a] = store.apply('n', [prepared(f'{sys.argv[2]}-{i}', '[Ann] met [Bo]')])\n"
+            "    print(a.t_index)\n"
+            "store.close()\n"
+        )
+        processes = [
+            subprocess.Popen(
+                [sys.executable, "-c", program, str(path), name], stdout=subprocess.PIPE, text=True
+            )
+            for name in ("a", "b")
+        ]
+        own = [store.apply("n", [prepared(f"c-{i}", "[Ann] [Bo]")])[0].t_index for i in range(25)]
+        told = [process.communicate(timeout=120)[0].split() for process in processes]
+        assert [process.returncode for process in processes] == [0, 0]
+        ts = sorted(own + [int(t) for numbers in told for t in numbers])
+        assert ts == list(range(1, 76))
+        with store.reader("n", Horizon()) as reader:
+            [relation] = reader.relations(["ann"], limit=5)
+            assert relation.strength == 75
+        with closing(sqlite3.connect(path)) as connection:
+            check_rows(connection)
+
+    def test_processes_that_open_a_new_file_at_once(self, path: Path) -> None:
+        program = (
+            "import sys\n"
+            "from recallm.stores.sqlite import SQLiteStore\n"
+            "SQLiteStore(sys.argv[1]).close()\n"
+        )
+        processes = [subprocess.Popen([sys.executable, "-c", program, str(path)]) for _ in range(4)]
+        assert [process.wait(120) for process in processes] == [0, 0, 0, 0]
+
+    def test_a_forked_process_goes_on(self, store: SQLiteStore) -> None:
+        store.apply("n", [prepared("1", "[Ann]")])
+        with store.reader("n", Horizon()) as reader:
+            child = os.fork()
+            if child == 0:
+                done = store.apply("n", [prepared("2", "[Ann]")])[0].t_index == 2
+                done = done and count(store) == 2
+                store.close()
+                os._exit(0 if done else 1)
+            assert os.waitpid(child, 0)[1] == 0
+            assert reader.corpus().statements == 1
+        assert count(store) == 2
+        assert store.apply("n", [prepared("3", "[Ann]")])[0].t_index == 3
+
+    def test_readers_see_whole_updates(self, store: SQLiteStore) -> None:
+        """While a thread writes, every view fits itself: totals are those of its rows."""
+        stop = threading.Event()
+
+        def write() -> None:
+            for i in range(60):
+                store.apply("n", [prepared(f"{i}", "[Ann] met [Bo]", "[Bo] ran")])
+            stop.set()
+
+        def read() -> int:
+            views = 0
+            while not stop.is_set():
+                with store.reader("n", Horizon()) as reader:
+                    size = reader.corpus().statements
+                    found = reader.mentions(["bo"], limit=None, where=Filter()).get("bo")
+                    assert (0 if found is None else len(found.keys)) == size == 2 * reader.t_index
+                    for relation in reader.relations(["ann"], limit=3):
+                        assert relation.strength == reader.t_index
+                views += 1
+            return views
+
+        with ThreadPoolExecutor(max_workers=4) as pool:
+            readers = [pool.submit(read) for _ in range(3)]
+            pool.submit(write).result()
+            assert all(reader.result() for reader in readers)
+
+
+class TestMemory:
+    def test_a_reader_keeps_its_view_while_others_write(self) -> None:
+        with closing(SQLiteStore()) as store:
+            store.apply("n", [prepared("1", "[Ann]")])
+            with store.reader("n", Horizon()) as first, store.reader("n", Horizon()) as twin:
+                store.apply("n", [prepared("2", "[Ann]")])
+                with store.reader("n", Horizon()) as second:
+                    store.forget("n", Selection(kind="everything", value=True))
+                    assert [r.corpus().statements for r in (first, twin, second)] == [1, 1, 2]
+                    assert count(store) == 0
+            assert count(store) == 0
+
+    @pytest.mark.parametrize("in_file", [False, True])
+    def test_a_restore_may_read_the_same_store(self, in_file: bool, path: Path) -> None:
+        with closing(SQLiteStore(path if in_file else None)) as store:
+            store.apply("n", [prepared("1", "[Ann] met [Bo]"), prepared("2", "[Ann]")])
+
+            def records() -> Iterator[PreparedUpdate | Summary]:
+                with store.reader("n", Horizon()) as reader:
+                    yield from reader.dump()
+                    assert store.namespaces() == ["n"]
+
+            assert store.restore("copy", 2, records()) == 2
+            assert store.namespaces() == ["copy", "n"]
+            assert count(store, "copy") == 2
+
+
+class TestForgottenText:
+    """Nothing of what was forgotten is left in the bytes of the file or of its log."""
+
+    def bytes_of(self, path: Path) -> bytes:
+        return b"".join(file.read_bytes() for file in sorted(path.parent.iterdir()))
+
+    def tell(self, store: SQLiteStore) -> None:
+        store.apply("n", [prepared(f"before {i}", "[Bo] ran to [Rome]") for i in range(200)])
+        store.apply(
+            "n",
+            [
+                prepared(
+                    f"secret {i}",
+                    "[Quixote] hid the [zyzzyva]",
+                    "[Bo] sat",
+                    source="xylophone",
+                    metadata={"code": "quokka"},
+                    entities=(entity("e-vexillology", "Quincunx"),),
+                    triplets=(triplet("e-vexillology", "jumbled", "e-vexillology"),),
+                )
+                for i in range(50)
+            ],
+        )
+        store.apply("n", [prepared(f"after {i}", "[Ann] met [Bo]") for i in range(200)])
+
+    words = (b"Quixote", b"quixote", b"zyzzyva", b"xylophone", b"quokka", b"Quincunx", b"jumbled")
+
+    def test_whole_passages(self, store: SQLiteStore, path: Path) -> None:
+        self.tell(store)
+        assert all(word in self.bytes_of(path) for word in self.words)
+        assert store.forget("n", Selection(kind="source", value="xylophone")).passages == 50
+        assert [word for word in self.words if word in self.bytes_of(path)] == []
+        assert count(store) == 400
+
+    def test_single_statements(self, store: SQLiteStore, path: Path) -> None:
+        self.tell(store)
+        assert store.forget("n", Selection(kind="concept", value="zyzzyva")).statements == 50
+        left = [word for word in self.words if word in self.bytes_of(path)]
+        assert left == [b"xylophone", b"quokka", b"Quincunx", b"jumbled"]
+        assert count(store) == 450
+
+    def test_an_open_reader_puts_the_purge_off(self, store: SQLiteStore, path: Path) -> None:
+        self.tell(store)
+        with store.reader("n", Horizon()) as reader:
+            assert reader.corpus().statements == 500
+            store.forget("n", Selection(kind="source", value="xylophone"))
+            assert reader.passage("secret 1") is not None
+            assert b"zyzzyva" in self.bytes_of(path)
+        assert b"zyzzyva" not in self.bytes_of(path)
+
+    def test_rows_fit_afterwards(self, store: SQLiteStore, path: Path) -> None:
+        self.tell(store)
+        store.forget("n", Selection(kind="concept", value="rome"))
+        store.delete_graph("n", entities=["e-vexillology"])
+        with closing(sqlite3.connect(path)) as connection:
+            check_rows(connection)
+
+
+class TestClosed:
+    @pytest.mark.parametrize("in_file", [False, True])
+    def test_an_open_reader_ends_with_its_store(self, in_file: bool, path: Path) -> None:
+        store = SQLiteStore(path if in_file else None)
+        with store.reader("n", Horizon()) as reader:
+            store.close()
+            with pytest.raises(ClosedError):
+                reader.stats()
+
+    @pytest.mark.parametrize("in_file", [False, True])
+    def test_a_reader_does_not_outlive_its_block(self, in_file: bool, path: Path) -> None:
+        with closing(SQLiteStore(path if in_file else None)) as store:
+            with store.reader("n", Horizon()) as reader:
+                pass
+            with pytest.raises(ClosedError):
+                reader.stats()
+
+    def test_no_log_is_left_behind(self, path: Path) -> None:
+        fill(path)
+        assert [file.name for file in path.parent.iterdir()] == ["memory.db"]
+
+
+def test_a_failed_write_leaves_nothing(store: SQLiteStore, path: Path) -> None:
+    """Neither rows nor a t, whatever goes wrong in the middle."""
+    store.apply("n", [prepared("1", "[Ann] met [Bo]")])
+    bad = prepared("2", "[Ann]", triplets=(triplet("nobody", "knows", "nobody"),))
+    with pytest.raises(RecallMError):
+        store.apply("n", [prepared("3", "[Cy] met [Bo]"), bad])
+    assert count(store) == 1
+    assert store.apply("n", [prepared("4", "[Ann]")])[0].t_index == 2
+    with closing(sqlite3.connect(path)) as connection:
+        check_rows(connection)
