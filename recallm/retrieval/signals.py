@@ -31,9 +31,7 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
         "time": "a time is asked for, and it holds one",
         "number": "a number is asked for, and it holds one",
         "name": "a name is asked for, and it holds one",
-        "person": "a person is asked for, and it names one",
-        "place": "a place is asked for, and it names one",
-        "organisation": "an organisation is asked for, and it names one",
+        "entity": "a person, a place or an organisation is asked for, and it names such a one",
         "date": "it was said at, or soon after, a date that the question names",
         "speaker": "it was said by a speaker whom the question names",
         "first person": "and speaks of its speaker",
@@ -49,9 +47,7 @@ _ASKED = (
     ("time", Trait.TIME),
     ("number", Trait.NUMBER),
     ("name", Trait.NAME),
-    ("person", Trait.PERSON),
-    ("place", Trait.PLACE),
-    ("organisation", Trait.ORGANISATION),
+    ("entity", Trait.PERSON | Trait.PLACE | Trait.ORGANISATION),
 )
 
 _PRESENT = {"current": 1.0, "neutral": 0.3, "historical": 0.0}
@@ -65,7 +61,7 @@ def measure(candidates: Candidates) -> Floats:
     traits = np.array([int(one.traits) for one in statements], dtype=np.int64)
     asks = candidates.question.asks
     for name, trait in _ASKED:
-        columns[name] = _has(traits, trait) * float(bool(asks & trait))
+        columns[name] = _has(traits, asks & trait)
     columns["concepts"], columns["graph"] = _concepts(candidates)
     columns["date"] = _date(candidates)
     columns["speaker"] = _speaker(candidates)
@@ -117,7 +113,8 @@ def _speaker(candidates: Candidates) -> Floats:
 
 def _after_question(candidates: Candidates) -> Floats:
     before = map(candidates.before, candidates.statements)
-    return _has(np.array([int(one.traits) if one else 0 for one in before]), Trait.QUESTION)
+    traits = np.array([int(one.traits) if one else 0 for one in before], dtype=np.int64)
+    return _has(traits, Trait.QUESTION)
 
 
 def _date(candidates: Candidates) -> Floats:
