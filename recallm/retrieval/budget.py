@@ -11,6 +11,10 @@ from recallm.retrieval.ranking import Ranking
 
 __all__ = ["fit"]
 
+_TOKENS_POWER = 0.5
+"""Value is divided by tokens to this power. At 1, many short statements that help little crowd
+out the one that answers; at 0, long ones. On film plots 0.5 keeps most answers at any budget."""
+
 _SPARE_TRIALS = 32
 """How many more statements are tried where single lines, counted alone, left some tokens over."""
 
@@ -24,16 +28,18 @@ def fit(
 ) -> list[int]:
     """The places of the statements to recall, the most valuable first.
 
-    The best ``limit`` by score where they fit ``max_tokens``; else by value per token, the value
-    being the probability that a statement helps. Of equal sentences of a speaker only the latest
-    is kept, and it takes one place.
+    The best ``limit`` by score where they fit ``max_tokens``; else by value for their tokens, the
+    value being the probability that a statement helps. Of equal sentences of a speaker only the
+    latest is kept, and it takes one place.
     """
     statements = ranking.statements
     best = _distinct(statements, ranking.order, limit)
     if max_tokens is None or _tokens(statements, best, count_tokens) <= max_tokens:
         return best
     costs = {place: max(1, count_tokens(line(statements[place]) + "\n")) for place in ranking.order}
-    by_value = sorted(ranking.order, key=lambda place: -ranking.scores[place] / costs[place])
+    by_value = sorted(
+        ranking.order, key=lambda place: -ranking.scores[place] / costs[place] ** _TOKENS_POWER
+    )
     ordered = _distinct(statements, by_value, None)
     return _within(statements, ordered, costs, limit, max_tokens, count_tokens)
 

@@ -54,6 +54,9 @@ NEIGHBOUR_STATEMENTS = 16
 
 _BITS = NO_POSITION.bit_length()
 
+_OF_THE_PRESENT = frozenset({"now", "current", "nowadai", "still", "anymor", "todai", "moment"})
+"""Stems that ask for the present (recency answers them); no statement is better for them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
@@ -93,8 +96,9 @@ def gather(
 ) -> Candidates | None:
     """The candidates for ``question``; None where nothing of the question is known."""
     names = tuple(concept.name for concept in question.concepts)
+    asked = _content(question)
     limit = config.candidate_limit
-    postings = reader.postings(question.terms, limit=limit, where=where)
+    postings = reader.postings(asked, limit=limit, where=where)
     mentions = reader.mentions(names, limit=limit, where=where)
     essential = {row.name: row for row in reader.concepts(names)} if names else {}
     if not postings and not mentions:
@@ -107,7 +111,7 @@ def gather(
     corpus = reader.corpus()
     voices = _voices(mentions, postings)
     spoken = {word for name in voices for word in name.split(" ")}
-    hits = _Hits.read(question.terms, postings, mentions, apart=spoken)
+    hits = _Hits.read(asked, postings, mentions, apart=spoken)
     chosen = hits.best(FETCHED, corpus)
     summaries = [] if where else list(reader.summaries(names).values())
     dated: dict[str, int] = {
@@ -137,8 +141,8 @@ def gather(
     rows = [context[key] for key in sorted(context)]
     speakers = _named_speakers(names, rows)
     apart = {word for name in speakers for word in name.split(" ")}
-    terms = tuple(term for term in question.terms if term not in apart)
-    columns = [place for place, term in enumerate(question.terms) if term not in apart]
+    terms = tuple(term for term in asked if term not in apart)
+    columns = [place for place, term in enumerate(asked) if term not in apart]
     sessions = hits.sessions(columns)
     allowed = [row for row in rows if meets(row, where)] if where else rows
     revised = [
@@ -250,6 +254,12 @@ class _Hits:
             for session, counts in self.session_counts.items()
             if counts[columns].any()
         }
+
+
+def _content(question: Question) -> tuple[str, ...]:
+    if question.intent != "current":
+        return question.terms
+    return tuple(term for term in question.terms if term not in _OF_THE_PRESENT)
 
 
 def _activation(reader: GraphReader, essential: Mapping[str, ConceptRow]) -> dict[str, Activation]:

@@ -1,0 +1,118 @@
+"""What is gathered for a question, and the filter for what is reached by way of another."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from recallm.config import RecallConfig
+from recallm.model import Filter, PreparedUpdate
+from recallm.retrieval.candidates import FETCHED, Candidates, gather
+from recallm.retrieval.conditions import meets
+from recallm.testing import DictStore
+from tests.retrieval.talk import asked, candidates, store_of, turn
+
+
+def gathered(store: DictStore, *question: str) -> Candidates:
+    text, *concepts = question
+    found = candidates(store, asked(text, *concepts))
+    assert found is not None
+    return found
+
+
+def said(found: Candidates) -> set[str]:
+    return {statement.text for statement in found.statements}
+
+
+def test_words_concepts_neighbours_and_what_stands_beside_lead_to_statements() -> None:
+    store = store_of(
+        turn("First things first", session="a"),
+        turn("We saw a heron", session="a"),
+        turn("What a day", session="a"),
+        turn("Herons live near Naxos", session="b"),
+        turn("Naxos has a harbour", session="c"),
+        turn("Quite another matter", session="d"),
+    )
+    found = gathered(store, "heron herons", "herons")
+    assert said(found) == {
+        "First things first",
+        "We saw a heron",
+        "What a day",
+        "Herons live near Naxos",
+        "Naxos has a harbour",
+    }
+    assert set(found.essential) == {"herons"}
+    assert set(found.activation) == {"naxos"}
+    assert found.activation["naxos"].through == "herons"
+
+
+def test_a_hub_is_cut_to_a_few_hundred_that_match_best() -> None:
+    """A word that all statements hold does not crowd out the one that holds a rare word too."""
+    crowd: list[PreparedUpdate] = [
+        turn(f"The ferry left again {n}", session=str(n)) for n in range(900)
+    ]
+    crowd[100] = turn("The ferry sank", session="sunk")
+    found = gathered(store_of(*crowd), "ferry sank")
+    assert "The ferry sank" in said(found)
+    assert len(found.statements) <= 2 * FETCHED
+
+
+def test_the_candidate_limit_bounds_what_is_looked_at() -> None:
+    store = store_of(*(turn(f"The ferry left {n}", session=str(n)) for n in range(50)))
+    with store.reader("n") as reader:
+        found = gather(
+            reader, asked("ferry"), config=RecallConfig(candidate_limit=5), where=Filter()
+        )
+    assert found is not None
+    assert said(found) == {f"The ferry left {n}" for n in range(45, 50)}
+    assert found.documents.tolist() == [50]
+
+
+def test_a_speakers_name_is_no_word_of_the_question() -> None:
+    """Ana says it all without being named in it; the word counts where nobody is called so."""
+    spoken = store_of(turn("I saw a heron", speaker="Ana"), turn("Ana saw a heron"))
+    assert gathered(spoken, "ana heron", "ana").terms == ("heron",)
+    assert gathered(spoken, "ana heron", "ana").speakers == {"ana"}
+    told = store_of(turn("Ana saw a heron"))
+    assert gathered(told, "ana heron", "ana").terms == ("ana", "heron")
+    assert gathered(told, "ana heron", "ana").speakers == frozenset()
+
+
+def test_sessions_and_passages_count_the_questions_stems() -> None:
+    store = store_of(
+        turn("A heron", "Then a heron and an owl", session="a"),
+        turn("An owl", session="b"),
+    )
+    found = gathered(store, "heron owl")
+    assert {name: counts.tolist() for name, counts in found.sessions.items()} == {
+        "=a": [2, 1],
+        "=b": [0, 1],
+    }
+    by_key = dict(zip(found.hits.units.tolist(), found.hits.counts.tolist(), strict=True))
+    assert by_key == {1 << 20: [1, 0], (1 << 20) + 1: [1, 1], 2 << 20: [0, 1]}
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        (Filter(), True),
+        (Filter(speaker="Ana"), True),
+        (Filter(speaker="Ben"), False),
+        (Filter(session="walk"), True),
+        (Filter(session="run"), False),
+        (Filter(since=1, until=1), True),
+        (Filter(since=2), False),
+        (Filter(until=0), False),
+        (Filter(since=datetime(2024, 3, 5, tzinfo=UTC)), True),
+        (Filter(since=datetime(2024, 3, 6, tzinfo=UTC)), False),
+        (Filter(until=datetime(2024, 3, 4, tzinfo=UTC)), False),
+        (Filter(metadata={"mood": "good"}), False),
+    ],
+)
+def test_a_filter_decides_as_the_store_does(where: Filter, expected: bool) -> None:
+    store = store_of(turn("A heron", speaker="Ana", day=5, session="walk"))
+    with store.reader("n") as reader:
+        assert meets(reader.statements([1 << 20])[0], where) is expected
+        found = reader.postings(["heron"], limit=1, where=where).get("heron")
+    assert bool(found is not None and found.keys) is expected
