@@ -111,7 +111,7 @@ class Talk:
             "relative": _RELATIVES,
         }
         self._weights = {
-            name: list(accumulate(1 / (rank + 2) for rank in range(len(pool))))
+            name: list(accumulate((rank + 2) ** -0.8 for rank in range(len(pool))))
             for name, pool in self._pools.items()
         }
 
