@@ -124,10 +124,14 @@ class Batch:
         self, update: Mapping[str, Any], text: str, statement: ExtractedStatement
     ) -> dict[str, Any]:
         for mention in statement.concepts:
-            row = self.concepts.get(key_of(mention.name))
+            key = key_of(mention.name)
+            row = self.concepts.get(key)
             if row is None:
-                row = _concept_row(mention) | {"updates": 0, "statements": 0}
-                self.concepts[row["key"]] = row
+                row = self.concepts[key] = {
+                    **_concept_row(mention),
+                    "updates": 0,
+                    "statements": 0,
+                }
             row["statements"] += 1
             row["t"] = update["t"]
         stems = Counter(statement.terms)
@@ -185,11 +189,11 @@ class Batch:
         key = key_of(entity.id)
         merged = {**self._entity_properties.get(key, {}), **entity.properties}
         self._entity_properties[key] = merged
-        concept = _concept_row(entity.concept)
-        self.touched |= {concept["key"], self._stood_on.get(key, concept["key"])}
-        self._stood_on[key] = concept["key"]
+        concept = key_of(entity.concept.name)
+        self.touched |= {concept, self._stood_on.get(key, concept)}
+        self._stood_on[key] = concept
         row = self.entities.setdefault(key, {"key": key, "keys": []})
-        row["concept"] = concept | {
+        row["concept"] = _concept_row(entity.concept) | {
             "namespace": self.namespace,
             "t_index": t_index,
             "updates": 0,

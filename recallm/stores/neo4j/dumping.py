@@ -42,13 +42,10 @@ def dump(
     while page := ask(cypher.UPDATES, after=after, limit=_PAGE):
         ts = [row["update"]["t"] for row in page]
         parts = {
-            name: _by_t(ask(query, ts=ts))
-            for name, query in (
-                ("statements", cypher.STATEMENTS),
-                ("evidence", cypher.EVIDENCE),
-                ("shown", cypher.SHOWN),
-                ("vectors", cypher.VECTORS),
-            )
+            "statements": _by_t(ask(cypher.STATEMENTS, ts=ts)),
+            "evidence": _by_t(ask(cypher.EVIDENCE, ts=ts)),
+            "shown": _by_t(ask(cypher.SHOWN, ts=ts)),
+            "vectors": _by_t(ask(cypher.VECTORS, ts=ts)),
         }
         for row in page:
             t = row["update"]["t"]

@@ -24,6 +24,7 @@ from recallm.model import (
     Summary,
     Triplet,
 )
+from recallm.stores.cypher import graph
 from recallm.stores.cypher import reading as cypher
 from recallm.stores.neo4j.connection import Connection, Row, chunks, rows
 from recallm.stores.neo4j.dumping import dump
@@ -127,25 +128,25 @@ class Neo4jReader:
         if names is None:
             # Where totals are not to be believed, the limit cannot be applied before counting.
             bound = limit if limit is not None and self._plain else _ENDLESS
-            nodes = self._ask(cypher.CONCEPTS_LATEST, limit=bound)
+            nodes = self._ask(graph.CONCEPTS_LATEST, limit=bound)
         else:
-            nodes = self._ask(cypher.CONCEPTS_NAMED, names=_keys(names))
+            nodes = self._ask(graph.CONCEPTS_NAMED, names=_keys(names))
         return self._concept_rows([row["concept"] for row in nodes])[:limit]
 
     def relations(self, names: Collection[str], *, limit: int) -> list[Relation]:
         """See ``GraphReader.relations``."""
-        return _relations(self._ask(cypher.RELATIONS, names=_keys(names), limit=limit))
+        return _relations(self._ask(graph.RELATIONS, names=_keys(names), limit=limit))
 
     def relations_among(self, names: Collection[str]) -> list[Relation]:
         """See ``GraphReader.relations_among``."""
-        return _relations(self._ask(cypher.RELATIONS_AMONG, names=_keys(names)))
+        return _relations(self._ask(graph.RELATIONS_AMONG, names=_keys(names)))
 
     def linked(
         self, start: str, *, hops: int, oldest: int, newest: int, limit: int
     ) -> list[ConceptRow]:
         """See ``GraphReader.linked``."""
         nodes = self._ask(
-            cypher.LINKED_START + cypher.LINKED_HOP * hops + cypher.LINKED_END,
+            graph.LINKED_START + graph.LINKED_HOP * hops + graph.LINKED_END,
             start=key_of(start),
             oldest=oldest,
             newest=newest,
@@ -155,7 +156,7 @@ class Neo4jReader:
 
     def summaries(self, names: Collection[str]) -> Mapping[str, Summary]:
         """See ``GraphReader.summaries``."""
-        found = self._ask(cypher.SUMMARIES, names=_keys(names), t_index=self._t_index)
+        found = self._ask(graph.SUMMARIES, names=_keys(names), t_index=self._t_index)
         # Ascending by t_index: the last one of each name stays.
         return {row["name"]: summary_in(row["summary"]) for row in found}
 
@@ -164,7 +165,7 @@ class Neo4jReader:
     ) -> list[Entity]:
         """See ``GraphReader.entities``."""
         found = self._ask(
-            cypher.ENTITIES,
+            graph.ENTITIES,
             ids=_keys(ids or ()),
             concepts=_keys(concepts or ()),
             all=ids is None and concepts is None,
@@ -206,7 +207,7 @@ class Neo4jReader:
                 strength=row["strength"],
                 t_index=row["t_index"],
             )
-            for row in self._ask(cypher.TRIPLETS, entry=entry, **conditions, **wanted)
+            for row in self._ask(graph.TRIPLETS, entry=entry, **conditions, **wanted)
         ]
         return sorted(triplets, key=lambda it: (it.subject, it.predicate, it.object))
 
@@ -241,7 +242,7 @@ class Neo4jReader:
     def stats(self) -> Stats:
         """See ``GraphReader.stats``."""
         row = self._ask(cypher.STATS)[0]
-        summarised = [it["name"] for it in self._ask(cypher.SUMMARISED)]
+        summarised = [it["name"] for it in self._ask(graph.SUMMARISED)]
         return Stats(
             t_index=self._t_index,
             passages=row["passages"],
@@ -302,7 +303,7 @@ class Neo4jReader:
         return self._plain and node["t_index"] <= self._t
 
     def _counted_concepts(self, names: list[str]) -> list[ConceptRow]:
-        counted = self._ask(cypher.CONCEPTS_COUNTED, names=_keys(names))
+        counted = self._ask(graph.CONCEPTS_COUNTED, names=_keys(names))
         summaries = self.summaries(names)
         return [
             ConceptRow(

@@ -1,0 +1,246 @@
+"""Queries of readers about concepts, relations, entities, triplets and summaries; parameters as in
+``recallm.stores.cypher.reading``."""
+
+from __future__ import annotations
+
+from typing import Final, LiteralString
+
+from recallm.stores.cypher.visibility import (
+    EVIDENCE_SEEN,
+    RELATION_SEEN,
+    STATEMENT_HIDDEN,
+    STATEMENT_SEEN,
+    UPDATE_SEEN,
+)
+
+__all__ = [
+    "CONCEPTS_COUNTED",
+    "CONCEPTS_LATEST",
+    "CONCEPTS_NAMED",
+    "ENTITIES",
+    "LINKED_END",
+    "LINKED_HOP",
+    "LINKED_START",
+    "RELATIONS",
+    "RELATIONS_AMONG",
+    "SUMMARIES",
+    "SUMMARISED",
+    "TRIPLETS",
+]
+
+CONCEPTS_NAMED: Final[LiteralString] = """
+UNWIND $names AS name
+MATCH (c:RecallMConcept {namespace: $namespace, key: name})
+RETURN c AS concept
+"""
+
+CONCEPTS_LATEST: Final[LiteralString] = """
+CALL () {
+    MATCH (c:RecallMConcept)
+    WHERE c.namespace = $namespace AND c.t_index > $t
+    RETURN c
+    UNION ALL
+    MATCH (c:RecallMConcept)
+    WHERE c.namespace = $namespace AND c.t_index <= $t
+    RETURN c
+    ORDER BY c.namespace DESC, c.t_index DESC, coalesce(c.sort, c.name) LIMIT $limit
+}
+RETURN c AS concept
+"""
+
+CONCEPTS_COUNTED: Final[LiteralString] = (
+    """
+UNWIND $names AS name
+MATCH (c:RecallMConcept {namespace: $namespace, key: name})
+CALL (c) {
+    MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) WHERE """
+    + STATEMENT_SEEN
+    + """
+    RETURN s.key AS shown, 1 AS mention, null AS entity
+    UNION ALL
+    MATCH (c)<-[:STANDS_ON]-(x:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate) WHERE """
+    + UPDATE_SEEN
+    + """
+    RETURN u.t * 1048576 AS shown, 0 AS mention, x AS entity
+}
+WITH c, sum(mention) AS statements, collect(DISTINCT shown / 1048576) AS ts,
+    min(CASE mention WHEN 1 THEN shown END) AS first_mention,
+    min(CASE mention WHEN 0 THEN
+        [shown / 1048576, coalesce(entity.sort, entity.id), entity.label, entity.kind]
+    END) AS first_entity
+OPTIONAL MATCH (s:RecallMStatement {namespace: $namespace, key: first_mention})
+WITH *, head([i IN range(0, coalesce(size(s.names), 0) - 1) WHERE s.names[i] = c.name]) AS place
+RETURN c.name AS name, statements, ts,
+    CASE WHEN s IS NULL THEN first_entity[2] ELSE s.labels[place] END AS label,
+    CASE WHEN s IS NULL THEN first_entity[3] ELSE s.kinds[place] END AS kind
+"""
+)
+
+RELATIONS: Final[LiteralString] = (
+    """
+UNWIND $names AS name
+MATCH (c:RecallMConcept {namespace: $namespace, key: name})
+CALL (c) {
+    CALL (c) {
+        MATCH (c)-[r:RELATES]-(o:RecallMConcept) WHERE $plain AND r.t_index <= $t
+        RETURN o, startNode(r) = c AS out, r.strength AS strength, r.t_index AS t_index
+        UNION ALL
+        MATCH (c)-[r:RELATES]-(o:RecallMConcept) WHERE NOT ($plain AND r.t_index <= $t)
+        MATCH (c)-[e:EVIDENCE]-(o) WHERE """
+    + EVIDENCE_SEEN
+    + """
+        RETURN o, startNode(e) = c AS out, count(e) AS strength, max(e.t) AS t_index
+    }
+    RETURN o, out, strength, t_index
+    ORDER BY t_index DESC, strength DESC, coalesce(o.sort, o.name) LIMIT $limit
+}
+RETURN DISTINCT CASE WHEN out THEN c.name ELSE o.name END AS a,
+    CASE WHEN out THEN o.name ELSE c.name END AS b, strength, t_index
+"""
+)
+
+RELATIONS_AMONG: Final[LiteralString] = (
+    """
+MATCH (a:RecallMConcept)
+WHERE a.namespace = $namespace AND a.key IN $names
+MATCH (a)-[r:RELATES]->(b:RecallMConcept)
+WHERE b.key IN $names
+CALL (a, b, r) {
+    WITH r WHERE $plain AND r.t_index <= $t
+    RETURN r.strength AS strength, r.t_index AS t_index
+    UNION ALL
+    WITH a, b, r WHERE NOT ($plain AND r.t_index <= $t)
+    MATCH (a)-[e:EVIDENCE]->(b) WHERE """
+    + EVIDENCE_SEEN
+    + """
+    RETURN count(e) AS strength, max(e.t) AS t_index
+}
+WITH a, b, strength, t_index WHERE strength > 0
+RETURN a.name AS a, b.name AS b, strength, t_index
+"""
+)
+
+LINKED_START: Final[LiteralString] = """
+MATCH (start:RecallMConcept {namespace: $namespace, key: $start})
+WITH start, [start] AS reached
+"""
+
+LINKED_HOP: Final[LiteralString] = (
+    """
+CALL (reached) {
+    UNWIND reached AS a
+    MATCH (a)-[r:RELATES]->(b) WHERE """
+    + RELATION_SEEN
+    + """
+    RETURN b AS other
+    UNION
+    UNWIND reached AS b
+    MATCH (b)<-[r:RELATES]-(a) WHERE """
+    + RELATION_SEEN
+    + """
+    RETURN a AS other
+    UNION
+    UNWIND reached AS other
+    RETURN other
+}
+WITH start, collect(other) AS reached
+"""
+)
+"""One more hop: what is reached, and all that is related to it."""
+
+LINKED_END: Final[LiteralString] = """
+UNWIND reached AS c
+WITH c WHERE c <> start
+    AND ($plain AND (c.t_index >= $oldest AND c.t_index <= $newest OR c.t_index > $t)
+        OR NOT $plain)
+RETURN c AS concept
+"""
+
+SUMMARIES: Final[LiteralString] = (
+    """
+UNWIND $names AS name
+MATCH (c:RecallMConcept {namespace: $namespace, key: name})<-[:SUMMARISES]-(y:RecallMSummary)
+WHERE y.t_index <= $t_index AND ($plain OR NOT EXISTS {
+    MATCH (s:RecallMStatement)-[:MENTIONS]->(c)
+    WHERE s.key < (y.t_index + 1) * 1048576 AND """
+    + STATEMENT_HIDDEN
+    + """
+})
+RETURN c.name AS name, y AS summary ORDER BY y.t_index
+"""
+)
+
+SUMMARISED: Final[LiteralString] = """
+MATCH (y:RecallMSummary) WHERE y.namespace = $namespace
+RETURN DISTINCT y.name AS name
+"""
+
+ENTITIES: Final[LiteralString] = (
+    """
+CALL () {
+    UNWIND $ids AS id
+    MATCH (e:RecallMEntity {namespace: $namespace, key: id})
+    RETURN e
+    UNION
+    UNWIND $concepts AS name
+    MATCH (e:RecallMEntity)-[:STANDS_ON]->(:RecallMConcept {namespace: $namespace, key: name})
+    RETURN e
+    UNION
+    WITH 1 AS one WHERE $all
+    MATCH (e:RecallMEntity) WHERE e.namespace = $namespace
+    RETURN e
+}
+MATCH (e)-[:STANDS_ON]->(c:RecallMConcept)
+MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE """
+    + UPDATE_SEEN
+    + """
+RETURN e AS entity, c.name AS concept, count(DISTINCT u.t) AS updates, max(u.t) AS t_index
+"""
+)
+
+TRIPLETS: Final[LiteralString] = (
+    """
+CALL () {
+    WITH 1 AS one WHERE $entry = 'subjects'
+    UNWIND $subjects AS id
+    MATCH (x:RecallMTriplet)-[:SUBJECT]->(:RecallMEntity {namespace: $namespace, key: id})
+    RETURN x
+    UNION
+    WITH 1 AS one WHERE $entry = 'objects'
+    UNWIND $objects AS id
+    MATCH (x:RecallMTriplet)-[:OBJECT]->(:RecallMEntity {namespace: $namespace, key: id})
+    RETURN x
+    UNION
+    WITH 1 AS one WHERE $entry = 'ends'
+    UNWIND $ends AS id
+    MATCH (x:RecallMTriplet)-[:SUBJECT|OBJECT]->(:RecallMEntity {namespace: $namespace, key: id})
+    RETURN x
+    UNION
+    WITH 1 AS one WHERE $entry = 'predicates'
+    UNWIND $predicates AS predicate
+    MATCH (x:RecallMTriplet) WHERE x.namespace = $namespace AND x.predicate = predicate
+    RETURN x
+    UNION
+    WITH 1 AS one WHERE $entry = 'all'
+    MATCH (x:RecallMTriplet) WHERE x.namespace = $namespace AND x.predicate IS NOT NULL
+    RETURN x
+}
+WITH x
+WHERE (NOT $by_subjects OR x.subject IN $subjects)
+    AND (NOT $by_predicates OR x.predicate IN $predicates)
+    AND (NOT $by_objects OR x.object IN $objects)
+    AND (NOT $by_ends OR x.subject IN $ends OR x.object IN $ends)
+MATCH (x)-[:SUBJECT]->(subject), (x)-[:OBJECT]->(object)
+WHERE EXISTS { MATCH (subject)-[:SHOWN]->(u:RecallMUpdate) WHERE """
+    + UPDATE_SEEN
+    + """ }
+    AND EXISTS { MATCH (object)-[:SHOWN]->(u:RecallMUpdate) WHERE """
+    + UPDATE_SEEN
+    + """ }
+MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE """
+    + UPDATE_SEEN
+    + """
+RETURN subject.id AS subject, x.name AS predicate, object.id AS object,
+    x.properties AS properties, count(DISTINCT u.t) AS strength, max(u.t) AS t_index
+"""
+)

@@ -1,0 +1,61 @@
+"""What a reader may see of a node or relationship, as conditions inside of its queries."""
+
+from __future__ import annotations
+
+from typing import Final, LiteralString
+
+__all__ = [
+    "EVIDENCE_SEEN",
+    "MEETS",
+    "NEIGHBOUR_SEEN",
+    "RELATION_SEEN",
+    "STATEMENT_HIDDEN",
+    "STATEMENT_SEEN",
+    "UPDATE_SEEN",
+]
+
+UPDATE_SEEN: Final[LiteralString] = """(
+    u.t <= $t AND ($plain OR (NOT $dated OR u.said <= $said)
+        AND (u.expires IS NULL OR u.expires > $now))
+)"""
+
+STATEMENT_SEEN: Final[LiteralString] = """(
+    s.key < $before AND ($plain OR (NOT $dated OR s.said <= $said)
+        AND (s.expires IS NULL OR s.expires > $now))
+)"""
+
+EVIDENCE_SEEN: Final[LiteralString] = """(
+    e.t <= $t AND ($plain OR (NOT $dated OR e.said <= $said)
+        AND (e.expires IS NULL OR e.expires > $now))
+)"""
+
+NEIGHBOUR_SEEN: Final[LiteralString] = """(
+    other.key < $before AND ($plain OR (NOT $dated OR other.said <= $said)
+        AND (other.expires IS NULL OR other.expires > $now))
+)"""
+
+STATEMENT_HIDDEN: Final[LiteralString] = """(
+    $dated AND coalesce(s.said > $said, true) OR coalesce(s.expires <= $now, false)
+)"""
+
+RELATION_SEEN: Final[LiteralString] = (
+    """(
+    $plain AND r.first <= $t
+    OR NOT $plain AND EXISTS { MATCH (a)-[e:EVIDENCE]->(b) WHERE """
+    + EVIDENCE_SEEN
+    + """ }
+)"""
+)
+
+MEETS: Final[LiteralString] = """(
+    NOT $filtered OR (
+        s.key >= $since_key AND s.key < $until_key
+        AND (NOT $timed OR s.said >= $since_said AND s.said <= $until_said)
+        AND ($lanes = [] OR s.lane IN $lanes)
+        AND ($speakers = [] AND $metadata = [] OR EXISTS {
+            MATCH (s)<-[:HAS]-(u:RecallMUpdate)
+            WHERE ($speakers = [] OR u.speaker IN $speakers)
+                AND all(entry IN $metadata WHERE entry IN u.metadata)
+        })
+    )
+)"""
