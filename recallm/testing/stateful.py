@@ -152,8 +152,8 @@ class StoreMachine(RuleBasedStateMachine):
     def look(self, place: int, horizon: Horizon, data: st.DataObject) -> None:
         """Everything at a horizon, then some of it by names, limits and filters."""
         self._agree(place, horizon)
-        stems = data.draw(st.lists(ours.stems, max_size=2))
-        names = data.draw(st.lists(ours.concept_names, max_size=3))
+        stems = data.draw(st.lists(ours.stems, min_size=1, max_size=2))
+        names = data.draw(st.lists(ours.concept_names, min_size=1, max_size=4))
         limit = data.draw(_limits)
         where = data.draw(ours.filters())
         oldest, newest = data.draw(ours.t_indexes), data.draw(ours.t_indexes)
