@@ -94,7 +94,8 @@ class Stream:
 
 def _zipf(size: int) -> NDArray[Any]:
     weights = 1 / np.arange(2, size + 2) ** 0.9
-    return np.cumsum(weights) / weights.sum()
+    cumulative: NDArray[Any] = np.cumsum(weights) / weights.sum()
+    return cumulative
 
 
 def main() -> None:

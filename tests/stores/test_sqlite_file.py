@@ -201,14 +201,14 @@ class TestWithoutTheRightToWrite:
 class TestFullDisk:
     def test_nothing_of_the_batch_stays(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         fill(path)
-        whole = connections._connect
+        whole = connections.connect
 
         def with_little_room(address: str, timeout: float) -> sqlite3.Connection:
             connection = whole(address, timeout)
             connection.execute("PRAGMA max_page_count = 60").fetchone()
             return connection
 
-        monkeypatch.setattr(connections, "_connect", with_little_room)
+        monkeypatch.setattr("recallm.stores.sqlite.file.connect", with_little_room)
         with closing(SQLiteStore(path)) as store:
             with pytest.raises(StoreFullError, match="no space is left") as caught:
                 store.apply("n", [prepared(f"long {i}", "[Ann] " * 500) for i in range(200)])

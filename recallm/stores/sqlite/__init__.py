@@ -1,6 +1,6 @@
 """The embedded store: one SQLite file, or memory, and nothing to install.
 
-``connections`` says who holds which connection, ``schema`` what a row means, ``view`` what a
+``connections`` says where views come from, ``schema`` what a row means, ``view`` what a
 reader may see; the rest does one thing each that ``GraphStore`` or ``GraphReader`` asks.
 """
 
@@ -23,15 +23,19 @@ from recallm.model import (
 from recallm.stores.base import Applied
 from recallm.stores.sqlite.archive import restored
 from recallm.stores.sqlite.codec import pack
-from recallm.stores.sqlite.connections import Connections, FileConnections, MemoryConnections
+from recallm.stores.sqlite.connections import Connections
+from recallm.stores.sqlite.file import FileConnections
 from recallm.stores.sqlite.forgetting import delete_from_graph, forget_selected
+from recallm.stores.sqlite.lookup import fetch_from
+from recallm.stores.sqlite.memory import MemoryConnections
 from recallm.stores.sqlite.reading import SQLiteReader
 from recallm.stores.sqlite.totals import context_version
-from recallm.stores.sqlite.writing import apply_updates, fetch_from, open_namespace
+from recallm.stores.sqlite.writing import apply_updates, open_namespace
 
 __all__ = ["SQLiteStore"]
 
 _ALL = Horizon()
+_BULK = 100
 
 
 class SQLiteStore:
@@ -62,7 +66,7 @@ class SQLiteStore:
 
     def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
         """See ``GraphStore.apply``."""
-        with self._connections.write() as connection:
+        with self._connections.write(bulk=len(updates) >= _BULK) as connection:
             return apply_updates(connection, namespace, updates)
 
     @contextmanager
@@ -112,7 +116,7 @@ class SQLiteStore:
         self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
     ) -> int:
         """See ``GraphStore.restore``."""
-        with self._connections.write(keep_view=True) as connection:
+        with self._connections.write(keep_view=True, bulk=True) as connection:
             return restored(connection, namespace, t_index, records)
 
     def namespaces(self) -> list[str]:

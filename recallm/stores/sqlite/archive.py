@@ -26,6 +26,7 @@ from recallm.model import (
 )
 from recallm.stores.sqlite.codec import pack, unpack, unpack_mentions, unpack_timestamp
 from recallm.stores.sqlite.entities import check_all_known
+from recallm.stores.sqlite.evidence import quads
 from recallm.stores.sqlite.lookup import Fetch, fetch_by
 from recallm.stores.sqlite.writing import (
     Numbered,
@@ -111,7 +112,7 @@ def _updates(
         fetch_by(
             fetch,
             "SELECT id, name FROM concept WHERE id IN",
-            {id for row in passages.values() for a, b, _, _ in _quads(row[-1]) for id in (a, b)},
+            {id for row in passages.values() for a, b, _, _ in quads(row[-1]) for id in (a, b)},
         )
     )
     for t in ts:
@@ -149,13 +150,8 @@ def _updates(
         )
 
 
-def _quads(pairs: str) -> Iterator[tuple[int, int, int, int]]:
-    numbers = iter(map(int, pairs.split()))
-    return zip(numbers, numbers, numbers, numbers, strict=True)
-
-
 def _neighbours(pairs: str, names: dict[int, str]) -> tuple[Neighbours, ...]:
-    named = sorted((names[a], names[b], earlier, later) for a, b, earlier, later in _quads(pairs))
+    named = sorted((names[a], names[b], earlier, later) for a, b, earlier, later in quads(pairs))
     return tuple(
         Neighbours(a=a, b=b, earlier=earlier, later=later) for a, b, earlier, later in named
     )

@@ -13,18 +13,21 @@ from recallm.stores.redaction import redact
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
 from recallm.stores.sqlite.concepts import settle_concepts
 from recallm.stores.sqlite.entities import delete_entities, delete_triplets
-from recallm.stores.sqlite.lookup import fetch_by
-from recallm.stores.sqlite.resessioning import derive_again, drop_empty_sessions
+from recallm.stores.sqlite.evidence import Pair, hide_relations, pairs_of, quads
+from recallm.stores.sqlite.lookup import fetch_by, fetch_from
 from recallm.stores.sqlite.schema import TABLES
 from recallm.stores.sqlite.selecting import select
-from recallm.stores.sqlite.writing import fetch_from, open_namespace, write_session_sizes
+from recallm.stores.sqlite.sessions import (
+    derive_again,
+    drop_empty_sessions,
+    write_session_sizes,
+)
+from recallm.stores.sqlite.writing import open_namespace
 
 __all__ = ["delete_from_graph", "forget_selected"]
 
 _CHUNK = 500
 """Updates whose rows are held in memory at a time."""
-
-Pair = tuple[int, int]
 
 
 def forget_selected(
@@ -149,7 +152,7 @@ class _Forgetting:
         """Put right every total that stood on what is gone."""
         lost, ns = self._lost, self._ns
         self._settle_terms()
-        relations = self._settle_relations()
+        relations = hide_relations(self._connection, ns, lost.pairs)
         self._drop_summaries()
         self._connection.executemany(
             "UPDATE concept SET statements = statements - ? WHERE id = ?",
@@ -205,7 +208,7 @@ class _Forgetting:
             self._lost.passages += 1
             if derived:
                 self._lost.derived.append(t_index)
-            for pair in {_ordered(a, b) for a, b, _, _ in _quads(pairs)}:
+            for pair in pairs_of(quads(pairs)):
                 self._lost.pairs.setdefault(pair, set()).add(t_index)
         self._forget_evidence(*span)
 
@@ -219,10 +222,9 @@ class _Forgetting:
             {index for index, row in enumerate(rows) if row[0] & NO_POSITION in dropped},
         )
         kept = [row[0] for row in rows if row[0] & NO_POSITION not in dropped]
-        quads = _quads(pairs)
-        left = [quad for quad in quads if not {quad[2], quad[3]} & dropped]
-        still = {_ordered(a, b) for a, b, _, _ in left}
-        for pair in {_ordered(a, b) for a, b, _, _ in quads} - still:
+        told = quads(pairs)
+        left = [quad for quad in told if not {quad[2], quad[3]} & dropped]
+        for pair in pairs_of(told) - pairs_of(left):
             self._lost.pairs.setdefault(pair, set()).add(t_index)
         self._connection.execute(
             "UPDATE passage SET text = ?, digest = ?, pairs = ? WHERE ns = ? AND t = ?",
@@ -334,47 +336,6 @@ class _Forgetting:
             "DELETE FROM term WHERE id = ? AND statements = 0", [(term,) for term in terms]
         )
 
-    def _settle_relations(self) -> int:
-        """Take evidence away, count the strengths after it anew; how many relations went."""
-        ns = self._ns
-        write = self._connection.execute
-        relations = 0
-        for (a, b), ts in self._lost.pairs.items():
-            rows = self._fetch(
-                "SELECT shown, strength FROM evidence"
-                " WHERE ns = ? AND a = ? AND b = ? AND shown >= ? ORDER BY shown",
-                (ns, a, b, min(ts)),
-            )
-            kept = [shown for shown, _ in rows if shown not in ts]
-            strength = rows[0][1] - 1
-            self._connection.executemany(
-                "DELETE FROM evidence WHERE ns = ? AND a = ? AND b = ? AND shown = ?",
-                [(ns, a, b, t_index) for t_index in ts],
-            )
-            self._connection.executemany(
-                "UPDATE evidence SET strength = ? WHERE ns = ? AND a = ? AND b = ? AND shown = ?",
-                [(count, ns, a, b, shown) for count, shown in enumerate(kept, strength + 1)],
-            )
-            old = rows[-1][0]
-            new = kept[-1] if kept else self._latest(a, b)
-            if new == old:
-                continue
-            for one, other in ((a, b), (b, a)):
-                write(
-                    "DELETE FROM neighbour WHERE ns = ? AND a = ? AND t_index = ? AND b = ?",
-                    (ns, one, old, other),
-                )
-                if new is not None:
-                    write("INSERT INTO neighbour VALUES (?, ?, ?, ?)", (ns, one, new, other))
-            relations += new is None
-        return relations
-
-    def _latest(self, a: int, b: int) -> int | None:
-        latest: int | None = self._fetch(
-            "SELECT max(shown) FROM evidence WHERE ns = ? AND a = ? AND b = ?", (self._ns, a, b)
-        )[0][0]
-        return latest
-
     def _drop_summaries(self) -> None:
         for concept, at in self._lost.earliest_mention.items():
             cursor = self._connection.execute(
@@ -398,13 +359,3 @@ class _Forgetting:
             derive_again(self._connection, self._ns, lost.derived)
         if lost.passages:
             drop_empty_sessions(self._connection, self._ns)
-
-
-def _ordered(a: int, b: int) -> Pair:
-    return (a, b) if a < b else (b, a)
-
-
-def _quads(pairs: str) -> list[tuple[int, int, int, int]]:
-    """(a, b, earlier, later) of every neighbour pair of a passage."""
-    numbers = iter(map(int, pairs.split()))
-    return list(zip(numbers, numbers, numbers, numbers, strict=True))

@@ -6,10 +6,20 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, LiteralString, TypeVar
 
-__all__ = ["Fetch", "fetch_by", "in_chunks", "in_pairs", "inserted"]
+__all__ = ["Fetch", "fetch_by", "fetch_from", "in_chunks", "in_pairs", "inserted"]
 
 Fetch = Callable[[LiteralString, Sequence[object]], list[tuple[Any, ...]]]
 """Run a query and give all its rows."""
+
+
+def fetch_from(connection: sqlite3.Connection) -> Fetch:
+    """``Fetch`` over a connection."""
+
+    def fetch(sql: LiteralString, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        return connection.execute(sql, values).fetchall()
+
+    return fetch
+
 
 _CHUNK = 512
 

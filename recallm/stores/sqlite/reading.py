@@ -33,9 +33,10 @@ from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.graph import read_entities, read_triplets
 from recallm.stores.sqlite.lookup import fetch_by
 from recallm.stores.sqlite.relations import among, newest_relations, relation_count
+from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.totals import concept_rows, context_version, summaries_in_force
 from recallm.stores.sqlite.traversal import linked_to
-from recallm.stores.sqlite.view import MAX_T, Sieve, View
+from recallm.stores.sqlite.view import Sieve, View
 
 __all__ = ["SQLiteReader"]
 
@@ -107,9 +108,8 @@ class SQLiteReader:
             for row in fetch_by(
                 self._rows,
                 "SELECT t, id, text, timestamp, speaker, speaker_concept, source, session,"
-                " metadata FROM passage WHERE ns = ? AND t IN",
-                {row[0] >> 20 for row in found},
-                lead=(self._ns,),
+                " metadata FROM passage WHERE row IN",
+                {passage_row(self._ns, row[0] >> 20) for row in found},
             )
         }
         session_keys = self._keys_of_sessions({row[1] for row in found})
@@ -376,9 +376,8 @@ class SQLiteReader:
         return dict(
             fetch_by(
                 self._rows,
-                "SELECT t, metadata FROM passage WHERE ns = ? AND t IN",
-                ts,
-                lead=(self._ns,),
+                "SELECT t, metadata FROM passage WHERE row IN",
+                [passage_row(self._ns, t_index) for t_index in ts],
             )
         )
 

@@ -12,6 +12,7 @@ The namespace is the first part of every key. A column ``at`` is a statement's k
   relations are the end of a range.
 * ``statement.session`` is the session's row, or minus t where the passage has no session: what was
   said before and after is found in one index either way.
+* ``passage.row`` is ``ns << 32 | t``: the passages of many statements are read without an index.
 * ``passage.pairs`` holds the neighbour pairs as they were given: flat (a, b, earlier, later).
 """
 
@@ -23,7 +24,10 @@ from typing import LiteralString
 from recallm.errors import SchemaVersionError, StoreCorruptError
 from recallm.stores.base import SCHEMA_VERSION
 
-__all__ = ["TABLES", "check_schema", "create_schema", "is_empty_file"]
+__all__ = ["MAX_T", "TABLES", "check_schema", "create_schema", "is_empty_file", "passage_row"]
+
+MAX_T = (1 << 32) - 1
+"""The last t of a namespace: a passage's row has room for no more."""
 
 _APPLICATION_ID = 0x52634C4D  # "RcLM"
 
@@ -53,7 +57,8 @@ CREATE TABLE namespace (
     sessions INTEGER NOT NULL DEFAULT 0);
 
 CREATE TABLE passage (
-    ns INTEGER NOT NULL, t INTEGER NOT NULL, id TEXT NOT NULL, digest TEXT NOT NULL,
+    row INTEGER PRIMARY KEY, ns INTEGER NOT NULL, t INTEGER NOT NULL,
+    id TEXT NOT NULL, digest TEXT NOT NULL,
     text TEXT NOT NULL, source TEXT, session TEXT, speaker TEXT, speaker_concept TEXT,
     timestamp TEXT, said INTEGER, metadata TEXT NOT NULL, path TEXT NOT NULL, key TEXT,
     expires_at TEXT, expires INTEGER, session_id INTEGER, derived INTEGER NOT NULL,
@@ -125,6 +130,11 @@ CREATE TABLE triplet_evidence (
     PRIMARY KEY (ns, triplet, at)) WITHOUT ROWID;
 CREATE INDEX triplet_evidence_at ON triplet_evidence (ns, at);
 """
+
+
+def passage_row(ns: int, t_index: int) -> int:
+    """Where the passage of an update is kept."""
+    return ns << 32 | t_index
 
 
 def is_empty_file(connection: sqlite3.Connection) -> bool:

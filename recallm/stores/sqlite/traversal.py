@@ -56,7 +56,7 @@ def linked_to(
     reached: set[int] | None = None
     for number, page in enumerate(_pages(view, oldest, newest)):
         page.pop(ids[start], None)
-        if reached is None and (hops > 2 or number == 1):
+        if reached is None and (hops > 2 or (number == 1 and len(near) < _PAGE // 2)):
             reached = search.ball(hops, bounded=hops <= 2)
         found = page.keys() & reached if reached is not None else search.near(list(page), hops)
         near += [name for id, name in page.items() if id in found]

@@ -17,11 +17,9 @@ from recallm.stores.sessions import session_key_of
 from recallm.stores.sqlite.codec import microseconds
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.lookup import fetch_by
+from recallm.stores.sqlite.schema import MAX_T
 
-__all__ = ["MAX_T", "Sieve", "View"]
-
-MAX_T = (1 << 42) - 1
-"""No counter gets there; a t beyond it is taken for it, so that keys fit 63 bits."""
+__all__ = ["Sieve", "View"]
 
 _SAID: LiteralString = (
     " AND EXISTS (SELECT 1 FROM passage x INDEXED BY passage_t WHERE x.ns = ? AND x.t = {}"

@@ -10,9 +10,9 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, LiteralString
+from typing import Any
 
-from recallm.errors import ConflictError, InvalidInputError
+from recallm.errors import ConflictError, InvalidInputError, StoreError
 from recallm.model import ExtractedStatement, PreparedUpdate, statement_key, text_digest
 from recallm.stores.base import Applied
 from recallm.stores.sessions import next_derived_session, session_key_of
@@ -25,21 +25,15 @@ from recallm.stores.sqlite.codec import (
     timestamp_text,
 )
 from recallm.stores.sqlite.entities import EntityBatch
-from recallm.stores.sqlite.lookup import Fetch, fetch_by, in_pairs, inserted
+from recallm.stores.sqlite.evidence import show_relations
+from recallm.stores.sqlite.lookup import fetch_by, fetch_from, inserted
+from recallm.stores.sqlite.schema import MAX_T, passage_row
+from recallm.stores.sqlite.sessions import write_session_sizes
 
-__all__ = ["Numbered", "apply_updates", "fetch_from", "open_namespace", "write_updates"]
+__all__ = ["Numbered", "apply_updates", "create_namespace", "open_namespace", "write_updates"]
 
 Numbered = tuple[int, PreparedUpdate, str]
 """A t, its update, and the digest of its text ('' where there is none)."""
-
-
-def fetch_from(connection: sqlite3.Connection) -> Fetch:
-    """``Fetch`` over a connection."""
-
-    def fetch(sql: LiteralString, values: Sequence[object]) -> list[tuple[Any, ...]]:
-        return connection.execute(sql, values).fetchall()
-
-    return fetch
 
 
 def open_namespace(connection: sqlite3.Connection, namespace: str) -> tuple[int, int] | None:
@@ -108,8 +102,10 @@ def write_updates(
     late_entities: bool = False,
 ) -> None:
     """Write new updates; ``late_entities``: a triplet may come before its entities."""
-    batch = _Batch(connection, ns, list(updates), late_entities)
-    batch.write()
+    listed = list(updates)
+    if listed and listed[-1][0] > MAX_T:
+        raise StoreError(f"a namespace holds at most {MAX_T} updates; go on in another one")
+    _Batch(connection, ns, listed, late_entities).write()
 
 
 class _ConceptTotals:
@@ -145,7 +141,11 @@ class _Batch:
         sessions = self._write_sessions()
         self._write_passages(concepts, sessions)
         self._write_statements(concepts, terms, sessions)
-        self._write_relations(concepts)
+        pairs = [
+            (t, {(_concept(concepts, n.a), _concept(concepts, n.b)) for n in update.neighbours})
+            for t, update, _ in self._updates
+        ]
+        show_relations(self._connection, self._ns, pairs)
         if any(update.entities or update.triplets for _, update, _ in self._updates):
             entities = EntityBatch(self._connection, self._ns, concepts, self._late_entities)
             entities.write((t, update) for t, update, _ in self._updates)
@@ -282,8 +282,9 @@ class _Batch:
             ]
             rows.append(
                 (
-                    self._ns, t_index, update.id, digest, update.text, update.source,
-                    update.session, update.speaker, update.speaker_concept,
+                    passage_row(self._ns, t_index), self._ns, t_index, update.id, digest,
+                    update.text, update.source, update.session, update.speaker,
+                    update.speaker_concept,
                     timestamp_text(update.timestamp), microseconds(update.timestamp),
                     json_text(update.metadata), pack(update.path), update.key,
                     timestamp_text(update.expires_at), microseconds(update.expires_at),
@@ -291,7 +292,8 @@ class _Batch:
                 )
             )  # fmt: skip
         self._connection.executemany(
-            "INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO passage VALUES"
+            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
 
@@ -332,88 +334,6 @@ class _Batch:
         write("INSERT INTO posting VALUES (?, ?, ?, ?, ?)", postings)
         write("INSERT INTO mention VALUES (?, ?, ?)", mentions)
         write("INSERT INTO vector VALUES (?, ?, ?, ?)", vectors)
-
-    def _write_relations(self, concepts: dict[str, int]) -> None:
-        """Add evidence, and move each relation to its new place among the neighbours."""
-        shown: dict[tuple[int, int], list[int]] = {}
-        for t_index, update, _ in self._updates:
-            pairs = set()
-            for n in update.neighbours:
-                a, b = _concept(concepts, n.a), _concept(concepts, n.b)
-                pairs.add((a, b) if a < b else (b, a))
-            for pair in pairs:
-                shown.setdefault(pair, []).append(t_index)
-        latest = self._latest_evidence(sorted(shown))
-        ns = self._ns
-        evidence: list[tuple[int, int, int, int, int]] = []
-        old: list[tuple[int, int, int, int]] = []
-        new: list[tuple[int, int, int, int]] = []
-        for (a, b), ts in shown.items():
-            strength = 0
-            if (a, b) in latest:
-                t_old, strength = latest[a, b]
-                old += ((ns, a, t_old, b), (ns, b, t_old, a))
-            for count, t_index in enumerate(ts, start=strength + 1):
-                evidence.append((ns, a, b, t_index, count))
-            new += ((ns, a, ts[-1], b), (ns, b, ts[-1], a))
-        evidence.sort()
-        old.sort()
-        new.sort()
-        write = self._connection.executemany
-        write("INSERT INTO evidence VALUES (?, ?, ?, ?, ?)", evidence)
-        write("DELETE FROM neighbour WHERE ns = ? AND a = ? AND t_index = ? AND b = ?", old)
-        write("INSERT INTO neighbour VALUES (?, ?, ?, ?)", new)
-
-    def _latest_evidence(
-        self, pairs: list[tuple[int, int]]
-    ) -> dict[tuple[int, int], tuple[int, int]]:
-        """(a, b) → (t, strength) of what is stored."""
-        found: dict[tuple[int, int], tuple[int, int]] = {}
-        for rows, values in in_pairs(pairs):
-            for a, b, shown, strength in self._fetch(
-                "WITH pair (a, b) AS (VALUES " + rows + ")"
-                " SELECT e.a, e.b, e.shown, e.strength FROM pair p CROSS JOIN evidence e"
-                " ON e.ns = ? AND e.a = p.a AND e.b = p.b AND e.shown = (SELECT max(shown)"
-                "  FROM evidence q WHERE q.ns = e.ns AND q.a = p.a AND q.b = p.b)",
-                [*values, self._ns],
-            ):
-                found[a, b] = (shown, strength)
-        return found
-
-
-def write_session_sizes(
-    connection: sqlite3.Connection, ns: int, sizes: dict[str, list[int]]
-) -> dict[str, int]:
-    """Add (statements, terms) to sessions, by key; key → row id. A session is counted while it
-    has statements."""
-    known: dict[str, tuple[int, int]] = {
-        key: (id, statements)
-        for key, id, statements in fetch_by(
-            fetch_from(connection),
-            "SELECT key, id, statements FROM session WHERE ns = ? AND key IN",
-            sizes,
-            lead=(ns,),
-        )
-    }
-    ids: dict[str, int] = {}
-    begun = 0
-    (next_id,) = connection.execute("SELECT coalesce(max(id), 0) + 1 FROM session").fetchone()
-    for key, (statements, terms) in sizes.items():
-        if key in known:
-            ids[key], before = known[key]
-            connection.execute(
-                "UPDATE session SET statements = statements + ?, terms = terms + ? WHERE id = ?",
-                (statements, terms, ids[key]),
-            )
-        else:
-            ids[key], before = next_id, 0
-            next_id += 1
-            connection.execute(
-                "INSERT INTO session VALUES (?, ?, ?, ?, ?)", (ids[key], ns, key, statements, terms)
-            )
-        begun += bool(before + statements) - bool(before)
-    connection.execute("UPDATE namespace SET sessions = sessions + ? WHERE id = ?", (begun, ns))
-    return ids
 
 
 def _concept(concepts: dict[str, int], name: str) -> int:

@@ -1,4 +1,4 @@
-"""Deriving sessions again after passages were forgotten."""
+"""The rows of sessions: their sizes, and deriving them again after passages were forgotten."""
 
 from __future__ import annotations
 
@@ -8,10 +8,44 @@ from datetime import datetime
 from recallm.model import statement_key
 from recallm.stores.sessions import next_derived_session
 from recallm.stores.sqlite.codec import read_timestamp, unpack
-from recallm.stores.sqlite.lookup import fetch_by
-from recallm.stores.sqlite.writing import fetch_from, write_session_sizes
+from recallm.stores.sqlite.lookup import fetch_by, fetch_from
 
-__all__ = ["derive_again", "drop_empty_sessions"]
+__all__ = ["derive_again", "drop_empty_sessions", "write_session_sizes"]
+
+
+def write_session_sizes(
+    connection: sqlite3.Connection, ns: int, sizes: dict[str, list[int]]
+) -> dict[str, int]:
+    """Add (statements, terms) to sessions, by key; key → row id. A session is counted while it
+    has statements."""
+    known: dict[str, tuple[int, int]] = {
+        key: (id, statements)
+        for key, id, statements in fetch_by(
+            fetch_from(connection),
+            "SELECT key, id, statements FROM session WHERE ns = ? AND key IN",
+            sizes,
+            lead=(ns,),
+        )
+    }
+    ids: dict[str, int] = {}
+    begun = 0
+    (next_id,) = connection.execute("SELECT coalesce(max(id), 0) + 1 FROM session").fetchone()
+    for key, (statements, terms) in sizes.items():
+        if key in known:
+            ids[key], before = known[key]
+            connection.execute(
+                "UPDATE session SET statements = statements + ?, terms = terms + ? WHERE id = ?",
+                (statements, terms, ids[key]),
+            )
+        else:
+            ids[key], before = next_id, 0
+            next_id += 1
+            connection.execute(
+                "INSERT INTO session VALUES (?, ?, ?, ?, ?)", (ids[key], ns, key, statements, terms)
+            )
+        begun += bool(before + statements) - bool(before)
+    connection.execute("UPDATE namespace SET sessions = sessions + ? WHERE id = ?", (begun, ns))
+    return ids
 
 
 def derive_again(connection: sqlite3.Connection, ns: int, forgotten: list[int]) -> None:
