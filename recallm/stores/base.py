@@ -12,6 +12,8 @@ Rules that every store keeps:
   beneath them say: after any ``forget`` they are as if what was forgotten had never been said.
   The counter t alone never goes back, so that a key is never used twice.
 * **Readers** see all of an update or nothing of it, and one state for as long as they are open.
+  A server without snapshots (Neo4j) keeps to this for updates alone: what is forgotten, deleted or
+  merged into an entity while a reader is open shows in it at once.
 * Stores know no language: names, stems and labels come ready in the values of
   ``recallm.model``.
 * Order is fixed wherever a result has one, so that stores agree; ties are broken by name or key.
