@@ -1,0 +1,293 @@
+"""The training of the shipped pipeline: what the converters make of hand-made corpora, and
+that a pipeline can be trained, packed and unpacked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from recallm.extraction.shipped import KNOWLEDGE, SYNTAX, pack, unpack
+from training.pipeline.components import blank_part
+from training.pipeline.corpora import with_silver_tags
+from training.pipeline.examples import example_of
+from training.pipeline.fitting import Plan, fit
+from training.pipeline.passages import NameSource, Passage, Variation, neighbours, vary
+from training.pipeline.scoring import score_knowledge, score_syntax
+from training.pipeline.treebank import (
+    MISSING,
+    Sentence,
+    Word,
+    attach_entities,
+    read_column_entities,
+    read_conllu,
+    read_iob2,
+)
+
+CONLLU = """\
+# newdoc id = letter
+# sent_id = letter-1
+# newpar
+# text = Don't call Ann's e-mail!
+1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_
+1\tDo\tdo\tAUX\tVB\t_\t3\taux\t_\t_
+2\tn't\tnot\tPART\tRB\t_\t3\tadvmod\t_\t_
+3\tcall\tcall\tVERB\tVB\t_\t0\troot\t_\t_
+4-5\tAnn's\t_\t_\t_\t_\t_\t_\t_\t_
+4\tAnn\tAnn\tPROPN\tNNP\t_\t6\tnmod:poss\t_\t_
+5\t's\t's\tPART\tPOS\t_\t4\tcase\t_\t_
+5.1\tunsaid\t_\tVERB\t_\t_\t_\t_\t_\t_
+6\te-mail\te-mail\tNOUN\tNN\t_\t3\tobj\t_\tSpaceAfter=No
+7\t!\t!\tPUNCT\t.\t_\t3\tpunct\t_\t_
+
+# sent_id = letter-2
+# text = Bob left Oslo
+1\tBob\tBob\tPROPN\tNNP\t_\t2\tnsubj\t_\t_
+2\tleft\tleave\tVERB\tVBD\t_\t0\troot\t_\t_
+3\tOslo\tOslo\tPROPN\tNNP\t_\t2\tobj\t_\t_
+"""
+
+IOB2 = """\
+# sent_id = letter-1
+1\tDo\tO\t-\t-
+2\tn't\tO\t-\t-
+3\tcall\tO\t-\t-
+4\tAnn\tB-PER\t-\tsomeone
+5\t's\tO\t-\t-
+6\te-mail\tB-OTH\t-\tsomeone
+7\t!\tB-O\t-\t-
+
+# sent_id = other-9
+1\tBob\tB-PER\t-\t-
+2\tleft\tO\t-\t-
+3\tOslo\tB-LOC\t-\t-
+"""
+
+NO_VARIATION = Variation(
+    lower_cased=0,
+    upper_cased=0,
+    no_final_punctuation=0,
+    line_broken=0,
+    bullet=0,
+    symbol=0,
+    emoji=0,
+    rule=0,
+    names_swapped=0,
+    other_quotes=0,
+)
+
+
+def word(form: str, upos: str, *, space: bool = True, entity: str = "O") -> Word:
+    return Word(form=form, space_after=space, upos=upos, entity=entity)
+
+
+@pytest.fixture
+def letter(tmp_path: Path) -> list[Sentence]:
+    (tmp_path / "letter.conllu").write_text(CONLLU, encoding="utf-8")
+    (tmp_path / "letter.iob2").write_text(IOB2, encoding="utf-8")
+    return attach_entities(
+        read_conllu(tmp_path / "letter.conllu"), read_iob2(tmp_path / "letter.iob2")
+    )
+
+
+def test_conllu_gives_back_the_raw_text(letter: list[Sentence]) -> None:
+    assert [s.text for s in letter] == ["Don't call Ann's e-mail!", "Bob left Oslo"]
+    assert [w.form for w in letter[0].words] == ["Do", "n't", "call", "Ann", "'s", "e-mail", "!"]
+
+
+def test_conllu_heads_count_from_zero_and_the_root_is_its_own(letter: list[Sentence]) -> None:
+    assert [w.head for w in letter[0].words] == [2, 2, 2, 5, 3, 2, 2]
+    assert letter[0].words[2].dep == "ROOT"
+
+
+def test_conllu_marks_documents_and_paragraphs(letter: list[Sentence]) -> None:
+    assert [(s.document, s.new_paragraph) for s in letter] == [("letter", True), ("letter", False)]
+
+
+def test_a_multiword_token_that_its_words_do_not_spell_is_refused(tmp_path: Path) -> None:
+    broken = CONLLU.replace("4-5\tAnn's", "4-5\tAnne's")
+    (tmp_path / "broken.conllu").write_text(broken, encoding="utf-8")
+    with pytest.raises(ValueError, match="does not spell"):
+        read_conllu(tmp_path / "broken.conllu")
+
+
+def test_entities_outside_of_the_three_types_are_dropped(letter: list[Sentence]) -> None:
+    labels = [w.entity for w in letter[0].words]
+    assert labels == ["O", "O", "O", "B-PER", "O", "O", "O"]
+
+
+def test_a_sentence_of_another_id_takes_its_entities_by_its_words(letter: list[Sentence]) -> None:
+    assert [w.entity for w in letter[1].words] == ["B-PER", "O", "B-LOC"]
+
+
+def test_words_cut_otherwise_take_the_label_at_their_first_character() -> None:
+    sentence = Sentence(words=(word("New", "X"), word("York-", "X"), word("based", "X")))
+    labelled = (("NewYork", "B-LOC"), ("-", "O"), ("based", "O"))
+    [result] = attach_entities([sentence], {"": labelled})
+    assert [w.entity for w in result.words] == ["B-LOC", "I-LOC", "O"]
+
+
+def test_a_sentence_without_labels_stays_unknown() -> None:
+    [result] = attach_entities([Sentence(words=(Word(form="Hi", space_after=False),))], {})
+    assert result.words[0].entity == MISSING
+
+
+def test_column_files_get_the_spaces_of_english(tmp_path: Path) -> None:
+    lines = [
+        *('"\tO', "Ann\tB-person", "'s\tO", "here\tO", '"\tO', ",\tO", "(\tO", "says\tO"),
+        *("@ann\tB-person", ")\tO", "Acme\tI-corporation", "Inc\tI-corporation", ""),
+        *("Hamlet\tB-creative-work", ""),
+    ]
+    path = tmp_path / "some.conll"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    first, second = read_column_entities(path)
+    assert first.text == '"Ann\'s here", (says @ann) Acme Inc'
+    assert [w.entity for w in first.words if w.entity != "O"] == [
+        "B-PER",
+        MISSING,
+        "B-ORG",
+        "I-ORG",
+    ]
+    assert second.words[0].entity == "O"
+
+
+def test_runs_stay_within_a_document_and_lose_nothing(letter: list[Sentence]) -> None:
+    sentences = letter * 5 + [Sentence(words=(word("End", "NOUN"),), document="other")]
+    runs = list(neighbours(sentences, Random(3), 4))
+    assert [s for run in runs for s in run] == sentences
+    assert all(len({s.document for s in run}) == 1 for run in runs)
+    assert {len(run) for run in runs} > {1}
+
+
+def test_without_chance_a_passage_is_the_text_itself(letter: list[Sentence]) -> None:
+    passage = vary(tuple(letter), NO_VARIATION, Random(0), NameSource(0))
+    assert passage.sentences == tuple(letter)
+    assert passage.separators == (" ", "")
+
+
+def test_variations_keep_words_and_labels_together(letter: list[Sentence]) -> None:
+    always = Variation(
+        lower_cased=1, bullet=1, emoji=1, rule=1, no_final_punctuation=1, line_broken=1
+    )
+    passage = vary(tuple(letter), always, Random(1), NameSource(1))
+    example = example_of(blank_part(KNOWLEDGE), passage, trees=False)
+    assert example.reference.text == example.predicted.text == example.reference.text.lower()
+    assert "!" not in example.reference.text
+    assert "\n" in example.reference.text
+    tags = {t.text: t.pos_ for t in example.reference}
+    assert (tags["bob"], tags["left"]) == ("PROPN", "VERB")
+
+
+def test_swapped_names_keep_tags_types_and_spaces() -> None:
+    words = (
+        word("Bob", "PROPN", entity="B-PER"),
+        word("Hill", "PROPN", entity="I-PER"),
+        word("left", "VERB"),
+        word("Oslo", "PROPN", space=False, entity="B-LOC"),
+        word(".", "PUNCT", space=False),
+    )
+    variation = Variation(names_swapped=1, lower_cased=0, no_final_punctuation=0)
+    seen = set()
+    for seed in range(20):
+        passage = vary((Sentence(words=words),), variation, Random(seed), NameSource(seed))
+        [sentence] = passage.sentences
+        named = [w for w in sentence.words if w.entity not in {"O", MISSING}]
+        assert [w.entity for w in named] == ["B-PER", "I-PER", "B-LOC"]
+        assert all(w.upos == "PROPN" for w in named)
+        seen.add(" ".join(w.form for w in named))
+    assert len(seen) > 5
+
+
+def test_pieces_of_a_cut_word_do_not_make_marks_nouns_nor_rows_sentences() -> None:
+    words = (
+        word("====", "SYM"),
+        word("well-being", "NOUN"),
+        word("al-Ani", "PROPN", space=False, entity="B-PER"),
+    )
+    passage = Passage(sentences=(Sentence(words=words),), separators=("",))
+    example = example_of(blank_part(KNOWLEDGE), passage, trees=False)
+    pieces = [(t.text, t.pos_, t.ent_iob_) for t in example.reference]
+    assert pieces[-6:] == [
+        ("well", "NOUN", "O"),
+        ("-", "PUNCT", "O"),
+        ("being", "NOUN", "O"),
+        ("al", "PROPN", "B"),
+        ("-", "PUNCT", "I"),
+        ("Ani", "PROPN", "I"),
+    ]
+    assert [t.i for t in example.reference if t.is_sent_start] == [0]
+
+
+def test_trees_reach_the_example_where_every_word_has_a_head(letter: list[Sentence]) -> None:
+    passage = Passage(sentences=tuple(letter), separators=("\n", ""))
+    example = example_of(blank_part(SYNTAX), passage, trees=True)
+    assert [t.head.text for t in example.reference if t.dep_ == "ROOT"] == ["call", "left"]
+    assert [s.text for s in example.reference.sents] == [
+        "Don't call Ann's e-mail!\n",
+        "Bob left Oslo",
+    ]
+    assert [t.lemma_ for t in example.reference][-2:] == ["leave", "Oslo"]
+    bare = Sentence(words=(word("!", "PUNCT", space=False),))
+    example = example_of(
+        blank_part(SYNTAX), Passage(sentences=(bare,), separators=("",)), trees=True
+    )
+    assert not example.reference.has_annotation("DEP")
+
+
+def trained(part: str, letter: list[Sentence], seed: int) -> bytes:
+    nlp = blank_part(part)
+    passage = Passage(sentences=tuple(letter), separators=(" ", ""))
+
+    examples = (example_of(nlp, passage, trees=part == SYNTAX) for _ in range(10_000))
+    log: list[str] = []
+    plan = Plan(steps=60, seed=seed, warm_up=5, first_batch=20, last_batch=40, learning_rate=0.01)
+    fit(
+        nlp,
+        lambda: [example_of(nlp, passage, trees=part == SYNTAX)] * 40,
+        examples,
+        plan,
+        log.append,
+    )
+    return pack(nlp)
+
+
+def test_a_trained_part_survives_packing_and_finds_what_it_was_shown(
+    letter: list[Sentence],
+) -> None:
+    content = trained(KNOWLEDGE, letter, 0)
+    scores = score_knowledge(unpack([content]), letter)
+    assert scores["NOUN"] < 100.0, "the tokenizer cuts e-mail, which must count as an error"
+    assert scores["PROPN"] == 100.0
+    assert scores["entities, type right"] == 100.0
+    assert scores["sentences"] == 100.0
+
+
+def test_training_is_the_same_by_seed(letter: list[Sentence]) -> None:
+    assert trained(KNOWLEDGE, letter, 0) == trained(KNOWLEDGE, letter, 0)
+    assert trained(KNOWLEDGE, letter, 0) != trained(KNOWLEDGE, letter, 1)
+
+
+def test_lemmas_and_trees_survive_packing_into_another_vocabulary(letter: list[Sentence]) -> None:
+    scores = score_syntax(unpack([trained(SYNTAX, letter, 0)]), [letter[1]])
+    assert scores == {"UAS": 100.0, "LAS": 100.0, "lemmas": 100.0, "noun lemmas": 0.0}
+
+
+def test_silver_tags_cut_sentences_but_never_an_entity(letter: list[Sentence]) -> None:
+    nlp = unpack([trained(KNOWLEDGE, letter, 0)])
+    joined = Sentence(
+        words=(
+            *(
+                Word(form=w.form, space_after=w.space_after, entity=w.entity)
+                for w in letter[0].words
+            ),
+            *(
+                Word(form=w.form, space_after=w.space_after, entity=w.entity)
+                for w in letter[1].words
+            ),
+        )
+    )
+    silver = with_silver_tags(nlp, [joined])
+    assert [s.text for s in silver] == [s.text for s in letter]
+    assert [w.upos for w in silver[1].words] == ["PROPN", "VERB", "PROPN"]
+    assert [w.entity for s in silver for w in s.words] == [w.entity for w in joined.words]

@@ -1,0 +1,130 @@
+"""The English pipeline inside the package: it loads by parts, quietly, and reads what chat and
+notes are made of."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.resources import files
+
+import pytest
+from spacy.language import Language
+
+from recallm.errors import InvalidInputError, PipelineError
+from recallm.extraction.shipped import KNOWLEDGE, NAME, SYNTAX, load_shipped, pack, unpack
+
+
+@pytest.fixture(scope="module")
+def knowledge() -> Language:
+    return load_shipped()
+
+
+@pytest.fixture(scope="module")
+def both() -> Language:
+    return load_shipped([KNOWLEDGE, SYNTAX])
+
+
+def tags(nlp: Language, text: str) -> dict[str, str]:
+    return {token.text: token.pos_ for token in nlp(text)}
+
+
+def test_a_knowledge_update_loads_neither_parser_nor_lemmatizer(knowledge: Language) -> None:
+    assert knowledge.pipe_names == ["tok2vec", "morphologizer", "senter", "ner"]
+
+
+def test_both_parts_agree_with_the_first_alone(knowledge: Language, both: Language) -> None:
+    text = "Ann moved to Oslo in 2019. She works for a bank there!"
+    alone, together = knowledge(text), both(text)
+    assert [t.pos_ for t in alone] == [t.pos_ for t in together]
+    assert [s.text for s in alone.sents] == [s.text for s in together.sents]
+    assert [t.lemma_ for t in together][1:4] == ["move", "to", "Oslo"]
+    assert [t.dep_ for t in together][:2] == ["nsubj", "ROOT"]
+
+
+def test_syntax_runs_without_knowledge() -> None:
+    doc = load_shipped([SYNTAX])("The children were eating apples.")
+    assert [t.lemma_ for t in doc] == ["the", "child", "be", "eat", "apple", "."]
+    assert doc[1].head.text == "eating"
+
+
+def test_what_ships_is_small_and_has_its_licence_attribution_and_card() -> None:
+    folder = files("recallm.extraction").joinpath("data", NAME)
+    sizes = {item.name: len(item.read_bytes()) for item in folder.iterdir()}
+    assert set(sizes) == {
+        "ATTRIBUTION.md",
+        "LICENSE",
+        "MODEL_CARD.md",
+        "knowledge.bin",
+        "syntax.bin",
+    }
+    assert sum(sizes.values()) <= 12_000_000
+    assert "ShareAlike 4.0" in folder.joinpath("LICENSE").read_text(encoding="utf-8")
+
+
+def test_loading_gives_no_warning() -> None:
+    code = (
+        "from recallm.extraction.shipped import load_shipped;"
+        "load_shipped(['knowledge', 'syntax'])('Ann left Oslo.')"
+    )
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_packing_what_was_unpacked_changes_nothing(both: Language) -> None:
+    again = unpack([pack(both)])
+    text = "My sister's friends were visiting Lisbon - twice, I think :)"
+    first, second = both(text), again(text)
+    assert first.to_json() == second.to_json()
+
+
+def test_an_unknown_part_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="choose of 'knowledge' and 'syntax'"):
+        load_shipped(["tagger"])
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\x00\x01", b"\x80", b"\x82\xa6format\x63\xaacomponents\x80"]
+)
+def test_damaged_or_foreign_files_say_what_to_do(content: bytes) -> None:
+    with pytest.raises(PipelineError, match="reinstall recallm"):
+        unpack([content])
+
+
+@pytest.mark.parametrize(
+    "mark", ["-", "–", "—", "--", "•", "*", "=", "|", "~", "…", ":)", "/", "#", "->", "🎉"]
+)
+def test_marks_are_no_concepts(knowledge: Language, mark: str) -> None:
+    for text in (f"{mark} bought milk", f"we met {mark} it was great", f"see you later {mark}"):
+        found = {t.pos_ for t in knowledge(text) if not any(c.isalnum() for c in t.text)}
+        assert not found & {"NOUN", "PROPN", "NUM"}, text
+
+
+def test_lower_cased_text_without_a_full_stop_keeps_its_nouns(knowledge: Language) -> None:
+    found = tags(knowledge, "my sister bought two red bikes for the kids")
+    assert {w for w, tag in found.items() if tag in {"NOUN", "NUM"}} == {
+        "sister",
+        "two",
+        "bikes",
+        "kids",
+    }
+
+
+def test_names_are_entities_and_proper_nouns(knowledge: Language) -> None:
+    doc = knowledge("Yesterday Maria Lopez flew from Berlin to Canada.")
+    assert {e.text for e in doc.ents} == {"Maria Lopez", "Berlin", "Canada"}
+    assert {t.text for t in doc if t.pos_ == "PROPN"} >= {"Maria", "Lopez", "Berlin", "Canada"}
+
+
+def test_sentences_of_a_chat_turn(knowledge: Language) -> None:
+    doc = knowledge("That sounds great! I love hiking too. When are you going?")
+    assert [s.text for s in doc.sents] == [
+        "That sounds great!",
+        "I love hiking too.",
+        "When are you going?",
+    ]
+
+
+def test_rows_of_one_character_are_not_sentences(knowledge: Language) -> None:
+    assert len(list(knowledge("=" * 40).sents)) == 1

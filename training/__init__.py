@@ -1,0 +1,1 @@
+"""Builds what `recallm` ships trained: the English pipeline and the weights of the ranking."""
