@@ -37,13 +37,13 @@ from recallm.stores.base import GraphReader
 
 __all__ = ["Candidates", "gather"]
 
-FETCHED = 256
+FETCHED = 192
 """Statements fetched by the first score."""
 
-EXPANDED = 96
+EXPANDED = 64
 """Of these, so many bring what was said just before and after them."""
 
-RELATIONS = 64
+RELATIONS = 32
 """Relations looked at of each essential concept."""
 
 NEIGHBOURS = 6
