@@ -9,7 +9,9 @@ Films, each a memory: the share of the questions whose answer stands in the cont
 word, at 100 to 800 tokens, over the questions whose answer stands in the plot.
 
 Peers rank whole turns (``speaker: text``), or the same sentences of a plot, and fill the tokens
-with the best that fit. recallm gives nothing where it knows nothing of a question; they do.
+with the best that fit, under the same first line. Where nothing of a question is known they give
+anything; recallm gives nothing. The paper ranks concepts, not statements: for evidence recall@k
+its contexts are read concept by concept, best first, the newest statement of each first.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from benchmarks.peers import BM25, MiniLM
 from benchmarks.report import machine, report
 from recallm import RecallConfig, RecalledContext, RecalledStatement, RecallM
 from recallm.extraction import Extractor
+from recallm.retrieval.lines import PREFIX
 from recallm.stores.opening import open_store
 
 _TURNS = (5, 10, 25, 50)
@@ -182,7 +185,7 @@ def _score(
 def _filled(places: Sequence[int], texts: Sequence[str], tokens: int) -> list[int]:
     """The best of ``places`` that fit, a line each."""
     kept: list[int] = []
-    room = tokens * 4
+    room = tokens * 4 - len(PREFIX) - 1
     for place in places:
         if len(texts[place]) + 1 <= room:
             room -= len(texts[place]) + 1
