@@ -48,7 +48,7 @@ once."""
 _LOG_BYTES = 16_777_216
 """What the log keeps of its length once it is copied."""
 
-_CHECKPOINT_WAIT_MS = 250
+_CHECKPOINT_WAIT_MS = 100
 
 
 class FileConnections:
@@ -282,13 +282,12 @@ class FileConnections:
                 self._lock.release()
 
     def _purge(self, connection: sqlite3.Connection) -> None:
-        """Copy the log into the file and empty it; put off while a reader still needs it."""
-        connection.execute(f"PRAGMA busy_timeout = {_CHECKPOINT_WAIT_MS}")
+        """Copy the log into the file and empty it. Put off while a reader still needs it, or the
+        disk fails: what was forgotten is committed either way."""
         try:
+            connection.execute(f"PRAGMA busy_timeout = {_CHECKPOINT_WAIT_MS}")
             (blocked, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        except sqlite3.OperationalError as error:
-            if not is_busy(error):
-                raise
+        except sqlite3.OperationalError:
             blocked = 1
         self._purge_due = bool(blocked)
 

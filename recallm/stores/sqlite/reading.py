@@ -305,30 +305,41 @@ class SQLiteReader:
         """See ``GraphReader.stats``."""
         view = self._view
         corpus = self.corpus()
-        concepts = concept_rows(view, None, None)
-        (passages,) = self._rows(
-            "SELECT count(*) FROM passage INDEXED BY passage_t WHERE ns = ?" + view.passed,
-            (self._ns, *view.passed_values),
-        )[0]
-        (vectors,) = self._rows(
-            "SELECT count(*) FROM vector WHERE ns = ?" + view.seen, (self._ns, *view.seen_values)
-        )[0]
+        if view.is_present:
+            concepts = self._count("SELECT count(*) FROM concept WHERE ns = ?")
+            entities = self._count("SELECT count(*) FROM entity WHERE ns = ?")
+            triplets = self._count("SELECT count(*) FROM triplet WHERE ns = ?")
+            summaries = self._count("SELECT count(DISTINCT concept) FROM summary WHERE ns = ?")
+        else:
+            names = [row.name for row in concept_rows(view, None, None)]
+            concepts = len(names)
+            entities = len(read_entities(view, None, None))
+            triplets = len(read_triplets(view, None, None, None, None))
+            summaries = len(summaries_in_force(view, names))
         return Stats(
             t_index=view.t_index,
-            passages=passages,
+            passages=self._count(
+                "SELECT count(*) FROM passage INDEXED BY passage_t WHERE ns = ?" + view.passed,
+                view.passed_values,
+            ),
             statements=corpus.statements,
-            concepts=len(concepts),
+            concepts=concepts,
             relations=relation_count(view),
-            entities=len(read_entities(view, None, None)),
-            triplets=len(read_triplets(view, None, None, None, None)),
-            summaries=len(summaries_in_force(view, [row.name for row in concepts])),
-            vectors=vectors,
+            entities=entities,
+            triplets=triplets,
+            summaries=summaries,
+            vectors=self._count(
+                "SELECT count(*) FROM vector WHERE ns = ?" + view.seen, view.seen_values
+            ),
             sessions=corpus.sessions,
         )
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
         """See ``GraphReader.dump``."""
         return dumped(self._rows, self._ns)
+
+    def _count(self, sql: LiteralString, values: tuple[Any, ...] = ()) -> int:
+        return int(self._rows(sql, (self._ns, *values))[0][0])
 
     def _count_visible(self, source: LiteralString, values: tuple[Any, ...], total: int) -> int:
         """How many of ``total`` rows are visible."""
