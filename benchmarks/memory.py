@@ -31,7 +31,7 @@ def fill(db: Path, statements: int) -> None:
 
 def use(db: Path, questions: list[str]) -> None:
     """Open the file, recall and update; print the megabytes resident after each step."""
-    sizes = {"Python": _resident()}
+    sizes: dict[str, float] = {"Python": _resident()}
     from recallm import RecallM
 
     sizes["recallm imported"] = _resident()
@@ -44,7 +44,8 @@ def use(db: Path, questions: list[str]) -> None:
         for text in questions:
             memory.update(text)
         sizes[f"after {len(questions)} updates"] = _resident()
-    print(json.dumps(sizes))
+        statements = memory.stats().statements
+    print(json.dumps({"statements": statements, "sizes": sizes}))
 
 
 def _resident() -> float:
@@ -81,9 +82,9 @@ def main() -> None:
         measured = subprocess.run(
             command, check=True, input=asked, stdout=subprocess.PIPE, text=True
         ).stdout
-    sizes = json.loads(measured)
-    rows = [{"when": when, "resident MB": size} for when, size in sizes.items()]
-    title = f"Resident memory, {options.statements:,} statements in the file"
+    found = json.loads(measured)
+    rows = [{"when": when, "resident MB": size} for when, size in found["sizes"].items()]
+    title = f"Resident memory, {found['statements']:,} statements in the file"
     report(title, rows, options.json)
 
 
