@@ -99,7 +99,7 @@ class SQLiteReader:
             " (SELECT min" + beside + "> s.at" + seen + ")"
             " FROM statement s WHERE ns = ? AND at IN",
             _keys(keys),
-            seen + " ORDER BY at",
+            self._view.seen_by_key + " ORDER BY at",
             lead=(*values, *values, self._ns),
             tail=values,
         )
@@ -291,7 +291,7 @@ class SQLiteReader:
                 self._rows,
                 "SELECT at, blob FROM vector WHERE ns = ? AND model = ? AND at IN",
                 _keys(keys),
-                self._view.seen,
+                self._view.seen_by_key,
                 lead=(self._ns, model),
                 tail=self._view.seen_values,
             )

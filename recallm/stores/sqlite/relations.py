@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from itertools import combinations
+from typing import LiteralString
 
 from recallm.model import Relation
+from recallm.stores.sqlite.lookup import in_pairs
 from recallm.stores.sqlite.view import View
 
 __all__ = ["among", "newest_relations", "relation_count"]
@@ -90,28 +92,37 @@ def among(view: View, names: Collection[str]) -> list[Relation]:
             pairs.update((min(concept, b), max(concept, b)) for (b,) in rows if b in ids)
     pairs.update(combinations(sorted(hubs), 2))
     found: Found = {}
-    for a, b in pairs:
-        latest = _strength(view, a, b)
-        if latest is not None:
-            _add(found, ids[a], ids[b], *latest)
+    for a, b, strength, t_index in _strengths(view, sorted(pairs)):
+        _add(found, ids[a], ids[b], strength, t_index)
     return _by_ends(found)
 
 
-def _strength(view: View, a: int, b: int) -> tuple[int, int] | None:
-    """Strength and t_index of the relation of two concepts (``a < b``), if it is visible."""
-    if view.has_holes:
-        ((strength, t_index),) = view.rows(
-            "SELECT count(*), max(shown) FROM evidence WHERE ns = ? AND a = ? AND b = ?"
-            + view.shown,
-            (view.ns, a, b, *view.shown_values),
-        )
-        return (strength, t_index) if strength else None
-    rows = view.rows(
-        "SELECT strength, shown FROM evidence WHERE ns = ? AND a = ? AND b = ? AND shown <= ?"
-        " ORDER BY shown DESC LIMIT 1",
-        (view.ns, a, b, view.ceiling),
-    )
-    return (rows[0][0], rows[0][1]) if rows else None
+def _strengths(view: View, pairs: list[tuple[int, int]]) -> list[tuple[int, int, int, int]]:
+    """(a, b, strength, t_index) of the relations of these pairs (``a < b``) that are visible."""
+    strengths: set[tuple[int, int, int, int]] = set()
+    for rows, values in in_pairs(pairs):
+        pair: LiteralString = "WITH pair (a, b) AS (VALUES " + rows + ")"
+        if view.has_holes:
+            strengths.update(
+                view.rows(
+                    pair + " SELECT e.a, e.b, count(DISTINCT e.shown), max(e.shown)"
+                    " FROM pair p CROSS JOIN evidence e ON e.ns = ? AND e.a = p.a AND e.b = p.b"
+                    + view.shown
+                    + " GROUP BY e.a, e.b",
+                    [*values, view.ns, *view.shown_values],
+                )
+            )
+        else:
+            strengths.update(
+                view.rows(
+                    pair + " SELECT e.a, e.b, e.strength, e.shown"
+                    " FROM pair p CROSS JOIN evidence e ON e.ns = ? AND e.a = p.a AND e.b = p.b"
+                    " AND e.shown = (SELECT max(shown) FROM evidence q WHERE q.ns = e.ns"
+                    "  AND q.a = p.a AND q.b = p.b AND q.shown <= ?)",
+                    [*values, view.ns, view.ceiling],
+                )
+            )  # fmt: skip
+    return sorted(strengths)
 
 
 def _add(found: Found, one: str, other: str, strength: int, t_index: int) -> None:

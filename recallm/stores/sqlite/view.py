@@ -34,7 +34,8 @@ _LIVE: LiteralString = (
 class View:
     """A namespace within a horizon.
 
-    ``seen`` and ``seen_values`` continue a WHERE on a table with a column ``at``; ``shown`` and
+    ``seen`` and ``seen_values`` continue a WHERE on a table with a column ``at`` (``seen_by_key``
+    where the rows are looked up by it); ``shown`` and
     ``shown_values`` one with a column ``shown`` (a t); ``passed`` one on ``passage``.
     """
 
@@ -62,11 +63,14 @@ class View:
         self.is_present = not self.has_holes and self.t_index >= self.counter
         self.ceiling = min(self.t_index, MAX_T)
         self.seen: LiteralString
+        # Where keys are given, they are what to search by: the sign keeps the ceiling from it.
+        self.seen_by_key: LiteralString
         self.shown: LiteralString
         self.passed: LiteralString
         self.seen, self.seen_values = self._condition(
             "at >> 20", " AND at < ?", (statement_key(max(self.ceiling, -1) + 1, 0),)
         )
+        self.seen_by_key = self.seen.replace(" AND at <", " AND +at <")
         self.shown, self.shown_values = self._condition("shown", " AND shown <= ?", (self.ceiling,))
         self.passed, self.passed_values = self._condition(
             "passage.t", " AND passage.t <= ?", (self.ceiling,)
