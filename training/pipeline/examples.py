@@ -23,7 +23,8 @@ def example_of(nlp: Language, passage: Passage, *, trees: bool) -> Example:
     spaCy would give each piece the word's tag and its sentence start, and so teach that
     hyphens are nouns and that a row of "=" is as many sentences. Where it joins gold words,
     spaCy learns from what they have in common. With `trees` the gold words stay whole, since
-    the parser aligns trees by itself; a passage with a word that has no head has no tree.
+    the parser aligns trees by itself; a passage with a word that has no head, or whose head
+    was taken away, has no tree.
     """
     gold = _gold(passage)
     has_tree = trees and all(piece.head is not None for piece in gold)
@@ -69,7 +70,9 @@ def _gold(passage: Passage) -> list[_Piece]:
                 space_after=word.space_after,
                 upos=word.upos,
                 lemma=word.lemma,
-                head=None if word.head is None else offset + word.head,
+                head=offset + word.head
+                if word.head is not None and word.head < len(sentence.words)
+                else None,
                 dep=word.dep,
                 entity=word.entity,
                 starts=index == 0,

@@ -158,8 +158,7 @@ def _respelled(passage: Passage, spell: Callable[[str], str]) -> Passage:
 def _without_final_punctuation(words: tuple[Word, ...]) -> tuple[Word, ...]:
     if len(words) < 3 or words[-1].form not in _FINAL_PUNCTUATION:
         return words
-    heads_the_rest = any(word.head == len(words) - 1 for word in words[:-1])
-    return words if heads_the_rest else words[:-1]
+    return words[:-1]
 
 
 def _with_other_names(
