@@ -98,14 +98,15 @@ def _turns(read: dict[str, Any]) -> Iterator[Turn]:
     )
     for number in numbers:
         session = f"session_{number}"
-        began = read.get(f"{session}_date_time")
         for turn in read[session]:
             said = turn.get("date_time")
             caption = turn.get("blip_caption")
             yield Turn(
                 id=turn["dia_id"],
                 speaker=turn["speaker"],
-                timestamp=_moment(said, _SAID) if said else _moment(began, _BEGAN),
+                timestamp=_moment(said, _SAID)
+                if said
+                else _moment(read[f"{session}_date_time"], _BEGAN),
                 session=session,
                 text=turn["text"] + (f" [shares {caption}]" if caption else ""),
             )

@@ -51,7 +51,7 @@ Unit = TypeVar("Unit", Conversation, Film)
 
 def main() -> None:
     """Measure every data set that is there, and report."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Evidence recall, and answers in the context")
     parser.add_argument("--locomo", type=Path, help="a folder of LoCoMo conversations")
     parser.add_argument("--realtalk", type=Path, help="a folder of REALTALK conversations")
     parser.add_argument("--duorc", type=Path, help="film plots and questions, JSON Lines (.gz)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from recallm.model import StoredStatement
 from recallm.retrieval.lines import chronological, line, render
@@ -33,15 +33,18 @@ def fit(
     latest is kept, and it takes one place.
     """
     statements = ranking.statements
-    best = _distinct(statements, ranking.order, limit)
-    if max_tokens is None or _tokens(statements, best, count_tokens) <= max_tokens:
-        return best
+    best = _Choice(statements)
+    for place in ranking.order:
+        if limit is not None and len(best.places) == limit and not best.holds(place):
+            break
+        best.take(place)
+    if max_tokens is None or best.tokens(count_tokens) <= max_tokens:
+        return best.places
     costs = {place: max(1, count_tokens(line(statements[place]) + "\n")) for place in ranking.order}
     by_value = sorted(
         ranking.order, key=lambda place: -ranking.scores[place] / costs[place] ** _TOKENS_POWER
     )
-    ordered = _distinct(statements, by_value, None)
-    return _within(statements, ordered, costs, limit, max_tokens, count_tokens)
+    return _within(statements, by_value, costs, limit, max_tokens, count_tokens)
 
 
 def _within(
@@ -53,45 +56,60 @@ def _within(
     count_tokens: Callable[[str], int],
 ) -> list[int]:
     """The first of ``ordered`` that fit, and then what still fits of the others."""
-    chosen: list[int] = []
+    chosen = _Choice(statements)
     left: list[int] = []
     room = max_tokens - count_tokens(render([""]))
     for place in ordered:
-        if costs[place] <= room and (limit is None or len(chosen) < limit):
-            chosen.append(place)
-            room -= costs[place]
-        else:
+        full = limit is not None and len(chosen.places) == limit
+        if costs[place] > room or (full and not chosen.holds(place)):
             left.append(place)
-    while chosen and _tokens(statements, chosen, count_tokens) > max_tokens:
-        left.insert(0, chosen.pop())
-    spare = max_tokens - _tokens(statements, chosen, count_tokens)
-    trials = (place for place in left if costs[place] <= spare + 1)
+        elif chosen.take(place):
+            room -= costs[place]
+    while chosen.places and chosen.tokens(count_tokens) > max_tokens:
+        chosen.drop_last()
+    spare = max_tokens - chosen.tokens(count_tokens)
+    trials = (place for place in left if costs[place] <= spare + 1 and not chosen.holds(place))
     for _, place in zip(range(_SPARE_TRIALS), trials, strict=False):
-        if limit is not None and len(chosen) >= limit:
+        if limit is not None and len(chosen.places) == limit:
             break
-        if _tokens(statements, [*chosen, place], count_tokens) <= max_tokens:
-            chosen.append(place)
-    return chosen
+        chosen.take(place)
+        if chosen.tokens(count_tokens) > max_tokens:
+            chosen.drop_last()
+    return chosen.places
 
 
-def _distinct(
-    statements: Sequence[StoredStatement], ordered: Iterable[int], limit: int | None
-) -> list[int]:
-    """The first ``limit`` that differ; a later equal sentence takes the place of an earlier."""
-    taken: dict[tuple[str | None, str], int] = {}
-    chosen: list[int] = []
-    for place in ordered:
-        sentence = _sentence(statements[place])
-        slot = taken.get(sentence)
-        if slot is not None:
-            if _later(statements[place], statements[chosen[slot]]):
-                chosen[slot] = place
-        elif limit is None or len(chosen) < limit:
-            taken[sentence] = len(chosen)
-            chosen.append(place)
-        else:
-            break
-    return chosen
+class _Choice:
+    """Places of statements that differ: of equal sentences of a speaker the latest one taken."""
+
+    def __init__(self, statements: Sequence[StoredStatement]) -> None:
+        self.places: list[int] = []
+        self._statements = statements
+        self._slots: dict[tuple[str | None, str], int] = {}
+
+    def holds(self, place: int) -> bool:
+        """Whether an equal sentence is taken."""
+        return _sentence(self._statements[place]) in self._slots
+
+    def take(self, place: int) -> bool:
+        """Take a statement; False where it stands for an equal one, or that one stands for it."""
+        sentence = _sentence(self._statements[place])
+        slot = self._slots.get(sentence)
+        if slot is None:
+            self._slots[sentence] = len(self.places)
+            self.places.append(place)
+            return True
+        if _later(self._statements[place], self._statements[self.places[slot]]):
+            self.places[slot] = place
+        return False
+
+    def drop_last(self) -> None:
+        """Give back the statement that took its place last."""
+        del self._slots[_sentence(self._statements[self.places.pop()])]
+
+    def tokens(self, count_tokens: Callable[[str], int]) -> int:
+        """The tokens of the text that they make."""
+        ordered = chronological(self._statements[place] for place in self.places)
+        return count_tokens(render([line(statement) for statement in ordered]))
 
 
 def _later(one: StoredStatement, other: StoredStatement) -> bool:
@@ -101,10 +119,3 @@ def _later(one: StoredStatement, other: StoredStatement) -> bool:
 def _sentence(statement: StoredStatement) -> tuple[str | None, str]:
     text = unicodedata.normalize("NFKC", statement.text).casefold()
     return statement.speaker, " ".join(text.split())
-
-
-def _tokens(
-    statements: Sequence[StoredStatement], chosen: Iterable[int], count_tokens: Callable[[str], int]
-) -> int:
-    ordered = chronological(statements[place] for place in chosen)
-    return count_tokens(render([line(statement) for statement in ordered]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 
 from recallm.model import Filter, StoredStatement
@@ -21,9 +22,14 @@ def meets(statement: StoredStatement, where: Filter) -> bool:
         if not _on_side(statement, bound, sign):
             return False
     return all(
-        name in statement.metadata and statement.metadata[name] == value
+        name in statement.metadata and _json(statement.metadata[name]) == _json(value)
         for name, value in where.metadata.items()
     )
+
+
+def _json(value: object) -> str:
+    """Equal for equal JSON values; Python would have True equal 1."""
+    return json.dumps(value, sort_keys=True)
 
 
 def _on_side(statement: StoredStatement, bound: int | datetime | None, sign: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -107,11 +108,15 @@ def test_sessions_and_passages_count_the_questions_stems() -> None:
         (Filter(since=datetime(2024, 3, 5, tzinfo=UTC)), True),
         (Filter(since=datetime(2024, 3, 6, tzinfo=UTC)), False),
         (Filter(until=datetime(2024, 3, 4, tzinfo=UTC)), False),
-        (Filter(metadata={"mood": "good"}), False),
+        (Filter(metadata={"mood": "good"}), True),
+        (Filter(metadata={"mood": "good", "rank": 1}), True),
+        (Filter(metadata={"rank": True}), False),
+        (Filter(metadata={"place": "pond"}), False),
     ],
 )
 def test_a_filter_decides_as_the_store_does(where: Filter, expected: bool) -> None:
-    store = store_of(turn("A heron", speaker="Ana", day=5, session="walk"))
+    update = turn("A heron", speaker="Ana", day=5, session="walk")
+    store = store_of(replace(update, metadata={"mood": "good", "rank": 1}))
     with store.reader("n") as reader:
         assert meets(reader.statements([1 << 20])[0], where) is expected
         found = reader.postings(["heron"], limit=1, where=where).get("heron")
