@@ -199,7 +199,9 @@ def selection(
         "before": moment(before, "before"),
         "everything": True if flag(everything, "everything") else None,
     }
-    chosen = [(kind, value) for kind, value in given.items() if value is not None]
+    chosen: list[tuple[SelectionKind, str | int | datetime]] = [
+        (kind, value) for kind, value in given.items() if value is not None
+    ]
     if len(chosen) != 1:
         raise InvalidInputError(
             f"forget takes exactly one of {', '.join(given)}=True; {len(chosen)} were given",
