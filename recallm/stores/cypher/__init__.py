@@ -2,7 +2,9 @@
 
 The graph, one node or relationship a row; every key begins with the namespace:
 
-* ``(:RecallMNamespace)``: the counter t, totals, and the lock that a writer takes first.
+* ``(:RecallMNamespace)``: the counter t, totals, and the lock that a writer takes first. Its
+  ``rows`` is what all other nodes of the namespace have as ``namespace``
+  (``recallm.stores.cypher.generations``).
 * ``(:RecallMUpdate)-[:HAS]->(:RecallMStatement)``: a knowledge update, a passage where it has an
   ``id``, and its statements. ``said`` and ``expires`` are microseconds since 1970. ``lane`` is the
   resolved session, or a value of the update's own where it has none.

@@ -22,6 +22,7 @@ VECTORS: Final[LiteralString] = """
 UNWIND $ts AS t
 MATCH (v:RecallMVector)
 WHERE v.namespace = $namespace AND v.key >= t * 1048576 AND v.key < (t + 1) * 1048576
+    AND v.model IS NOT NULL
 RETURN t, v.key AS key, v.model AS model, v.blob AS blob
 """
 
@@ -45,6 +46,6 @@ RETURN t, shown.key AS key, x AS shown, x:RecallMEntity AS is_entity, head(COLLE
 
 SUMMARIES: Final[LiteralString] = """
 MATCH (y:RecallMSummary)
-WHERE y.namespace = $namespace AND y.t_index <= $t
+WHERE y.namespace = $namespace AND y.concept IS NOT NULL AND y.t_index <= $t
 RETURN y AS summary
 """

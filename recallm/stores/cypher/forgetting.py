@@ -8,7 +8,6 @@ __all__ = [
     "COUNT_EVERYTHING",
     "DELETE_EMPTY_UPDATES",
     "DELETE_ENTITIES",
-    "DELETE_EVERYTHING",
     "DELETE_STATEMENTS",
     "DELETE_STEMS",
     "DELETE_SUMMARIES",
@@ -19,6 +18,7 @@ __all__ = [
     "DROP_EVIDENCE",
     "DROP_SHOWN",
     "ENTITIES_ON",
+    "FORGET_EVERYTHING",
     "LOST_CONCEPTS",
     "MOVE_SESSIONS",
     "PARTIAL",
@@ -260,7 +260,7 @@ SET s.session_key = row.session_key, s.lane = row.session_key
 RECOMPUTE_SESSIONS: Final[LiteralString] = """
 UNWIND $lanes AS lane
 OPTIONAL MATCH (s:RecallMStatement)
-WHERE s.namespace = $namespace AND s.lane = lane
+WHERE s.namespace = $namespace AND s.lane = lane AND s.key IS NOT NULL
 WITH lane, count(s) AS statements, sum(s.length) AS terms, max(s.key) / 1048576 AS t_index,
     head(collect(s.session_key)) AS name
 CALL (lane, statements, terms, t_index, name) {
@@ -276,39 +276,38 @@ CALL (lane, statements) {
 """
 
 RECOMPUTE_NAMESPACE: Final[LiteralString] = """
-MATCH (n:RecallMNamespace {key: $namespace})
+MATCH (n:RecallMNamespace {rows: $namespace})
 SET n.statements = n.statements - $statements, n.terms = n.terms - $terms,
-    n.sessions = COUNT { MATCH (x:RecallMSession) WHERE x.namespace = $namespace }
+    n.sessions = COUNT {
+        MATCH (x:RecallMSession) WHERE x.namespace = $namespace AND x.key IS NOT NULL
+    }
 """
 
 SET_OPEN_SESSION: Final[LiteralString] = """
-MATCH (n:RecallMNamespace {key: $namespace})
+MATCH (n:RecallMNamespace {rows: $namespace})
 SET n.open_session = $session_key, n.open_said = $said
 """
 
-DELETE_EVERYTHING: Final[tuple[LiteralString, ...]] = (
-    "MATCH (x:RecallMVector) WHERE x.namespace = $namespace DETACH DELETE x",
-    "MATCH (x:RecallMSummary) WHERE x.namespace = $namespace DETACH DELETE x",
-    "MATCH (x:RecallMStatement) WHERE x.namespace = $namespace DETACH DELETE x",
-    "MATCH (x:RecallMStem) WHERE x.namespace = $namespace DETACH DELETE x",
-    "MATCH (x:RecallMTriplet) WHERE x.namespace = $namespace DETACH DELETE x",
-    "MATCH (x:RecallMEntity) WHERE x.namespace = $namespace DETACH DELETE x",
-    "MATCH (x:RecallMConcept) WHERE x.namespace = $namespace DETACH DELETE x",
-    "MATCH (x:RecallMUpdate) WHERE x.namespace = $namespace DETACH DELETE x",
-    "MATCH (x:RecallMSession) WHERE x.namespace = $namespace DETACH DELETE x",
-    """MATCH (n:RecallMNamespace {key: $namespace})
-    SET n.statements = 0, n.terms = 0, n.sessions = 0, n.open_session = null, n.open_said = null""",
-)
+FORGET_EVERYTHING: Final[LiteralString] = """
+MATCH (n:RecallMNamespace {rows: $namespace})
+SET n.rows = $fresh, n.statements = 0, n.terms = 0, n.sessions = 0,
+    n.open_session = null, n.open_said = null
+CREATE (:RecallMNamespace {key: $garbage, rows: $namespace, purge_after: timestamp()})
+"""
 
 COUNT_EVERYTHING: Final[LiteralString] = """
 RETURN COUNT { MATCH (x:RecallMUpdate)
         WHERE x.namespace = $namespace AND x.t > 0 AND x.id IS NOT NULL } AS passages,
-    COUNT { MATCH (x:RecallMStatement) WHERE x.namespace = $namespace } AS statements,
-    COUNT { MATCH (x:RecallMConcept) WHERE x.namespace = $namespace } AS concepts,
-    COUNT { MATCH (x:RecallMConcept)-[:RELATES]->() WHERE x.namespace = $namespace } AS relations,
-    COUNT { MATCH (x:RecallMEntity) WHERE x.namespace = $namespace } AS entities,
+    COUNT { MATCH (x:RecallMStatement)
+        WHERE x.namespace = $namespace AND x.key IS NOT NULL } AS statements,
+    COUNT { MATCH (x:RecallMConcept)
+        WHERE x.namespace = $namespace AND x.key IS NOT NULL } AS concepts,
+    COUNT { MATCH (x:RecallMConcept)-[:RELATES]->()
+        WHERE x.namespace = $namespace AND x.key IS NOT NULL } AS relations,
+    COUNT { MATCH (x:RecallMEntity)
+        WHERE x.namespace = $namespace AND x.key IS NOT NULL } AS entities,
     COUNT { MATCH (x:RecallMTriplet)
         WHERE x.namespace = $namespace AND x.predicate IS NOT NULL } AS triplets,
-    COUNT { MATCH (x:RecallMSummary)
-        WHERE x.namespace = $namespace AND x.t_index IS NOT NULL } AS summaries
+    COUNT { MATCH (x:RecallMSummary) WHERE x.namespace = $namespace
+        AND x.concept IS NOT NULL AND x.t_index IS NOT NULL } AS summaries
 """

@@ -171,7 +171,8 @@ RETURN c.name AS name, y AS summary ORDER BY y.t_index
 )
 
 SUMMARISED: Final[LiteralString] = """
-MATCH (y:RecallMSummary) WHERE y.namespace = $namespace
+MATCH (y:RecallMSummary)
+WHERE y.namespace = $namespace AND y.concept IS NOT NULL AND y.t_index IS NOT NULL
 RETURN DISTINCT y.name AS name
 """
 
@@ -187,7 +188,7 @@ CALL () {
     RETURN e
     UNION
     WITH 1 AS one WHERE $all
-    MATCH (e:RecallMEntity) WHERE e.namespace = $namespace
+    MATCH (e:RecallMEntity) WHERE e.namespace = $namespace AND e.key IS NOT NULL
     RETURN e
 }
 MATCH (e)-[:STANDS_ON]->(c:RecallMConcept)

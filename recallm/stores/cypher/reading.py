@@ -32,14 +32,16 @@ __all__ = [
 
 NAMESPACES: Final[LiteralString] = """
 MATCH (n:RecallMNamespace)
-WHERE n.t > 0 OR EXISTS { MATCH (u:RecallMUpdate) WHERE u.namespace = n.key }
+WHERE n.name IS NOT NULL AND (n.t > 0 OR EXISTS {
+    MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.t IS NOT NULL
+})
 RETURN n.name AS name
 """
 
 OPEN: Final[LiteralString] = """
-OPTIONAL MATCH (n:RecallMNamespace {key: $namespace})
-RETURN coalesce(n.t, 0) AS t, EXISTS {
-    MATCH (u:RecallMUpdate) WHERE u.namespace = $namespace AND u.expires <= $now
+OPTIONAL MATCH (n:RecallMNamespace {key: $key})
+RETURN coalesce(n.rows, $key) AS rows, coalesce(n.t, 0) AS t, EXISTS {
+    MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
 } AS expired
 """
 
@@ -150,7 +152,7 @@ RETURN c.name AS name, statements, COLLECT {
 )
 
 CORPUS_TOTALS: Final[LiteralString] = """
-OPTIONAL MATCH (n:RecallMNamespace {key: $namespace})
+OPTIONAL MATCH (n:RecallMNamespace {rows: $namespace})
 RETURN coalesce(n.t, 0) AS t, coalesce(n.statements, 0) AS statements,
     coalesce(n.terms, 0) AS terms, coalesce(n.sessions, 0) AS sessions
 """
@@ -213,7 +215,8 @@ CALL () {
         coalesce(sum(COUNT { (s)-[:EMBEDDED]->() }), 0) AS vectors
 }
 CALL () {
-    MATCH (c:RecallMConcept) WHERE c.namespace = $namespace AND (EXISTS {
+    MATCH (c:RecallMConcept)
+    WHERE c.namespace = $namespace AND c.key IS NOT NULL AND (EXISTS {
         MATCH (s:RecallMStatement)-[:MENTIONS]->(c) WHERE """
     + STATEMENT_SEEN
     + """
@@ -225,13 +228,15 @@ CALL () {
     RETURN count(c) AS concepts
 }
 CALL () {
-    MATCH (a:RecallMConcept)-[r:RELATES]->(b) WHERE a.namespace = $namespace AND """
+    MATCH (a:RecallMConcept)-[r:RELATES]->(b)
+    WHERE a.namespace = $namespace AND a.key IS NOT NULL AND """
     + RELATION_SEEN
     + """
     RETURN count(r) AS relations
 }
 CALL () {
-    MATCH (x:RecallMEntity) WHERE x.namespace = $namespace AND EXISTS {
+    MATCH (x:RecallMEntity)
+    WHERE x.namespace = $namespace AND x.key IS NOT NULL AND EXISTS {
         MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE """
     + UPDATE_SEEN
     + """

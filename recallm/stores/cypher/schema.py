@@ -24,6 +24,8 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     FOR (n:RecallMSchema) REQUIRE n.key IS UNIQUE""",
     """CREATE CONSTRAINT recallm_namespace IF NOT EXISTS
     FOR (n:RecallMNamespace) REQUIRE n.key IS UNIQUE""",
+    """CREATE CONSTRAINT recallm_rows IF NOT EXISTS
+    FOR (n:RecallMNamespace) REQUIRE n.rows IS UNIQUE""",
     """CREATE CONSTRAINT recallm_update IF NOT EXISTS
     FOR (n:RecallMUpdate) REQUIRE (n.namespace, n.t) IS UNIQUE""",
     """CREATE CONSTRAINT recallm_passage IF NOT EXISTS
@@ -44,6 +46,8 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     FOR (n:RecallMSummary) REQUIRE (n.namespace, n.concept, n.t_index) IS UNIQUE""",
     """CREATE CONSTRAINT recallm_vector IF NOT EXISTS
     FOR (n:RecallMVector) REQUIRE (n.namespace, n.key, n.model) IS UNIQUE""",
+    """CREATE INDEX recallm_purge_after IF NOT EXISTS
+    FOR (n:RecallMNamespace) ON (n.purge_after)""",
     """CREATE INDEX recallm_update_source IF NOT EXISTS
     FOR (n:RecallMUpdate) ON (n.namespace, n.source_key)""",
     """CREATE INDEX recallm_update_lane IF NOT EXISTS

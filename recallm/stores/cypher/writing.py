@@ -15,7 +15,6 @@ __all__ = [
     "LOCK",
     "RECOMPUTE_CONCEPTS",
     "RELATIONS",
-    "SET_COUNTER",
     "SUMMARY",
     "TRIPLETS",
     "UPDATES",
@@ -23,19 +22,21 @@ __all__ = [
 ]
 
 LOCK: Final[LiteralString] = """
-MERGE (n:RecallMNamespace {key: $namespace})
-ON CREATE SET n.name = $name, n.t = 0, n.statements = 0, n.terms = 0, n.sessions = 0
+MERGE (n:RecallMNamespace {key: $key})
+ON CREATE SET n.name = $name, n.rows = $key, n.t = 0,
+    n.statements = 0, n.terms = 0, n.sessions = 0
 SET n.locked = true
 WITH n
 CALL (n) {
     UNWIND $ids AS id
-    MATCH (u:RecallMUpdate {namespace: $namespace, id_key: id})
+    MATCH (u:RecallMUpdate {namespace: n.rows, id_key: id})
     RETURN collect([id, u.t, u.digest]) AS known
 }
-RETURN n.t AS t, n.open_session AS open_session, n.open_said AS open_said, known
+RETURN n.rows AS rows, n.t AS t, n.open_session AS open_session, n.open_said AS open_said, known
 """
 """Setting a property locks the node until the transaction ends: what is read after it, t above
-all, no other writer of the namespace can change."""
+all, no other writer of the namespace can change. ``rows`` is the namespace of all other queries.
+"""
 
 KNOWN_ENTITIES: Final[LiteralString] = """
 UNWIND $ids AS id
@@ -157,14 +158,9 @@ CALL () {
         x.t_index = row.t
     RETURN sum(CASE WHEN fresh THEN 1 ELSE 0 END) AS sessions
 }
-MATCH (n:RecallMNamespace {key: $namespace})
+MATCH (n:RecallMNamespace {rows: $namespace})
 SET n.t = $t, n.statements = n.statements + $statements, n.terms = n.terms + $terms,
     n.sessions = n.sessions + sessions, n.open_session = $open_session, n.open_said = $open_said
-"""
-
-SET_COUNTER: Final[LiteralString] = """
-MATCH (n:RecallMNamespace {key: $namespace})
-SET n.t = $t
 """
 
 IS_EMPTY: Final[LiteralString] = """

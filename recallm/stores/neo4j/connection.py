@@ -9,7 +9,7 @@ from typing import Any, LiteralString, TypeVar
 from urllib.parse import urlsplit
 
 import neo4j
-from neo4j import Driver, GraphDatabase, ManagedTransaction, Session, Transaction
+from neo4j import Driver, GraphDatabase, ManagedTransaction, Session
 from neo4j.exceptions import (
     AuthError,
     ConfigurationError,
@@ -40,7 +40,7 @@ __all__ = ["Connection", "Row", "Tx", "already_exists", "chunks", "rows"]
 Result = TypeVar("Result")
 Item = TypeVar("Item")
 Row = Mapping[str, Any]
-Tx = ManagedTransaction | Transaction
+Tx = ManagedTransaction
 
 _CREDENTIALS = (
     "Neo.ClientError.Security.AuthenticationRateLimit",
@@ -127,13 +127,6 @@ class Connection:
         with self.errors(), self._session() as session:
             return session.execute_write(work)
 
-    def write_once(self, work: Callable[[Transaction], Result]) -> Result:
-        """Run ``work`` in a write transaction, once."""
-        with self.errors(), self._session() as session, session.begin_transaction() as tx:
-            result = work(tx)
-            tx.commit()
-            return result
-
     def close(self) -> None:
         """Close the driver if it is ours."""
         if not self._closed:
@@ -190,7 +183,8 @@ class Connection:
         if code in _TOO_LARGE:
             return StoreFullError(
                 f"the transaction is too large for the memory of {self._name} ({error}); write "
-                "smaller batches, or raise db.memory.transaction.max on the server"
+                "smaller batches, forget less at once, or raise dbms.memory.transaction.total.max "
+                "and the heap of the server"
             )
         if isinstance(error, ServiceUnavailable | SessionExpired | ConnectionPoolError) or (
             code is not None and "DatabaseUnavailable" in code

@@ -29,13 +29,12 @@ __all__ = ["dump"]
 _PAGE = 500
 
 
-def dump(
-    connection: Connection, namespace: Mapping[str, Any], t_index: int
-) -> Iterator[PreparedUpdate | Summary]:
-    """See ``GraphReader.dump``; ``namespace`` is its parameter, ``t_index`` the latest t."""
+def dump(connection: Connection, key: str, t_index: int) -> Iterator[PreparedUpdate | Summary]:
+    """See ``GraphReader.dump``; ``key`` is the namespace of the rows, ``t_index`` the latest
+    t."""
 
     def ask(query: LiteralString, **parameters: Any) -> list[Row]:
-        given = {**namespace, "t": t_index, **parameters}
+        given = {"namespace": key, "t": t_index, **parameters}
         return list(connection.read(lambda tx: rows(tx, query, given)))
 
     after = 0

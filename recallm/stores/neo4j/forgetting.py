@@ -12,7 +12,7 @@ from recallm.model import NO_POSITION, Forgotten, Selection, text_digest
 from recallm.stores.cypher import forgetting as cypher
 from recallm.stores.neo4j.batch import TripletKey, triplet_key
 from recallm.stores.neo4j.connection import Row, Tx, chunks, rows
-from recallm.stores.neo4j.values import instant, key_of, micros
+from recallm.stores.neo4j.values import fresh_rows, instant, key_of, micros
 from recallm.stores.neo4j.writing import lock, recompute_concepts
 from recallm.stores.redaction import redact
 from recallm.stores.sessions import derived_sessions, session_key_of
@@ -43,15 +43,16 @@ class Forgetting:
     _counted: Counter[str] = field(default_factory=Counter)
     _concepts: set[str] = field(default_factory=set)
 
+    _key: str = field(init=False)
+
     def __post_init__(self) -> None:
-        lock(self._tx, self._name)
+        self._key = lock(self._tx, self._name)["rows"]
 
     def forget(self, selection: Selection) -> Forgotten:
         """See ``GraphStore.forget``."""
         if selection.kind == "everything":
             counts = self._rows(cypher.COUNT_EVERYTHING)[0]
-            for query in cypher.DELETE_EVERYTHING:
-                self._rows(query)
+            self._rows(cypher.FORGET_EVERYTHING, fresh=fresh_rows(), garbage=fresh_rows())
             return Forgotten(**counts)
         selected = self._select(selection)
         entities: set[str] = set()
@@ -78,7 +79,7 @@ class Forgetting:
         return Forgotten(**self._counted)
 
     def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
-        return rows(self._tx, query, {"namespace": key_of(self._name), **parameters})
+        return rows(self._tx, query, {"namespace": self._key, **parameters})
 
     def _select(self, selection: Selection) -> list[_Selected]:
         value = selection.value
@@ -200,8 +201,7 @@ class Forgetting:
 
     def _recompute_concepts(self) -> int:
         return sum(
-            recompute_concepts(self._tx, key_of(self._name), chunk)
-            for chunk in chunks(self._concepts)
+            recompute_concepts(self._tx, self._key, chunk) for chunk in chunks(self._concepts)
         )
 
     def _derive_sessions(self) -> None:

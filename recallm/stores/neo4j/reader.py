@@ -54,12 +54,11 @@ class Neo4jReader:
     def __init__(self, connection: Connection, namespace: str, horizon: Horizon) -> None:
         self._connection = connection
         as_of, now = horizon.as_of, horizon.now
-        self._namespace = {"namespace": key_of(namespace)}
-        self._name = namespace
         self._dated = isinstance(as_of, datetime)
         self._said = micros(as_of) if isinstance(as_of, datetime) else 0
         self._now = _NEVER if now is None else micros(now)
-        state = self._rows(cypher.OPEN, {**self._namespace, "now": self._now})[0]
+        state = self._rows(cypher.OPEN, {"key": key_of(namespace), "now": self._now})[0]
+        self._key: str = state["rows"]
         self._counter: int = state["t"]
         # Whether nothing is hidden but by its t, so that totals may be believed.
         self._plain = not (self._dated or state["expired"])
@@ -237,7 +236,7 @@ class Neo4jReader:
 
     def context_version(self, name: str) -> ContextVersion | None:
         """See ``GraphReader.context_version``."""
-        return self._connection.read(lambda tx: context_version(tx, self._name, name))
+        return self._connection.read(lambda tx: context_version(tx, self._key, name))
 
     def stats(self) -> Stats:
         """See ``GraphReader.stats``."""
@@ -258,13 +257,13 @@ class Neo4jReader:
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
         """See ``GraphReader.dump``."""
-        return dump(self._connection, self._namespace, self._counter)
+        return dump(self._connection, self._key, self._counter)
 
     def _ask(self, query: LiteralString, **parameters: Any) -> list[Row]:
         return self._rows(
             query,
             {
-                **self._namespace,
+                "namespace": self._key,
                 "t": self._t,
                 "before": (self._t + 1) * BEFORE_NEXT,
                 "dated": self._dated,

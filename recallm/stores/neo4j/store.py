@@ -20,8 +20,9 @@ from recallm.stores.base import SCHEMA_VERSION, Applied
 from recallm.stores.cypher import reading, schema
 from recallm.stores.neo4j.connection import Connection, already_exists, rows
 from recallm.stores.neo4j.forgetting import Forgetting
+from recallm.stores.neo4j.generations import purge, restore
 from recallm.stores.neo4j.reader import Neo4jReader
-from recallm.stores.neo4j.writing import apply, restore, revise
+from recallm.stores.neo4j.writing import apply, revise
 
 __all__ = ["Neo4jStore"]
 
@@ -67,6 +68,7 @@ class Neo4jStore:
         try:
             self._connection.check()
             self._prepare_schema()
+            purge(self._connection)
         except BaseException:
             self._connection.close()
             raise
@@ -120,8 +122,13 @@ class Neo4jStore:
         return self._connection.write(lambda tx: revise(tx, namespace, summary, expected))
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
-        """See ``GraphStore.forget``."""
-        return self._connection.write(lambda tx: Forgetting(tx, namespace).forget(selection))
+        """See ``GraphStore.forget``. ``everything`` is forgotten at once, however much it is; its
+        rows are deleted in portions before this returns, or, where that fails, when a store is
+        opened next."""
+        forgotten = self._connection.write(lambda tx: Forgetting(tx, namespace).forget(selection))
+        if selection.kind == "everything":
+            purge(self._connection)
+        return forgotten
 
     def delete_graph(
         self,
@@ -139,9 +146,10 @@ class Neo4jStore:
     def restore(
         self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
     ) -> int:
-        """See ``GraphStore.restore``. ``records`` can be read only once, so that this transaction
-        is not tried again after a transient error."""
-        return self._connection.write_once(lambda tx: restore(tx, namespace, t_index, records))
+        """See ``GraphStore.restore``. The records are written in portions that nobody sees until
+        the last one is there."""
+        self._connection.check_open()
+        return restore(self._connection, namespace, t_index, records)
 
     def namespaces(self) -> list[str]:
         """See ``GraphStore.namespaces``."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import uuid
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -23,6 +24,7 @@ from recallm.model import (
 
 __all__ = [
     "BEFORE_NEXT",
+    "fresh_rows",
     "instant",
     "json_in",
     "json_out",
@@ -45,18 +47,23 @@ __all__ = [
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _INDEXABLE = 1000
-_DIGEST_MARK = "\0#"
+_RESERVED = "\0"
 BEFORE_NEXT = NO_POSITION + 1
 """A t times this is the first key of its update."""
 
 
 def key_of(text: str) -> str:
     """``text`` as an index can hold it (8 kB for all parts of a key): itself where it is short,
-    else a digest. Text that could be mistaken for a digest is digested too."""
+    else a digest. What recallm makes up itself begins with NUL; text that does is digested too."""
     short = len(text) <= _INDEXABLE // 4 or len(text.encode()) <= _INDEXABLE
-    if short and not text.startswith(_DIGEST_MARK):
+    if short and not text.startswith(_RESERVED):
         return text
-    return _DIGEST_MARK + hashlib.sha256(text.encode()).hexdigest()
+    return f"{_RESERVED}#" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def fresh_rows() -> str:
+    """A name for a new generation of a namespace's rows, which no namespace has."""
+    return f"{_RESERVED}{uuid.uuid4().hex}"
 
 
 def sort_of(text: str) -> str | None:

@@ -1,32 +1,42 @@
-"""``apply``, ``restore`` and ``revise``, each inside of one transaction."""
+"""``apply`` and ``revise``, each inside of one transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from recallm.errors import ConflictError, InvalidInputError, UnknownEntityError
+from recallm.errors import ConflictError, UnknownEntityError
 from recallm.model import ContextVersion, PreparedUpdate, Summary, t_index_of, text_digest
 from recallm.stores.base import Applied
 from recallm.stores.cypher import forgetting as forgetting_cypher
 from recallm.stores.cypher import writing as cypher
 from recallm.stores.neo4j.batch import Batch, triplet_key
-from recallm.stores.neo4j.connection import Row, Tx, chunks, rows
+from recallm.stores.neo4j.connection import Row, Tx, rows
 from recallm.stores.neo4j.values import key_of, summary_out
 
-__all__ = ["apply", "context_version", "lock", "recompute_concepts", "restore", "revise"]
-
-_RESTORED_AT_ONCE = 500
+__all__ = [
+    "apply",
+    "context_version",
+    "lock",
+    "lock_key",
+    "new_batch",
+    "recompute_concepts",
+    "revise",
+    "write_batch",
+    "write_summaries",
+]
 
 
 def lock(tx: Tx, namespace: str, ids: Collection[str] = ()) -> Row:
-    """Keep other writers out of the namespace; its counter, open session, and which of the
-    passages ``ids`` exist."""
-    return rows(
-        tx,
-        cypher.LOCK,
-        {"namespace": key_of(namespace), "name": namespace, "ids": [key_of(id) for id in ids]},
-    )[0]
+    """Keep other writers out of the namespace; its counter, open session, the namespace of its
+    rows, and which of the passages ``ids`` exist."""
+    return lock_key(tx, key_of(namespace), namespace, ids)
+
+
+def lock_key(tx: Tx, key: str, name: str | None, ids: Collection[str] = ()) -> Row:
+    """``lock`` by the key of the namespace's node."""
+    parameters = {"key": key, "name": name, "ids": [key_of(id) for id in ids]}
+    return rows(tx, cypher.LOCK, parameters)[0]
 
 
 def apply(tx: Tx, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
@@ -34,7 +44,7 @@ def apply(tx: Tx, namespace: str, updates: Sequence[PreparedUpdate]) -> list[App
     ids = {update.id for update in updates if update.text is not None}
     state = lock(tx, namespace, ids)
     passages: dict[str, tuple[int, str]] = {key: (t, digest) for key, t, digest in state["known"]}
-    batch = _batch(tx, namespace, state, updates)
+    batch = new_batch(tx, state, updates)
     applied: list[Applied] = []
     t_index: int = state["t"]
     for index, update in enumerate(updates):
@@ -54,65 +64,22 @@ def apply(tx: Tx, namespace: str, updates: Sequence[PreparedUpdate]) -> list[App
                     raise UnknownEntityError(id)
         applied.append(Applied(t_index=t_index))
     if t_index > state["t"]:
-        _write(tx, batch, t_index)
+        write_batch(tx, batch, t_index)
     return applied
-
-
-def restore(
-    tx: Tx,
-    namespace: str,
-    t_index: int,
-    records: Iterable[PreparedUpdate | Summary],
-) -> int:
-    """See ``GraphStore.restore``."""
-    state = lock(tx, namespace)
-    empty = rows(tx, cypher.IS_EMPTY, {"namespace": key_of(namespace)})[0]["empty"]
-    if state["t"] > 0 or not empty:
-        raise InvalidInputError(
-            f"namespace {namespace!r} was written before; restore into a new one",
-            argument="namespace",
-        )
-    summaries: list[Summary] = []
-    # Triplets may come before their entities, and are not many: they are written last.
-    triplets: list[PreparedUpdate] = []
-    written = 0
-    for some in chunks(records, _RESTORED_AT_ONCE):
-        updates = [record for record in some if isinstance(record, PreparedUpdate)]
-        summaries += [record for record in some if isinstance(record, Summary)]
-        batch = _batch(tx, namespace, state, updates)
-        for update in updates:
-            batch.add_all_but_triplets(update, _t_of(update))
-            triplets += [update] if update.triplets else []
-        _write(tx, batch, t_index)
-        state = {"open_session": batch.open_session, "open_said": batch.open_said}
-        written += len(updates)
-    batch = _batch(tx, namespace, state, triplets)
-    for update in triplets:
-        for triplet in update.triplets:
-            for id in (triplet.subject, triplet.object):
-                if not batch.knows_entity(id):
-                    raise UnknownEntityError(id)
-        batch.add_triplets(update, _t_of(update))
-    _write(tx, batch, t_index)
-    for chunk in chunks(summaries, _RESTORED_AT_ONCE):
-        _write_summaries(tx, namespace, chunk)
-    return written
 
 
 def revise(tx: Tx, namespace: str, summary: Summary, expected: ContextVersion) -> bool:
     """See ``GraphStore.revise``."""
-    lock(tx, namespace)
-    if context_version(tx, namespace, summary.concept) != expected:
+    key = lock(tx, namespace)["rows"]
+    if context_version(tx, key, summary.concept) != expected:
         return False
-    _write_summaries(tx, namespace, [summary])
+    write_summaries(tx, key, [summary])
     return True
 
 
-def context_version(tx: Tx, namespace: str, name: str) -> ContextVersion | None:
-    """See ``GraphReader.context_version``."""
-    found = rows(
-        tx, cypher.CONTEXT_VERSION, {"namespace": key_of(namespace), "concept": key_of(name)}
-    )
+def context_version(tx: Tx, key: str, name: str) -> ContextVersion | None:
+    """See ``GraphReader.context_version``; ``key`` is the namespace of the rows."""
+    found = rows(tx, cypher.CONTEXT_VERSION, {"namespace": key, "concept": key_of(name)})
     if not found:
         return None
     return ContextVersion(
@@ -124,7 +91,8 @@ def context_version(tx: Tx, namespace: str, name: str) -> ContextVersion | None:
 
 def recompute_concepts(tx: Tx, namespace: str, concepts: Collection[str]) -> int:
     """Delete those of the concepts (by key) that nothing touches any more, and count the totals
-    of the others again; the number deleted. ``namespace`` is a key too."""
+    of the others again; the number deleted. ``namespace`` is that of the
+    rows."""
     if not concepts:
         return 0
     parameters = {"namespace": namespace, "concepts": list(concepts)}
@@ -133,29 +101,18 @@ def recompute_concepts(tx: Tx, namespace: str, concepts: Collection[str]) -> int
     return deleted
 
 
-def _t_of(update: PreparedUpdate) -> int:
-    if update.t_index is None:
-        raise InvalidInputError(
-            f"the update {update.id!r} has no t_index; restore what a dump gave",
-            argument="records",
-        )
-    return update.t_index
-
-
-def _write_summaries(tx: Tx, namespace: str, summaries: Sequence[Summary]) -> None:
-    key = key_of(namespace)
-    rows(
-        tx,
-        cypher.SUMMARY,
-        {"namespace": key, "summaries": [summary_out(summary) for summary in summaries]},
-    )
+def write_summaries(tx: Tx, key: str, summaries: Sequence[Summary]) -> None:
+    """Write summaries into the rows of ``key``."""
+    parameters = {"namespace": key, "summaries": [summary_out(summary) for summary in summaries]}
+    rows(tx, cypher.SUMMARY, parameters)
     recompute_concepts(tx, key, {key_of(summary.concept) for summary in summaries})
 
 
-def _batch(tx: Tx, namespace: str, state: Row, updates: Sequence[PreparedUpdate]) -> Batch:
-    """An empty batch that knows what is stored of the entities and triplets in ``updates``."""
+def new_batch(tx: Tx, state: Row, updates: Sequence[PreparedUpdate]) -> Batch:
+    """An empty batch that knows what is stored of the entities and triplets in ``updates``;
+    ``state`` is what ``lock`` gave."""
     batch = Batch(
-        namespace=key_of(namespace),
+        namespace=state["rows"],
         open_session=state["open_session"],
         open_said=state["open_said"],
     )
@@ -184,7 +141,8 @@ def _batch(tx: Tx, namespace: str, state: Row, updates: Sequence[PreparedUpdate]
     return batch
 
 
-def _write(tx: Tx, batch: Batch, t_index: int) -> None:
+def write_batch(tx: Tx, batch: Batch, t_index: int) -> None:
+    """Write all rows of a batch, and the counter."""
     namespace: Mapping[str, Any] = {"namespace": batch.namespace}
     if batch.concepts or batch.stems:
         rows(
