@@ -109,8 +109,8 @@ class TestOpening:
     def test_the_file_is_damaged(self, path: Path) -> None:
         fill(path, 500)
         content = bytearray(path.read_bytes())
-        for page in range(1, len(content) // 4096):
-            content[page * 4096 : page * 4096 + 64] = b"\xa5" * 64
+        for place in range(2048, len(content), 2048):
+            content[place : place + 64] = b"\xa5" * 64
         path.write_bytes(content)
         with pytest.raises(StoreCorruptError, match="damaged") as caught:
             fill(path, 501)
@@ -205,7 +205,7 @@ class TestFullDisk:
 
         def with_little_room(address: str, timeout: float) -> sqlite3.Connection:
             connection = whole(address, timeout)
-            connection.execute("PRAGMA max_page_count = 60").fetchone()
+            connection.execute("PRAGMA max_page_count = 120").fetchone()
             return connection
 
         monkeypatch.setattr("recallm.stores.sqlite.file.connect", with_little_room)
