@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from recallm.config import RecallConfig
 from recallm.errors import InvalidInputError
@@ -32,6 +32,12 @@ __all__ = ["Extractor"]
 
 _MOST_CHARACTERS = 200_000
 """Of the passages that are read together."""
+
+_END_CHARACTERS = 5_000
+_END_WORDS = 32
+"""What is read of the beginning, and of the end, of a long text that is handed in as a question."""
+
+_T = TypeVar("_T")
 
 
 class _Sentence(NamedTuple):
@@ -87,7 +93,8 @@ class Extractor:
     def question(self, text: str) -> Question:
         """The essential concepts, terms, answer traits and temporal intent of a question (paper,
         Questioning the System)."""
-        read = self._sentences([text], asked=True)[0]
+        parts = self._sentences(_ends_of_text(text), asked=True)
+        read = [sentence for part in parts for sentence in part]
         concepts: dict[str, ConceptMention] = {}
         stems: dict[str, None] = {}
         asks = tenses = Trait(0)
@@ -101,8 +108,8 @@ class Extractor:
             words.extend(own)
         return Question(
             text=text,
-            terms=tuple(stems),
-            concepts=tuple(concepts.values()),
+            terms=_ends(tuple(stems)),
+            concepts=_ends(tuple(concepts.values())),
             asks=asks,
             intent=temporal_intent(words, tenses),
         )
@@ -243,6 +250,20 @@ def _add_mentions(concepts: dict[str, ConceptMention], found: Iterable[Place]) -
         concepts.setdefault(place.concept.name, place.concept)
         for part in place.parts:
             concepts.setdefault(part.name, part)
+
+
+def _ends_of_text(text: str) -> list[str]:
+    """A text, or the beginning and the end of a long one."""
+    if len(text) <= 2 * _END_CHARACTERS:
+        return [text]
+    return [text[:_END_CHARACTERS], text[-_END_CHARACTERS:]]
+
+
+def _ends(found: tuple[_T, ...]) -> tuple[_T, ...]:
+    """All that was found, or the first and the last of much."""
+    if len(found) <= 2 * _END_WORDS:
+        return found
+    return found[:_END_WORDS] + found[-_END_WORDS:]
 
 
 def _batches(

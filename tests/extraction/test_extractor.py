@@ -221,7 +221,7 @@ def test_the_papers_options() -> None:
 def test_describe_is_of_the_text_as_a_whole() -> None:
     """The terms of all sentences in order, and the traits of any."""
     terms, traits = EXTRACTOR.describe("Anna left in 2019. Bob has three cats.")
-    assert terms == ("anna", "left", "2019", "bob", "three", "cat")
+    assert terms == ("anna", "leav", "2019", "bob", "three", "cat")
     assert traits & (Trait.TIME | Trait.NUMBER | Trait.PAST) == (
         Trait.TIME | Trait.NUMBER | Trait.PAST
     )
@@ -250,3 +250,21 @@ def test_hostile_texts_take_bounded_time(unit: str) -> None:
     text = unit * (12_000 // len(unit))
     extraction = EXTRACTOR.extract(text)
     assert sum(map(len, statements(text, extraction))) > len(text) // 4
+
+
+def test_of_a_long_question_the_beginning_and_the_end_are_read() -> None:
+    """A document handed in as a question costs no more than a page of it."""
+    extractor = Extractor(RecallConfig())
+    filler = "Nothing here matters at all. " * 10_000
+    question = extractor.question(f"Anna wrote this. {filler} The secret. {filler} Where is Oslo?")
+    names = {concept.name for concept in question.concepts}
+    assert {"anna", "oslo"} <= names
+    assert "secret" not in question.terms
+    assert question.asks & Trait.PLACE
+
+
+def test_a_question_has_64_terms_and_concepts_at_most() -> None:
+    extractor = Extractor(RecallConfig())
+    question = extractor.question("Who met " + ", ".join(f"Zed{n}" for n in range(300)) + "?")
+    assert len(question.terms) == len(question.concepts) == 64
+    assert {"zed0", "zed299"} <= {concept.name for concept in question.concepts}
