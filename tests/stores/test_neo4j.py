@@ -1,269 +1,30 @@
-"""What only a server can get wrong: writers in several processes, addresses, users, failures."""
+"""How the graph lies in Neo4j: any string, any size, nothing left behind, all by indexes."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import time
-import uuid
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
-from multiprocessing import get_context
-from pathlib import Path
-from typing import LiteralString
-from urllib.parse import urlsplit
+from dataclasses import replace
+from typing import Any, LiteralString
 
 import pytest
-from neo4j import Driver, GraphDatabase
-from neo4j.exceptions import AuthError, ServiceUnavailable, SessionExpired
+from neo4j import Driver
 
 from recallm.errors import (
-    InvalidInputError,
-    SchemaVersionError,
-    StoreCredentialsError,
-    StoreUnavailableError,
+    ArchiveError,
 )
-from recallm.model import Filter, Horizon, PreparedUpdate, Relation, Selection
+from recallm.model import Filter, Horizon, PreparedUpdate, Selection, Summary
+from recallm.stores.cypher import dumping as dumping_cypher
+from recallm.stores.cypher import forgetting as forgetting_cypher
+from recallm.stores.cypher import generations as generations_cypher
+from recallm.stores.cypher import graph as graph_cypher
+from recallm.stores.cypher import reading as reading_cypher
+from recallm.stores.cypher import writing as writing_cypher
 from recallm.stores.neo4j import Neo4jStore, writing
+from recallm.stores.neo4j import store as store_module
 from recallm.stores.neo4j.connection import Tx, rows
-from recallm.testing.everything import everything
 from recallm.testing.marked_text import entity, prepared, triplet
-from tests.neo4j import guard as guard_module
-from tests.neo4j.fixtures import RunningServer
-from tests.neo4j.proxy import Proxy
-
-
-@pytest.fixture
-def namespace() -> str:
-    return f"test-{uuid.uuid4()}"
-
-
-@pytest.fixture
-def driver(neo4j_server: RunningServer) -> Iterator[Driver]:
-    with GraphDatabase.driver(neo4j_server.uri, auth=neo4j_server.auth) as driver:
-        yield driver
-
-
-@pytest.fixture
-def store(driver: Driver) -> Iterator[Neo4jStore]:
-    with closing(Neo4jStore(driver)) as store:
-        yield store
-
-
-@pytest.fixture
-def proxy(neo4j_server: RunningServer) -> Iterator[Proxy]:
-    address = urlsplit(neo4j_server.uri)
-    with Proxy((address.hostname or "localhost", address.port or 7687)) as proxy:
-        yield proxy
-
-
-def _write_many(uri: str, auth: tuple[str, str], namespace: str, writer: int) -> list[int]:
-    """In a process of its own: updates one by one, and the t that each took."""
-    with closing(Neo4jStore(uri, auth=auth)) as store:
-        return [
-            store.apply(
-                namespace,
-                [prepared(f"{writer}-{n}", f"[Ann] met [Bo] and [Cy{writer}]", session="s")],
-            )[0].t_index
-            for n in range(30)
-        ]
-
-
-def _open_at(uri: str, auth: tuple[str, str], moment: float) -> None:
-    """In a process of its own: open a store at a moment, together with others."""
-    time.sleep(max(0.0, moment - time.time()))
-    Neo4jStore(uri, auth=auth).close()
-
-
-def test_writers_in_several_processes(
-    neo4j_server: RunningServer, store: Neo4jStore, namespace: str
-) -> None:
-    """No update is lost, no t is taken twice, all totals are exact."""
-    with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as pool:
-        jobs = [
-            pool.submit(_write_many, neo4j_server.uri, neo4j_server.auth, namespace, writer)
-            for writer in range(3)
-        ]
-        taken = [job.result() for job in jobs]
-    assert sorted(t for ts in taken for t in ts) == list(range(1, 91))
-    assert all(ts == sorted(ts) for ts in taken)
-    with store.reader(namespace, Horizon()) as reader:
-        assert reader.t_index == 90
-        assert reader.relations(["ann"], limit=9) == [
-            Relation(a="ann", b="bo", strength=90, t_index=90)
-        ]
-        [ann] = reader.concepts(["ann"])
-        assert (ann.updates, ann.statements, ann.merges) == (90, 90, 89)
-        assert reader.corpus().statements == 90
-        assert reader.sessions(["=s"])["=s"].statements == 90
-        assert reader.postings(["met"], limit=1, where=Filter())["met"].documents == 90
-
-
-def test_opened_by_several_processes_at_once(neo4j_server: RunningServer) -> None:
-    """Constraints and indexes are there once, whoever comes first; then every store finds them."""
-    server = neo4j_server.started_by_the_tests()
-    with GraphDatabase.driver(server.uri, auth=server.auth) as driver:
-        for kind in ("CONSTRAINT", "INDEX"):
-            for name in _schema(driver, kind):
-                driver.execute_query(f"DROP {kind} {name} IF EXISTS")
-        driver.execute_query("MATCH (n:RecallMSchema) DELETE n")
-        assert _schema(driver, "INDEX") == []
-        with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as pool:
-            moment = time.time() + 4
-            for job in [pool.submit(_open_at, server.uri, server.auth, moment) for _ in range(3)]:
-                job.result()
-        assert len(_schema(driver, "CONSTRAINT")) == 13
-        assert len(_schema(driver, "INDEX")) == 24
-        versions, _, _ = driver.execute_query("MATCH (n:RecallMSchema) RETURN n.version AS v")
-        assert [row["v"] for row in versions] == [1]
-
-
-def _schema(driver: Driver, kind: str) -> list[str]:
-    shown, _, _ = driver.execute_query(f"SHOW {kind} YIELD name")
-    return [row["name"] for row in shown if row["name"].startswith("recallm_")]
-
-
-@pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
-def test_addresses(neo4j_server: RunningServer, namespace: str, scheme: str) -> None:
-    """With routing and without; the default database and a named one are the same here."""
-    address = urlsplit(neo4j_server.uri)._replace(scheme=scheme).geturl()
-    with closing(Neo4jStore(address, auth=neo4j_server.auth)) as store:
-        store.apply(namespace, [prepared("1", "[Ann] sings")])
-    with closing(Neo4jStore(address, auth=neo4j_server.auth, database="neo4j")) as store:
-        with store.reader(namespace, Horizon()) as reader:
-            assert reader.t_index == 1
-
-
-def test_a_given_driver_stays_open(driver: Driver, namespace: str) -> None:
-    """Who made the driver closes it."""
-    store = Neo4jStore(driver)
-    store.apply(namespace, [prepared("1", "[Ann] sings")])
-    store.close()
-    driver.verify_connectivity()
-    with pytest.raises(InvalidInputError, match="driver"):
-        Neo4jStore(driver, auth=("neo4j", "x"))
-
-
-def test_wrong_password(neo4j_server: RunningServer) -> None:
-    with pytest.raises(StoreCredentialsError, match="auth=") as caught:
-        Neo4jStore(neo4j_server.uri, auth=("neo4j", "wrong"))
-    assert isinstance(caught.value.__cause__, AuthError)
-
-
-def test_no_password(neo4j_server: RunningServer) -> None:
-    with pytest.raises(StoreCredentialsError, match="auth="):
-        Neo4jStore(neo4j_server.uri)
-
-
-def test_no_such_database(neo4j_server: RunningServer) -> None:
-    with pytest.raises(StoreUnavailableError, match="'nowhere'"):
-        Neo4jStore(neo4j_server.uri, auth=neo4j_server.auth, database="nowhere")
-
-
-def test_no_server(proxy: Proxy) -> None:
-    """Nobody listens: said at once, not after many tries."""
-    nowhere = proxy.uri
-    proxy.__exit__(None, None, None)
-    started = time.monotonic()
-    with pytest.raises(StoreUnavailableError, match="check that the server runs") as caught:
-        Neo4jStore(nowhere, auth=("neo4j", "neo4j"))
-    assert isinstance(caught.value.__cause__, ServiceUnavailable)
-    assert time.monotonic() - started < 5
-
-
-@pytest.mark.parametrize("uri", ["neo4j://host:port", "neo5j://host", "bolt://host?x=y"])
-def test_no_uri(uri: str) -> None:
-    with pytest.raises(InvalidInputError) as caught:
-        Neo4jStore(uri, auth=("neo4j", "neo4j"))
-    assert caught.value.argument == "store"
-
-
-def test_a_newer_schema(driver: Driver) -> None:
-    """Refused, with what to do; nothing is touched."""
-    Neo4jStore(driver).close()
-    driver.execute_query("MATCH (n:RecallMSchema) SET n.version = 2")
-    try:
-        with pytest.raises(SchemaVersionError, match="upgrade recallm"):
-            Neo4jStore(driver)
-    finally:
-        driver.execute_query("MATCH (n:RecallMSchema) SET n.version = 1")
-
-
-@pytest.mark.parametrize("messages", range(1, 10))
-def test_dropped_in_the_middle(
-    neo4j_server: RunningServer, store: Neo4jStore, proxy: Proxy, namespace: str, messages: int
-) -> None:
-    """A connection lost at any point of an update: all of it is there or nothing."""
-    first, second = _rich("1"), _rich("2")
-    with closing(Neo4jStore(proxy.uri, auth=neo4j_server.auth, retry_time=0)) as dropped:
-        dropped.apply(namespace, [first])
-        before = _seen(store, namespace)
-        proxy.cut_after(messages, accept=False)
-        error = _failure(dropped, namespace, second)
-        if error is not None and "whether it was is unknown" not in str(error):
-            assert isinstance(error.__cause__, ServiceUnavailable | SessionExpired)
-            assert _seen(store, namespace) == before
-        proxy.heal()
-        result = dropped.apply(namespace, [second])[0]
-        assert result.t_index == 2
-    with store.reader(namespace, Horizon()) as reader:
-        assert reader.relations_among(["ann", "bo"])[0].strength == 2
-        assert reader.t_index == reader.entities()[0].updates == 2
-
-
-def test_a_lost_connection_is_tried_again(
-    neo4j_server: RunningServer, store: Neo4jStore, proxy: Proxy, namespace: str
-) -> None:
-    """Where the server comes back in time, the caller sees nothing of it."""
-    with closing(Neo4jStore(proxy.uri, auth=neo4j_server.auth)) as dropped:
-        proxy.cut_after(2, accept=True)
-        assert dropped.apply(namespace, [_rich("1")])[0].t_index == 1
-        proxy.cut_after(1, accept=True)
-        with dropped.reader(namespace, Horizon()) as reader:
-            assert reader.t_index == 1
-    with store.reader(namespace, Horizon()) as reader:
-        assert reader.relations_among(["ann", "bo"])[0].strength == 1
-
-
-def test_a_server_that_dies_and_comes_back(neo4j_server: RunningServer, namespace: str) -> None:
-    """What was written is there after a crash; until then, an error that says what to do."""
-    server = neo4j_server.started_by_the_tests()
-    with closing(Neo4jStore(server.uri, auth=server.auth, retry_time=0)) as store:
-        store.apply(namespace, [_rich("1")])
-        before = _seen(store, namespace)
-        server.stop(kill=True)
-        try:
-            with pytest.raises(StoreUnavailableError):
-                store.apply(namespace, [_rich("2")])
-            with pytest.raises(StoreUnavailableError):
-                store.reader(namespace, Horizon()).__enter__()
-        finally:
-            server.start()
-        assert _seen(store, namespace) == before
-        assert store.apply(namespace, [_rich("2")])[0].t_index == 2
-
-
-@pytest.mark.parametrize(("order", "kept"), [("", False), ("stop\n", True), ("kill\n", True)])
-def test_the_guard_of_a_server(tmp_path: Path, order: str, kept: bool) -> None:
-    """A test run that ends without an order, however it ends, leaves no server and no files."""
-    home = tmp_path / "home"
-    home.mkdir()
-    sleeper = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
-    guard = subprocess.Popen(
-        [sys.executable, guard_module.__file__, str(home), sys.executable, "-c", sleeper],
-        stdin=subprocess.PIPE,
-        text=True,
-    )
-    output = home / "output.txt"
-    while not (output.exists() and output.read_text().endswith("\n")):
-        time.sleep(0.02)
-    server = int(output.read_text())
-    guard.communicate(order)
-    with pytest.raises(ProcessLookupError):
-        os.kill(server, 0)
-    assert home.exists() == kept
+from tests.stores.rich import rich, seen
 
 
 @pytest.mark.parametrize(
@@ -281,8 +42,8 @@ def test_the_guard_of_a_server(tmp_path: Path, order: str, kept: bool) -> None:
 def test_cypher_in_every_string(store: Neo4jStore, namespace: str, evil: str) -> None:
     """It is text: it comes back as it was, and nobody else's memory changes."""
     other = f"{namespace}-other"
-    store.apply(other, [_rich("1")])
-    before = _seen(store, other)
+    store.apply(other, [rich("1")])
+    before = seen(store, other)
     strange = f"{namespace}{evil}"
     update = prepared(
         evil,
@@ -310,7 +71,7 @@ def test_cypher_in_every_string(store: Neo4jStore, namespace: str, evil: str) ->
             "bo"
         ]
     assert store.forget(strange, Selection(kind="concept", value=evil)).passages == 1
-    assert _seen(store, other) == before
+    assert seen(store, other) == before
 
 
 def test_names_longer_than_an_index_holds(store: Neo4jStore, namespace: str) -> None:
@@ -341,6 +102,103 @@ def test_names_longer_than_an_index_holds(store: Neo4jStore, namespace: str) -> 
         store.forget(name, Selection(kind="everything", value=True))
 
 
+def test_rows_that_a_crash_left(
+    driver: Driver, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is forgotten is gone at once; where deleting its rows was cut short, the next store
+    that is opened ends it."""
+    with closing(Neo4jStore(driver)) as store:
+        store.apply(namespace, [rich("1"), rich("2")])
+        with monkeypatch.context() as patch:
+            patch.setattr(store_module, "purge", lambda connection: None)
+            forgotten = store.forget(namespace, Selection(kind="everything", value=True))
+            assert (forgotten.passages, forgotten.statements, forgotten.triplets) == (2, 4, 1)
+            with store.reader(namespace, Horizon()) as reader:
+                assert reader.t_index == 2
+                assert (reader.concepts(), reader.passage("1")) == ([], None)
+            assert _nodes(driver, namespace) > 0
+        assert store.apply(namespace, [rich("1")])[0].t_index == 3
+    Neo4jStore(driver).close()
+    assert _nodes(driver, namespace) == 0
+    with closing(Neo4jStore(driver)) as store, store.reader(namespace, Horizon()) as reader:
+        assert reader.relations_among(["ann", "bo"])[0].strength == 1
+
+
+def test_a_failed_restore_leaves_no_rows(driver: Driver, store: Neo4jStore, namespace: str) -> None:
+    """Written in portions, seen as a whole, or not at all."""
+    store.apply(f"{namespace}-source", [rich(f"{n}") for n in range(3)])
+    with store.reader(f"{namespace}-source", Horizon()) as reader:
+        records = list(reader.dump())
+
+    def broken() -> Iterator[PreparedUpdate | Summary]:
+        for copy in range(400):
+            for t, record in enumerate(records, start=1 + 3 * copy):
+                assert isinstance(record, PreparedUpdate)
+                yield replace(record, id=f"{t}", t_index=t)
+        raise ArchiveError("cut short")
+
+    before = _all_nodes(driver)
+    with pytest.raises(ArchiveError, match="cut short"):
+        store.restore(namespace, 9999, broken())
+    assert namespace not in store.namespaces()
+    # The node of the namespace itself may stay.
+    assert _all_nodes(driver) - before <= 1
+    assert store.restore(namespace, 3, records) == 3
+
+
+def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore) -> None:
+    """No tenant waits for the rows of others: the whole of a label is read to list the namespaces
+    alone."""
+    scanning: set[str] = set()
+    queries = {
+        f"{module.__name__}.{name}": getattr(module, name)
+        for module in (
+            writing_cypher,
+            reading_cypher,
+            graph_cypher,
+            forgetting_cypher,
+            dumping_cypher,
+            generations_cypher,
+        )
+        for name in module.__all__
+        if not name.startswith("LINKED")
+    }
+    queries["linked"] = (
+        graph_cypher.LINKED_START + graph_cypher.LINKED_HOP + graph_cypher.LINKED_END
+    )
+    for name, query in queries.items():
+        several = query.values() if isinstance(query, dict) else query
+        for text in [query] if isinstance(query, str) else several:
+            with driver.session(notifications_min_severity="OFF") as session:
+                plan = session.run(f"EXPLAIN {text}").consume().plan
+            assert plan is not None
+            if any("Scan" in operator for operator in _operators(plan)):
+                scanning.add(name)
+    assert len(queries) > 60
+    assert scanning == {"recallm.stores.cypher.reading.NAMESPACES"}
+
+
+def _operators(plan: dict[str, Any]) -> Iterator[str]:
+    yield plan["operatorType"]
+    for child in plan.get("children", []):
+        yield from _operators(child)
+
+
+def _all_nodes(driver: Driver) -> int:
+    counted, _, _ = driver.execute_query("MATCH (n) RETURN count(n) AS count")
+    found: int = counted[0]["count"]
+    return found
+
+
+def _nodes(driver: Driver, namespace: str) -> int:
+    """Nodes with the first generation of a namespace's rows."""
+    counted, _, _ = driver.execute_query(
+        "MATCH (n {namespace: $namespace}) RETURN count(n) AS count", namespace=namespace
+    )
+    found: int = counted[0]["count"]
+    return found
+
+
 def test_round_trips_of_an_update(
     store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -355,30 +213,3 @@ def test_round_trips_of_an_update(
     many = [f"[Ann] met [N{n}] in [P{n % 7}]" for n in range(200)]
     store.apply(namespace, [prepared("1", *many), prepared("2", *many)])
     assert len(queries) == 5
-
-
-def _failure(
-    store: Neo4jStore, namespace: str, update: PreparedUpdate
-) -> StoreUnavailableError | None:
-    """What became of an update that may fail."""
-    try:
-        store.apply(namespace, [update])
-    except StoreUnavailableError as error:
-        return error
-    return None
-
-
-def _rich(id: str) -> PreparedUpdate:
-    return prepared(
-        id,
-        "[Ann] met [Bo]",
-        "They sang",
-        session="s",
-        entities=(entity("e", "Ann"), entity("f", "Bo")),
-        triplets=(triplet("e", "met", "f"),),
-    )
-
-
-def _seen(store: Neo4jStore, namespace: str) -> dict[str, object]:
-    with store.reader(namespace, Horizon()) as reader:
-        return everything(reader)

@@ -109,8 +109,9 @@ RETURN DISTINCT a.key AS a, b.key AS b
 
 RECOMPUTE_RELATIONS: Final[LiteralString] = """
 UNWIND $pairs AS pair
-MATCH (a:RecallMConcept {namespace: $namespace, key: pair[0]})-[r:RELATES]->
-    (b:RecallMConcept {namespace: $namespace, key: pair[1]})
+MATCH (a:RecallMConcept {namespace: $namespace, key: pair[0]})
+MATCH (b:RecallMConcept {namespace: $namespace, key: pair[1]})
+CALL (a, b) { MATCH (a)-[r:RELATES]->(b) RETURN r }
 OPTIONAL MATCH (a)-[e:EVIDENCE]->(b)
 WITH r, count(e) AS strength, min(e.t) AS first, max(e.t) AS t_index
 CALL (r, strength, first, t_index) {

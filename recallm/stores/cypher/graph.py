@@ -231,7 +231,9 @@ WHERE (NOT $by_subjects OR x.subject IN $subjects)
     AND (NOT $by_predicates OR x.predicate IN $predicates)
     AND (NOT $by_objects OR x.object IN $objects)
     AND (NOT $by_ends OR x.subject IN $ends OR x.object IN $ends)
-MATCH (x)-[:SUBJECT]->(subject), (x)-[:OBJECT]->(object)
+CALL (x) { MATCH (x)-[:SUBJECT]->(subject) RETURN subject }
+CALL (x) { MATCH (x)-[:OBJECT]->(object) RETURN object }
+WITH x, subject, object
 WHERE EXISTS { MATCH (subject)-[:SHOWN]->(u:RecallMUpdate) WHERE """
     + UPDATE_SEEN
     + """ }

@@ -12,6 +12,7 @@ from recallm.stores.cypher.visibility import (
     NEIGHBOUR_SEEN,
     RELATION_SEEN,
     STATEMENT_SEEN,
+    STATEMENT_SHOWN,
     UPDATE_SEEN,
 )
 
@@ -58,10 +59,9 @@ RETURN coalesce(max(u.t), 0) AS t
 PASSAGE: Final[LiteralString] = (
     """
 MATCH (u:RecallMUpdate {namespace: $namespace, id_key: $id})
-WHERE """
+RETURN u AS update, """
     + UPDATE_SEEN
-    + """
-RETURN u AS update
+    + """ AS seen
 """
 )
 
@@ -70,7 +70,7 @@ STATEMENTS: Final[LiteralString] = (
 UNWIND $keys AS key
 MATCH (s:RecallMStatement {namespace: $namespace, key: key})<-[:HAS]-(u:RecallMUpdate)
 WHERE """
-    + STATEMENT_SEEN
+    + STATEMENT_SHOWN
     + """
 RETURN s AS statement, u {
         .id, .timestamp, .speaker, .speaker_concept, .source, .session, .session_key, .metadata

@@ -11,6 +11,7 @@ __all__ = [
     "RELATION_SEEN",
     "STATEMENT_HIDDEN",
     "STATEMENT_SEEN",
+    "STATEMENT_SHOWN",
     "UPDATE_SEEN",
 ]
 
@@ -19,10 +20,13 @@ UPDATE_SEEN: Final[LiteralString] = """(
         AND (u.expires IS NULL OR u.expires > $now))
 )"""
 
-STATEMENT_SEEN: Final[LiteralString] = """(
-    s.key < $before AND ($plain OR (NOT $dated OR s.said <= $said)
-        AND (s.expires IS NULL OR s.expires > $now))
+STATEMENT_SHOWN: Final[LiteralString] = """(
+    $plain OR (NOT $dated OR s.said <= $said) AND (s.expires IS NULL OR s.expires > $now)
 )"""
+"""For statements that are found by their key: with a second condition on the key, the planner may
+take that one, and read all keys."""
+
+STATEMENT_SEEN: Final[LiteralString] = "(s.key < $before AND " + STATEMENT_SHOWN + ")"
 
 EVIDENCE_SEEN: Final[LiteralString] = """(
     e.t <= $t AND ($plain OR (NOT $dated OR e.said <= $said)

@@ -63,6 +63,7 @@ class Neo4jReader:
         # Whether nothing is hidden but by its t, so that totals may be believed.
         self._plain = not (self._dated or state["expired"])
         self._t: int = self._counter if not isinstance(as_of, int) else min(as_of, self._counter)
+        self._before = (self._t + 1) * BEFORE_NEXT
         self._t_index: int = self._t
         if self._dated:
             self._t_index = self._ask(cypher.LATEST_SEEN)[0]["t"]
@@ -75,13 +76,13 @@ class Neo4jReader:
     def passage(self, id: str) -> Passage | None:
         """See ``GraphReader.passage``."""
         found = self._ask(cypher.PASSAGE, id=key_of(id))
-        return passage_in(found[0]["update"]) if found else None
+        return passage_in(found[0]["update"]) if found and found[0]["seen"] else None
 
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
         """See ``GraphReader.statements``."""
         return [
             statement_in(row["statement"], row["update"], row["previous"], row["next"])
-            for chunk in chunks(sorted(set(keys)))
+            for chunk in chunks(sorted(key for key in set(keys) if key < self._before))
             for row in self._ask(cypher.STATEMENTS, keys=chunk)
         ]
 
@@ -265,7 +266,7 @@ class Neo4jReader:
             {
                 "namespace": self._key,
                 "t": self._t,
-                "before": (self._t + 1) * BEFORE_NEXT,
+                "before": self._before,
                 "dated": self._dated,
                 "said": self._said,
                 "now": self._now,
