@@ -50,5 +50,14 @@ def terms(
             if word.terms is not None:
                 stems.extend(word.terms)
             else:
-                stems.append(word.acronym if tag in _NAMES and not shouted else word.stem)
+                stems.append(_stem(word, tag, shouted))
     return stems
+
+
+def _stem(word: Word, tag: int, shouted: bool) -> str:
+    """The stem that a word has by its tag: "saw" is see as a verb and a saw as a noun."""
+    if tag == VERB:
+        return word.verb
+    if tag in _NAMES and not shouted and word.acronym != word.stem:
+        return word.acronym
+    return word.noun if tag == NOUN else word.stem

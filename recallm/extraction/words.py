@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from recallm.extraction.dates import time_marks
+from recallm.extraction.irregular import NOUNS, VERBS
 from recallm.extraction.marks import Mark, listed
 from recallm.extraction.stemming import is_acronym, plain, stem
 from recallm.extraction.tenses import tense_marks
@@ -57,7 +58,9 @@ class Word:
 
     ``stem`` is its name as a concept and a term; ``acronym`` takes its place where the token is
     a noun, a name or a number in a text that is not all capitals. ``marks`` are of ``Mark``.
-    ``terms`` are several for scripts without spaces (pairs of characters).
+    ``verb`` and ``noun`` are the stems of the base of an irregular form ("ate", "children"), for
+    terms: concepts are named as they are spelt. ``terms`` are several for scripts without spaces
+    (pairs of characters).
     """
 
     text: str
@@ -65,6 +68,8 @@ class Word:
     is_word: bool
     stem: str
     acronym: str
+    verb: str
+    noun: str
     marks: int
     stops: bool
     foreign: bool
@@ -114,6 +119,8 @@ def _word(text: str) -> Word:
         is_word=is_word,
         stem=name,
         acronym=plain(bare) if is_word and is_acronym(bare) else name,
+        verb=stem(VERBS[lowered]) if lowered in VERBS else name,
+        noun=stem(NOUNS[lowered]) if lowered in NOUNS else name,
         marks=marks,
         stops=lowered in _STOP_WORDS,
         foreign=alphabetic and not bare.isascii(),

@@ -27,6 +27,7 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
         "session": "BM25 of the whole session that it belongs to",
         "answer": "it follows a question, times that question's own overlap",
         "concepts": "rarity-weighted share of the essential concepts that it mentions",
+        "named": "share of the names in the question that it or the statement before mentions",
         "graph": "activation of its other concepts from the essential ones",
         "time": "a time is asked for, and it holds one",
         "number": "a number is asked for, and it holds one",
@@ -63,6 +64,7 @@ def measure(candidates: Candidates) -> Floats:
     for name, trait in _ASKED:
         columns[name] = _has(traits, asks & trait)
     columns["concepts"], columns["graph"] = _concepts(candidates)
+    columns["named"] = _named(candidates)
     columns["date"] = _date(candidates)
     columns["speaker"] = _speaker(candidates)
     columns["first person"] = columns["speaker"] * _has(traits, Trait.FIRST_PERSON)
@@ -97,6 +99,33 @@ def _concepts(candidates: Candidates) -> tuple[Floats, Floats]:
             elif mention.name in activation:
                 active[place] += activation[mention.name].value
     return mentioned, np.minimum(active, 1.0)
+
+
+def _named(candidates: Candidates) -> Floats:
+    """What is told of another is no answer. Speakers apart; a part of a name that the question
+    gives whole does not count by itself."""
+    asked = [one for one in candidates.question.concepts if one.kind in ("name", "entity")]
+    parts = {word for one in asked if " " in one.name for word in one.name.split(" ")}
+    names = frozenset(
+        one.name
+        for one in asked
+        if one.name in candidates.essential
+        and one.name not in parts
+        and one.name not in candidates.speakers
+    )
+    if not names:
+        return np.zeros(len(candidates.statements))
+    held = {
+        key: names.intersection([mention.name for mention in row.concepts])
+        for key, row in candidates.context.items()
+    }
+    none: frozenset[str] = frozenset()
+    return np.array(
+        [
+            len(held.get(one.key, none) | held.get(one.previous or -1, none)) / len(names)
+            for one in candidates.statements
+        ]
+    )
 
 
 def _speaker(candidates: Candidates) -> Floats:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallm.model import Question, Trait
+from recallm.model import ConceptMention, Question, Trait
 from recallm.retrieval.frequencies import StemCounts, rarity, saturated
 from recallm.retrieval.signals import SIGNALS, measure
 from recallm.retrieval.weights import WEIGHTS
@@ -112,6 +114,25 @@ def test_the_type_of_an_answer_counts_only_where_it_is_asked_for(name: str, trai
 def test_an_entity_of_another_type_is_none_that_is_asked_for() -> None:
     store = store_of(turn("heron yes", traits=Trait.PERSON))
     assert signals(store, asked("heron", asks=Trait.PLACE))["heron yes"]["entity"] == 0
+
+
+def test_who_is_asked_for_by_name() -> None:
+    """In the statement or the one before it; a part does not stand for the whole name."""
+    whole = ConceptMention(name="ana silva", label="Ana Silva", kind="name")
+    part = ConceptMention(name="ana", label="Ana", kind="name")
+    question = replace(asked("sings dances"), concepts=(whole, part))
+    update = turn("Ana Silva sings", session="a")
+    store = store_of(
+        replace(
+            update,
+            statements=(replace(update.statements[0], concepts=(whole, part)),),
+        ),
+        turn("She dances too", session="a"),
+        turn("Ana sings", session="b"),
+    )
+    found = signals(store, question)
+    named = {text: values["named"] for text, values in found.items()}
+    assert named == {"Ana Silva sings": 1, "She dances too": 1, "Ana sings": 0}
 
 
 def test_words_that_ask_for_the_present_are_no_content() -> None:
