@@ -222,6 +222,12 @@ class TestRecall:
         assert {it.score for it in kept.statements} == {scores[-1]}
         assert not memory.recall("Which apple did Ana buy?", min_score=1)
 
+    def test_as_many_as_are_wanted_are_found(self, memory: RecallM) -> None:
+        memory.update_many(f"Ana bought apple number {n} in Oslo." for n in range(600))
+        assert len(texts(memory, "Which apple did Ana buy?", limit=600)) == 600
+        recalled = memory.recall("Which apple did Ana buy?", max_tokens=4000)
+        assert 3900 < recalled.tokens <= 4000
+
     def test_explain_names_signals_and_paths(self, memory: RecallM) -> None:
         memory.update("Ana bought a boat in Oslo.")
         recalled = memory.recall("Where did Ana buy the boat?")

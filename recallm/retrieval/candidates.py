@@ -38,7 +38,7 @@ from recallm.stores.base import GraphReader
 __all__ = ["Candidates", "gather"]
 
 FETCHED = 192
-"""Statements fetched by the first score."""
+"""Statements fetched by the first score, or twice what is wanted where that is more."""
 
 EXPANDED = 64
 """Of these, so many bring what was said just before and after them."""
@@ -92,12 +92,14 @@ class Candidates:
 
 
 def gather(
-    reader: GraphReader, question: Question, *, config: RecallConfig, where: Filter
+    reader: GraphReader, question: Question, *, config: RecallConfig, where: Filter, wanted: int
 ) -> Candidates | None:
-    """The candidates for ``question``; None where nothing of the question is known."""
+    """The candidates for ``question``, among which ``wanted`` are to be found; None where nothing
+    of the question is known."""
     names = tuple(concept.name for concept in question.concepts)
     asked = _content(question)
     limit = config.candidate_limit
+    fetched = max(FETCHED, 2 * wanted)
     postings = reader.postings(asked, limit=limit, where=where)
     mentions = reader.mentions(names, limit=limit, where=where)
     essential = {row.name: row for row in reader.concepts(names)} if names else {}
@@ -112,7 +114,7 @@ def gather(
     voices = _voices(mentions, postings)
     spoken = {word for name in voices for word in name.split(" ")}
     hits = _Hits.read(asked, postings, mentions, apart=spoken)
-    chosen = hits.best(FETCHED, corpus)
+    chosen = hits.best(fetched, corpus)
     summaries = [] if where else list(reader.summaries(names).values())
     dated: dict[str, int] = {
         summary.concept: _newest_covered(summary, mentions.get(summary.concept))
@@ -136,7 +138,7 @@ def gather(
         }
         frontier = reader.statements(beside)
         context.update((row.key, row) for row in frontier)
-        if len(context) >= FETCHED:
+        if len(context) >= fetched:
             break
     rows = [context[key] for key in sorted(context)]
     speakers = _named_speakers(names, rows)

@@ -55,6 +55,10 @@ _PRESENT = {"current": 1.0, "neutral": 0.3, "historical": 0.0}
 """How much recency counts, by the question's temporal intent."""
 
 
+_ROWS = 512
+"""Candidates compared with all others at once: bounds the memory where many are wanted."""
+
+
 def measure(candidates: Candidates) -> Floats:
     """A row for each candidate, a column for each of ``SIGNALS``."""
     statements = candidates.statements
@@ -159,7 +163,10 @@ def _recency(candidates: Candidates, match: Floats) -> Floats:
     if not share:
         return np.zeros(len(match))
     moments = np.array([t_index_of(one.key) for one in candidates.statements], dtype=np.int64)
-    as_good = match[None, :] >= match[:, None] - 1e-9
-    later = (as_good & (moments[None, :] > moments[:, None])).sum(axis=1)
+    later = np.empty(len(match))
+    for start in range(0, len(match), _ROWS):
+        rows = slice(start, start + _ROWS)
+        as_good = match[None, :] >= match[rows, None] - 1e-9
+        later[rows] = (as_good & (moments[None, :] > moments[rows, None])).sum(axis=1)
     fallen: Floats = share / (1.0 + np.log1p(later))
     return fallen

@@ -17,6 +17,9 @@ from recallm.stores.base import GraphReader
 
 __all__ = ["recall_statements"]
 
+_SHORTEST_LINE = 5
+"""Tokens of a short statement: how many a budget may hold."""
+
 
 def recall_statements(
     reader: GraphReader,
@@ -35,11 +38,12 @@ def recall_statements(
     that is None too. ``max_tokens`` counts the whole text by ``count_tokens``. Statements with a
     probability under ``min_score`` are left out. Empty where nothing of the question is known.
     """
-    candidates = gather(reader, question, config=config, where=where)
-    if candidates is None:
-        return RecalledContext(question=question.text)
     if limit is None and max_tokens is None:
         limit = config.limit
+    wanted = limit if limit is not None else (max_tokens or 0) // _SHORTEST_LINE
+    candidates = gather(reader, question, config=config, where=where, wanted=wanted)
+    if candidates is None:
+        return RecalledContext(question=question.text)
     ranking = rank(candidates, min_score=min_score)
     places = fit(ranking, limit=limit, max_tokens=max_tokens, count_tokens=count_tokens)
     if not places:

@@ -111,7 +111,7 @@ def candidates(
     store: DictStore, question: Question, *, where: Filter = NO_FILTER
 ) -> Candidates | None:
     with store.reader("n") as reader:
-        return gather(reader, question, config=RecallConfig(), where=where)
+        return gather(reader, question, config=RecallConfig(), where=where, wanted=10)
 
 
 def recall(

@@ -63,7 +63,11 @@ def test_the_candidate_limit_bounds_what_is_looked_at() -> None:
     store = store_of(*(turn(f"The ferry left {n}", session=str(n)) for n in range(50)))
     with store.reader("n") as reader:
         found = gather(
-            reader, asked("ferry"), config=RecallConfig(candidate_limit=5), where=Filter()
+            reader,
+            asked("ferry"),
+            config=RecallConfig(candidate_limit=5),
+            where=Filter(),
+            wanted=10,
         )
     assert found is not None
     assert said(found) == {f"The ferry left {n}" for n in range(45, 50)}
