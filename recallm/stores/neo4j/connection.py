@@ -13,7 +13,6 @@ from neo4j import Driver, GraphDatabase, ManagedTransaction, Session
 from neo4j.exceptions import (
     AuthError,
     ConfigurationError,
-    ConnectionPoolError,
     DriverError,
     Forbidden,
     ForbiddenOnReadOnlyDatabase,
@@ -42,6 +41,8 @@ Item = TypeVar("Item")
 Row = Mapping[str, Any]
 Tx = ManagedTransaction
 
+# Version 5 of the driver has no class of its own for a pool without a free connection.
+_PoolError: type[Exception] = getattr(neo4j.exceptions, "ConnectionPoolError", ServiceUnavailable)
 _CREDENTIALS = (
     "Neo.ClientError.Security.AuthenticationRateLimit",
     "Neo.ClientError.Security.CredentialsExpired",
@@ -186,7 +187,7 @@ class Connection:
                 "smaller batches, forget less at once, or raise dbms.memory.transaction.total.max "
                 "and the heap of the server"
             )
-        if isinstance(error, ServiceUnavailable | SessionExpired | ConnectionPoolError) or (
+        if isinstance(error, ServiceUnavailable | SessionExpired | _PoolError) or (
             code is not None and "DatabaseUnavailable" in code
         ):
             return StoreUnavailableError(
