@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from recallm.model import Trait, t_index_of
+from recallm.model import StoredStatement, Trait, t_index_of
 from recallm.retrieval.candidates import Candidates
 from recallm.retrieval.dates import asked_dates, nearness
 from recallm.retrieval.frequencies import Floats, Keys
@@ -27,7 +27,7 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
         "session": "BM25 of the whole session that it belongs to",
         "answer": "it follows a question, times that question's own overlap",
         "concepts": "rarity-weighted share of the essential concepts that it mentions",
-        "named": "share of the names in the question that it or the statement before mentions",
+        "named": "share of the names asked for that it or the statement before mentions, by rarity",
         "graph": "activation of its other concepts from the essential ones",
         "time": "a time is asked for, and it holds one",
         "number": "a number is asked for, and it holds one",
@@ -50,6 +50,9 @@ _ASKED = (
     ("name", Trait.NAME),
     ("entity", Trait.PERSON | Trait.PLACE | Trait.ORGANISATION),
 )
+
+_RARE = 4.0
+"""Logarithm of how few statements mention a name that counts in full: one of about 50."""
 
 _PRESENT = {"current": 1.0, "neutral": 0.3, "historical": 0.0}
 """How much recency counts, by the question's temporal intent."""
@@ -106,8 +109,9 @@ def _concepts(candidates: Candidates) -> tuple[Floats, Floats]:
 
 
 def _named(candidates: Candidates) -> Floats:
-    """What is told of another is no answer. Speakers apart; a part of a name that the question
-    gives whole does not count by itself."""
+    """What is told of another is no answer: the more so, the more others there are, that is the
+    rarer the name. Speakers apart; a part of a name that the question gives whole does not count
+    by itself."""
     asked = [one for one in candidates.question.concepts if one.kind in ("name", "entity")]
     parts = {word for one in asked if " " in one.name for word in one.name.split(" ")}
     names = frozenset(
@@ -119,6 +123,11 @@ def _named(candidates: Candidates) -> Floats:
     )
     if not names:
         return np.zeros(len(candidates.statements))
+    total = candidates.corpus.statements
+    rarities = {
+        name: min(1.0, float(np.log1p(total / (1 + candidates.mentioned.get(name, 0)))) / _RARE)
+        for name in names
+    }
     held = {
         key: names.intersection([mention.name for mention in row.concepts])
         for key, row in candidates.context.items()
@@ -126,10 +135,15 @@ def _named(candidates: Candidates) -> Floats:
     none: frozenset[str] = frozenset()
     return np.array(
         [
-            len(held.get(one.key, none) | held.get(one.previous or -1, none)) / len(names)
+            sum(rarities[name] for name in held.get(one.key, none) | held.get(_before(one), none))
+            / len(names)
             for one in candidates.statements
         ]
     )
+
+
+def _before(statement: StoredStatement) -> int:
+    return -1 if statement.previous is None else statement.previous
 
 
 def _speaker(candidates: Candidates) -> Floats:

@@ -25,7 +25,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "session": 2.2,
         "answer": 0.7,
         "concepts": 0.1,
-        "named": 0.7,
+        "named": 1.0,
         "graph": 0.25,
         "time": 0.15,
         "number": 0.75,
