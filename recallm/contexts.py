@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from recallm.model import Filter, StoredStatement, Summary, t_index_of
 from recallm.stores.base import GraphReader
 
-__all__ = ["ConceptContext", "concept_contexts", "sentence"]
+__all__ = ["ConceptContext", "concept_contexts", "flat", "sentence"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,12 @@ def concept_contexts(
 
 def sentence(text: str, speaker: str | None = None) -> str:
     """``text`` on one line, with a full stop where it ends without any, after its speaker."""
-    flat = " ".join(text.split())
-    if flat and flat[-1].isalnum():
-        flat += "."
-    return flat if speaker is None else f"{speaker}: {flat}"
+    one = flat(text)
+    if one and one[-1].isalnum():
+        one += "."
+    return one if speaker is None else f"{flat(speaker)}: {one}"
+
+
+def flat(text: str) -> str:
+    """``text`` on one line: what a statement holds cannot pass for another statement."""
+    return " ".join(text.split())

@@ -348,7 +348,7 @@ class RecallM:
         with self._reader(as_of) as reader:
             found = reader.mentions([name], limit=None, where=Filter()).get(name)
             rows = reader.statements(found.keys) if found else []
-        return chronological(RecalledStatement.of(row) for row in rows)
+        return tuple(chronological(RecalledStatement.of(row) for row in rows))
 
     def concepts(
         self,

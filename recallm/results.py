@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from recallm.model import MAX_POSITION, StoredStatement, Summary, empty_mapping
 
@@ -125,13 +125,25 @@ class RecalledStatement:
         )
 
 
-def chronological(statements: Iterable[RecalledStatement]) -> tuple[RecalledStatement, ...]:
+class _Said(Protocol):
+    @property
+    def timestamp(self) -> datetime | None: ...
+    @property
+    def t_index(self) -> int: ...
+    @property
+    def position(self) -> int: ...
+
+
+_S = TypeVar("_S", bound=_Said)
+
+
+def chronological(statements: Iterable[_S]) -> list[_S]:
     """In the order in which they became true: by timestamp where all have one, else by t_index;
     then by position."""
-    listed = list(statements)
-    if any(statement.timestamp is None for statement in listed):
-        return tuple(sorted(listed, key=lambda it: (it.t_index, it.position, it.id)))
-    return tuple(sorted(listed, key=lambda it: (it.timestamp, it.t_index, it.position, it.id)))
+    ordered = sorted(statements, key=lambda it: (it.t_index, it.position))
+    if all(it.timestamp is not None for it in ordered):
+        ordered.sort(key=lambda it: (it.timestamp, it.t_index, it.position))
+    return ordered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,8 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 
 from recallm.model import StoredStatement
-from recallm.retrieval.lines import chronological, line, render
+from recallm.results import chronological
+from recallm.retrieval.lines import line, render
 from recallm.retrieval.ranking import Ranking
 
 __all__ = ["fit"]

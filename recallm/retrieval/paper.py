@@ -89,6 +89,6 @@ def _statements(
         concept = ranked[place]
         role = "essential concept" if concept.essential else "related concept"
         contexts.setdefault(recalled.id, []).append(f"context of the {role} {concept.label}")
-    return chronological(
-        replace(recalled, path=tuple(contexts[id])) for id, recalled in first.items()
+    return tuple(
+        chronological(replace(recalled, path=tuple(contexts[id])) for id, recalled in first.items())
     )

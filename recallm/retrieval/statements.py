@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from recallm.config import RecallConfig
 from recallm.model import Filter, Question, StoredStatement, Trait
-from recallm.results import RankedConcept, RecalledContext, RecalledStatement
+from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 from recallm.retrieval.budget import fit
 from recallm.retrieval.candidates import Candidates, gather
-from recallm.retrieval.lines import chronological, line, render
+from recallm.retrieval.lines import line, render
 from recallm.retrieval.ranking import Ranking, rank
 from recallm.retrieval.weights import INTERCEPT
 from recallm.stores.base import GraphReader
