@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recallm.model import StoredStatement
+from recallm.results import chronological
 from recallm.retrieval.budget import fit
-from recallm.retrieval.lines import PREFIX, chronological, line, render
+from recallm.retrieval.lines import PREFIX, line, render
 from recallm.retrieval.ranking import Ranking
 from tests.retrieval.talk import store_of, turn
 
