@@ -107,7 +107,7 @@ class RecallM:
             self._extractor.load()  # a missing one is told now, not at the first update
         self._store, self._owns_store = open_store(store, auth=auth, database=database)
         self._closed = False
-        self._root = self
+        self._root: RecallM | None = None
 
     # -- writing ---------------------------------------------------------------------------
 
@@ -423,13 +423,14 @@ class RecallM:
         other = copy.copy(self)
         other._namespace = checks.name(namespace, "namespace")
         other._closed = False
+        other._root = self._root or self
         return other
 
     def close(self) -> None:
         """Close the memory and the store that it opened; a second call does nothing."""
         if not self._closed:
             self._closed = True
-            if self._owns_store and self._root is self:
+            if self._owns_store and self._root is None:
                 self._store.close()
 
     def __enter__(self) -> Self:
@@ -456,5 +457,5 @@ class RecallM:
         return Horizon(as_of=checks.moment(as_of, "as_of"), now=self._clock())
 
     def _check_open(self) -> None:
-        if self._closed or self._root._closed:
+        if self._closed or (self._root is not None and self._root._closed):
             raise ClosedError

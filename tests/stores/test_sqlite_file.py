@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sqlite3
 import subprocess
@@ -464,3 +465,14 @@ def test_a_failed_write_leaves_nothing(store: SQLiteStore, path: Path) -> None:
     assert store.apply("n", [prepared("4", "[Ann]")])[0].t_index == 2
     with closing(sqlite3.connect(path)) as connection:
         check_rows(connection)
+
+
+def test_a_store_that_is_dropped_closes_its_file(tmp_path: Path) -> None:
+    """Python 3.13 warns of every connection that is not closed; here it would be an error."""
+    path = tmp_path / "m.db"
+    store = SQLiteStore(path)
+    with store.reader("n"):
+        pass
+    del store
+    gc.collect()
+    assert not path.with_name("m.db-wal").exists()

@@ -7,6 +7,7 @@ reader may see; the rest does one thing each that ``GraphStore`` or ``GraphReade
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,6 +64,8 @@ class SQLiteStore:
         self._connections: Connections = (
             MemoryConnections(timeout) if path is None else FileConnections(Path(path), timeout)
         )
+        # A memory that is dropped and not closed leaves no open file behind.
+        weakref.finalize(self, self._connections.close)
 
     def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
         """See ``GraphStore.apply``."""
