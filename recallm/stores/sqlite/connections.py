@@ -123,5 +123,9 @@ def connect(address: str, timeout: float) -> sqlite3.Connection:
         cached_statements=256,
         uri=address.startswith("file:"),
     )
-    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    try:
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    except BaseException:
+        connection.close()
+        raise
     return connection

@@ -190,13 +190,21 @@ class FileConnections:
         the file is read as it lies."""
         try:
             connection = self._connect(write=False)
-            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+            try:
+                connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+            except BaseException:
+                connection.close()
+                raise
         except sqlite3.OperationalError:
             if self._path.with_name(self._path.name + "-wal").exists():
                 raise
             self._immutable = True
             connection = self._connect(write=False)
-        check_schema(connection, self._name)
+        try:
+            check_schema(connection, self._name)
+        except BaseException:
+            connection.close()
+            raise
         self._return(connection, self._process)
 
     def _connect(self, *, write: bool) -> sqlite3.Connection:
