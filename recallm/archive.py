@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -47,8 +48,17 @@ def open_for_writing(target: str | os.PathLike[str] | IO[str]) -> Iterator[IO[st
     if not isinstance(target, str | os.PathLike):
         yield target
         return
-    path = Path(target)
+    path = Path(os.path.realpath(target))
+    if path.exists() and not path.is_file():
+        # A pipe or a device is written to; only a file can be replaced.
+        try:
+            with path.open("w", encoding="utf-8", newline="\n") as stream:
+                yield stream
+        except OSError as error:
+            raise ArchiveError(f"{path} cannot be written: {error}") from error
+        return
     try:
+        mode = _mode(path)
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=path.name, delete=False
         ) as stream:
@@ -56,12 +66,23 @@ def open_for_writing(target: str | os.PathLike[str] | IO[str]) -> Iterator[IO[st
                 yield stream.file
                 stream.flush()
                 os.fsync(stream.fileno())
+                Path(stream.name).chmod(mode)
                 Path(stream.name).replace(path)
             except BaseException:
                 Path(stream.name).unlink(missing_ok=True)
                 raise
     except OSError as error:
-        raise ArchiveError(f"{path} cannot be written: {error}") from error
+        reason = error.strerror or error
+        raise ArchiveError(f"{path} cannot be written: {reason}") from error
+
+
+def _mode(path: Path) -> int:
+    """The permissions of the file that is replaced, or those of a new one."""
+    if path.exists():
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 @contextmanager
@@ -136,6 +157,12 @@ def _records(
                 if line["end"] != counts:
                     raise ArchiveError(
                         f"the archive should hold {line['end']}, but holds {counts}", line=number
+                    )
+                if (extra := next(lines, None)) is not None:
+                    raise ArchiveError(
+                        "something follows the archive's last line; load one archive at a time, "
+                        "each into a namespace of its own",
+                        line=extra[0],
                     )
                 return
             if "summary" in line:

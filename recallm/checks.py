@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from math import inf
 from typing import Any, TypeVar
 
 from recallm.errors import InvalidInputError
@@ -23,10 +24,12 @@ __all__ = [
     "passage_text",
     "probability",
     "properties",
+    "seconds",
     "selection",
     "statement_filter",
     "string",
     "timestamp",
+    "token_counter",
 ]
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -213,6 +216,37 @@ def selection(
 def optional_string(value: object, argument: str) -> str | None:
     """``string``, or None."""
     return None if value is None else string(value, argument)
+
+
+def seconds(value: object, argument: str) -> float | None:
+    """A number of seconds, 0 or more, or None."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
+        raise InvalidInputError(
+            f"{argument} must be a number of seconds, not {value!r}", argument=argument
+        )
+    return float(value)
+
+
+def token_counter(count_tokens: Callable[[str], object]) -> Callable[[str], int]:
+    """``count_tokens``, held to give a whole number of at least 0."""
+
+    def counted(text: str) -> int:
+        try:
+            tokens = count_tokens(text)
+        except Exception as error:
+            raise InvalidInputError(
+                f"count_tokens failed: {type(error).__name__}: {error}", argument="count_tokens"
+            ) from error
+        if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:
+            raise InvalidInputError(
+                f"count_tokens must give a whole number of at least 0, not {tokens!r}",
+                argument="count_tokens",
+            )
+        return tokens
+
+    return counted
 
 
 def flag(value: object, argument: str) -> bool:

@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from recallm.model import Filter, StoredStatement, Summary, t_index_of
+from recallm.results import flat
 from recallm.stores.base import GraphReader
 
-__all__ = ["ConceptContext", "concept_contexts", "flat", "sentence"]
+__all__ = ["ConceptContext", "concept_contexts", "sentence"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +58,3 @@ def sentence(text: str, speaker: str | None = None) -> str:
     if one and one[-1].isalnum():
         one += "."
     return one if speaker is None else f"{flat(speaker)}: {one}"
-
-
-def flat(text: str) -> str:
-    """``text`` on one line: what a statement holds cannot pass for another statement."""
-    return " ".join(text.split())

@@ -42,7 +42,10 @@ class InvalidInputError(RecallMError, ValueError):
 
 
 class ConflictError(RecallMError):
-    """An id is already taken by a passage with another text; nothing was written."""
+    """An id is already taken by a passage with another text; nothing was written.
+
+    A passage that a ``forget`` cut has another text than the one it was given with.
+    """
 
     def __init__(self, id: str, *, index: int | None = None) -> None:
         where = "" if index is None else f"item {index}: "

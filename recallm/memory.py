@@ -60,7 +60,8 @@ class RecallM:
     ``namespace`` says who owns the memory: nothing ever crosses it. ``llm`` is a callable
     prompt → text: with one, contexts are revised as in the paper, and ``ask`` uses it.
     ``count_tokens`` measures ``max_tokens`` (characters / 4, rounded up, where none is given);
-    ``clock`` gives the present as an aware datetime.
+    ``clock`` gives the present as an aware datetime. ``timeout``: seconds that a write waits for
+    other writers of a file (30), or is tried again on a server (15), before it fails.
 
     Safe to use from several threads. A context manager: leaving it closes it.
 
@@ -89,13 +90,14 @@ class RecallM:
         llm: Callable[[str], str] | None = None,
         count_tokens: Callable[[str], int] | None = None,
         clock: Callable[[], datetime] | None = None,
+        timeout: float | None = None,
     ) -> None:
         self._namespace = checks.name(namespace, "namespace")
         if config is not None and not isinstance(config, RecallConfig):
             raise InvalidInputError("config must be a RecallConfig", argument="config")
         self._config = config or RecallConfig()
         self._llm = checks.optional_callable(llm, "llm")
-        self._count_tokens = (
+        self._count_tokens = checks.token_counter(
             checks.optional_callable(count_tokens, "count_tokens") or _quarter_of_characters
         )
         self._clock = checks.optional_callable(clock, "clock") or _system_clock
@@ -105,7 +107,9 @@ class RecallM:
         self._extractor = Extractor(self._config)
         if self._config.spacy_model is not None:
             self._extractor.load()  # a missing one is told now, not at the first update
-        self._store, self._owns_store = open_store(store, auth=auth, database=database)
+        self._store, self._owns_store = open_store(
+            store, auth=auth, database=database, timeout=checks.seconds(timeout, "timeout")
+        )
         self._closed = False
         self._root: RecallM | None = None
 
@@ -212,8 +216,8 @@ class RecallM:
 
         ``id``: a passage; ``statement``: one statement, by its id; ``source``; ``session``: by its
         name (or the source, where no session was given); ``concept``: every statement that mentions
-        it; ``before``: what came before a t_index, or was said before an aware datetime. Afterwards
-        all is as if it had never been said; only t goes on.
+        it, by its label or name; ``before``: what came before a t_index, or was said before an
+        aware datetime. Afterwards all is as if it had never been said; only t goes on.
 
         Raises:
             InvalidInputError: not exactly one argument, or one that cannot be used.
@@ -231,7 +235,8 @@ class RecallM:
             everything=everything,
         )
         if kind == "concept":
-            value = self._extractor.concept_name(str(value))
+            with self._reader() as reader:
+                value = self._name(reader, str(value))
         return self._store.forget(self._namespace, Selection(kind=kind, value=value))
 
     # -- recalling -------------------------------------------------------------------------
@@ -343,9 +348,10 @@ class RecallM:
     def history(
         self, concept: str, *, as_of: int | datetime | None = None
     ) -> tuple[RecalledStatement, ...]:
-        """Every statement that mentions ``concept`` (as any text spells it), in order."""
-        name = self._extractor.concept_name(checks.string(concept, "concept"))
+        """Every statement that mentions ``concept`` (its label, or its name), in order."""
+        label = checks.string(concept, "concept")
         with self._reader(as_of) as reader:
+            name = self._name(reader, label)
             found = reader.mentions([name], limit=None, where=Filter()).get(name)
             rows = reader.statements(found.keys) if found else []
         return tuple(chronological(RecalledStatement.of(row) for row in rows))
@@ -357,14 +363,15 @@ class RecallM:
         limit: int | None = None,
         as_of: int | datetime | None = None,
     ) -> tuple[ConceptRow, ...]:
-        """The concepts with these labels (all if None) that are known, latest touched first."""
-        names = None
-        if labels is not None:
-            names = {
-                self._extractor.concept_name(checks.string(label, "labels")) for label in labels
-            }
+        """The concepts with these labels or names (all if None) that are known, latest touched
+        first."""
+        if isinstance(labels, str | bytes):
+            raise InvalidInputError("labels must be a list of str", argument="labels")
+        wanted = None if labels is None else [checks.string(label, "labels") for label in labels]
+        at_most = checks.count(limit, "limit")
         with self._reader(as_of) as reader:
-            return tuple(reader.concepts(names, limit=checks.count(limit, "limit")))
+            names = None if wanted is None else {self._name(reader, label) for label in wanted}
+            return tuple(reader.concepts(names, limit=at_most))
 
     def stats(self) -> Stats:
         """How much this namespace holds."""
@@ -448,6 +455,14 @@ class RecallM:
     def __repr__(self) -> str:
         state = " closed" if self._closed else ""
         return f"<RecallM{state} namespace={self._namespace!r} store={self._store!r}>"
+
+    def _name(self, reader: GraphReader, label: str) -> str:
+        """The name of the concept that ``label`` means: what the label spells, else the concept
+        that is named so, else what it spells without its capitals."""
+        spelled = self._extractor.concept_name(label)
+        names = (spelled, label, self._extractor.concept_name(label.lower()))
+        known = {concept.name for concept in reader.concepts(names)}
+        return next((name for name in names if name in known), spelled)
 
     def _reader(self, as_of: int | datetime | None = None) -> AbstractContextManager[GraphReader]:
         self._check_open()

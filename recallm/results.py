@@ -17,7 +17,13 @@ __all__ = [
     "RecalledStatement",
     "Revision",
     "chronological",
+    "flat",
 ]
+
+
+def flat(text: str) -> str:
+    """``text`` on one line: what a statement holds cannot pass for another statement."""
+    return " ".join(text.split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,19 +187,21 @@ class RecalledContext:
 
     def explain(self) -> str:
         """Why each statement is there: its score, each signal's contribution, the path."""
-        lines = [f"question: {self.question}"]
+        lines = [f"question: {flat(self.question)}"]
         if self.concepts:
             lines.append(
                 "concepts: "
                 + ", ".join(
-                    f"{concept.label}{' (essential)' if concept.essential else ''} "
+                    f"{flat(concept.label)}{' (essential)' if concept.essential else ''} "
                     f"{concept.score:g} at t={concept.t_index}"
                     for concept in self.concepts
                 )
             )
         for statement in self.statements:
             score = "" if statement.score is None else f"  p={statement.score:.3f}"
-            lines.append(f"[{statement.id} t={statement.t_index}]{score}  {statement.text}")
+            lines.append(
+                f"[{flat(statement.id)} t={statement.t_index}]{score}  {flat(statement.text)}"
+            )
             if statement.contributions:
                 ordered = sorted(
                     statement.contributions.items(), key=lambda item: (-abs(item[1]), item[0])
@@ -203,7 +211,7 @@ class RecalledContext:
                     + " ".join(f"{name}{value:+.2f}" for name, value in ordered if value)
                     + f" intercept{self.intercept:+.2f}"
                 )
-            lines += [f"    {step}" for step in statement.path]
+            lines += [f"    {flat(step)}" for step in statement.path]
         return "\n".join(lines)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import IO, Any
@@ -141,6 +143,35 @@ def test_a_file_is_replaced_only_by_a_whole_one(tmp_path: Path) -> None:
     with open_for_writing(path) as stream:
         stream.write("new")
     assert path.read_text() == "new"
+
+
+def test_what_follows_an_archive_is_not_passed_over() -> None:
+    text = archived(FULL)
+    with pytest.raises(ArchiveError, match="follows"):
+        loaded(text + text)
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    path, link = tmp_path / "memory.jsonl", tmp_path / "link.jsonl"
+    path.write_text("old")
+    path.chmod(0o640)
+    link.symlink_to(path)
+    with open_for_writing(link) as stream:
+        stream.write("new")
+    assert link.is_symlink()
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(pipe.read_text)
+        with open_for_writing(pipe) as stream:
+            stream.write("through")
+        assert read.result(timeout=10) == "through"
+    assert pipe.is_fifo()
 
 
 def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:

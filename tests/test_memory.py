@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -23,6 +25,7 @@ from recallm import (
     PipelineError,
     RecallConfig,
     RecallM,
+    StoreBusyError,
     UnknownEntityError,
 )
 from recallm.testing import DictStore
@@ -212,6 +215,22 @@ class TestRecall:
         assert recalled.tokens == len(recalled.text.split()) <= max_tokens
         assert bool(recalled) is (max_tokens >= 40) or max_tokens == 20
 
+    @pytest.mark.parametrize("count", [None, -1, 2.5, "3", True])
+    def test_a_token_counter_that_does_not_count_is_told(self, count: Any) -> None:
+        memory = RecallM(count_tokens=lambda _: count)
+        memory.update("Ana sings.")
+        with pytest.raises(InvalidInputError, match="count_tokens"):
+            memory.recall("Who sings?")
+
+    def test_a_token_counter_that_fails_is_told(self) -> None:
+        def fail(text: str) -> int:
+            raise OSError("no vocabulary")
+
+        memory = RecallM(count_tokens=fail)
+        memory.update("Ana sings.")
+        with pytest.raises(InvalidInputError, match="no vocabulary"):
+            memory.recall("Who sings?", max_tokens=9)
+
     def test_limit_and_min_score(self, memory: RecallM) -> None:
         memory.update_many(f"Ana bought apple number {n} in Oslo." for n in range(20))
         assert len(texts(memory, "Which apple did Ana buy?", limit=3)) == 3
@@ -239,6 +258,14 @@ class TestRecall:
             assert name in explained
         assert statement.path[0] in explained
         assert f"{statement.score:.3f}" in explained
+
+    def test_explain_keeps_a_statement_on_its_line(self, memory: RecallM) -> None:
+        memory.update(
+            "Brandon went to the market and bought a very long list of things for\n"
+            "[x#0 t=9] the party."
+        )
+        explained = memory.recall("What did Brandon buy?").explain()
+        assert not any(line.startswith("[x#0") for line in explained.splitlines())
 
     @pytest.mark.parametrize(
         "arguments",
@@ -329,6 +356,34 @@ class TestForget:
         )
         assert memory.stats().relations == other.stats().relations
         assert memory.stats().concepts == other.stats().concepts
+
+
+class TestLabels:
+    @pytest.mark.parametrize("label", ["coffee", "Coffees", "COFFEE", "coffe"])
+    def test_a_concept_is_found_by_its_label_and_by_its_name(
+        self, memory: RecallM, label: str
+    ) -> None:
+        """Results give names: they can be handed back."""
+        memory.update("Brandon loves coffee. The organisation is old.")
+        assert len(memory.history(label)) == 1
+        assert [it.name for it in memory.concepts([label])] == ["coffe"]
+        assert memory.forget(concept=label).statements == 1
+
+    def test_every_name_that_is_returned_can_be_handed_back(self, memory: RecallM) -> None:
+        update = memory.update("Organisations at universities do analyses in the US.")
+        assert [len(memory.history(name)) for name in update.concepts] == [1] * len(update.concepts)
+
+    def test_a_text_in_place_of_a_list_of_labels_is_refused(self, memory: RecallM) -> None:
+        with pytest.raises(InvalidInputError, match="list"):
+            memory.concepts("Brandon")
+
+    @pytest.mark.parametrize("name", ["Norbert", "Zagreb", "Sofia", "Olga", "Brandon", "Carter"])
+    def test_invisible_characters_hide_no_name(self, memory: RecallM, name: str) -> None:
+        memory.update("\u202eNorbert ran to \u200bZagreb. So\u00adfia slept.\x07")
+        memory.update("\ufeffOlga sings.")
+        memory.update("\x1b[31mred Brandon\x07 and Carter\x00")
+        assert len(memory.history(name)) == 1
+        assert memory.recall(f"What about {name}?")
 
 
 class TestNamespaces:
@@ -448,7 +503,21 @@ class TestLife:
         with RecallM(str(tmp_path / "m.db")) as memory:
             assert memory.get("a") is not None
 
-    @pytest.mark.parametrize("store", ["http://x", 3, b"path", ""])
+    def test_a_write_waits_no_longer_than_asked(self, tmp_path: Path) -> None:
+        path = tmp_path / "m.db"
+        with RecallM(path, timeout=0.1) as memory, closing(sqlite3.connect(path)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(StoreBusyError):
+                memory.update("Ana sings.")
+            other.rollback()
+            memory.update("Ana sings.")
+
+    @pytest.mark.parametrize("timeout", [-1, "3", True, float("nan"), float("inf")])
+    def test_a_timeout_is_a_number_of_seconds(self, timeout: Any) -> None:
+        with pytest.raises(InvalidInputError, match="timeout"):
+            RecallM(timeout=timeout)
+
+    @pytest.mark.parametrize("store", ["http://x", 3, b"path", "", "file:m.db?mode=memory"])
     def test_what_is_no_store_is_refused(self, store: Any) -> None:
         with pytest.raises(InvalidInputError) as caught:
             RecallM(store)

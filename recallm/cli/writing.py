@@ -56,6 +56,8 @@ def update(
         if sys.stdin.isatty():
             raise typer.BadParameter("give TEXT, --file or --url, or pipe text in")
         file = [Path("-")]
+    if text == ["-"] and not (file or url):
+        text, file = None, [Path("-")]
     for path in file or ():
         _check_readable(path)
     given = {

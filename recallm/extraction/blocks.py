@@ -43,9 +43,12 @@ _TAG = re.compile(r"</?[A-Za-z][^<>]{0,500}>|<!--.{0,500}?-->", re.DOTALL)
 _SYMBOLS = re.compile(r"([^\w\s]{3})[^\w\s]{5,}")
 _LONG_RUN = re.compile(r"\S{101,}")
 _NOT_LETTERS = re.compile(r"[\W_]")
+_INVISIBLE = "[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+"
+_INVISIBLE_BESIDE_WORDS = re.compile(rf"(?<!\w){_INVISIBLE}|{_INVISIBLE}(?!\w)")
 _TO_PLAIN = str.maketrans(
     {
-        **dict.fromkeys("\n\r\t\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029\u00a0\u202f\u3000", " "),
+        **dict.fromkeys(map(chr, (*range(0x20), *range(0x7F, 0xA0))), " "),
+        **dict.fromkeys("\u2028\u2029\u00a0\u202f\u3000", " "),
         **dict(zip("，、；：。！？（）", ",,;:.!?()", strict=True)),
     }
 )
@@ -95,7 +98,7 @@ def readable(text: str) -> str:
     if "<" in text:
         text = _TAG.sub(_blank, text)
     if not (text.isascii() and text.isprintable()):
-        text = text.translate(_TO_PLAIN)
+        text = _INVISIBLE_BESIDE_WORDS.sub(_blank, text.translate(_TO_PLAIN))
     text = _SYMBOLS.sub(_first_three, text)
     return _LONG_RUN.sub(lambda run: _NOT_LETTERS.sub(" ", run[0]), text)
 

@@ -23,8 +23,10 @@ def plain(word: str) -> str:
     """The word in lower case and Unicode's compatibility form: an acronym's name."""
     if word.isascii():
         return word.lower()
-    # The compatibility form of some marks begins with a space ("¸").
-    return "".join(unicodedata.normalize("NFKC", word).lower().split())
+    # The compatibility form of some marks begins with a space ("¸"); soft hyphens and the like
+    # are no letters.
+    visible = (letter for letter in word if unicodedata.category(letter) != "Cf")
+    return "".join(unicodedata.normalize("NFKC", "".join(visible)).lower().split())
 
 
 def stem(word: str) -> str:

@@ -1,15 +1,16 @@
 """The text of a recalled context: chronological, one statement a line, as data.
 
 A statement with line breaks stays on one line, so that nothing it holds can pass for another
-statement or for the marks that recallm sets.
+statement. What it says itself is not changed: one without a known speaker that begins with
+"Caroline:" reads like one that Caroline said.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recallm.contexts import flat
 from recallm.model import StoredStatement
+from recallm.results import flat
 
 __all__ = ["PREFIX", "line", "render"]
 

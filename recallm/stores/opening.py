@@ -25,6 +25,7 @@ def open_store(
     *,
     auth: tuple[str, str] | None = None,
     database: str | None = None,
+    timeout: float | None = None,
 ) -> tuple[GraphStore, bool]:
     """The store, and whether it was opened here (and is to be closed by who asked).
 
@@ -35,12 +36,16 @@ def open_store(
     """
     scheme = urlsplit(target).scheme.lower() if isinstance(target, str) and "://" in target else ""
     if scheme in _NEO4J_SCHEMES or _is_driver(target):
-        return _open_neo4j(target, auth, database), True
+        return _open_neo4j(target, auth, database, timeout), True
     for value, argument in ((auth, "auth"), (database, "database")):
         if value is not None:
             raise InvalidInputError(
                 f"{argument} goes with a neo4j:// or bolt:// URI alone", argument=argument
             )
+    if not scheme and isinstance(target, str) and target.startswith("file:"):
+        raise InvalidInputError(
+            "a file: URI is no store; give the plain path of the file", argument="store"
+        )
     if scheme:
         raise InvalidInputError(
             f"no store has the scheme {scheme}://; give {_TARGETS}", argument="store"
@@ -48,11 +53,11 @@ def open_store(
     if target is None or isinstance(target, str | os.PathLike):
         from recallm.stores.sqlite import SQLiteStore
 
-        if target is None or os.fspath(target) == ":memory:":
-            return SQLiteStore(), True
-        if not os.fspath(target):
+        path = None if target is None or os.fspath(target) == ":memory:" else target
+        if path is not None and not os.fspath(path):
             raise InvalidInputError("the file path is empty", argument="store")
-        return SQLiteStore(target), True
+        store = SQLiteStore(path) if timeout is None else SQLiteStore(path, timeout=timeout)
+        return store, True
     if hasattr(target, "apply") and hasattr(target, "reader"):
         return cast(GraphStore, target), False
     raise InvalidInputError(
@@ -60,14 +65,18 @@ def open_store(
     )
 
 
-def _open_neo4j(target: Any, auth: tuple[str, str] | None, database: str | None) -> GraphStore:
+def _open_neo4j(
+    target: Any, auth: tuple[str, str] | None, database: str | None, timeout: float | None
+) -> GraphStore:
     try:
         from recallm.stores.neo4j import Neo4jStore
     except ModuleNotFoundError as error:
         if error.name != "neo4j":
             raise
         raise MissingDependencyError("neo4j", extra="neo4j") from None
-    return Neo4jStore(target, auth=auth, database=database)
+    if timeout is None:
+        return Neo4jStore(target, auth=auth, database=database)
+    return Neo4jStore(target, auth=auth, database=database, retry_time=timeout)
 
 
 def _is_driver(target: object) -> bool:

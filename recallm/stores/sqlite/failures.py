@@ -63,6 +63,8 @@ def translated(error: sqlite3.Error, name: str, *, waited: float, limit: float) 
             return InvalidInputError(
                 "a text is longer than SQLite can hold (1 GB); split it", argument="text"
             )
+    if "decode to UTF-8" in str(error):
+        return StoreCorruptError(f"{name} is damaged ({error}); restore a backup")
     if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
         return ClosedError()
     return StoreError(f"{name}: SQLite failed: {error}")
