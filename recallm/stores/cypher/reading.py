@@ -49,7 +49,7 @@ RETURN coalesce(n.rows, $key) AS rows, coalesce(n.t, 0) AS t, EXISTS {
 LATEST_SEEN: Final[LiteralString] = (
     """
 MATCH (u:RecallMUpdate)
-USING INDEX u:RecallMUpdate(namespace, said)
+USING INDEX SEEK u:RecallMUpdate(namespace, said)
 WHERE u.namespace = $namespace AND u.said <= $said AND """
     + UPDATE_SEEN
     + """
