@@ -87,7 +87,7 @@ def test_every_argument_is_a_knowledge_update(run: Run) -> None:
     assert {row["speaker"] for row in rows} == {"Max"}
 
 
-@pytest.mark.parametrize("arguments", [(), ("--file", "-")])
+@pytest.mark.parametrize("arguments", [(), ("-",), ("--file", "-")])
 def test_standard_input_is_a_knowledge_update_a_paragraph(
     run: Run, arguments: tuple[str, ...]
 ) -> None:
