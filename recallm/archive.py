@@ -8,8 +8,8 @@ from __future__ import annotations
 import base64
 import json
 import os
-import stat
-import tempfile
+import shutil
+import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
@@ -57,32 +57,21 @@ def open_for_writing(target: str | os.PathLike[str] | IO[str]) -> Iterator[IO[st
         except OSError as error:
             raise ArchiveError(f"{path} cannot be written: {error}") from error
         return
+    draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
-        mode = _mode(path)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=path.name, delete=False
-        ) as stream:
-            try:
-                yield stream.file
+        try:
+            with draft.open("x", encoding="utf-8", newline="\n") as stream:
+                yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
-                Path(stream.name).chmod(mode)
-                Path(stream.name).replace(path)
-            except BaseException:
-                Path(stream.name).unlink(missing_ok=True)
-                raise
+            if path.exists():
+                shutil.copymode(path, draft)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
     except OSError as error:
         reason = error.strerror or error
         raise ArchiveError(f"{path} cannot be written: {reason}") from error
-
-
-def _mode(path: Path) -> int:
-    """The permissions of the file that is replaced, or those of a new one."""
-    if path.exists():
-        return stat.S_IMODE(path.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 @contextmanager
