@@ -423,6 +423,14 @@ class RecallM:
         """The settings."""
         return self._config
 
+    def now(self) -> datetime:
+        """The present, aware, by this memory's clock."""
+        return self._clock()
+
+    def count_tokens(self, text: str) -> int:
+        """The tokens of ``text`` by this memory's counter: what ``max_tokens`` is measured with."""
+        return self._count_tokens(text)
+
     def in_namespace(self, namespace: str) -> RecallM:
         """The same store, pipeline and settings, for another owner: it costs nothing, and it is
         closed with the memory that it comes from."""

@@ -79,6 +79,11 @@ class RecalledStatement:
     contributions: Mapping[str, float] = field(default_factory=empty_mapping)
     path: tuple[str, ...] = ()
 
+    @property
+    def passage(self) -> str | None:
+        """The id of the passage that it is a sentence of; None for a revised context."""
+        return None if self.position == MAX_POSITION else self.id.rpartition("#")[0]
+
     @classmethod
     def of(
         cls,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recallm.model import StoredStatement
+from recallm.model import StoredStatement, Trait
+from recallm.results import flat
 from recallm.retrieval.candidates import Candidates
 from recallm.retrieval.frequencies import Floats
 from recallm.retrieval.signals import SIGNALS, measure
@@ -21,7 +22,8 @@ _WEIGHTS = np.array([WEIGHTS[name] for name in SIGNALS])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
     """Statements, the probability that each helps to answer (``scores``), and ``order``: the
-    places of those to recall from, best first, of equals the newest first.
+    places of those to recall from, best first, of equals the newest first. What was asked before
+    in the words of the question is not among them: it says nothing that the question does not.
 
     ``added[i, j]`` is what signal j added to the log-odds of statement i.
     """
@@ -45,4 +47,11 @@ def rank(candidates: Candidates, *, min_score: float | None) -> Ranking:
     order = np.lexsort((-keys, -scores))
     if min_score is not None:
         order = order[scores[order] >= min_score]
-    return Ranking(statements=statements, scores=scores, added=added, order=tuple(order.tolist()))
+    asked = flat(candidates.question.text).casefold()
+    told = [place for place in order.tolist() if not _repeats(statements[place], asked)]
+    return Ranking(statements=statements, scores=scores, added=added, order=tuple(told))
+
+
+def _repeats(statement: StoredStatement, asked: str) -> bool:
+    """Whether a statement is a question that stands in ``asked`` word for word."""
+    return bool(statement.traits & Trait.QUESTION) and flat(statement.text).casefold() in asked

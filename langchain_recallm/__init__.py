@@ -1,0 +1,62 @@
+"""RecallM as the memory of LangChain: old chains and new agents.
+
+Every class takes the core as ``memory=`` and has defaults for all else:
+
+>>> from recallm import RecallM
+>>> from langchain_recallm import RecallMRetriever
+>>> memory = RecallM()
+>>> _ = memory.update("Brandon loves coffee")
+>>> RecallMRetriever(memory=memory).invoke("Who loves coffee?")[0].page_content
+'Brandon loves coffee'
+
+What is not used is not imported: the middleware needs ``langchain``, ``RecallMMemory``
+``langchain-classic``, the store and the tools ``langgraph``; ``pip install 'recallm[langchain]'``
+brings them all.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from langchain_recallm.chain import answer_chain
+    from langchain_recallm.chat_history import RecallMChatMessageHistory
+    from langchain_recallm.llm import as_llm
+    from langchain_recallm.memory import RecallMMemory
+    from langchain_recallm.middleware import RecallMMiddleware
+    from langchain_recallm.retriever import RecallMRetriever
+    from langchain_recallm.store import RecallMStore
+    from langchain_recallm.tools import create_recallm_tools
+
+__all__ = [
+    "RecallMChatMessageHistory",
+    "RecallMMemory",
+    "RecallMMiddleware",
+    "RecallMRetriever",
+    "RecallMStore",
+    "answer_chain",
+    "as_llm",
+    "create_recallm_tools",
+]
+
+_MODULES = {
+    "RecallMChatMessageHistory": "chat_history",
+    "RecallMMemory": "memory",
+    "RecallMMiddleware": "middleware",
+    "RecallMRetriever": "retriever",
+    "RecallMStore": "store",
+    "answer_chain": "chain",
+    "as_llm": "llm",
+    "create_recallm_tools": "tools",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
