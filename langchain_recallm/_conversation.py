@@ -86,7 +86,7 @@ class Conversation:
     session: str | None = None
     scope: Scope = "namespace"
     roles: frozenset[Role] = BOTH
-    names: Mapping[Role, str] = field(default=NAMES)
+    names: Mapping[Role, str] = field(default_factory=lambda: NAMES)
 
     def recall(
         self, question: str, *, besides: Sequence[BaseMessage] = (), **how: Any
