@@ -232,7 +232,8 @@ class PreparedUpdate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """The text of one knowledge update, verbatim."""
+    """The text of one knowledge update, verbatim. One with a ``key`` is an item: what is kept
+    under that key at ``path``."""
 
     id: str
     t_index: int
@@ -253,7 +254,8 @@ class StoredStatement:
 
     ``session`` and ``source`` are as they were given; ``session_key`` is the resolved session
     (see ``recallm.stores.sessions``), None where there is none. ``previous`` and ``next`` are the
-    keys of the statements said just before and after it in its session.
+    keys of the statements said just before and after it in its session. ``item_path`` is the path
+    of its passage where that is an item (it has a key), else None.
     """
 
     key: int
@@ -271,6 +273,7 @@ class StoredStatement:
     traits: Trait
     previous: int | None
     next: int | None
+    item_path: tuple[str, ...] | None = None
 
     @property
     def t_index(self) -> int:
@@ -370,16 +373,18 @@ class Filter:
     """Which statements may be recalled. ``since`` and ``until`` are inclusive: a t_index, or an
     aware datetime, which a statement without a timestamp never meets. ``session`` is the
     session's name as given, or the source where no session was given. Every entry of
-    ``metadata`` must equal the passage's (JSON values)."""
+    ``metadata`` must equal the passage's (JSON values). ``path``: only items whose path begins
+    with it, any item where it is empty; None: items or not."""
 
     since: int | datetime | None = None
     until: int | datetime | None = None
     speaker: str | None = None
     session: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=empty_mapping)
+    path: tuple[str, ...] | None = None
 
     def __bool__(self) -> bool:
-        bounds = (self.since, self.until, self.speaker, self.session)
+        bounds = (self.since, self.until, self.speaker, self.session, self.path)
         return bool(self.metadata) or any(bound is not None for bound in bounds)
 
 
@@ -435,13 +440,16 @@ class SessionSize:
     terms: int
 
 
-SelectionKind = Literal["id", "statement", "source", "session", "concept", "before", "everything"]
+SelectionKind = Literal[
+    "id", "statement", "source", "session", "concept", "before", "expired", "everything"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """What to forget. ``value``: a passage id, a statement id, a source, a session name, a
-    concept name, a t_index or an aware datetime (what came or was said before it), or True."""
+    concept name, a t_index or an aware datetime (what came or was said before it), the moment by
+    which a passage has expired, or True."""
 
     kind: SelectionKind
     value: str | int | datetime

@@ -18,6 +18,10 @@ def meets(statement: StoredStatement, where: Filter) -> bool:
         name = statement.session if statement.session is not None else statement.source
         if name != where.session:
             return False
+    if where.path is not None and (
+        statement.item_path is None or statement.item_path[: len(where.path)] != where.path
+    ):
+        return False
     for bound, sign in ((where.since, 1), (where.until, -1)):
         if not _on_side(statement, bound, sign):
             return False

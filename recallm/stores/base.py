@@ -12,8 +12,8 @@ Rules that every store keeps:
   beneath them say: after any ``forget`` they are as if what was forgotten had never been said.
   The counter t alone never goes back, so that a key is never used twice.
 * **Readers** see all of an update or nothing of it, and one state for as long as they are open.
-  A server without snapshots (Neo4j) keeps to this for updates alone: what is forgotten, deleted or
-  merged into an entity while a reader is open shows in it at once.
+  A server without snapshots (Neo4j) keeps to this for updates alone: what is forgotten, replaced,
+  deleted, merged into an entity or given another expiry while a reader is open shows in it at once.
 * Stores know no language: names, stems and labels come ready in the values of
   ``recallm.model``.
 * Order is fixed wherever a result has one, so that stores agree; ties are broken by name or key.
@@ -25,6 +25,8 @@ Rules that every store keeps:
   Label and kind of a concept that only entities touch are those of the one with the earliest
   visible evidence (then by id). ``merges`` counts the updates that touched it after its summary
   in force, or after the first one where it has none.
+* **Items.** A passage with a key is an item: at most one is kept under a key at a path (but for
+  restored archives, of which the latest by t is the item).
 * JSON values (metadata) are equal where their JSON texts with sorted keys are: 1, 1.0, true and
   "1" are four values.
 * Failures are errors of the ``StoreError`` tree, with the driver's error as ``__cause__``.
@@ -37,6 +39,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from recallm.model import (
@@ -62,7 +65,7 @@ from recallm.model import (
 
 __all__ = ["Applied", "GraphReader", "GraphStore"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +96,18 @@ class GraphReader(Protocol):
 
     def passage(self, id: str) -> Passage | None:
         """The passage with this id, verbatim; None if there is none."""
+        ...
+
+    def passages(self, where: Filter, *, limit: int | None = None) -> list[Passage]:
+        """The visible passages that meet ``where``, latest t first; at most ``limit``."""
+        ...
+
+    def item(self, path: Sequence[str], key: str) -> Passage | None:
+        """The visible item under this key at this path, the latest where there are several."""
+        ...
+
+    def paths(self) -> list[tuple[str, ...]]:
+        """The paths at which a visible item is kept, each once, sorted by their parts."""
         ...
 
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
@@ -215,6 +230,8 @@ class GraphStore(Protocol):
         An id that exists (stored, or earlier in ``updates``) with the same text is a duplicate:
         nothing of that update is written or checked. A graph-only update is never one.
         Entities are written before triplets; both are evidence at the update's t.
+        An update with a key takes the place of the items under that key at its path: they are
+        forgotten, as by their ids, before it is written, those from earlier in ``updates`` too.
 
         Raises:
             ConflictError: an id belongs to another text; ``index`` is the place in ``updates``.
@@ -232,6 +249,11 @@ class GraphStore(Protocol):
         a summary of the same concept and t is replaced."""
         ...
 
+    def expire(self, namespace: str, moments: Mapping[str, datetime | None]) -> int:
+        """Give passages, by id, another moment of expiry (None: never), all or none; the number
+        of those that there are, expired ones included. No t is taken."""
+        ...
+
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
         """Forget what is selected, and all that stood on it alone.
 
@@ -246,7 +268,8 @@ class GraphStore(Protocol):
         on it. ``everything``: all but the counter. Sessions derived from time are derived again
         (``recallm.stores.sessions``). What matches nothing forgets nothing. A passage without
         statements goes where its id, source, session or time is selected. ``session`` selects
-        by the name that ``Filter.session`` knows. What is hidden or expired is forgotten alike.
+        by the name that ``Filter.session`` knows; ``expired`` the passages with
+        ``expires_at <= value``. What is hidden or expired is forgotten alike.
 
         Counted are the passages, concepts, relations, entities and triplets of which nothing is
         left, and all summaries that went, superseded ones too.

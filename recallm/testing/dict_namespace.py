@@ -29,6 +29,7 @@ __all__ = [
     "TripletKey",
     "ends_of",
     "first_of",
+    "is_item",
     "is_visible",
     "json_text",
     "key_of",
@@ -198,11 +199,21 @@ def meets(update: PreparedUpdate, where: Filter) -> bool:
         and _not_after(update, where.until)
         and (where.speaker is None or update.speaker == where.speaker)
         and (where.session is None or name == where.session)
+        and (where.path is None or is_item(update, where.path))
         and all(
             key in update.metadata and json_text(update.metadata[key]) == json_text(value)
             for key, value in where.metadata.items()
         )
     )
+
+
+def is_item(update: PreparedUpdate, path: tuple[str, ...], key: str | None = None) -> bool:
+    """Whether an update is an item at or below ``path``, or the one under ``key`` just there."""
+    if update.text is None or update.key is None:
+        return False
+    if key is not None:
+        return (update.path, update.key) == (path, key)
+    return update.path[: len(path)] == path
 
 
 def _not_before(update: PreparedUpdate, since: int | datetime | None) -> bool:

@@ -5,7 +5,7 @@ No total is kept anywhere: each answer is worked out from the visible updates wh
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from recallm.model import (
@@ -33,6 +33,7 @@ from recallm.testing.dict_namespace import (
     Namespace,
     ends_of,
     first_of,
+    is_item,
     is_visible,
     key_of,
     meets,
@@ -69,6 +70,25 @@ class DictReader:
                 return passage_of(update, update.text)
         return None
 
+    def passages(self, where: Filter, *, limit: int | None = None) -> list[Passage]:
+        """See ``GraphReader.passages``."""
+        found = [passage_of(u, u.text) for u in self._updates if u.text is not None]
+        met = {t_of(u) for u in self._updates if meets(u, where)}
+        return [passage for passage in reversed(found) if passage.t_index in met][:limit]
+
+    def item(self, path: Sequence[str], key: str) -> Passage | None:
+        """See ``GraphReader.item``."""
+        found = [
+            passage_of(u, u.text)
+            for u in self._updates
+            if u.text is not None and is_item(u, tuple(path), key)
+        ]
+        return found[-1] if found else None
+
+    def paths(self) -> list[tuple[str, ...]]:
+        """See ``GraphReader.paths``."""
+        return sorted({update.path for update in self._updates if is_item(update, ())})
+
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
         """See ``GraphReader.statements``."""
         order: dict[tuple[str, str | int], list[int]] = {}
@@ -98,6 +118,7 @@ class DictReader:
                         traits=statement.traits,
                         previous=sequence[place - 1] if place > 0 else None,
                         next=sequence[place + 1] if place + 1 < len(sequence) else None,
+                        item_path=update.path if is_item(update, ()) else None,
                     )
                 )
         return found

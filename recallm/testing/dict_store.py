@@ -26,7 +26,7 @@ from recallm.model import (
 )
 from recallm.stores.base import Applied
 from recallm.stores.redaction import redact
-from recallm.testing.dict_namespace import EntityState, Namespace, ends_of, t_of
+from recallm.testing.dict_namespace import EntityState, Namespace, ends_of, is_item, t_of
 from recallm.testing.dict_reader import DictReader
 
 __all__ = ["DictStore"]
@@ -67,14 +67,18 @@ class DictStore:
         """See ``GraphStore.forget``."""
         with self._write(namespace) as draft:
             before = draft.copy()
-            for update in list(draft.updates):
-                _forget_statements(draft, update, selection)
-            if selection.kind == "concept":
-                for id, entity in list(draft.entities.items()):
-                    if entity.concept.name == selection.value:
-                        del draft.entities[id]
-            _drop_what_nothing_shows(draft)
+            _forget(draft, selection)
             return _difference(before, draft)
+
+    def expire(self, namespace: str, moments: Mapping[str, datetime | None]) -> int:
+        """See ``GraphStore.expire``."""
+        with self._write(namespace) as draft:
+            found = 0
+            for place, update in enumerate(draft.updates):
+                if update.text is not None and update.id in moments:
+                    draft.updates[place] = replace(update, expires_at=moments[update.id])
+                    found += 1
+            return found
 
     def delete_graph(
         self,
@@ -142,6 +146,10 @@ def _apply(draft: Namespace, update: PreparedUpdate, index: int) -> Applied:
                 if stored.text != update.text:
                     raise ConflictError(update.id, index=index)
                 return Applied(t_index=t_of(stored), duplicate=True)
+    if update.text is not None and update.key is not None:
+        for stored in list(draft.updates):
+            if is_item(stored, update.path, update.key):
+                _forget(draft, Selection(kind="id", value=stored.id))
     draft.counter += 1
     _write_update(draft, replace(update, t_index=draft.counter))
     for triplet in update.triplets:
@@ -188,6 +196,16 @@ def _is_empty(update: PreparedUpdate) -> bool:
     return update.text is None and not update.entities and not update.triplets
 
 
+def _forget(draft: Namespace, selection: Selection) -> None:
+    for update in list(draft.updates):
+        _forget_statements(draft, update, selection)
+    if selection.kind == "concept":
+        for id, entity in list(draft.entities.items()):
+            if entity.concept.name == selection.value:
+                del draft.entities[id]
+    _drop_what_nothing_shows(draft)
+
+
 def _selected(update: PreparedUpdate, selection: Selection) -> bool:
     """Whether the whole update is selected."""
     value = selection.value
@@ -197,6 +215,9 @@ def _selected(update: PreparedUpdate, selection: Selection) -> bool:
             return said is not None and said < value
         case "before":
             return t_of(update) < value  # type: ignore[operator]
+        case "expired":
+            expires = update.expires_at
+            return expires is not None and isinstance(value, datetime) and expires <= value
         case "everything":
             return True
         case "id":

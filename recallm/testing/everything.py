@@ -26,6 +26,7 @@ class Vocabulary:
     entities: set[str] = field(default_factory=set)
     models: set[str] = field(default_factory=set)
     sessions: set[str] = field(default_factory=set)
+    items: set[tuple[tuple[str, ...], str]] = field(default_factory=set)
 
     def add(self, records: Iterable[PreparedUpdate | Summary]) -> Vocabulary:
         """Take in what these records name; returns itself."""
@@ -40,6 +41,8 @@ class Vocabulary:
         t_index = update.t_index or 0
         self.passages.add(update.id)
         self.sessions |= {f"@{t_index}", f"={update.session}", f"={update.source}"}
+        if update.key is not None:
+            self.items.add((update.path, update.key))
         self.models |= {vector.model for vector in update.vectors}
         for statement in update.statements:
             self.keys.add(statement_key(t_index, statement.position))
@@ -66,6 +69,9 @@ def everything(reader: GraphReader, also: Vocabulary | None = None) -> dict[str,
     return {
         "t_index": reader.t_index,
         "passages": passages,
+        "all passages": reader.passages(Filter()),
+        "items": [reader.item(*place) for place in sorted(known.items)],
+        "paths": reader.paths(),
         "statements": statements,
         "postings": dict(reader.postings(known.stems, limit=_ENOUGH, where=Filter())),
         "mentions": dict(reader.mentions(names, limit=None, where=Filter())),

@@ -15,6 +15,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from hypothesis import strategies as st
@@ -75,12 +76,18 @@ class StoreMachine(RuleBasedStateMachine):
         after = self._agree(place)
         assert after["t_index"] >= before["t_index"]
         was, now = _by_pair(before["relations"]), _by_pair(after["relations"])
+        lost = [p for p in before["passages"] if p and p not in after["passages"]]
+        replaced = {(p.path, p.key) for p in lost}
+        assert replaced <= {
+            (update.path, update.key) for update in updates if update.key is not None
+        }
+        if lost:
+            return
         for pair, old in was.items():
             assert now[pair].strength >= old.strength
             assert now[pair].t_index >= old.t_index
         for concept, old in before["mentions"].items():
             assert set(old.keys) <= set(after["mentions"][concept].keys)
-        assert [p for p in before["passages"] if p and p not in after["passages"]] == []
 
     @rule(place=_places, data=st.data())
     def apply_again(self, place: int, data: st.DataObject) -> None:
@@ -104,6 +111,16 @@ class StoreMachine(RuleBasedStateMachine):
         selection = data.draw(ours.selections([p for p in seen["passages"] if p]))
         self._both(lambda store: store.forget(name, selection))
         assert self._agree(place)["t_index"] == before
+
+    @rule(place=_places, data=st.data(), moment=st.none() | ours.moments)
+    def expire(self, place: int, data: st.DataObject, moment: datetime | None) -> None:
+        """Another expiry changes what a horizon hides, and nothing else."""
+        name = self.names[place]
+        ids = [p.id for p in self._seen(place)["passages"] if p] or ["nothing"]
+        moments = dict.fromkeys(data.draw(st.lists(st.sampled_from(ids), max_size=2)), moment)
+        self._both(lambda store: store.expire(name, {**moments, "unknown": moment}))
+        self._agree(place)
+        self._agree(place, data.draw(ours.horizons()))
 
     @rule(
         place=_places,
@@ -156,6 +173,7 @@ class StoreMachine(RuleBasedStateMachine):
         names = data.draw(st.lists(ours.concept_names, min_size=1, max_size=4))
         limit = data.draw(_limits)
         where = data.draw(ours.filters())
+        path, key = data.draw(ours.item_paths), data.draw(ours.item_keys)
         oldest, newest = data.draw(ours.t_indexes), data.draw(ours.t_indexes)
 
         def read(store: GraphStore) -> Any:
@@ -165,6 +183,8 @@ class StoreMachine(RuleBasedStateMachine):
                     "mentions": dict(reader.mentions(names, limit=limit, where=where)),
                     "all mentions": dict(reader.mentions(names, limit=None, where=where)),
                     "latest": reader.concepts(limit=limit),
+                    "passages": reader.passages(where, limit=limit),
+                    "item": reader.item(path, key),
                     "concepts": reader.concepts(names, limit=limit),
                     "relations": reader.relations(names, limit=limit),
                     "among": reader.relations_among(names),

@@ -21,6 +21,7 @@ from recallm.testing.suite.filtering import FilteringTests
 from recallm.testing.suite.forgetting import ForgettingTests
 from recallm.testing.suite.graph import GraphTests
 from recallm.testing.suite.horizons import HorizonTests
+from recallm.testing.suite.items import ItemTests
 from recallm.testing.suite.keeping import KeepingTests
 from recallm.testing.suite.reading import ReadingTests
 from recallm.testing.suite.revising import RevisingTests
@@ -36,6 +37,7 @@ class StoreSuite(
     FilteringTests,
     HorizonTests,
     ForgettingTests,
+    ItemTests,
     EntityTests,
     RevisingTests,
     ArchivingTests,

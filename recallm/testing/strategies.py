@@ -36,6 +36,8 @@ __all__ = [
     "entity_ids",
     "filters",
     "horizons",
+    "item_keys",
+    "item_paths",
     "moments",
     "predicates",
     "prepared_updates",
@@ -50,6 +52,7 @@ _STEMS = ("tea", "milk", "e\u0301", "\x00", "'--")
 _ENTITIES = ("e", "E", "uni", "\x00`")
 _SESSIONS = ("s", "t", "@1", "")
 _SPEAKERS = ("Ann", "Bo", "")
+_PARTS = ("p", "pq", "p\x1f", "", "\U0001f600", "\uffff")
 _IDS = (*"abcdefghij", "a#0", "")
 _NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 _MINUTES = (0, 30, 59.999, 60, 61, 120, 300)
@@ -58,6 +61,8 @@ concept_names = st.sampled_from(_NAMES)
 stems = st.sampled_from(_STEMS)
 entity_ids = st.sampled_from(_ENTITIES)
 predicates = st.sampled_from(("is", "IS", ""))
+item_keys = st.sampled_from(("key", "\x00'", ""))
+item_paths = st.lists(st.sampled_from(_PARTS), max_size=2).map(tuple)
 t_indexes = st.integers(min_value=0, max_value=24)
 moments = st.sampled_from([_NOON + timedelta(minutes=minutes) for minutes in _MINUTES])
 
@@ -118,8 +123,8 @@ def prepared_updates(draw: st.DrawFn) -> PreparedUpdate:
         speaker_concept=draw(st.none() | concept_names),
         timestamp=draw(st.none() | moments),
         metadata=draw(_objects),
-        path=tuple(draw(st.lists(st.sampled_from(_SESSIONS), max_size=2))),
-        key=draw(st.none() | st.just("key")),
+        path=draw(item_paths),
+        key=draw(st.none() | st.none() | item_keys),
         expires_at=draw(st.none() | st.none() | moments),
         entities=entities,
         triplets=draw(_triplets(len(statements), entities)),
@@ -142,6 +147,7 @@ def filters() -> st.SearchStrategy[Filter]:
         speaker=st.none() | st.none() | st.sampled_from(_SPEAKERS),
         session=st.none() | st.none() | st.sampled_from(_SESSIONS),
         metadata=st.just({}) | _objects,
+        path=st.none() | st.none() | item_paths,
     )
 
 
@@ -159,6 +165,7 @@ def selections(passages: Collection[Passage] = ()) -> st.SearchStrategy[Selectio
         "session": st.sampled_from(sessions + sources or _SESSIONS),
         "concept": concept_names,
         "before": st.integers(min_value=1, max_value=6) | moments,
+        "expired": moments,
         "everything": st.just(True),
     }
     kinds: list[SelectionKind] = ["statement", "statement", *values]

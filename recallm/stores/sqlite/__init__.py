@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Collection, Generator, Iterable, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from recallm.errors import InvalidInputError
@@ -23,10 +25,14 @@ from recallm.model import (
 )
 from recallm.stores.base import Applied
 from recallm.stores.sqlite.archive import restored
-from recallm.stores.sqlite.codec import pack
+from recallm.stores.sqlite.codec import microseconds, pack, timestamp_text
 from recallm.stores.sqlite.connections import Connections
 from recallm.stores.sqlite.file import FileConnections
-from recallm.stores.sqlite.forgetting import delete_from_graph, forget_selected
+from recallm.stores.sqlite.forgetting import (
+    delete_from_graph,
+    forget_selected,
+    forget_updates,
+)
 from recallm.stores.sqlite.lookup import fetch_from
 from recallm.stores.sqlite.memory import MemoryConnections
 from recallm.stores.sqlite.reading import SQLiteReader
@@ -70,7 +76,9 @@ class SQLiteStore:
     def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
         """See ``GraphStore.apply``."""
         with self._connections.write(bulk=len(updates) >= _BULK) as connection:
-            return apply_updates(connection, namespace, updates)
+            return apply_updates(
+                connection, namespace, updates, partial(forget_updates, connection)
+            )
 
     @contextmanager
     def reader(
@@ -98,6 +106,20 @@ class SQLiteStore:
                 ),
             )  # fmt: skip
             return True
+
+    def expire(self, namespace: str, moments: Mapping[str, datetime | None]) -> int:
+        """See ``GraphStore.expire``."""
+        with self._connections.write() as connection:
+            found = open_namespace(connection, namespace)
+            if found is None or not moments:
+                return 0
+            return connection.executemany(
+                "UPDATE passage SET expires_at = ?, expires = ? WHERE ns = ? AND id = ?",
+                [
+                    (timestamp_text(moment), microseconds(moment), found[0], id)
+                    for id, moment in moments.items()
+                ],
+            ).rowcount
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
         """See ``GraphStore.forget``."""

@@ -24,7 +24,7 @@ from recallm.model import (
     statement_key,
     text_digest,
 )
-from recallm.stores.sqlite.codec import pack, unpack, unpack_mentions, unpack_timestamp
+from recallm.stores.sqlite.codec import pack, read_path, unpack, unpack_mentions, unpack_timestamp
 from recallm.stores.sqlite.entities import check_all_known
 from recallm.stores.sqlite.evidence import quads
 from recallm.stores.sqlite.lookup import Fetch, fetch_by
@@ -140,7 +140,7 @@ def _updates(
             speaker_concept=speaker_concept,
             timestamp=unpack_timestamp(timestamp),
             metadata=json.loads(metadata),
-            path=unpack(path),
+            path=read_path(path),
             key=key,
             expires_at=unpack_timestamp(expires_at),
             entities=tuple(entities.get(t, ())),

@@ -17,10 +17,13 @@ from typing import Any
 from recallm.model import ConceptKind, ConceptMention
 
 __all__ = [
+    "below",
     "json_text",
     "microseconds",
     "pack",
     "pack_mentions",
+    "path_text",
+    "read_path",
     "read_timestamp",
     "timestamp_text",
     "unpack",
@@ -49,6 +52,35 @@ def unpack(text: str) -> tuple[str, ...]:
     if text[0] == _JSON_MARK:
         return tuple(json.loads(text[1:]))
     return tuple(text.split(_SEPARATOR))
+
+
+def path_text(path: Iterable[str]) -> str:
+    """Spell a path so that the paths at and below it are those whose text begins with its own."""
+    return "".join(
+        part.replace(_JSON_MARK, _JSON_MARK + "0").replace(_SEPARATOR, _JSON_MARK + "1")
+        + _SEPARATOR
+        for part in path
+    )
+
+
+def read_path(text: str) -> tuple[str, ...]:
+    """The path that ``path_text`` spelled."""
+    if not text:
+        return ()
+    parts = text[:-1].split(_SEPARATOR)
+    if _JSON_MARK not in text:
+        return tuple(parts)
+    return tuple(
+        part.replace(_JSON_MARK + "1", _SEPARATOR).replace(_JSON_MARK + "0", _JSON_MARK)
+        for part in parts
+    )
+
+
+def below(path: Iterable[str]) -> tuple[str, str]:
+    """The texts of the paths at and below ``path``, which is not empty: the first one, and the
+    first after them."""
+    text = path_text(path)
+    return text, text[:-1] + chr(ord(_SEPARATOR) + 1)
 
 
 def pack_mentions(mentions: Iterable[ConceptMention]) -> str:

@@ -26,7 +26,12 @@ from recallm.stores.sqlite.connections import (
     transaction,
 )
 from recallm.stores.sqlite.failures import busy, is_busy, translated
-from recallm.stores.sqlite.schema import check_schema, create_schema, is_empty_file
+from recallm.stores.sqlite.schema import (
+    check_schema,
+    create_schema,
+    is_empty_file,
+    upgrade_schema,
+)
 
 __all__ = ["FileConnections"]
 
@@ -244,6 +249,8 @@ class FileConnections:
                 try:
                     if is_empty_file(connection):
                         create_schema(connection)
+                    else:
+                        upgrade_schema(connection)
                     connection.execute("COMMIT")
                 except BaseException:
                     if connection.in_transaction:

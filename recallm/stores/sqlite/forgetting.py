@@ -24,7 +24,7 @@ from recallm.stores.sqlite.sessions import (
 )
 from recallm.stores.sqlite.writing import open_namespace
 
-__all__ = ["delete_from_graph", "forget_selected"]
+__all__ = ["delete_from_graph", "forget_selected", "forget_updates"]
 
 _CHUNK = 500
 """Updates whose rows are held in memory at a time."""
@@ -44,6 +44,13 @@ def forget_selected(
     forgetting = _Forgetting(connection, ns)
     forgetting.forget_statements(selected.updates, selected.statements)
     forgetting.forget_entities(selected.entities)
+    return forgetting.settle()
+
+
+def forget_updates(connection: sqlite3.Connection, ns: int, ts: set[int]) -> Forgotten:
+    """Take the updates at these t away, inside a write transaction."""
+    forgetting = _Forgetting(connection, ns)
+    forgetting.forget_statements(ts, {})
     return forgetting.settle()
 
 

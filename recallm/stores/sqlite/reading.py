@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, LiteralString
 
@@ -28,7 +28,13 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.sqlite.archive import dumped
-from recallm.stores.sqlite.codec import unpack, unpack_mentions, unpack_timestamp
+from recallm.stores.sqlite.codec import (
+    path_text,
+    read_path,
+    unpack,
+    unpack_mentions,
+    unpack_timestamp,
+)
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.graph import read_entities, read_triplets
 from recallm.stores.sqlite.lookup import fetch_by
@@ -68,22 +74,45 @@ class SQLiteReader:
             "SELECT " + _PASSAGE + " FROM passage WHERE ns = ? AND id = ?" + self._view.passed,
             (self._ns, id, *self._view.passed_values),
         )
-        if not rows:
-            return None
-        id, t, text, source, session, speaker, timestamp, metadata, path, key, expires = rows[0]
-        return Passage(
-            id=id,
-            t_index=t,
-            text=text,
-            source=source,
-            session=session,
-            speaker=speaker,
-            timestamp=unpack_timestamp(timestamp),
-            metadata=json.loads(metadata),
-            path=unpack(path),
-            key=key,
-            expires_at=unpack_timestamp(expires),
+        return _passage(rows[0]) if rows else None
+
+    def passages(self, where: Filter, *, limit: int | None = None) -> list[Passage]:
+        """See ``GraphReader.passages``."""
+        sieve = Sieve(self._view, where)
+        wanted = -1 if limit is None else limit
+        page = wanted if not sieve.metadata else _METADATA_PAGE
+        passing: list[Passage] = []
+        last = MAX_T + 1
+        while wanted < 0 or len(passing) < wanted:
+            rows = self._rows(
+                "SELECT " + _PASSAGE + " FROM passage WHERE ns = ? AND t < ?"
+                + self._view.passed + sieve.passages + " ORDER BY t DESC LIMIT ?",
+                (self._ns, last, *self._view.passed_values, *sieve.passage_values, page),
+            )  # fmt: skip
+            found = map(_passage, rows)
+            passing += [it for it in found if not sieve.metadata or sieve.admits(it.metadata)]
+            if len(rows) != page:
+                break
+            last = rows[-1][1]
+        return passing if wanted < 0 else passing[:wanted]
+
+    def item(self, path: Sequence[str], key: str) -> Passage | None:
+        """See ``GraphReader.item``."""
+        rows = self._rows(
+            "SELECT " + _PASSAGE + " FROM passage WHERE ns = ? AND path = ? AND key = ?"
+            + self._view.passed + " ORDER BY t DESC LIMIT 1",
+            (self._ns, path_text(path), key, *self._view.passed_values),
+        )  # fmt: skip
+        return _passage(rows[0]) if rows else None
+
+    def paths(self) -> list[tuple[str, ...]]:
+        """See ``GraphReader.paths``."""
+        rows = self._rows(
+            "SELECT DISTINCT path FROM passage WHERE ns = ? AND key IS NOT NULL"
+            + self._view.passed,
+            (self._ns, *self._view.passed_values),
         )
+        return sorted(read_path(path) for (path,) in rows)
 
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
         """See ``GraphReader.statements``."""
@@ -108,7 +137,7 @@ class SQLiteReader:
             for row in fetch_by(
                 self._rows,
                 "SELECT t, id, text, timestamp, speaker, speaker_concept, source, session,"
-                " metadata FROM passage WHERE row IN",
+                " metadata, CASE WHEN key IS NOT NULL THEN path END FROM passage WHERE row IN",
                 {passage_row(self._ns, row[0] >> 20) for row in found},
             )
         }
@@ -116,9 +145,9 @@ class SQLiteReader:
         decoded: dict[str, Mapping[str, Any]] = {}
         statements: list[StoredStatement] = []
         for at, session_id, start, stop, terms, concepts, traits, previous, following in found:
-            _, id, text, timestamp, speaker, speaker_concept, source, session, metadata = passages[
-                at >> 20
-            ]
+            _, id, text, timestamp, speaker, speaker_concept, source, session, metadata, path = (
+                passages[at >> 20]
+            )
             if metadata not in decoded:
                 decoded[metadata] = json.loads(metadata)
             statements.append(
@@ -138,6 +167,7 @@ class SQLiteReader:
                     traits=_trait(traits),
                     previous=previous,
                     next=following,
+                    item_path=None if path is None else read_path(path),
                 )
             )
         return statements
@@ -406,6 +436,23 @@ class SQLiteReader:
             )
         )
         return known
+
+
+def _passage(row: tuple[Any, ...]) -> Passage:
+    id, t, text, source, session, speaker, timestamp, metadata, path, key, expires = row
+    return Passage(
+        id=id,
+        t_index=t,
+        text=text,
+        source=source,
+        session=session,
+        speaker=speaker,
+        timestamp=unpack_timestamp(timestamp),
+        metadata=json.loads(metadata),
+        path=read_path(path),
+        key=key,
+        expires_at=unpack_timestamp(expires),
+    )
 
 
 @lru_cache(maxsize=1 << 10)

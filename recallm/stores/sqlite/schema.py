@@ -13,6 +13,7 @@ The namespace is the first part of every key. A column ``at`` is a statement's k
 * ``statement.session`` is the session's row, or minus t where the passage has no session: what was
   said before and after is found in one index either way.
 * ``passage.row`` is ``ns << 32 | t``: the passages of many statements are read without an index.
+* ``passage.path`` has a mark after each part, so that what is below a path is a range.
 * ``passage.pairs`` holds the neighbour pairs as they were given: flat (a, b, earlier, later).
 """
 
@@ -23,8 +24,17 @@ from typing import LiteralString
 
 from recallm.errors import SchemaVersionError, StoreCorruptError
 from recallm.stores.base import SCHEMA_VERSION
+from recallm.stores.sqlite.codec import path_text, unpack
 
-__all__ = ["MAX_T", "TABLES", "check_schema", "create_schema", "is_empty_file", "passage_row"]
+__all__ = [
+    "MAX_T",
+    "TABLES",
+    "check_schema",
+    "create_schema",
+    "is_empty_file",
+    "passage_row",
+    "upgrade_schema",
+]
 
 MAX_T = (1 << 32) - 1
 """The last t of a namespace: a passage's row has room for no more."""
@@ -50,7 +60,9 @@ TABLES: tuple[LiteralString, ...] = (
 )
 """Every table that holds what a namespace was told; all have a column ``ns``."""
 
-_SCHEMA = """
+_ITEMS = "CREATE INDEX passage_item ON passage (ns, path, key) WHERE key IS NOT NULL;"
+
+_SCHEMA = f"""
 CREATE TABLE namespace (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, t INTEGER NOT NULL,
     statements INTEGER NOT NULL DEFAULT 0, terms INTEGER NOT NULL DEFAULT 0,
@@ -69,6 +81,7 @@ CREATE INDEX passage_expires ON passage (ns, expires) WHERE expires IS NOT NULL;
 CREATE INDEX passage_derived ON passage (ns, t) WHERE derived = 1;
 CREATE INDEX passage_source ON passage (ns, source) WHERE source IS NOT NULL;
 CREATE INDEX passage_session ON passage (ns, session) WHERE session IS NOT NULL;
+{_ITEMS}
 
 CREATE TABLE session (
     id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, key TEXT NOT NULL,
@@ -151,6 +164,19 @@ def create_schema(connection: sqlite3.Connection) -> None:
             connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def upgrade_schema(connection: sqlite3.Connection) -> None:
+    """Bring the tables of an earlier version up to this one's; inside the caller's transaction."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version == 1:
+        connection.execute(_ITEMS)
+        packed = connection.execute("SELECT row, path FROM passage WHERE path != ''").fetchall()
+        connection.executemany(
+            "UPDATE passage SET path = ? WHERE row = ?",
+            [(path_text(unpack(path)), row) for row, path in packed],
+        )
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 def check_schema(connection: sqlite3.Connection, name: str) -> None:

@@ -39,6 +39,9 @@ def select(connection: sqlite3.Connection, ns: int, selection: Selection) -> Sel
         case "before" if isinstance(value, datetime):
             sql = "SELECT t FROM passage WHERE ns = ?1 AND said < ?2"
             value = microseconds(value) or 0
+        case "expired" if isinstance(value, datetime):
+            sql = "SELECT t FROM passage WHERE ns = ?1 AND expires <= ?2"
+            value = microseconds(value) or 0
         case "before":
             sql = (
                 "SELECT t FROM passage WHERE ns = ?1 AND t < ?2"

@@ -14,7 +14,7 @@ from typing import Any, LiteralString
 
 from recallm.model import Filter, Horizon, statement_key
 from recallm.stores.sessions import session_key_of
-from recallm.stores.sqlite.codec import microseconds
+from recallm.stores.sqlite.codec import below, microseconds
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.lookup import fetch_by
 from recallm.stores.sqlite.schema import MAX_T
@@ -116,32 +116,56 @@ class View:
 
 
 class Sieve:
-    """A ``Filter`` as a condition on a table with a column ``at``.
+    """A ``Filter`` as conditions that continue a WHERE.
 
-    ``metadata`` is what SQL cannot compare: the caller asks ``admits`` for each passage.
+    ``sql`` and ``values`` stand on a table with a column ``at``, ``passages`` and
+    ``passage_values`` on ``passage``. ``metadata`` is what SQL cannot compare: the caller asks
+    ``admits`` for each passage.
     """
 
     def __init__(self, view: View, where: Filter) -> None:
-        self.sql: LiteralString = ""
-        self.values: list[object] = []
         self.metadata = where.metadata
-        if isinstance(where.since, int):
-            self._add(" AND at >= ?", statement_key(_bounded(where.since), 0))
-        if isinstance(where.until, int):
-            self._add(" AND at < ?", statement_key(_bounded(where.until) + 1, 0))
+        self._sql: LiteralString = ""
+        self._values: list[object] = []
         if isinstance(where.since, datetime):
-            self._of_passage(view, "f.said >= ?", microseconds(where.since))
+            self._add(" AND said >= ?", microseconds(where.since))
         if isinstance(where.until, datetime):
-            self._of_passage(view, "f.said <= ?", microseconds(where.until))
+            self._add(" AND said <= ?", microseconds(where.until))
         if where.speaker is not None:
-            self._of_passage(view, "f.speaker = ?", where.speaker)
+            self._add(" AND speaker = ?", where.speaker)
         if where.session is not None:
-            self._of_passage(
-                view,
-                "f.session_id = (SELECT id FROM session WHERE ns = ? AND key = ?)",
+            self._add(
+                " AND session_id = (SELECT id FROM session WHERE ns = ? AND key = ?)",
                 view.ns,
                 session_key_of(where.session, None),
             )
+        if where.path is not None:
+            self._add(" AND key IS NOT NULL")
+        if where.path:
+            self._add(" AND path >= ? AND path < ?", *below(where.path))
+        first = _bounded(where.since) if isinstance(where.since, int) else None
+        last = _bounded(where.until) if isinstance(where.until, int) else None
+        self.sql: LiteralString = ""
+        self.values: list[object] = []
+        self.passages: LiteralString = self._sql
+        self.passage_values = list(self._values)
+        if first is not None:
+            self.sql += " AND at >= ?"
+            self.values.append(statement_key(first, 0))
+            self.passages += " AND t >= ?"
+            self.passage_values.append(first)
+        if last is not None:
+            self.sql += " AND at < ?"
+            self.values.append(statement_key(last + 1, 0))
+            self.passages += " AND t <= ?"
+            self.passage_values.append(last)
+        if self._sql:
+            self.sql += (
+                " AND EXISTS (SELECT 1 FROM passage WHERE passage.ns = ? AND passage.t = at >> 20"
+                + self._sql
+                + ")"
+            )
+            self.values += [view.ns, *self._values]
 
     def admits(self, metadata: Mapping[str, Any]) -> bool:
         """Whether a passage's metadata has every entry that is asked for, equal as JSON."""
@@ -151,17 +175,8 @@ class Sieve:
         )
 
     def _add(self, sql: LiteralString, *values: object) -> None:
-        self.sql += sql
-        self.values += values
-
-    def _of_passage(self, view: View, condition: LiteralString, *values: object) -> None:
-        self._add(
-            " AND EXISTS (SELECT 1 FROM passage f WHERE f.ns = ? AND f.t = at >> 20 AND "
-            + condition
-            + ")",
-            view.ns,
-            *values,
-        )
+        self._sql += sql
+        self._values += values
 
 
 def _canonical(value: object) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +21,7 @@ from recallm.stores.sqlite.codec import (
     microseconds,
     pack,
     pack_mentions,
+    path_text,
     read_timestamp,
     timestamp_text,
 )
@@ -45,11 +46,16 @@ def open_namespace(connection: sqlite3.Connection, namespace: str) -> tuple[int,
 
 
 def apply_updates(
-    connection: sqlite3.Connection, namespace: str, updates: Sequence[PreparedUpdate]
+    connection: sqlite3.Connection,
+    namespace: str,
+    updates: Sequence[PreparedUpdate],
+    forget: Callable[[int, set[int]], object],
 ) -> list[Applied]:
-    """``GraphStore.apply`` inside a write transaction."""
+    """``GraphStore.apply`` inside a write transaction. ``forget`` takes the updates at these t of
+    a namespace, by its id, away: what an item takes the place of."""
     found = open_namespace(connection, namespace)
     ns, t_index = found if found is not None else (0, 0)
+    items = _Items(connection, ns, updates)
     known: dict[str, tuple[int, str]] = {
         id: (t, digest)
         for id, t, digest in fetch_by(
@@ -73,20 +79,59 @@ def apply_updates(
                     break
                 applied.append(Applied(t_index=t, duplicate=True))
                 continue
+            if replaced := items.replaced_by(update, t_index + 1):
+                # Written first, what the batch itself brought is forgotten as it would be later.
+                if fresh:
+                    ns = _write_fresh(connection, namespace, ns, fresh)
+                    fresh = []
+                forget(ns, set(replaced))
+                for id in replaced.values():
+                    known.pop(id, None)
         t_index += 1
         if update.text is not None:
             known[update.id] = (t_index, digest)
         fresh.append((t_index, update, digest))
         applied.append(Applied(t_index=t_index))
     if fresh:
-        if found is None:
-            ns = create_namespace(connection, namespace)
-        write_updates(connection, ns, fresh)
-        connection.execute("UPDATE namespace SET t = ? WHERE id = ?", (t_index, ns))
+        _write_fresh(connection, namespace, ns, fresh)
     if conflict is not None:
         # Only now: what an earlier update does wrong is said first.
         raise conflict
     return applied
+
+
+class _Items:
+    """Which updates keep an item under the keys that a batch writes to."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, ns: int, updates: Sequence[PreparedUpdate]
+    ) -> None:
+        places = {(path_text(it.path), it.key) for it in updates if it.key is not None}
+        self._kept: dict[tuple[str, str], dict[int, str]] = {}
+        for path, key in places if ns else ():
+            rows = connection.execute(
+                "SELECT t, id FROM passage WHERE ns = ? AND path = ? AND key = ?", (ns, path, key)
+            )
+            self._kept[path, str(key)] = dict(rows.fetchall())
+
+    def replaced_by(self, update: PreparedUpdate, t_index: int) -> dict[int, str]:
+        """The passage ids, by their t, of what ``update`` takes the place of, once."""
+        if update.key is None:
+            return {}
+        place = (path_text(update.path), update.key)
+        replaced = self._kept.get(place, {})
+        self._kept[place] = {t_index: update.id}
+        return replaced
+
+
+def _write_fresh(
+    connection: sqlite3.Connection, namespace: str, ns: int, fresh: list[Numbered]
+) -> int:
+    """Write new updates, and the counter; the namespace's id, which 0 stood for if it is new."""
+    ns = ns or create_namespace(connection, namespace)
+    write_updates(connection, ns, fresh)
+    connection.execute("UPDATE namespace SET t = ? WHERE id = ?", (fresh[-1][0], ns))
+    return ns
 
 
 def create_namespace(connection: sqlite3.Connection, namespace: str) -> int:
@@ -286,7 +331,7 @@ class _Batch:
                     update.text, update.source, update.session, update.speaker,
                     update.speaker_concept,
                     timestamp_text(update.timestamp), microseconds(update.timestamp),
-                    json_text(update.metadata), pack(update.path), update.key,
+                    json_text(update.metadata), path_text(update.path), update.key,
                     timestamp_text(update.expires_at), microseconds(update.expires_at),
                     session, int(derived), " ".join(pairs),
                 )

@@ -1,0 +1,292 @@
+"""Items: passages kept under a key at a path, replaced as a whole, and expiring."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from recallm.errors import ConflictError
+from recallm.model import Filter, Forgotten, Horizon, Passage, PreparedUpdate
+from recallm.stores.base import Applied, GraphStore
+from recallm.testing.everything import Vocabulary
+from recallm.testing.marked_text import entity, prepared, triplet, vector
+from recallm.testing.suite.base import StoreTests, at, forget, revise, seen, seen_of, tell
+
+__all__ = ["ItemTests"]
+
+_STRANGE = [
+    "a",
+    "b.c",
+    "",
+    "*",
+    "%",
+    "_",
+    "\x1f",
+    "\x1e",
+    "\x00",
+    "'\"\\",
+    "é",
+    "e\u0301",
+    "😀",
+    "\uffff",
+]
+
+
+class ItemTests(StoreTests):
+    """``apply`` with keys, ``item``, ``passages``, ``paths``, ``expire``, ``Filter.path``."""
+
+    @staticmethod
+    def item(store: GraphStore, namespace: str, path: tuple[str, ...], key: str) -> Passage | None:
+        """The item that a reader of all sees."""
+        with store.reader(namespace, Horizon()) as reader:
+            return reader.item(path, key)
+
+    @staticmethod
+    def ids(
+        store: GraphStore, namespace: str, where: Filter, horizon: Horizon | None = None
+    ) -> str:
+        """The ids of the passages that meet ``where``, in one string."""
+        with store.reader(namespace, horizon or Horizon()) as reader:
+            return "".join(passage.id for passage in reader.passages(where))
+
+    def test_an_item_is_found_by_path_and_key(self, store: GraphStore, namespace: str) -> None:
+        """By both of them exactly; a passage without a key is none, whatever its path."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann]", path=("a", "b"), key="k"),
+            prepared("2", "[Bo]", path=("a",), key="b"),
+            prepared("3", "[Cy]", path=("a", "b")),
+            prepared("4", "[Dee]", key="k"),
+        )
+        found = {
+            (path, key): self.item(store, namespace, path, key)
+            for path in [(), ("a",), ("a", "b"), ("a", "b", "k")]
+            for key in ["k", "b", ""]
+        }
+        assert {place: it.id for place, it in found.items() if it} == {
+            (("a", "b"), "k"): "1",
+            (("a",), "b"): "2",
+            ((), "k"): "4",
+        }
+        assert self.item(store, f"{namespace}-other", ("a",), "b") is None
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.paths() == [(), ("a",), ("a", "b")]
+            assert reader.item(["a"], "b") == reader.passage("2")
+
+    def test_an_item_takes_the_place_of_the_one_before(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """As if that had never been said, with all that stood on it; t goes on."""
+        old = prepared(
+            "1",
+            "[Ann] met [Bo]",
+            "[Bo] ran",
+            path=("p",),
+            key="k",
+            entities=(entity("e", "Eve"), entity("f", "Fay")),
+            triplets=(triplet("e", "met", "f"),),
+            vectors=(vector(0, b"1"),),
+        )
+        kept = [prepared("2", "[Ann] met [Cy]", source="s"), prepared("3", "[Ann]", key="k")]
+        new = prepared("4", "[Ann] met [Dee]", path=("p",), key="k", timestamp=at(0))
+        tell(store, namespace, old, *kept)
+        revise(store, namespace, "bo", 1)
+        assert tell(store, namespace, new) == [4]
+        also = Vocabulary().add([replace(old, t_index=1)])
+        records = [replace(update, t_index=t) for t, update in enumerate([*kept, new], 2)]
+        now, control = seen(store, namespace, also=also), seen_of(4, records, also)
+        for kind in control:
+            assert now[kind] == control[kind], kind
+
+    def test_within_one_batch_the_later_stays(self, store: GraphStore, namespace: str) -> None:
+        """Each takes its t, in order, as if they had come one by one."""
+        updates = [
+            prepared("1", "[Ann]", key="k"),
+            prepared("2", "[Bo]", key="l"),
+            prepared("3", "[Cy]", key="k"),
+            prepared("1", "[Dee]", key="m"),  # its id is free again
+            prepared("5", "[Eve]", key="k"),
+        ]
+        applied = store.apply(namespace, updates)
+        assert [it.t_index for it in applied] == [1, 2, 3, 4, 5]
+        assert self.ids(store, namespace, Filter(path=())) == "512"
+        found = seen(store, namespace)
+        assert found["stats"].statements == 3
+        assert {row.name for row in found["concepts"]} == {"bo", "dee", "eve"}
+
+    def test_a_duplicate_replaces_nothing(self, store: GraphStore, namespace: str) -> None:
+        """Nor does one that conflicts: the batch is rolled back, what it replaced is there."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann]", key="k"),
+            prepared("2", "[Bo]", key="l"),
+        )
+        before = seen(store, namespace)
+        again = prepared("1", "[Ann]", key="l")
+        assert store.apply(namespace, [again]) == [Applied(t_index=1, duplicate=True)]
+        assert seen(store, namespace) == before
+        with pytest.raises(ConflictError):
+            store.apply(
+                namespace, [prepared("3", "[Cy]", key="k"), prepared("2", "[Dee]", key="l")]
+            )
+        assert seen(store, namespace) == before
+
+    def test_an_item_without_statements(self, store: GraphStore, namespace: str) -> None:
+        """It is kept, found, replaced and forgotten like any other."""
+        silent = [PreparedUpdate(id=id, text="{}", path=("p",), key="k") for id in "12"]
+        tell(store, namespace, silent[0])
+        assert self.ids(store, namespace, Filter(path=("p",))) == "1"
+        tell(store, namespace, silent[1])
+        assert self.ids(store, namespace, Filter(path=("p",))) == "2"
+        assert forget(store, namespace, "id", "2") == Forgotten(passages=1)
+        assert self.item(store, namespace, ("p",), "k") is None
+
+    def test_passages_are_listed_latest_first(self, store: GraphStore, namespace: str) -> None:
+        """Those that meet the filter and that the horizon shows; the limit counts them."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann]", session="s", speaker="Bo", metadata={"k": 1}),
+            prepared("2", "[Ann]", source="s", timestamp=at(10)),
+            PreparedUpdate(id="", text=None, entities=(entity("e", "Eve"),)),
+            PreparedUpdate(id="4", text="…", session="s", metadata={"k": 1}),
+            prepared("5", "[Ann]", key="k", path=("p", "q"), timestamp=at(20)),
+            prepared("6", "[Ann]", key="k", path=("p",), expires_at=at(5)),
+        )
+        cases: list[tuple[Filter, str]] = [
+            (Filter(), "65421"),
+            (Filter(session="s"), "421"),
+            (Filter(speaker="Bo"), "1"),
+            (Filter(metadata={"k": 1}), "41"),
+            (Filter(metadata={"k": True}), ""),
+            (Filter(since=2, until=5), "542"),
+            (Filter(since=at(11)), "5"),
+            (Filter(until=at(11)), "2"),
+            (Filter(path=()), "65"),
+            (Filter(path=("p",)), "65"),
+            (Filter(path=("p", "q")), "5"),
+            (Filter(path=("p", "q", "r")), ""),
+            (Filter(path=("q",)), ""),
+            (Filter(path=("p",), since=at(0)), "5"),
+        ]
+        for where, expected in cases:
+            assert self.ids(store, namespace, where) == expected, where
+        with store.reader(namespace, Horizon()) as reader:
+            assert [it.id for it in reader.passages(Filter(session="s"), limit=2)] == ["4", "2"]
+            assert reader.passages(Filter(metadata={"k": 1}), limit=1)[0] == reader.passage("4")
+            assert reader.passages(Filter(), limit=0) == []
+        assert self.ids(store, namespace, Filter(), Horizon(now=at(5))) == "5421"
+        assert self.ids(store, namespace, Filter(), Horizon(as_of=2)) == "21"
+        assert self.ids(store, namespace, Filter(), Horizon(as_of=at(15))) == "2"
+
+    def test_statements_are_filtered_by_path(self, store: GraphStore, namespace: str) -> None:
+        """A path means the items at it and below it, part by part."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann]", path=("p",), key="k"),
+            prepared("2", "[Ann]", path=("p", "q"), key="k"),
+            prepared("3", "[Ann]", path=("pq",), key="k"),
+            prepared("4", "[Ann]", path=("p",)),
+            prepared("5", "[Ann]", key="k"),
+        )
+        cases: list[tuple[tuple[str, ...] | None, list[int]]] = [
+            (None, [5, 4, 3, 2, 1]),
+            ((), [5, 3, 2, 1]),
+            (("p",), [2, 1]),
+            (("p", "q"), [2]),
+            (("pq",), [3]),
+            (("",), []),
+        ]
+        with store.reader(namespace, Horizon()) as reader:
+            for path, expected in cases:
+                where = Filter(path=path)
+                keys = reader.mentions(["ann"], limit=None, where=where)["ann"].keys
+                assert [key >> 20 for key in keys] == expected, path
+                assert reader.postings(["ann"], limit=99, where=where)["ann"].keys == keys
+            paths = [it.item_path for it in reader.statements([t << 20 for t in range(1, 6)])]
+        assert paths == [("p",), ("p", "q"), ("pq",), None, ()]
+
+    def test_parts_and_keys_are_any_strings(self, store: GraphStore, namespace: str) -> None:
+        """None is a separator, a wildcard or the end of another; sorted by code point."""
+        places = [((a, b), key) for a in _STRANGE for b in ("", "x") for key in ("", a)]
+        places = list(dict.fromkeys(places))
+        store.apply(
+            namespace,
+            [prepared(f"{n}", "[Ann]", path=path, key=key) for n, (path, key) in enumerate(places)],
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            found = [reader.item(path, key) for path, key in places]
+            assert [it.id for it in found if it] == [f"{n}" for n in range(len(places))]
+            assert reader.paths() == sorted({path for path, _ in places})
+            for part in _STRANGE:
+                below = [f"{n}" for n, (path, _) in enumerate(places) if path[0] == part]
+                met = [it.id for it in reader.passages(Filter(path=(part,)))]
+                assert met == below[::-1], part
+
+    def test_long_paths(self, store: GraphStore, namespace: str) -> None:
+        """However long, in any script, the item is found, below its path too."""
+        paths = [("p" * 1024,) * 5, ("😀" * 1024, *("x",) * 300), ("p" * 1024,) * 4 + ("q" * 1024,)]
+        for n, path in enumerate(paths):
+            tell(store, namespace, prepared(f"{n}", "[Ann]", path=path, key="k" * 1024))
+        for n, path in enumerate(paths):
+            found = self.item(store, namespace, path, "k" * 1024)
+            assert found is not None
+            assert found.id == f"{n}"
+            assert self.ids(store, namespace, Filter(path=path)) == f"{n}"
+        assert self.ids(store, namespace, Filter(path=("p" * 1024,) * 4)) == "20"
+
+    def test_expiry_is_moved(self, store: GraphStore, namespace: str) -> None:
+        """By id, in all that a horizon shows; unknown ids are passed over and no t is taken."""
+        tell(
+            store,
+            namespace,
+            prepared(
+                "1", "[Ann] met [Bo]", expires_at=at(10), entities=(entity("e", "Eve", position=0),)
+            ),
+            prepared("2", "[Ann] met [Cy]"),
+        )
+        assert store.expire(namespace, {"1": at(90), "2": at(50), "3": None}) == 2
+        for minutes, expected in [(0, "21"), (49, "21"), (50, "1"), (89, "1"), (90, "")]:
+            horizon = Horizon(now=at(minutes))
+            assert self.ids(store, namespace, Filter(), horizon) == expected
+            found = seen(store, namespace, horizon)
+            assert found["stats"].statements == found["stats"].relations == len(expected)
+            assert found["stats"].entities == ("1" in expected)
+        assert seen(store, namespace)["t_index"] == 2
+        assert store.expire(namespace, {"1": None}) == 1  # it had expired, and is there again
+        assert self.ids(store, namespace, Filter(), Horizon(now=at(90))) == "1"
+        assert store.expire(namespace, {}) == store.expire(f"{namespace}-other", {"1": None}) == 0
+
+    def test_what_expired_is_forgotten(self, store: GraphStore, namespace: str) -> None:
+        """What a moment has reached, and nothing else."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann]", expires_at=at(10)),
+            prepared("2", "[Bo]", expires_at=at(10.001), key="k"),
+            prepared("3", "[Cy]"),
+            PreparedUpdate(id="4", text="…", expires_at=at(9)),
+        )
+        gone = Forgotten(passages=2, statements=1, concepts=1)
+        assert forget(store, namespace, "expired", at(10)) == gone
+        assert forget(store, namespace, "expired", at(10)) == Forgotten()
+        assert self.ids(store, namespace, Filter()) == "32"
+
+    def test_an_archive_with_two_items_under_one_key(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """Both are restored, the latest is the item, and the next one takes the place of both."""
+        records = [
+            prepared(id, f"[Ann] {id}", key="k", t_index=t) for t, id in ((1, "1"), (3, "3"))
+        ]
+        store.restore(namespace, 4, records)
+        found = self.item(store, namespace, (), "k")
+        assert found is not None
+        assert found.id == "3"
+        assert self.ids(store, namespace, Filter(path=())) == "31"
+        tell(store, namespace, prepared("5", "[Ann]", key="k"))
+        assert self.ids(store, namespace, Filter()) == "5"
