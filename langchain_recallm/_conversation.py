@@ -69,11 +69,12 @@ def memory_of(
 
 
 def thread_of(runtime: Any) -> str | None:
-    """The thread id of a ``Runtime`` or ``ToolRuntime``, which is the conversation; or None."""
+    """The thread id of a ``Runtime``, ``ToolRuntime`` or ``RunnableConfig``, which is the
+    conversation; or None."""
     info = getattr(runtime, "execution_info", None)
     if info is not None and info.thread_id is not None:
         return str(info.thread_id)
-    config = getattr(runtime, "config", None) or {}
+    config = runtime if isinstance(runtime, Mapping) else getattr(runtime, "config", None) or {}
     thread = config.get("configurable", {}).get("thread_id")
     return None if thread is None else str(thread)
 
