@@ -1,0 +1,260 @@
+"""``RecallMMemory``: a memory for the chains of ``langchain_classic``."""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Self
+
+from langchain_classic.base_memory import BaseMemory
+from langchain_classic.memory.utils import get_prompt_input_key
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+
+from langchain_recallm._conversation import NAMES, Conversation, Scope, memory_of
+from langchain_recallm._data import bounded
+from langchain_recallm._messages import BOTH, Role, checked_roles, role_of, text_of
+from recallm import InvalidInputError, RecallM
+
+__all__ = ["RecallMMemory"]
+
+_Count = Annotated[int, Field(ge=1, strict=True)]
+_Name = Annotated[str, Field(min_length=1, strict=True)]
+
+
+class RecallMMemory(BaseMemory):
+    """The memory of a ``langchain_classic`` chain: recalls what helps with the chain's input, and
+    remembers input and output.
+
+    ``memory``: the memory; ``namespace``: another namespace of it. ``session`` names the
+    conversation that is written; what was said in others is recalled too, unless
+    ``scope="session"``. ``memory_key``: the prompt's variable. ``input_key``, ``output_key``: which
+    of the chain's inputs and outputs are the conversation's; needed where there are several.
+    ``human_prefix`` and ``ai_prefix`` name the speakers whose messages have no name; ``roles``:
+    whose words are remembered ("human", "ai", "tool"). At most ``limit`` statements are recalled,
+    in at most ``max_tokens`` tokens with delimiters and all (None: no such bound).
+
+    What is recalled is a text, delimited as data, '' where nothing is known. With
+    ``return_messages`` it is a list for a ``MessagesPlaceholder``: one human message with that
+    text, or none. A human message, because a placeholder stands anywhere in a prompt, and many
+    providers take a system message only at its beginning; and because what people said must not
+    speak with the developer's voice. Where a provider refuses two human messages in a row, leave
+    ``return_messages`` out and put the variable into the system message.
+
+    The input may be a text, a message, or a list of messages: of these the latest turn counts,
+    what came after the model's last answer.
+
+    >>> from recallm import RecallM
+    >>> chain_memory = RecallMMemory(memory=RecallM(), session="monday")
+    >>> chain_memory.save_context({"input": "I moved to Porto."}, {"output": "How nice!"})
+    >>> known = chain_memory.load_memory_variables({"input": "Where did I move to?"})
+    >>> "Human: I moved to Porto." in known["history"]
+    True
+    >>> chain_memory.clear()
+    >>> chain_memory.load_memory_variables({"input": "Where did I move to?"})
+    {'history': ''}
+
+    Raises:
+        ValidationError: a field cannot be used (pydantic's; a ``ValueError``).
+
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    memory: RecallM = Field(exclude=True)
+    namespace: _Name | None = None
+    session: _Name | None = None
+    scope: Scope = "namespace"
+    memory_key: _Name = "history"
+    input_key: str | None = None
+    output_key: str | None = None
+    return_messages: bool = False
+    human_prefix: _Name = NAMES["human"]
+    ai_prefix: _Name = NAMES["ai"]
+    roles: Annotated[Sequence[Role] | frozenset[Role], BeforeValidator(checked_roles)] = BOTH
+    max_tokens: _Count | None = 1000
+    limit: _Count | None = 10
+
+    @model_validator(mode="after")
+    def _has_a_session(self) -> Self:
+        if self.scope == "session" and self.session is None:
+            raise InvalidInputError(
+                "scope='session' needs a conversation: give a session", argument="session"
+            )
+        return self
+
+    @property
+    def memory_variables(self) -> list[str]:
+        """The key that is added to a chain's inputs.
+
+        >>> from recallm import RecallM
+        >>> RecallMMemory(memory=RecallM(), memory_key="known").memory_variables
+        ['known']
+
+        """
+        return [self.memory_key]
+
+    def load_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """What helps with the input, under ``memory_key``: a text, or messages.
+
+        Raises:
+            InvalidInputError: the input is missing, is one of several, or is no text or message.
+            ClosedError: the memory is closed.
+            StoreError: the store failed.
+
+        """
+        asked = self._asked(inputs)
+        conversation = self._conversation()
+        question = _question(asked)
+        text = bounded(
+            conversation.memory,
+            lambda room: conversation.recall(
+                question, besides=asked, limit=self.limit, max_tokens=room
+            ),
+            self.max_tokens,
+        )
+        if self.return_messages:
+            return {self.memory_key: [HumanMessage(content=text)] if text else []}
+        return {self.memory_key: text}
+
+    async def aload_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """``load_memory_variables``, off the event loop."""
+        return await asyncio.to_thread(self.load_memory_variables, inputs)
+
+    def save_context(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:
+        """Remember the input and the output of a chain, in order: both or neither.
+
+        Raises:
+            InvalidInputError: an input or output is missing, is one of several, or is no text or
+                message.
+            ClosedError: the memory is closed.
+            StoreError: the store failed; nothing was written.
+
+        """
+        self._conversation().remember([*self._asked(inputs), *self._answered(outputs)])
+
+    async def asave_context(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:
+        """``save_context``, off the event loop."""
+        await asyncio.to_thread(self.save_context, inputs, outputs)
+
+    def clear(self) -> None:
+        """Forget, for good, all that the namespace holds, whoever wrote it; with
+        ``scope="session"`` the session alone.
+
+        Raises:
+            ClosedError: the memory is closed.
+            StoreError: the store failed; nothing was forgotten.
+
+        """
+        conversation = self._conversation()
+        if self.scope == "session":
+            conversation.memory.forget(session=conversation.session)
+        else:
+            conversation.memory.forget(everything=True)
+
+    async def aclear(self) -> None:
+        """``clear``, off the event loop."""
+        await asyncio.to_thread(self.clear)
+
+    def _conversation(self) -> Conversation:
+        return Conversation(
+            memory=memory_of(self.memory, self.namespace, None),
+            session=self.session,
+            scope=self.scope,
+            roles=frozenset(self.roles),
+            names={**NAMES, "human": self.human_prefix, "ai": self.ai_prefix},
+        )
+
+    def _asked(self, inputs: Mapping[str, Any]) -> list[BaseMessage]:
+        key = self.input_key
+        if key is None:
+            try:
+                key = get_prompt_input_key(dict(inputs), self.memory_variables)
+            except ValueError as error:
+                raise InvalidInputError(
+                    f"{error}; say which holds what the user said: input_key='…'",
+                    argument="input_key",
+                ) from None
+        return _turn(_messages(inputs, key, "input_key", HumanMessage))
+
+    def _answered(self, outputs: Mapping[str, Any]) -> list[BaseMessage]:
+        key = self.output_key
+        if key is None:
+            if len(outputs) == 1:
+                [key] = outputs
+            elif "output" in outputs:
+                key = "output"
+                warnings.warn(
+                    f"several outputs ({', '.join(outputs)}): 'output' is remembered; say "
+                    "output_key='…' if another is meant",
+                    stacklevel=3,
+                )
+            else:
+                raise InvalidInputError(
+                    f"One output key expected got {list(outputs)}; say which holds the answer: "
+                    "output_key='…'",
+                    argument="output_key",
+                )
+        messages = _messages(outputs, key, "output_key", AIMessage)
+        return messages[_last_human(messages) + 1 :]
+
+
+def _messages(
+    values: Mapping[str, Any],
+    key: str,
+    argument: str,
+    kind: Callable[..., BaseMessage],
+) -> list[BaseMessage]:
+    """What ``values`` hold under ``key``, as messages; a mere text is one of ``kind``."""
+    if key not in values:
+        raise InvalidInputError(
+            f"{argument} is {key!r}, and the chain has only {list(values)}", argument=argument
+        )
+    value = values[key]
+    if isinstance(value, str):
+        return [kind(content=value)]
+    if isinstance(value, BaseMessage):
+        return [value]
+    if isinstance(value, list | tuple):
+        if all(map(_is_content, value)):
+            return [kind(content=list(value))]
+        try:
+            return convert_to_messages(value)
+        except (ValueError, NotImplementedError, TypeError, KeyError) as error:
+            raise InvalidInputError(
+                f"{key!r} is a list of something else than messages: {error}", argument=argument
+            ) from None
+    raise InvalidInputError(
+        f"{key!r} must be a text, a message or a list of messages to be remembered, not "
+        f"{type(value).__name__}",
+        argument=argument,
+    )
+
+
+def _is_content(part: object) -> bool:
+    """Whether ``part`` is a part of one message's content, and no message."""
+    return isinstance(part, str) or (
+        isinstance(part, dict) and "type" in part and not part.keys() & {"role", "content"}
+    )
+
+
+def _turn(messages: list[BaseMessage]) -> list[BaseMessage]:
+    """The latest turn: the last human message, what stands beside it, and what followed."""
+    last = _last_human(messages)
+    first = last if last >= 0 else len(messages)
+    while first > 0 and role_of(messages[first - 1]) != "ai":
+        first -= 1
+    return messages[first:]
+
+
+def _last_human(messages: Sequence[BaseMessage]) -> int:
+    """The place of the last human message; -1 where there is none."""
+    places = [place for place, message in enumerate(messages) if role_of(message) == "human"]
+    return places[-1] if places else -1
+
+
+def _question(asked: Sequence[BaseMessage]) -> str:
+    """What the user says in a turn; of a turn without a user, all that it says."""
+    said = [message for message in asked if role_of(message) == "human"] or asked
+    return "\n".join(filter(None, map(text_of, said)))
