@@ -1,0 +1,177 @@
+"""``answer_chain``: a question goes in, a model's answer from what is remembered comes out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from langchain_core.prompts import BasePromptTemplate, ChatPromptTemplate
+from langchain_core.runnables import (
+    Runnable,
+    RunnableConfig,
+    RunnableGenerator,
+    RunnableLambda,
+    RunnablePassthrough,
+)
+
+from langchain_recallm._conversation import Scope, checked_scope
+from langchain_recallm._data import bounded
+from langchain_recallm._recall import recalled
+from langchain_recallm.llm import checked_model, text_of_reply
+from recallm import InvalidInputError, RecalledContext, RecallM
+
+__all__ = ["answer_chain"]
+
+# The second sentence is the paper's (Questioning the System).
+_TASK = (
+    "Using the following statements when necessary, answer the question that follows. Each sentence "
+    "in the following statements is true when read in chronological order. Where they do not say "
+    "what is asked, do not make it up."
+)
+_PROMPT = ChatPromptTemplate([("system", _TASK), ("human", "{context}\n\nQuestion: {question}")])
+_NOTHING_KNOWN = "(Nothing about this is remembered.)"
+
+
+def answer_chain(
+    memory: RecallM,
+    chat_model: Runnable[Any, Any],
+    *,
+    prompt: BasePromptTemplate[Any] | None = None,
+    namespace: str | Callable[[RunnableConfig], str] | None = None,
+    session: str | None = None,
+    scope: Scope = "namespace",
+    limit: int | None = None,
+    max_tokens: int | None = 1000,
+    as_of: int | datetime | None = None,
+    since: int | datetime | None = None,
+    until: int | datetime | None = None,
+    speaker: str | None = None,
+    where: Mapping[str, Any] | None = None,
+    min_score: float | None = None,
+) -> Runnable[str | dict[str, Any], dict[str, Any]]:
+    """A runnable that answers questions with ``chat_model`` from what ``memory`` recalls.
+
+    It takes a question, or a dict with one under ``question`` (what else it holds is handed on to
+    the prompt), and gives a dict: ``question``, ``context``, the text that the model was given, ''
+    where nothing is known; ``statements``, the tuple of ``RecalledStatement`` in it; ``answer``.
+    ``stream`` gives these as they come, the answer in the model's own chunks. Tracers see the run
+    ``answer_from_memory`` with the step ``recall_memory``, the prompt and the model.
+
+    ``prompt``: any prompt with the variables ``context`` and ``question``; where nothing is known,
+    its ``context`` says so. What is recalled stands between delimiters that it cannot close, and is
+    said to be data; braces in it are no variables. ``namespace``: whose memory, where it is not the
+    memory's own: a name, or a callable that says it of the run's ``RunnableConfig``. ``session``:
+    only what was said in it; ``scope="session"``: in the run's conversation, its thread id, where
+    no ``session`` is given. ``max_tokens`` counts the context with its delimiters; ``where`` is the
+    ``metadata`` of ``RecallM.recall``, and the others are its arguments. It writes nothing.
+
+    >>> from langchain_core.language_models import FakeListChatModel
+    >>> from recallm import RecallM
+    >>> memory = RecallM()
+    >>> _ = memory.update("Brandon loves coffee")
+    >>> chain = answer_chain(memory, FakeListChatModel(responses=["Coffee."]))
+    >>> result = chain.invoke("What does Brandon love?")
+    >>> result["answer"], [statement.text for statement in result["statements"]]
+    ('Coffee.', ['Brandon loves coffee'])
+
+    Raises:
+        InvalidInputError: the memory, the model, the prompt or the scope cannot be used; in a run,
+            where the question or another argument cannot.
+        ClosedError: in a run, where the memory is closed.
+        StoreError: in a run, where the store failed.
+        LLMError: in a run, where the model gives neither a message nor a text. What the model
+            itself raises comes through.
+
+    """
+    if not isinstance(memory, RecallM):
+        raise InvalidInputError(
+            f"memory must be a RecallM, not {type(memory).__name__}", argument="memory"
+        )
+    model = checked_model(chat_model)
+    template = _checked_prompt(prompt)
+    checked_scope(scope)
+
+    def recall(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
+        inputs = _inputs(given)
+        context = RecalledContext(question=inputs["question"])
+
+        def within(room: int | None) -> RecalledContext:
+            nonlocal context
+            context = recalled(
+                memory,
+                inputs["question"],
+                config,
+                namespace=namespace,
+                session=session,
+                scope=scope,
+                limit=limit,
+                max_tokens=room,
+                as_of=as_of,
+                since=since,
+                until=until,
+                speaker=speaker,
+                metadata=where,
+                min_score=min_score,
+            )
+            return context
+
+        text = bounded(memory, within, max_tokens)
+        return {**inputs, "context": text, "statements": context.statements if text else ()}
+
+    async def arecall(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
+        return await asyncio.to_thread(recall, given, config)
+
+    answer = (
+        RunnableLambda(_prompted, name="context_or_none")
+        | template
+        | model
+        | RunnableGenerator(_texts, _atexts, name="answer_text")
+    )
+    steps: Runnable[str | dict[str, Any], dict[str, Any]] = RunnableLambda(
+        recall, arecall, name="recall_memory"
+    ) | RunnablePassthrough.assign(answer=answer)
+    return steps.with_config(run_name="answer_from_memory")
+
+
+def _checked_prompt(prompt: object) -> BasePromptTemplate[Any]:
+    if prompt is None:
+        return _PROMPT
+    if not isinstance(prompt, BasePromptTemplate):
+        raise InvalidInputError(
+            f"prompt must be a prompt template, not {type(prompt).__name__}; make one with "
+            "ChatPromptTemplate.from_template('…')",
+            argument="prompt",
+        )
+    missing = {"context", "question"} - set(prompt.input_variables)
+    if missing:
+        raise InvalidInputError(
+            f"prompt has no variable {' and no '.join(sorted(missing))}; it needs {{context}}, "
+            "what is remembered, and {question}",
+            argument="prompt",
+        )
+    return prompt
+
+
+def _inputs(given: object) -> dict[str, Any]:
+    inputs = {"question": given} if isinstance(given, str) else given
+    if not isinstance(inputs, dict) or not isinstance(inputs.get("question"), str):
+        raise InvalidInputError(
+            "give a question, or a dict with one under 'question', a str", argument="question"
+        )
+    return inputs
+
+
+def _prompted(state: dict[str, Any]) -> dict[str, Any]:
+    return {**state, "context": state["context"] or _NOTHING_KNOWN}
+
+
+def _texts(replies: Iterator[Any]) -> Iterator[str]:
+    for reply in replies:
+        yield text_of_reply(reply)
+
+
+async def _atexts(replies: AsyncIterator[Any]) -> AsyncIterator[str]:
+    async for reply in replies:
+        yield text_of_reply(reply)
