@@ -1,0 +1,65 @@
+"""What a user sets once, checked when it is set: a later failure would only be logged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from langchain_recallm._conversation import NAMES
+from langchain_recallm._messages import Role
+from recallm import InvalidInputError, RecallM
+
+__all__ = ["checked_limits", "checked_memory", "checked_names"]
+
+
+def checked_memory(memory: object) -> RecallM:
+    """The memory, refused where it is none.
+
+    Raises:
+        InvalidInputError: it is not a ``RecallM``.
+
+    """
+    if isinstance(memory, RecallM):
+        return memory
+    raise InvalidInputError(
+        f"memory must be a RecallM, as in memory=RecallM('memory.db'), not {memory!r}",
+        argument="memory",
+    )
+
+
+def checked_names(human_prefix: str, ai_prefix: str) -> Mapping[Role, str]:
+    """How speakers are called whose message has no name.
+
+    Raises:
+        InvalidInputError: a name is no text, or empty.
+
+    """
+    given: dict[str, object] = {"human_prefix": human_prefix, "ai_prefix": ai_prefix}
+    for argument, name in given.items():
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidInputError(f"{argument} must be a name, not {name!r}", argument=argument)
+    return {**NAMES, "human": human_prefix, "ai": ai_prefix}
+
+
+def checked_limits(
+    *, limit: int | None, max_tokens: int | None, min_score: float | None = None
+) -> None:
+    """Refuse limits that no recall could keep.
+
+    Raises:
+        InvalidInputError: a count is not a whole number from 1 on, or ``min_score`` no probability.
+
+    """
+    for argument, value in (("limit", limit), ("max_tokens", max_tokens)):
+        if value is not None and (not _is(int, value) or value < 1):
+            raise InvalidInputError(
+                f"{argument} must be an int of at least 1, or None, not {value!r}",
+                argument=argument,
+            )
+    if min_score is not None and not (_is((int, float), min_score) and 0 <= min_score <= 1):
+        raise InvalidInputError(
+            f"min_score must be a number from 0 to 1, not {min_score!r}", argument="min_score"
+        )
+
+
+def _is(kind: type | tuple[type, ...], value: object) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
