@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired, TypeVar, get_args
 
@@ -55,6 +54,7 @@ _KEY = "recalled_memory"
 _log = logging.getLogger("langchain_recallm")
 
 _M = TypeVar("_M", bound=BaseMessage)
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,9 +240,8 @@ class RecallMMiddleware(AgentMiddleware[RecallMState, Any, Any]):
         """What is recalled for the messages ``asked``, as data; '' where nothing is, or where the
         memory failed."""
         question = "\n".join(filter(None, map(text_of, asked)))
-        if not question:
-            return ""
-        with self._guarded("nothing was recalled"):
+
+        def recall() -> str:
             conversation = self._conversation(runtime)
             return bounded(
                 conversation.memory,
@@ -255,23 +254,25 @@ class RecallMMiddleware(AgentMiddleware[RecallMState, Any, Any]):
                 ),
                 self._max_tokens,
             )
-        return ""
+
+        return (question and self._guarded(recall, "nothing was recalled")) or ""
 
     def _remember(self, messages: Sequence[BaseMessage], runtime: Runtime[Any]) -> None:
-        if not messages:
-            return
-        with self._guarded(f"{len(messages)} message(s) were not remembered"):
-            self._conversation(runtime).remember(messages)
+        if messages:
+            self._guarded(
+                lambda: self._conversation(runtime).remember(messages),
+                f"{len(messages)} message(s) were not remembered",
+            )
 
-    @contextmanager
-    def _guarded(self, loss: str) -> Iterator[None]:
-        """Log what fails inside, and what is lost by it; or let it through."""
+    def _guarded(self, work: Callable[[], _T], loss: str) -> _T | None:
+        """What ``work`` gives; where it fails, that is logged with the ``loss``, or raised."""
         try:
-            yield
+            return work()
         except Exception:
             if self._raise_errors:
                 raise
             _log.warning("the memory failed, the agent goes on: %s", loss, exc_info=True)
+            return None
 
     def _resumed(self, request: ModelRequest[Any]) -> _Turn:
         """The turn of a run that goes on after an interrupt: it was recalled for in another run."""
