@@ -26,6 +26,7 @@ from recallm.errors import (
     UnknownEntityError,
 )
 from recallm.graph import MemoryGraph, NewEntity, NewTriplet
+from recallm.items import MemoryItems, NewItem
 from recallm.memory import RecallM
 from recallm.model import ConceptRow, Entity, Forgotten, Passage, Stats, Triplet
 from recallm.results import (
@@ -50,8 +51,10 @@ __all__ = [
     "LLMError",
     "LLMRequiredError",
     "MemoryGraph",
+    "MemoryItems",
     "MissingDependencyError",
     "NewEntity",
+    "NewItem",
     "NewTriplet",
     "Passage",
     "PipelineError",

@@ -4,7 +4,7 @@ or raises ``InvalidInputError`` with what to do."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from math import inf
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ __all__ = [
     "MAX_NAME",
     "count",
     "flag",
+    "item_path",
     "moment",
     "name",
     "optional_callable",
@@ -72,6 +73,15 @@ def name(value: object, argument: str) -> str:
             f"{argument} must have 1 to {MAX_NAME} characters, not {len(text)}", argument=argument
         )
     return text
+
+
+def item_path(value: object, argument: str) -> tuple[str, ...]:
+    """A list or tuple of strings without lone surrogates; a single str is none."""
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise InvalidInputError(
+            f"{argument} must be a tuple of str, not {type(value).__name__}", argument=argument
+        )
+    return tuple(string(part, argument) for part in value)
 
 
 def optional_name(value: object, argument: str) -> str | None:
@@ -170,7 +180,13 @@ def properties(value: object, argument: str) -> dict[str, Any]:
 
 
 def statement_filter(
-    *, since: object, until: object, speaker: object, session: object, metadata: object
+    *,
+    since: object,
+    until: object,
+    speaker: object,
+    session: object,
+    metadata: object,
+    path: object = None,
 ) -> Filter:
     """The filter arguments of ``recall``."""
     return Filter(
@@ -179,6 +195,7 @@ def statement_filter(
         speaker=optional_name(speaker, "speaker"),
         session=optional_name(session, "session"),
         metadata=properties(metadata, "metadata"),
+        path=None if path is None else item_path(path, "path"),
     )
 
 
@@ -190,9 +207,11 @@ def selection(
     session: object,
     concept: object,
     before: object,
+    expired: object,
     everything: object,
 ) -> tuple[SelectionKind, str | int | datetime]:
-    """The arguments of ``forget``: exactly one is given. A concept is still a label."""
+    """The arguments of ``forget``: exactly one is given. A concept is still a label, and what has
+    expired by when is still to be said."""
     given: dict[SelectionKind, str | int | datetime | None] = {
         "id": optional_name(id, "id"),
         "statement": optional_string(statement, "statement"),
@@ -200,6 +219,7 @@ def selection(
         "session": optional_name(session, "session"),
         "concept": optional_string(concept, "concept"),
         "before": moment(before, "before"),
+        "expired": True if flag(expired, "expired") else None,
         "everything": True if flag(everything, "everything") else None,
     }
     chosen: list[tuple[SelectionKind, str | int | datetime]] = [
@@ -207,7 +227,8 @@ def selection(
     ]
     if len(chosen) != 1:
         raise InvalidInputError(
-            f"forget takes exactly one of {', '.join(given)}=True; {len(chosen)} were given",
+            f"forget takes exactly one of {', '.join(list(given)[:-2])}, "
+            f"expired=True, everything=True; {len(chosen)} were given",
             argument="forget",
         )
     return chosen[0]

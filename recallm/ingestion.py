@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from recallm import checks
 from recallm.errors import ConflictError, InvalidInputError
-from recallm.model import PreparedUpdate
+from recallm.model import Extraction, PreparedUpdate
 from recallm.results import KnowledgeUpdate
 from recallm.stores.base import GraphStore
 
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["NewPassage", "batches", "checked_item", "prepared", "written"]
 
-_ARGUMENTS = ("text", "speaker", "timestamp", "source", "session", "id", "metadata")
+_ARGUMENTS = (
+    "text", "speaker", "timestamp", "source", "session", "id", "metadata", "expires_at"
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPassage:
-    """The arguments of one knowledge update, checked."""
+    """The arguments of one knowledge update, checked; ``recalled`` is false where the text is
+    kept and not looked into."""
 
     id: str
     text: str
@@ -34,6 +37,10 @@ class NewPassage:
     source: str | None
     session: str | None
     metadata: dict[str, Any]
+    path: tuple[str, ...] = ()
+    key: str | None = None
+    expires_at: datetime | None = None
+    recalled: bool = True
 
 
 def checked_item(item: object) -> NewPassage:
@@ -66,6 +73,7 @@ def checked_item(item: object) -> NewPassage:
         source=checks.optional_name(item.get("source"), "source"),
         session=checks.optional_name(item.get("session"), "session"),
         metadata=checks.properties(item.get("metadata"), "metadata"),
+        expires_at=checks.timestamp(item.get("expires_at"), "expires_at"),
     )
 
 
@@ -97,9 +105,10 @@ def prepared(
     """What the store writes for each passage; ``first`` is the index of the first, None for a
     single update."""
     updates: list[PreparedUpdate] = []
-    extractions = extractor.extract_many((new.text, new.speaker) for new in batch)
+    extractions = extractor.extract_many((new.text, new.speaker) for new in batch if new.recalled)
     try:
-        for new, extraction in zip(batch, extractions, strict=True):
+        for new in batch:
+            extraction = next(extractions) if new.recalled else Extraction()
             updates.append(
                 PreparedUpdate(
                     id=new.id,
@@ -112,6 +121,9 @@ def prepared(
                     speaker_concept=extraction.speaker_concept,
                     timestamp=new.timestamp,
                     metadata=new.metadata,
+                    path=new.path,
+                    key=new.key,
+                    expires_at=new.expires_at,
                 )
             )
     except InvalidInputError as error:

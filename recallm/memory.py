@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from types import TracebackType
@@ -22,6 +22,7 @@ from recallm.config import RecallConfig
 from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequiredError
 from recallm.graph import MemoryGraph
 from recallm.ingestion import NewPassage, batches, checked_item, prepared, written
+from recallm.items import MemoryItems
 from recallm.model import ConceptRow, Filter, Forgotten, Horizon, Passage, Selection, Stats
 from recallm.prompts import question_prompt
 from recallm.results import (
@@ -125,12 +126,15 @@ class RecallM:
         session: str | None = None,
         id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        expires_at: datetime | None = None,
     ) -> KnowledgeUpdate:
         """Add ``text``: one knowledge update, one transaction (paper, Knowledge Update).
 
         ``timestamp`` (aware) says when it was said, ``speaker`` by whom, ``session`` in which
         conversation or document, ``source`` where it comes from. The same ``id`` with the same
-        text changes nothing. ``metadata`` holds JSON values.
+        text changes nothing. ``metadata`` holds JSON values. After ``expires_at`` (aware) it is
+        recalled no more, and all is as if it had never been said; ``forget(expired=True)`` frees
+        its room.
 
         Raises:
             InvalidInputError: an argument cannot be used.
@@ -147,6 +151,7 @@ class RecallM:
                 "session": session,
                 "id": id,
                 "metadata": metadata,
+                "expires_at": expires_at,
             }
         )
         return self._write([new], first=None)[0]
@@ -201,6 +206,22 @@ class RecallM:
         )
         return reviser.after(self._namespace, results)
 
+    def expire(self, moments: Mapping[str, datetime | None]) -> int:
+        """Let passages, by id, expire at other (aware) moments than before, or never (None); the
+        number of those that there are.
+
+        Raises:
+            InvalidInputError: a moment cannot be used; nothing was changed.
+            StoreError: the store failed; nothing was changed.
+
+        """
+        self._check_open()
+        checked = {
+            checks.string(id, "moments"): checks.timestamp(moment, "moments")
+            for id, moment in moments.items()
+        }
+        return self._store.expire(self._namespace, checked)
+
     def forget(
         self,
         *,
@@ -210,6 +231,7 @@ class RecallM:
         session: str | None = None,
         concept: str | None = None,
         before: int | datetime | None = None,
+        expired: bool = False,
         everything: bool = False,
     ) -> Forgotten:
         """Forget, for good, what exactly one argument selects; say how much that was.
@@ -217,7 +239,8 @@ class RecallM:
         ``id``: a passage; ``statement``: one statement, by its id; ``source``; ``session``: by its
         name (or the source, where no session was given); ``concept``: every statement that mentions
         it, by its label or name; ``before``: what came before a t_index, or was said before an
-        aware datetime. Afterwards all is as if it had never been said; only t goes on.
+        aware datetime; ``expired``: what has expired by now. Afterwards all is as if it had never
+        been said; only t goes on.
 
         Raises:
             InvalidInputError: not exactly one argument, or one that cannot be used.
@@ -232,8 +255,11 @@ class RecallM:
             session=session,
             concept=concept,
             before=before,
+            expired=expired,
             everything=everything,
         )
+        if kind == "expired":
+            value = self._clock()
         if kind == "concept":
             with self._reader() as reader:
                 value = self._name(reader, str(value))
@@ -253,6 +279,7 @@ class RecallM:
         speaker: str | None = None,
         session: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        path: Sequence[str] | None = None,
         min_score: float | None = None,
     ) -> RecalledContext:
         """What helps to answer ``question``, in the order in which it became true.
@@ -260,7 +287,8 @@ class RecallM:
         ``limit`` counts statements (concepts' contexts with ``ranking="paper"``), ``max_tokens``
         the whole text. ``as_of`` recalls as the memory stood at a t_index, or knowing only what was
         said up to an aware datetime. ``since``, ``until`` (inclusive), ``speaker``, ``session``,
-        ``metadata`` say which statements may be recalled; ``min_score`` is the least probability.
+        ``metadata``, ``path`` (items at and below it) say which statements may be recalled;
+        ``min_score`` is the least probability.
         Where nothing is known of it, the context is empty.
 
         Raises:
@@ -274,7 +302,12 @@ class RecallM:
         max_tokens = checks.count(max_tokens, "max_tokens")
         horizon = self._horizon(as_of)
         where = checks.statement_filter(
-            since=since, until=until, speaker=speaker, session=session, metadata=metadata
+            since=since,
+            until=until,
+            speaker=speaker,
+            session=session,
+            metadata=metadata,
+            path=path,
         )
         least = checks.probability(min_score, "min_score")
         if least is not None and self._config.ranking == "paper":
@@ -345,6 +378,32 @@ class RecallM:
         with self._reader() as reader:
             return reader.passage(wanted)
 
+    def passages(
+        self,
+        *,
+        limit: int | None = None,
+        as_of: int | datetime | None = None,
+        since: int | datetime | None = None,
+        until: int | datetime | None = None,
+        speaker: str | None = None,
+        session: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> tuple[Passage, ...]:
+        """The passages that meet the filters (as in ``recall``), in the order of their t_index:
+        the latest ``limit`` of them.
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
+        at_most = checks.count(limit, "limit")
+        where = checks.statement_filter(
+            since=since, until=until, speaker=speaker, session=session, metadata=metadata
+        )
+        with self._reader(as_of) as reader:
+            return tuple(reversed(reader.passages(where, limit=at_most)))
+
     def history(
         self, concept: str, *, as_of: int | datetime | None = None
     ) -> tuple[RecalledStatement, ...]:
@@ -383,6 +442,14 @@ class RecallM:
         """Entities and triplets by exact id."""
         self._check_open()
         return MemoryGraph(self._store, self._namespace, self._extractor.concept_name, self._clock)
+
+    @property
+    def items(self) -> MemoryItems:
+        """What is kept under keys at paths."""
+        self._check_open()
+        return MemoryItems(
+            self._store, self._namespace, lambda new: self._write(new, first=0), self._clock
+        )
 
     # -- archives --------------------------------------------------------------------------
 

@@ -147,8 +147,8 @@ class Neighbours:
 class Extraction:
     """What extraction makes of a text: statements ascending by position, and neighbour pairs."""
 
-    statements: tuple[ExtractedStatement, ...]
-    neighbours: tuple[Neighbours, ...]
+    statements: tuple[ExtractedStatement, ...] = ()
+    neighbours: tuple[Neighbours, ...] = ()
     speaker_concept: str | None = None
 
 

@@ -127,6 +127,7 @@ def forget(
     session: Annotated[str | None, typer.Option(help="All of this session.")] = None,
     concept: Annotated[str | None, typer.Option(help="All that mentions it.")] = None,
     before: Annotated[str | None, typer.Option(help="All before a t or a date.")] = None,
+    expired: Annotated[bool, typer.Option("--expired", help="What has expired.")] = False,
     everything: Annotated[bool, typer.Option("--everything", help="All.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
@@ -138,6 +139,7 @@ def forget(
         "session": session,
         "concept": concept,
         "before": moment(before, "--before"),
+        "expired": expired or None,
         "everything": everything or None,
     }
     chosen = {name: value for name, value in given.items() if value is not None}

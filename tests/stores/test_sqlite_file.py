@@ -27,6 +27,7 @@ from recallm.errors import (
     StoreReadOnlyError,
 )
 from recallm.model import Filter, Horizon, PreparedUpdate, Selection, Summary
+from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.sqlite import SQLiteStore, connections
 from recallm.testing.marked_text import entity, prepared, triplet
 from tests.stores.sqlite_rows import check_rows
@@ -105,7 +106,41 @@ class TestOpening:
             newer.execute("PRAGMA user_version = 99")
         with pytest.raises(SchemaVersionError, match="upgrade recallm") as caught:
             SQLiteStore(path)
-        assert (caught.value.found, caught.value.known) == (99, 1)
+        assert (caught.value.found, caught.value.known) == (99, SCHEMA_VERSION)
+
+    def test_a_file_of_the_first_version_is_brought_up_to_date(self, path: Path) -> None:
+        """It had no index for items, and spelled paths in another way."""
+        places = [((), "k"), (("a", "b\x1f"), "k"), (("a", "c"), None)]
+        with closing(SQLiteStore(path)) as store:
+            store.apply(
+                "n",
+                [
+                    prepared(f"{n}", "[Ann]", path=place, key=key)
+                    for n, (place, key) in enumerate(places)
+                ],
+            )
+        with closing(sqlite3.connect(path)) as older:
+            older.execute("DROP INDEX passage_item")
+            older.execute("PRAGMA user_version = 1")
+            older.executemany(
+                "UPDATE passage SET path = ? WHERE id = ?",
+                [("\x1e" + '["a", "b\\u001f"]', "1"), ("a\x1fc", "2")],
+            )
+            older.commit()
+        for _ in range(2):
+            with (
+                closing(SQLiteStore(path)) as store,
+                store.reader("n", Horizon()) as reader,
+            ):
+                found = reader.passages(Filter())
+                assert [(it.path, it.key) for it in reversed(found)] == places
+                assert reader.item(("a", "b\x1f"), "k") == found[1]
+        with closing(sqlite3.connect(path)) as newer:
+            assert newer.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+            plan = newer.execute(
+                "EXPLAIN QUERY PLAN SELECT t FROM passage WHERE ns = 1 AND path = '' AND key = 'k'"
+            ).fetchall()
+        assert "passage_item" in plan[0][3]
 
     def test_the_file_is_damaged(self, path: Path) -> None:
         fill(path, 500)

@@ -1,0 +1,131 @@
+"""Items: texts kept under a key at a path, replaced as a whole; what key-value stores stand on."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from recallm import checks
+from recallm.errors import InvalidInputError
+from recallm.ingestion import NewPassage
+from recallm.model import Filter, Horizon, Passage, Selection, empty_mapping
+from recallm.results import KnowledgeUpdate
+from recallm.stores.base import GraphStore
+
+__all__ = ["MemoryItems", "NewItem"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewItem:
+    """A text to keep under ``key`` at ``path``, in place of what is kept there.
+
+    ``recalled`` says whether recall may find it; it is kept, listed and forgotten either way.
+    It expires at ``expires_at`` (aware; None: never). The rest is as in ``RecallM.update``.
+    """
+
+    path: Sequence[str]
+    key: str
+    text: str
+    recalled: bool = True
+    speaker: str | None = None
+    timestamp: datetime | None = None
+    source: str | None = None
+    session: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=empty_mapping)
+    expires_at: datetime | None = None
+
+
+class MemoryItems:
+    """The items of one namespace. An item is a passage: ``recall`` finds what it says,
+    ``forget(id=…)`` forgets it.
+
+    >>> from recallm import NewItem, RecallM
+    >>> memory = RecallM()
+    >>> _ = memory.items.put([NewItem(path=("users", "ann"), key="food", text="Ann loves pizza")])
+    >>> _ = memory.items.put([NewItem(path=("users", "ann"), key="food", text="Ann loves sushi")])
+    >>> memory.items.get(("users", "ann"), "food").text
+    'Ann loves sushi'
+    >>> [statement.text for statement in memory.recall("What does Ann love?").statements]
+    ['Ann loves sushi']
+    """
+
+    def __init__(
+        self,
+        store: GraphStore,
+        namespace: str,
+        write: Callable[[list[NewPassage]], list[KnowledgeUpdate]],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._namespace = namespace
+        self._write = write
+        self._clock = clock
+
+    def put(self, items: Iterable[NewItem]) -> list[KnowledgeUpdate]:
+        """Keep items, each a knowledge update, all in one transaction. Each takes the place of
+        what is kept under its key at its path, which is forgotten.
+
+        Raises:
+            InvalidInputError: item ``index`` cannot be kept; nothing was written.
+            StoreError: the store failed; nothing was written.
+
+        """
+        passages = []
+        for index, item in enumerate(items):
+            try:
+                passages.append(_checked(item))
+            except InvalidInputError as error:
+                raise InvalidInputError(
+                    error.message, argument=error.argument, index=index
+                ) from None
+        return self._write(passages) if passages else []
+
+    def get(self, path: Sequence[str], key: str) -> Passage | None:
+        """The item under ``key`` at ``path``; None if there is none (any more)."""
+        place = checks.item_path(path, "path"), checks.name(key, "key")
+        with self._store.reader(self._namespace, Horizon(now=self._clock())) as reader:
+            return reader.item(*place)
+
+    def below(self, path: Sequence[str] = (), *, limit: int | None = None) -> tuple[Passage, ...]:
+        """The items at ``path`` and below it, the latest first; at most ``limit``."""
+        where = Filter(path=checks.item_path(path, "path"))
+        at_most = checks.count(limit, "limit")
+        with self._store.reader(self._namespace, Horizon(now=self._clock())) as reader:
+            return tuple(reader.passages(where, limit=at_most))
+
+    def paths(self) -> tuple[tuple[str, ...], ...]:
+        """The paths at which something is kept, sorted."""
+        with self._store.reader(self._namespace, Horizon(now=self._clock())) as reader:
+            return tuple(reader.paths())
+
+    def delete(self, path: Sequence[str], key: str) -> bool:
+        """Forget the item under ``key`` at ``path``; whether there was one."""
+        place = checks.item_path(path, "path"), checks.name(key, "key")
+        with self._store.reader(self._namespace, Horizon()) as reader:
+            kept = reader.item(*place)
+        if kept is None:
+            return False
+        return bool(self._store.forget(self._namespace, Selection(kind="id", value=kept.id)))
+
+
+def _checked(item: object) -> NewPassage:
+    if not isinstance(item, NewItem):
+        raise InvalidInputError(
+            f"an item must be a NewItem, not {type(item).__name__}", argument="items"
+        )
+    return NewPassage(
+        id=uuid.uuid4().hex,
+        text=checks.passage_text(item.text),
+        speaker=checks.optional_name(item.speaker, "speaker"),
+        timestamp=checks.timestamp(item.timestamp),
+        source=checks.optional_name(item.source, "source"),
+        session=checks.optional_name(item.session, "session"),
+        metadata=checks.properties(item.metadata, "metadata"),
+        path=checks.item_path(item.path, "path"),
+        key=checks.name(item.key, "key"),
+        expires_at=checks.timestamp(item.expires_at, "expires_at"),
+        recalled=checks.flag(item.recalled, "recalled"),
+    )

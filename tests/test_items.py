@@ -1,0 +1,244 @@
+"""Items, passages and expiry, as a user of ``RecallM`` meets them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from recallm import Forgotten, InvalidInputError, NewItem, RecallConfig, RecallM
+from recallm.testing import DictStore
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+class Clock:
+    """The present, as a test sets it."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=["sqlite", "dict"])
+def memory(request: pytest.FixtureRequest, clock: Clock) -> Iterator[RecallM]:
+    store = DictStore() if request.param == "dict" else None
+    with RecallM(store, clock=clock) as memory:
+        yield memory
+
+
+def item(key: str, text: str, *path: str, **fields: Any) -> NewItem:
+    return NewItem(path=path or ("users", "ann"), key=key, text=text, **fields)
+
+
+def test_an_item_comes_back_as_it_was_put(memory: RecallM) -> None:
+    [update] = memory.items.put(
+        [
+            item(
+                "food",
+                " Ann loves pizza.\n",
+                speaker="Ann",
+                timestamp=NOON,
+                source="app",
+                metadata={"n": [1, {"é": None}]},
+                expires_at=NOON + timedelta(hours=1),
+            )
+        ]
+    )
+    found = memory.items.get(["users", "ann"], "food")
+    assert found == memory.get(update.id)
+    assert found is not None
+    assert (found.text, found.path, found.key) == (" Ann loves pizza.\n", ("users", "ann"), "food")
+    assert (found.metadata, found.speaker, found.timestamp) == (
+        {"n": [1, {"é": None}]},
+        "Ann",
+        NOON,
+    )
+    assert found.expires_at == NOON + timedelta(hours=1)
+    assert memory.items.get(("users",), "food") is None
+    assert memory.in_namespace("other").items.get(("users", "ann"), "food") is None
+
+
+def test_a_new_item_takes_the_place_of_the_old_one(memory: RecallM) -> None:
+    memory.items.put([item("food", "Ann loves pizza."), item("drink", "Ann loves tea.")])
+    memory.items.put([item("food", "Ann loves sushi.")])
+    texts = {it.text for it in memory.recall("What does Ann love?").statements}
+    assert texts == {"Ann loves sushi.", "Ann loves tea."}
+    assert memory.history("pizza") == ()
+    assert memory.stats().passages == 2
+    assert memory.stats().t_index == 3
+
+
+def test_an_item_that_is_not_recalled_is_kept(memory: RecallM) -> None:
+    memory.items.put(
+        [item("secret", "Ann loves chess.", recalled=False), item("n", "Ann is here.")]
+    )
+    assert "chess" not in memory.recall("What does Ann love?").text
+    assert [it.key for it in memory.items.below(("users",))] == ["n", "secret"]
+    assert memory.items.delete(("users", "ann"), "secret")
+    assert memory.stats().passages == 1
+
+
+def test_items_are_listed_and_recalled_below_a_path(memory: RecallM) -> None:
+    memory.update("Ann loves rain.")
+    memory.items.put(
+        [
+            item("1", "Ann loves pizza.", "users", "ann"),
+            item("1", "Ann loves tea.", "users", "ann", "drinks"),
+            item("1", "Ann loves snow.", "users2"),
+        ]
+    )
+    assert memory.items.paths() == (("users", "ann"), ("users", "ann", "drinks"), ("users2",))
+    assert [it.text for it in memory.items.below(("users",))] == [
+        "Ann loves tea.",
+        "Ann loves pizza.",
+    ]
+    assert [it.text for it in memory.items.below(limit=1)] == ["Ann loves snow."]
+
+    def recalled(path: Any) -> set[str]:
+        found = memory.recall("What does Ann love?", path=path).statements
+        return {it.text.split()[-1] for it in found}
+
+    assert recalled(("users",)) == {"pizza.", "tea."}
+    assert recalled(["users", "ann", "drinks"]) == {"tea."}
+    assert recalled(()) == {"pizza.", "tea.", "snow."}
+    assert recalled(None) == {"rain.", "pizza.", "tea.", "snow."}
+    assert recalled(("us",)) == set()
+
+
+def test_an_expired_item_is_gone_and_can_be_forgotten(memory: RecallM, clock: Clock) -> None:
+    soon = NOON + timedelta(minutes=5)
+    memory.items.put([item("a", "Ann loves pizza.", expires_at=soon), item("b", "Ann loves tea.")])
+    memory.update("Ann loves rain.", expires_at=soon, id="rain")
+    clock.now = soon
+    assert memory.items.get(("users", "ann"), "a") is None
+    assert memory.get("rain") is None
+    assert memory.recall("What does Ann love?").text.endswith("Ann loves tea.")
+    assert memory.expire({"rain": None, "unknown": None}) == 1
+    assert memory.get("rain") is not None
+    assert memory.forget(expired=True).passages == 1
+    assert memory.forget(expired=True) == Forgotten()
+    assert memory.stats().passages == 2
+
+
+def test_deleting_says_whether_there_was_one(memory: RecallM, clock: Clock) -> None:
+    memory.items.put([item("a", "Ann loves pizza.", expires_at=NOON + timedelta(minutes=5))])
+    clock.now = NOON + timedelta(minutes=6)
+    assert memory.items.delete(("users", "ann"), "a")
+    assert not memory.items.delete(("users", "ann"), "a")
+    assert memory.stats().passages == 0
+
+
+def test_passages_are_listed_in_order(memory: RecallM) -> None:
+    memory.update("One.", session="s", speaker="Ann")
+    memory.update("Two.", session="t", metadata={"k": 1})
+    memory.update("Three.", source="s", timestamp=NOON)
+
+    def listed(**where: Any) -> list[str]:
+        return [it.text for it in memory.passages(**where)]
+
+    assert listed() == ["One.", "Two.", "Three."]
+    assert listed(limit=2) == ["Two.", "Three."]
+    assert listed(session="s") == ["One.", "Three."]
+    assert listed(speaker="Ann") == ["One."]
+    assert listed(metadata={"k": 1}) == ["Two."]
+    assert listed(as_of=1) == ["One."]
+    assert listed(since=2) == ["Two.", "Three."]
+    assert listed(until=NOON) == ["Three."]
+
+
+@pytest.mark.parametrize(
+    ("bad", "argument"),
+    [
+        ({"text": " "}, "text"),
+        ({"key": ""}, "key"),
+        ({"path": "users"}, "path"),
+        ({"path": ("users", 1)}, "path"),
+        ({"path": ("\ud800",)}, "path"),
+        ({"expires_at": datetime(2026, 5, 1)}, "expires_at"),  # noqa: DTZ001
+        ({"metadata": {"k": object()}}, "metadata"),
+        ({"recalled": 1}, "recalled"),
+    ],
+    ids=str,
+)
+def test_a_bad_item_is_named_and_nothing_is_written(
+    memory: RecallM, bad: dict[str, Any], argument: str
+) -> None:
+    fields: dict[str, Any] = {"path": ("p",), "key": "k", "text": "Ann loves pizza.", **bad}
+    with pytest.raises(InvalidInputError) as caught:
+        memory.items.put([item("a", "Ann loves tea."), NewItem(**fields)])
+    assert (caught.value.argument, caught.value.index) == (argument, 1)
+    assert memory.stats().passages == 0
+
+
+def test_what_is_no_item_is_refused(memory: RecallM) -> None:
+    with pytest.raises(InvalidInputError, match="must be a NewItem"):
+        memory.items.put(["text"])  # type: ignore[list-item]
+    with pytest.raises(InvalidInputError, match="moments has no time zone"):
+        memory.expire({"a": datetime(2026, 5, 1)})  # noqa: DTZ001
+    assert memory.items.put([]) == []
+
+
+def test_writers_of_one_key_leave_one_item(memory: RecallM) -> None:
+    def write(writer: int) -> None:
+        for n in range(10):
+            memory.items.put([item("k", f"Ann has {writer * 10 + n} cats.")])
+
+    threads = [threading.Thread(target=write, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert memory.stats().passages == 1
+    assert memory.stats().statements == 1
+    assert memory.stats().t_index == 40
+
+
+def test_items_go_through_an_archive(memory: RecallM, tmp_path: Any, clock: Clock) -> None:
+    memory.items.put([item("a", "Ann loves tea.", "p\x1f", metadata={"v": {}}), item("b", "{}")])
+    memory.export(tmp_path / "archive.jsonl")
+    with RecallM(clock=clock) as other:
+        other.load(tmp_path / "archive.jsonl")
+        assert other.items.below() == memory.items.below()
+
+
+class TestTheQuestionJustAsked:
+    """It says nothing that whoever asks does not know."""
+
+    def test_is_not_given_back(self, memory: RecallM) -> None:
+        memory.update("Where does Ann live?", speaker="Bo")
+        memory.update("I do not know.", speaker="Cy")
+        memory.update("Ann lives in Oslo.", speaker="Dee")
+        found = memory.recall("  where does Ann\nlive? ").statements
+        assert "Ann lives in Oslo." in [it.text for it in found]
+        assert "Where does Ann live?" not in [it.text for it in found]
+
+    def test_other_questions_are(self, memory: RecallM) -> None:
+        memory.update("Does Ann live in Oslo?", speaker="Bo")
+        memory.update("Yes.", speaker="Cy")
+        found = memory.recall("Where does Ann live?").statements
+        assert "Does Ann live in Oslo?" in [it.text for it in found]
+
+
+def test_tokens_and_the_present_are_those_of_the_memory(clock: Clock) -> None:
+    with RecallM(clock=clock, count_tokens=lambda text: len(text.split())) as memory:
+        assert memory.now() == NOON
+        assert memory.count_tokens("a b c") == 3
+        assert memory.in_namespace("other").count_tokens("a b") == 2
+
+
+def test_a_statement_knows_its_passage() -> None:
+    with RecallM(config=RecallConfig(limit=1)) as memory:
+        memory.update("Ann lives in Oslo.", id="a#1")
+        [statement] = memory.recall("Where does Ann live?").statements
+        assert statement.passage == "a#1"
