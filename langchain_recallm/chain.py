@@ -26,9 +26,9 @@ __all__ = ["answer_chain"]
 
 # The second sentence is the paper's (Questioning the System).
 _TASK = (
-    "Using the following statements when necessary, answer the question that follows. Each sentence "
-    "in the following statements is true when read in chronological order. Where they do not say "
-    "what is asked, do not make it up."
+    "Using the following statements when necessary, answer the question that follows. Each "
+    "sentence in the following statements is true when read in chronological order. Where they do "
+    "not say what is asked, do not make it up."
 )
 _PROMPT = ChatPromptTemplate([("system", _TASK), ("human", "{context}\n\nQuestion: {question}")])
 _NOTHING_KNOWN = "(Nothing about this is remembered.)"

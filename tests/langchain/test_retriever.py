@@ -1,0 +1,472 @@
+"""Statements as documents: LangChain's own suite, the filters, the metadata, who may see what."""
+
+from __future__ import annotations
+
+import json
+import threading
+import uuid
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from langchain_chroma import Chroma
+from langchain_classic.retrievers import EnsembleRetriever
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.load import dumps
+from langchain_core.runnables import ConfigurableField, RunnableConfig, RunnableLambda
+from langchain_tests.integration_tests import RetrieversIntegrationTests
+
+from langchain_recallm import RecallMRetriever
+from recallm import ClosedError, InvalidInputError, RecallConfig, RecallM
+from tests.neo4j.fixtures import RunningServer
+
+MAY = datetime(2026, 5, 1, 12, 30, tzinfo=timezone(timedelta(hours=2)))
+DRINKS = (
+    "Brandon loves coffee.",
+    "Brandon drinks tea now.",
+    "Brandon drinks water at night.",
+    "Brandon drinks juice on Sundays.",
+)
+
+
+@pytest.fixture
+def memory() -> Iterator[RecallM]:
+    with RecallM() as memory:
+        yield memory
+
+
+@pytest.fixture
+def drinks(memory: RecallM) -> RecallM:
+    memory.update_many(DRINKS)
+    return memory
+
+
+class OnAnyStore(RetrieversIntegrationTests):
+    @property
+    def retriever_constructor(self) -> type[RecallMRetriever]:
+        return RecallMRetriever
+
+    @property
+    def retriever_constructor_params(self) -> dict[str, Any]:
+        return {"memory": self.memory}
+
+    @property
+    def retriever_query_example(self) -> str:
+        return "What does Brandon drink?"
+
+    memory: RecallM
+
+
+class TestOnSQLite(OnAnyStore):
+    @pytest.fixture(autouse=True)
+    def _filled(self, drinks: RecallM) -> None:
+        self.memory = drinks
+
+
+class TestOnNeo4j(OnAnyStore):
+    @pytest.fixture(autouse=True)
+    def _filled(self, neo4j_server: RunningServer) -> Iterator[None]:
+        with RecallM(
+            neo4j_server.uri, auth=neo4j_server.auth, namespace=f"test-{uuid.uuid4()}"
+        ) as self.memory:
+            self.memory.update_many(DRINKS)
+            yield
+            self.memory.forget(everything=True)
+
+
+def texts(documents: list[Document]) -> list[str]:
+    return [document.page_content for document in documents]
+
+
+# -- documents ---------------------------------------------------------------------------------
+
+
+def test_the_oldest_first_or_the_best_first(drinks: RecallM) -> None:
+    retriever = RecallMRetriever(memory=drinks)
+    assert texts(retriever.invoke("What does Brandon love?")) == list(DRINKS)
+    best = retriever.invoke("What does Brandon drink at night?", order="score")
+    assert best[0].page_content == "Brandon drinks water at night."
+    scores = [document.metadata["score"] for document in best]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) > 1
+
+
+def test_metadata(memory: RecallM) -> None:
+    memory.update(
+        "I start at Cisco on Monday!",
+        speaker="Brandon",
+        timestamp=MAY,
+        source="chat export",
+        session="chat-17",
+        id="message-1",
+        metadata={"channel": "general", "tags": ["work"]},
+    )
+    [document] = RecallMRetriever(memory=memory).invoke("Where does Brandon start?")
+    assert document.id == "message-1#0"
+    assert document.page_content == "I start at Cisco on Monday!"
+    score = document.metadata.pop("score")
+    assert 0 < score < 1
+    assert document.metadata == {
+        "t_index": 1,
+        "timestamp": "2026-05-01T12:30:00+02:00",
+        "speaker": "Brandon",
+        "source": "chat export",
+        "session": "chat-17",
+        "concepts": ["brandon", "cisco", "mondai"],
+        "passage": "message-1",
+        "channel": "general",
+        "tags": ["work"],
+    }
+    assert json.loads(json.dumps(document.metadata)) == document.metadata
+    assert datetime.fromisoformat(document.metadata["timestamp"]) == MAY
+
+
+def test_own_metadata_that_clashes_is_kept_apart(memory: RecallM) -> None:
+    own = {"t_index": "mine", "speaker": "nobody", "own": {"own": 1}, "kept": None}
+    memory.update("Brandon loves coffee.", metadata=own)
+    [document] = RecallMRetriever(memory=memory).invoke("Brandon?")
+    assert document.metadata["t_index"] == 1
+    assert document.metadata["speaker"] is None
+    assert document.metadata["kept"] is None
+    assert document.metadata["own"] == {k: v for k, v in own.items() if k != "kept"}
+
+
+def test_what_is_changed_in_a_document_is_not_changed_in_the_memory(memory: RecallM) -> None:
+    memory.update("Brandon loves coffee.", metadata={"tags": ["a"]})
+    retriever = RecallMRetriever(memory=memory)
+    retriever.invoke("Brandon?")[0].metadata["tags"].append("b")
+    assert retriever.invoke("Brandon?")[0].metadata["tags"] == ["a"]
+
+
+def test_a_revised_context_is_a_document_too() -> None:
+    config = RecallConfig(revise_every=1)
+    with RecallM(llm=lambda _: "Marta lives in Porto.", config=config) as memory:
+        memory.update("Marta lives in Lyon, in a small flat by the river.")
+        memory.update("Marta moved to Porto with all of her books last week.")
+        documents = RecallMRetriever(memory=memory).invoke("Where does Marta live?")
+    [revised] = [it for it in documents if it.metadata["passage"] is None]
+    assert (revised.page_content, revised.id) == ("Marta lives in Porto.", "summary:marta@2")
+
+
+def test_the_whole_context(drinks: RecallM) -> None:
+    retriever = RecallMRetriever(memory=drinks, mode="context", k=2)
+    context = drinks.recall("What does Brandon drink at night?", limit=2)
+    [document] = retriever.invoke("What does Brandon drink at night?")
+    assert document.page_content == context.text
+    assert document.metadata == {
+        "statements": [it.id for it in context.statements],
+        "t_index": max(it.t_index for it in context.statements),
+        "concepts": [it.name for it in context.concepts],
+        "tokens": context.tokens,
+    }
+    assert retriever.invoke("zebra") == []
+
+
+def test_nothing_known(memory: RecallM) -> None:
+    retriever = RecallMRetriever(memory=memory)
+    assert retriever.invoke("Who?") == []
+    assert retriever.invoke("") == []
+    assert retriever.invoke(" \n ", mode="context") == []
+
+
+# -- filters -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def talk(memory: RecallM) -> RecallM:
+    """Four turns in two conversations, a day apart."""
+    memory.update_many(
+        {
+            "text": f"My cat number {day} is called {name}.",
+            "speaker": "Anna" if day % 2 else "Bo",
+            "session": "one" if day < 3 else "two",
+            "timestamp": MAY + timedelta(days=day),
+            "metadata": {"day": day},
+        }
+        for day, name in enumerate(["Mila", "Tom", "Kim", "Lu"], start=1)
+    )
+    return memory
+
+
+FILTERS: list[tuple[dict[str, Any], set[int]]] = [
+    ({}, {1, 2, 3, 4}),
+    ({"speaker": "Anna"}, {1, 3}),
+    ({"session": "two"}, {3, 4}),
+    ({"since": 2, "until": 3}, {2, 3}),
+    ({"since": MAY + timedelta(days=3)}, {3, 4}),
+    ({"until": MAY + timedelta(days=2)}, {1, 2}),
+    ({"as_of": 2}, {1, 2}),
+    ({"as_of": MAY + timedelta(days=1)}, {1}),
+    ({"where": {"day": 4}}, {4}),
+    ({"speaker": "Anna", "session": "two"}, {3}),
+    ({"min_score": 1.0}, set()),
+    ({"max_tokens": 25}, {1}),
+]
+
+
+@pytest.mark.parametrize(("filters", "days"), FILTERS)
+def test_filters(talk: RecallM, filters: dict[str, Any], days: set[int]) -> None:
+    """The same in the constructor, in a call, and bound."""
+    question = "What is the cat called?"
+    expected = [f"My cat number {day}" for day in sorted(days)]
+
+    def told(documents: list[Document]) -> list[str]:
+        return [text.partition(" is ")[0] for text in texts(documents)]
+
+    plain = RecallMRetriever(memory=talk)
+    if "max_tokens" in filters:
+        found = plain.invoke(question, **filters)
+        assert len(found) == len(days)
+        assert RecallMRetriever(memory=talk, **filters).invoke(question) == found
+        return
+    assert told(RecallMRetriever(memory=talk, **filters).invoke(question)) == expected
+    assert told(plain.invoke(question, **filters)) == expected
+    assert told(plain.bind(**filters).invoke(question)) == expected
+
+
+def test_a_call_takes_a_filter_back(talk: RecallM) -> None:
+    retriever = RecallMRetriever(memory=talk, speaker="Anna", k=1)
+    assert len(retriever.invoke("What is the cat called?", speaker=None, k=None)) == 4
+    assert len(retriever.invoke("What is the cat called?")) == 1  # for that call alone
+
+
+def test_k_is_the_limit_of_the_memory_where_none_is_given() -> None:
+    with RecallM(config=RecallConfig(limit=2)) as memory:
+        memory.update_many(DRINKS)
+        assert len(RecallMRetriever(memory=memory).invoke("Brandon?")) == 2
+        assert len(RecallMRetriever(memory=memory, k=3).invoke("Brandon?")) == 3
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"k": 0},
+        {"k": True},
+        {"k": "3"},
+        {"max_tokens": -1},
+        {"since": "2026-05-01"},
+        {"since": MAY.replace(tzinfo=None)},
+        {"until": -1},
+        {"as_of": True},
+        {"speaker": ""},
+        {"session": 3},
+        {"scope": "world"},
+        {"min_score": 1.5},
+        {"order": "random"},
+        {"mode": "chunks"},
+        {"namespace": ""},
+        {"where": ["day"]},
+        {"kk": 3},
+    ],
+)
+def test_wrong_arguments_are_refused_here_and_there(memory: RecallM, wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        RecallMRetriever(memory=memory, **wrong)
+    with pytest.raises(InvalidInputError, match=next(iter(wrong))) as caught:
+        RecallMRetriever(memory=memory).invoke("Who?", **wrong)
+    assert caught.value.argument in wrong
+
+
+def test_the_core_refuses_the_rest(memory: RecallM) -> None:
+    retriever = RecallMRetriever(memory=memory)
+    with pytest.raises(InvalidInputError, match="question must be a str"):
+        retriever.invoke(3)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="lone surrogate"):
+        retriever.invoke("\ud83d")
+    with pytest.raises(InvalidInputError, match="JSON"):
+        retriever.invoke("Who?", where={"a": object()})
+    with pytest.raises(ValueError, match="memory"):
+        RecallMRetriever(memory="memory.db")  # type: ignore[arg-type]
+
+
+def test_metadata_in_a_call_is_told_to_be_where(memory: RecallM) -> None:
+    """LangChain's ``metadata`` is for tracers: taken silently, nothing would be filtered."""
+    with pytest.raises(InvalidInputError, match="where= filters by metadata"):
+        RecallMRetriever(memory=memory).invoke("Who?", metadata={"day": 4})
+
+
+def test_langchains_own_argument_of_a_call_is_not_ours(drinks: RecallM) -> None:
+    assert RecallMRetriever(memory=drinks).invoke("Brandon?", verbose=False)
+
+
+def test_a_closed_memory() -> None:
+    memory = RecallM()
+    retriever = RecallMRetriever(memory=memory)
+    memory.close()
+    with pytest.raises(ClosedError):
+        retriever.invoke("Who?")
+
+
+def test_the_papers_ranking() -> None:
+    with RecallM(config=RecallConfig(ranking="paper")) as memory:
+        memory.update_many(DRINKS)
+        retriever = RecallMRetriever(memory=memory)
+        documents = retriever.invoke("What does Brandon drink?")
+        assert texts(documents) == list(DRINKS)
+        assert {document.metadata["score"] for document in documents} == {None}
+        [whole] = retriever.invoke("What does Brandon drink?", mode="context")
+        assert whole.page_content == memory.recall("What does Brandon drink?").text
+        with pytest.raises(InvalidInputError, match="order='score'"):
+            retriever.invoke("What does Brandon drink?", order="score")
+        with pytest.raises(InvalidInputError, match="min_score"):
+            retriever.invoke("What does Brandon drink?", min_score=0.5)
+
+
+# -- whose memory ------------------------------------------------------------------------------
+
+
+def user_of(config: RunnableConfig) -> str:
+    return str(config["configurable"]["user"])
+
+
+@pytest.fixture
+def two_users(memory: RecallM) -> RecallM:
+    for user in ("ann", "bob"):
+        memory.in_namespace(user).update(f"The secret word is {user}{user}.", session=f"of {user}")
+    return memory
+
+
+def test_a_namespace(two_users: RecallM) -> None:
+    question = "What is the secret word?"
+    retriever = RecallMRetriever(memory=two_users)
+    assert retriever.invoke(question) == []
+    assert texts(retriever.invoke(question, namespace="ann")) == ["The secret word is annann."]
+    bobs = RecallMRetriever(memory=two_users, namespace="bob")
+    assert texts(bobs.invoke(question)) == ["The secret word is bobbob."]
+
+
+async def test_a_namespace_by_the_run(two_users: RecallM) -> None:
+    """The callable sees the config, called alone, in a chain, in a batch and on the event loop."""
+    retriever = RecallMRetriever(memory=two_users, namespace=user_of)
+    question = "What is the secret word?"
+    ann: RunnableConfig = {"configurable": {"user": "ann"}}
+    bob: RunnableConfig = {"configurable": {"user": "bob"}}
+    word = {"ann": ["The secret word is annann."], "bob": ["The secret word is bobbob."]}
+    assert texts(retriever.invoke(question, ann)) == word["ann"]
+    assert texts(await retriever.ainvoke(question, bob)) == word["bob"]
+    chain = RunnableLambda(lambda question: question) | retriever | texts
+    assert chain.invoke(question, bob) == word["bob"]
+    assert await chain.ainvoke(question, ann) == word["ann"]
+    found = chain.batch([question] * 20, [ann, bob] * 10)
+    assert found == [word["ann"], word["bob"]] * 10
+    found = await chain.abatch([question] * 20, [ann, bob] * 10)
+    assert found == [word["ann"], word["bob"]] * 10
+    with pytest.raises(KeyError, match="user"):  # never somebody else's
+        retriever.invoke(question)
+
+
+def test_fields_by_configuration(two_users: RecallM) -> None:
+    retriever = RecallMRetriever(memory=two_users).configurable_fields(
+        namespace=ConfigurableField(id="user"), k=ConfigurableField(id="k")
+    )
+    found = retriever.invoke("The secret word?", config={"configurable": {"user": "bob"}})
+    assert texts(found) == ["The secret word is bobbob."]
+
+
+def test_the_scope_of_a_session(talk: RecallM) -> None:
+    retriever = RecallMRetriever(memory=talk, scope="session")
+    question = "What is the cat called?"
+    found = retriever.invoke(question, {"configurable": {"thread_id": "two"}})
+    assert {document.metadata["session"] for document in found} == {"two"}
+    assert retriever.invoke(question, {"configurable": {"thread_id": "three"}}) == []
+    found = retriever.invoke(question, {"configurable": {"thread_id": "two"}}, session="one")
+    assert {document.metadata["session"] for document in found} == {"one"}
+    with pytest.raises(InvalidInputError, match="needs a conversation"):
+        retriever.invoke(question)
+
+
+# -- among others ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def chroma() -> Iterator[Chroma]:
+    """Chroma's in-memory client is one for the whole process: a collection of this test's own."""
+    store = Chroma(
+        collection_name=f"test-{uuid.uuid4()}",
+        embedding_function=DeterministicFakeEmbedding(size=8),
+    )
+    yield store
+    store.delete_collection()
+
+
+async def test_beside_chroma(drinks: RecallM, chroma: Chroma) -> None:
+    """A rank fusion merges by text: what both find comes first, each text once."""
+    chroma.add_texts(["Brandon drinks water at night.", "The kettle is new."])
+    both = EnsembleRetriever(
+        retrievers=[
+            RecallMRetriever(memory=drinks, order="score", k=2),
+            chroma.as_retriever(search_kwargs={"k": 2}),
+        ],
+        weights=[0.5, 0.5],
+    )
+    found = both.invoke("What does Brandon drink at night?")
+    assert found[0].page_content == "Brandon drinks water at night."
+    assert found[0].metadata["t_index"] == 3  # the first retriever's document stands for both
+    assert len(found) == 3
+    assert sorted(texts(found)) == sorted(
+        texts(await both.ainvoke("What does Brandon drink at night?"))
+    )
+
+
+def test_beside_chroma_by_key(memory: RecallM, chroma: Chroma) -> None:
+    """By ``id_key`` a passage's own metadata says which documents are the same."""
+    memory.update("Brandon drinks water at night.", metadata={"doc": "a"})
+    chroma.add_texts(["Brandon drinks WATER at night!"], metadatas=[{"doc": "a"}])
+    both = EnsembleRetriever(
+        retrievers=[RecallMRetriever(memory=memory, order="score"), chroma.as_retriever()],
+        weights=[0.5, 0.5],
+        id_key="doc",
+    )
+    assert len(both.invoke("What does Brandon drink?")) == 1
+
+
+def test_tracers(drinks: RecallM) -> None:
+    class Seen(BaseCallbackHandler):
+        def __init__(self) -> None:
+            self.found: list[str] = []
+            self.metadata: dict[str, Any] = {}
+            self.errors: list[BaseException] = []
+
+        def on_retriever_start(self, *args: Any, **kwargs: Any) -> None:
+            self.metadata = kwargs["metadata"]
+
+        def on_retriever_end(self, documents: Any, **kwargs: Any) -> None:
+            self.found += texts(list(documents))
+
+        def on_retriever_error(self, error: BaseException, **kwargs: Any) -> None:
+            self.errors.append(error)
+
+    seen = Seen()
+    retriever = RecallMRetriever(memory=drinks, k=1, metadata={"team": "red"})
+    retriever.invoke("What does Brandon love?", config={"callbacks": [seen]})
+    assert seen.found == ["Brandon loves coffee."]
+    assert seen.metadata["team"] == "red"
+    assert seen.metadata["ls_retriever_name"] == "recallm"
+    with pytest.raises(InvalidInputError):
+        retriever.invoke("Who?", config={"callbacks": [seen]}, k=0)
+    assert [type(error) for error in seen.errors] == [InvalidInputError]
+
+
+def test_the_memory_is_not_serialised(drinks: RecallM) -> None:
+    retriever = RecallMRetriever(memory=drinks, k=3)
+    assert "memory" not in retriever.model_dump()
+    assert retriever.model_dump()["k"] == 3
+    assert "coffee" not in dumps(retriever)
+    assert json.loads(dumps(retriever.invoke("Brandon?")))[0]["kwargs"]["id"]
+
+
+async def test_recall_leaves_the_event_loop() -> None:
+    where: list[threading.Thread] = []
+
+    class Watched(RecallM):
+        def recall(self, *args: Any, **kwargs: Any) -> Any:
+            where.append(threading.current_thread())
+            return super().recall(*args, **kwargs)
+
+    with Watched() as memory:
+        await RecallMRetriever(memory=memory).ainvoke("Who?")
+    assert where
+    assert threading.current_thread() not in where
