@@ -89,6 +89,23 @@ class Conversation:
     roles: frozenset[Role] = BOTH
     names: Mapping[Role, str] = field(default_factory=lambda: NAMES)
 
+    def within(self) -> str | None:
+        """The one session that the scope is; None where it is the namespace.
+
+        Raises:
+            InvalidInputError: the scope is the session and there is none.
+
+        """
+        if self.scope == "namespace":
+            return None
+        if self.session is None:
+            raise InvalidInputError(
+                "scope='session' needs a conversation: give a session, or run with a thread id, "
+                "as in config={'configurable': {'thread_id': …}}",
+                argument="scope",
+            )
+        return self.session
+
     def recall(
         self, question: str, *, besides: Sequence[BaseMessage] = (), **how: Any
     ) -> RecalledContext:
@@ -103,14 +120,9 @@ class Conversation:
             StoreError: the store failed.
 
         """
-        if self.scope == "session":
-            if self.session is None:
-                raise InvalidInputError(
-                    "scope='session' needs a conversation: give a session, or run with a thread "
-                    "id, as in config={'configurable': {'thread_id': …}}",
-                    argument="scope",
-                )
-            how["session"] = self.session
+        within = self.within()
+        if within is not None:
+            how["session"] = within
         known = [self.memory.get(_id(message)) for message in besides if message.id]
         asked = [it.t_index for it in known if it is not None and it.session == self.session]
         if asked:

@@ -27,7 +27,7 @@ from langchain.agents.middleware.types import (
     ModelResponse,
     PrivateStateAttr,
 )
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 from langgraph.channels.untracked_value import UntrackedValue
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -43,6 +43,7 @@ from langchain_recallm._conversation import (
 from langchain_recallm._data import bounded
 from langchain_recallm._limits import checked_limits, checked_memory, checked_names
 from langchain_recallm._messages import Role, checked_roles, role_of, text_of
+from langchain_recallm._turn import asked_last
 from recallm import InvalidInputError, RecallM
 
 __all__ = ["Position", "RecallMMiddleware", "RecallMState"]
@@ -166,7 +167,7 @@ class RecallMMiddleware(AgentMiddleware[RecallMState, Any, Any]):
 
         """
         messages = state["messages"]
-        asked, answered = _asked(messages)
+        asked, answered = asked_last(messages)
         try:
             block = self._recalled(asked, runtime)
         finally:  # what the user said is written even where recall failed
@@ -276,7 +277,7 @@ class RecallMMiddleware(AgentMiddleware[RecallMState, Any, Any]):
 
     def _resumed(self, request: ModelRequest[Any]) -> _Turn:
         """The turn of a run that goes on after an interrupt: it was recalled for in another run."""
-        asked, _ = _asked(request.state["messages"])
+        asked, _ = asked_last(request.state["messages"])
         return _Turn(block=self._recalled(asked, request.runtime))
 
     def _with(self, request: ModelRequest[Any], turn: _Turn) -> ModelRequest[Any]:
@@ -307,26 +308,6 @@ def _kept(response: ModelResponse[Any], turn: _Turn) -> ExtendedModelResponse[An
     return ExtendedModelResponse(model_response=response, command=Command(update={_KEY: turn}))
 
 
-def _asked(messages: Sequence[AnyMessage]) -> tuple[list[AnyMessage], bool]:
-    """What the user said last, since the model spoke before it, and whether it spoke after it."""
-    asked: list[AnyMessage] = []
-    answered = False
-    for message in reversed(messages):
-        role = role_of(message)
-        if role == "ai":
-            if asked:
-                break
-            answered = True
-        elif role == "human" and not _is_summary(message):
-            asked.append(message)
-    return asked[::-1], answered
-
-
-def _is_summary(message: BaseMessage) -> bool:
-    """Whether LangChain's ``SummarizationMiddleware`` wrote it in the user's name."""
-    return message.additional_kwargs.get("lc_source") == "summarization"
-
-
 def _answers(state: RecallMState) -> list[BaseMessage]:
     """What this run added to the thread, the user's words left out."""
     messages: list[BaseMessage] = list(state["messages"])
@@ -335,7 +316,7 @@ def _answers(state: RecallMState) -> list[BaseMessage]:
         known = set(turn.known)
         messages = [message for message in messages if message.id not in known]
     else:
-        asked, _ = _asked(state["messages"])
+        asked, _ = asked_last(state["messages"])
         if asked:
             messages = messages[messages.index(asked[-1]) + 1 :]
     answers = [message for message in messages if role_of(message) in ("ai", "tool")]
