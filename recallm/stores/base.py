@@ -269,7 +269,8 @@ class GraphStore(Protocol):
         (``recallm.stores.sessions``). What matches nothing forgets nothing. A passage without
         statements goes where its id, source, session or time is selected. ``session`` selects
         by the name that ``Filter.session`` knows; ``expired`` the passages with
-        ``expires_at <= value``. What is hidden or expired is forgotten alike.
+        ``expires_at <= value``. An item goes as a whole, with the first of its statements. What
+        is hidden or expired is forgotten alike.
 
         Counted are the passages, concepts, relations, entities and triplets of which nothing is
         left, and all summaries that went, superseded ones too.

@@ -245,7 +245,11 @@ def _forget_statements(draft: Namespace, update: PreparedUpdate, selection: Sele
             and any(concept.name == selection.value for concept in statement.concepts)
         )
     }
-    whole = _selected(update, selection) or bool(gone and len(gone) == len(update.statements))
+    whole = _selected(update, selection) or bool(
+        gone and (update.key is not None or len(gone) == len(update.statements))
+    )
+    if whole:
+        gone = {statement.position for statement in update.statements}
     for statement in update.statements:
         if statement.position in gone:
             for concept in statement.concepts:

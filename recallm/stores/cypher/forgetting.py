@@ -47,6 +47,10 @@ SELECT: Final[dict[str, LiteralString]] = {
     "said before": (
         "MATCH (u:RecallMUpdate) WHERE u.namespace = $namespace AND u.said < $value" + _WHOLE
     ),
+    "expired": (
+        "MATCH (u:RecallMUpdate) WHERE u.namespace = $namespace AND u.expires <= $value" + _WHOLE
+    ),
+    "ts": "UNWIND $value AS t MATCH (u:RecallMUpdate {namespace: $namespace, t: t})" + _WHOLE,
 }
 """Whole updates, by what selects them."""
 

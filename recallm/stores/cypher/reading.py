@@ -13,17 +13,21 @@ from recallm.stores.cypher.visibility import (
     RELATION_SEEN,
     STATEMENT_SEEN,
     STATEMENT_SHOWN,
+    UPDATE_MEETS,
     UPDATE_SEEN,
 )
 
 __all__ = [
     "CORPUS_COUNTED",
     "CORPUS_TOTALS",
+    "ITEM",
     "LATEST_SEEN",
     "MENTIONS",
     "NAMESPACES",
     "OPEN",
     "PASSAGE",
+    "PASSAGES",
+    "PATHS",
     "POSTINGS",
     "SESSIONS",
     "STATEMENTS",
@@ -66,6 +70,66 @@ RETURN u AS update, """
 """
 )
 
+_PASSAGES_SEEN: Final[LiteralString] = "u.id IS NOT NULL AND " + UPDATE_SEEN + " AND " + UPDATE_MEETS
+
+PASSAGES: Final[dict[str, LiteralString]] = {
+    "path": (
+        """
+MATCH (u:RecallMUpdate)-[under:UNDER]->(:RecallMUpdate)
+WHERE under.namespace = $namespace AND under.path = $entry
+    AND under.t > $after AND under.t <= $last AND """
+        + _PASSAGES_SEEN
+        + """
+RETURN u AS update
+ORDER BY under.namespace DESC, under.path DESC, under.t DESC LIMIT $limit
+"""
+    ),
+    "session": (
+        """
+MATCH (u:RecallMUpdate)
+USING INDEX SEEK u:RecallMUpdate(namespace, lane)
+WHERE u.namespace = $namespace AND u.lane = $entry
+    AND u.t > $after AND u.t <= $last AND """
+        + _PASSAGES_SEEN
+        + """
+RETURN u AS update ORDER BY u.t DESC LIMIT $limit
+"""
+    ),
+    "t": (
+        """
+MATCH (u:RecallMUpdate)
+USING INDEX SEEK u:RecallMUpdate(namespace, t)
+WHERE u.namespace = $namespace AND u.t > $after AND u.t <= $last AND """
+        + _PASSAGES_SEEN
+        + """
+RETURN u AS update ORDER BY u.namespace DESC, u.t DESC LIMIT $limit
+"""
+    ),
+}
+"""By where the search enters: what is at or below the path ``$entry`` and what is in the lane
+``$entry``, else all passages. The filter's bounds of t stand in ``$after`` and ``$last``."""
+
+ITEM: Final[LiteralString] = (
+    """
+MATCH (u:RecallMUpdate)
+USING INDEX SEEK u:RecallMUpdate(namespace, item_key)
+WHERE u.namespace = $namespace AND u.item_key = $item AND """
+    + UPDATE_SEEN
+    + """
+RETURN u AS update ORDER BY u.t DESC LIMIT 1
+"""
+)
+
+PATHS: Final[LiteralString] = (
+    """
+MATCH (u:RecallMUpdate)-[under:UNDER]->(:RecallMUpdate)
+WHERE under.namespace = $namespace AND under.path = $root AND under.t > 0 AND """
+    + UPDATE_SEEN
+    + """
+RETURN DISTINCT u.path AS path
+"""
+)
+
 STATEMENTS: Final[LiteralString] = (
     """
 UNWIND $keys AS key
@@ -74,7 +138,8 @@ WHERE """
     + STATEMENT_SHOWN
     + """
 RETURN s AS statement, u {
-        .id, .timestamp, .speaker, .speaker_concept, .source, .session, .session_key, .metadata
+        .id, .timestamp, .speaker, .speaker_concept, .source, .session, .session_key, .metadata,
+        .path, .key
     } AS update,
     head(COLLECT {
         MATCH (other:RecallMStatement)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-__all__ = ["AWAIT_INDEXES", "CREATE", "READ_VERSION", "WRITE_VERSION"]
+__all__ = [
+    "AWAIT_INDEXES",
+    "CREATE",
+    "MARK_ITEMS",
+    "READ_VERSION",
+    "UNMARKED_ITEMS",
+    "WRITE_VERSION",
+]
 
 READ_VERSION: Final[LiteralString] = """
 OPTIONAL MATCH (schema:RecallMSchema {key: 'schema'})
@@ -14,8 +21,27 @@ RETURN schema.version AS version
 WRITE_VERSION: Final[LiteralString] = """
 MERGE (schema:RecallMSchema {key: 'schema'})
 ON CREATE SET schema.version = $version
+ON MATCH SET schema.version =
+    CASE WHEN schema.version < $version THEN $version ELSE schema.version END
 RETURN schema.version AS version
 """
+
+UNMARKED_ITEMS: Final[LiteralString] = """
+MATCH (u:RecallMUpdate)
+WHERE u.key IS NOT NULL AND u.item_key IS NULL
+RETURN u.namespace AS namespace, u.t AS t, u.path AS path, u.key AS key
+"""
+"""Items that version 1 wrote; the one query that reads the rows of all namespaces."""
+
+MARK_ITEMS: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (u:RecallMUpdate {namespace: row.namespace, t: row.t})
+SET u.item_key = row.item_key, u.paths = row.paths
+WITH u, row
+UNWIND row.paths AS path
+MERGE (u)-[:UNDER {namespace: row.namespace, path: path, t: row.t}]->(u)
+"""
+"""Setting a property locks the node first: stores that do this at once make each loop once."""
 
 AWAIT_INDEXES: Final[LiteralString] = "CALL db.awaitIndexes(300)"
 
@@ -56,6 +82,8 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     FOR (n:RecallMUpdate) ON (n.namespace, n.said)""",
     """CREATE INDEX recallm_update_expires IF NOT EXISTS
     FOR (n:RecallMUpdate) ON (n.namespace, n.expires)""",
+    """CREATE INDEX recallm_update_item IF NOT EXISTS
+    FOR (n:RecallMUpdate) ON (n.namespace, n.item_key)""",
     """CREATE INDEX recallm_statement_lane IF NOT EXISTS
     FOR (n:RecallMStatement) ON (n.namespace, n.lane, n.key)""",
     """CREATE INDEX recallm_concept_t_index IF NOT EXISTS
@@ -68,5 +96,8 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     FOR ()-[n:HOLDS]-() ON (n.namespace, n.stem, n.key)""",
     """CREATE INDEX recallm_evidence IF NOT EXISTS
     FOR ()-[n:EVIDENCE]-() ON (n.namespace, n.t)""",
+    """CREATE INDEX recallm_under IF NOT EXISTS
+    FOR ()-[n:UNDER]-() ON (n.namespace, n.path, n.t)""",
 )
-"""Schema version 1."""
+"""Schema version 2. Version 1 had no ``recallm_update_item`` and ``recallm_under``, and its items
+had no ``item_key``, ``paths`` and ``UNDER``."""

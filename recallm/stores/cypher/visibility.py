@@ -12,6 +12,7 @@ __all__ = [
     "STATEMENT_HIDDEN",
     "STATEMENT_SEEN",
     "STATEMENT_SHOWN",
+    "UPDATE_MEETS",
     "UPDATE_SEEN",
 ]
 
@@ -51,15 +52,38 @@ RELATION_SEEN: Final[LiteralString] = (
 )"""
 )
 
-MEETS: Final[LiteralString] = """(
+_PASSAGE_MEETS: Final[LiteralString] = """(
+    ($speakers = [] OR u.speaker IN $speakers)
+    AND ($paths = [] OR any(path IN $paths WHERE path IN u.paths))
+    AND all(entry IN $metadata WHERE entry IN u.metadata)
+)"""
+
+MEETS: Final[LiteralString] = (
+    """(
     NOT $filtered OR (
         s.key >= $since_key AND s.key < $until_key
         AND (NOT $timed OR s.said >= $since_said AND s.said <= $until_said)
         AND ($lanes = [] OR s.lane IN $lanes)
-        AND ($speakers = [] AND $metadata = [] OR EXISTS {
+        AND ($speakers = [] AND $metadata = [] AND $paths = [] OR EXISTS {
             MATCH (s)<-[:HAS]-(u:RecallMUpdate)
-            WHERE ($speakers = [] OR u.speaker IN $speakers)
-                AND all(entry IN $metadata WHERE entry IN u.metadata)
+            WHERE """
+    + _PASSAGE_MEETS
+    + """
         })
     )
 )"""
+)
+"""Whether a statement meets a filter."""
+
+UPDATE_MEETS: Final[LiteralString] = (
+    """(
+    NOT $filtered OR (
+        (NOT $timed OR u.said >= $since_said AND u.said <= $until_said)
+        AND ($lanes = [] OR u.lane IN $lanes)
+        AND """
+    + _PASSAGE_MEETS
+    + """
+    )
+)"""
+)
+"""Whether a passage meets a filter, but for bounds of t: the query's index knows those."""

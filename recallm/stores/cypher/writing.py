@@ -9,10 +9,12 @@ __all__ = [
     "CONCEPTS_AND_STEMS",
     "CONTEXT_VERSION",
     "ENTITIES",
+    "EXPIRE",
     "IS_EMPTY",
     "KNOWN_ENTITIES",
     "KNOWN_TRIPLETS",
     "LOCK",
+    "OPEN_SESSION",
     "RECOMPUTE_CONCEPTS",
     "RELATIONS",
     "SUMMARY",
@@ -32,10 +34,21 @@ CALL (n) {
     MATCH (u:RecallMUpdate {namespace: n.rows, id_key: id})
     RETURN collect([id, u.t, u.digest]) AS known
 }
-RETURN n.rows AS rows, n.t AS t, n.open_session AS open_session, n.open_said AS open_said, known
+CALL (n) {
+    UNWIND $items AS item
+    MATCH (u:RecallMUpdate {namespace: n.rows, item_key: item})
+    RETURN collect([item, u.t, u.id_key]) AS kept
+}
+RETURN n.rows AS rows, n.t AS t, n.open_session AS open_session, n.open_said AS open_said,
+    known, kept
 """
 """Setting a property locks the node until the transaction ends: what is read after it, t above
 all, no other writer of the namespace can change. ``rows`` is the namespace of all other queries.
+"""
+
+OPEN_SESSION: Final[LiteralString] = """
+MATCH (n:RecallMNamespace {rows: $namespace})
+RETURN n.open_session AS open_session, n.open_said AS open_said
 """
 
 KNOWN_ENTITIES: Final[LiteralString] = """
@@ -77,6 +90,11 @@ UPDATES: Final[LiteralString] = """
 UNWIND $updates AS row
 CREATE (u:RecallMUpdate)
 SET u = row.properties
+WITH u, row
+CALL (u, row) {
+    UNWIND row.paths AS path
+    CREATE (u)-[:UNDER {namespace: $namespace, path: path, t: u.t}]->(u)
+}
 WITH u, row
 UNWIND row.statements AS said
 CREATE (u)-[:HAS]->(s:RecallMStatement)
@@ -162,6 +180,24 @@ MATCH (n:RecallMNamespace {rows: $namespace})
 SET n.t = $t, n.statements = n.statements + $statements, n.terms = n.terms + $terms,
     n.sessions = n.sessions + sessions, n.open_session = $open_session, n.open_said = $open_said
 """
+
+EXPIRE: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (u:RecallMUpdate {namespace: $namespace, id_key: row.id})
+SET u.expires_at = row.expires_at, u.expires = row.expires
+WITH u, row
+CALL (u, row) {
+    MATCH (u)-[:HAS]->(s:RecallMStatement)
+    SET s.expires = row.expires
+}
+CALL (u, row) {
+    MATCH (:RecallMConcept)-[e:EVIDENCE]->(:RecallMConcept)
+    WHERE e.namespace = $namespace AND e.t = u.t
+    SET e.expires = row.expires
+}
+RETURN count(u) AS passages
+"""
+"""All that has the expiry of its update."""
 
 IS_EMPTY: Final[LiteralString] = """
 RETURN NOT EXISTS { MATCH (u:RecallMUpdate) WHERE u.namespace = $namespace AND u.t > 0 } AS empty

@@ -83,7 +83,7 @@ class Batch:
             self._add_passage(update, update.text, t_index)
         elif update.entities or update.triplets:
             properties = update_out(self.namespace, update, t_index, None)
-            self.updates.append({"properties": properties, "statements": []})
+            self.updates.append({"properties": properties, "statements": [], "paths": []})
         for entity in update.entities:
             self._add_entity(entity, t_index)
 
@@ -95,7 +95,9 @@ class Batch:
     def _add_passage(self, update: PreparedUpdate, text: str, t_index: int) -> None:
         properties = update_out(self.namespace, update, t_index, self._session_key(update, t_index))
         said = [self._add_statement(properties, text, statement) for statement in update.statements]
-        self.updates.append({"properties": properties, "statements": said})
+        self.updates.append(
+            {"properties": properties, "statements": said, "paths": properties["paths"] or []}
+        )
         for name in {mention.name for it in update.statements for mention in it.concepts}:
             self.concepts[key_of(name)]["updates"] += 1
         self._add_relations(update, properties)

@@ -13,7 +13,7 @@ from recallm.stores.cypher import forgetting as cypher
 from recallm.stores.neo4j.batch import TripletKey, triplet_key
 from recallm.stores.neo4j.connection import Row, Tx, chunks, rows
 from recallm.stores.neo4j.values import fresh_rows, instant, key_of, micros
-from recallm.stores.neo4j.writing import lock, recompute_concepts
+from recallm.stores.neo4j.writing import recompute_concepts
 from recallm.stores.redaction import redact
 from recallm.stores.sessions import derived_sessions, session_key_of
 
@@ -36,17 +36,13 @@ class _Selected:
 
 @dataclass(slots=True)
 class Forgetting:
-    """One ``forget`` or ``delete_graph``; holds the namespace's lock from its start."""
+    """One ``forget`` or ``delete_graph``, under the namespace's lock, which the caller took;
+    ``_key`` is the namespace of its rows."""
 
     _tx: Tx
-    _name: str
+    _key: str
     _counted: Counter[str] = field(default_factory=Counter)
     _concepts: set[str] = field(default_factory=set)
-
-    _key: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._key = lock(self._tx, self._name)["rows"]
 
     def forget(self, selection: Selection) -> Forgotten:
         """See ``GraphStore.forget``."""
@@ -54,11 +50,23 @@ class Forgetting:
             counts = self._rows(cypher.COUNT_EVERYTHING)[0]
             self._rows(cypher.FORGET_EVERYTHING, fresh=fresh_rows(), garbage=fresh_rows())
             return Forgotten(**counts)
-        selected = self._select(selection)
         entities: set[str] = set()
         if selection.kind == "concept":
             found = self._rows(cypher.ENTITIES_ON, value=key_of(str(selection.value)))
             entities = {row["entity"] for row in found}
+        return self._forget(self._select(selection), entities)
+
+    def forget_updates(self, ts: Collection[int]) -> Forgotten:
+        """Forget the updates at these t, as by their ids."""
+        found = [
+            row
+            for chunk in chunks(ts)
+            for row in self._rows(cypher.SELECT["ts"], value=chunk)
+        ]
+        return self._forget(_selected(found), ())
+
+    def _forget(self, selected: Sequence[_Selected], entities: Collection[str]) -> Forgotten:
+        """Forget what is selected, and these entities with it."""
         for chunk in chunks(selected):
             self._forget_statements(chunk)
         shown_entities, shown_triplets = self._drop_shown(selected)
@@ -94,6 +102,8 @@ class Forgetting:
                 )
             case "concept":
                 found = self._rows(cypher.SELECT_CONCEPT, value=key_of(str(value)))
+            case "expired" if isinstance(value, datetime):
+                found = self._rows(cypher.SELECT["expired"], value=micros(value))
             case "before" if isinstance(value, datetime):
                 found = self._rows(cypher.SELECT["said before"], value=micros(value))
             case "before":
@@ -103,15 +113,7 @@ class Forgetting:
                 found = self._rows(cypher.SELECT["session"], value=lane)
             case kind:
                 found = self._rows(cypher.SELECT[kind], value=key_of(str(value)))
-        return [
-            _Selected(
-                t=row["t"],
-                keys=frozenset(row["keys"]),
-                whole=row["whole"],
-                derived=row["derived"],
-            )
-            for row in found
-        ]
+        return _selected(found)
 
     def _forget_statements(self, selected: Sequence[_Selected]) -> None:
         """Statements with their mentions, postings, vectors, relations and summaries."""
@@ -223,6 +225,15 @@ class Forgetting:
             session_key=derived[last["t"]] if last else None,
             said=last["said"] if last else None,
         )
+
+
+def _selected(found: Iterable[Row]) -> list[_Selected]:
+    return [
+        _Selected(
+            t=row["t"], keys=frozenset(row["keys"]), whole=row["whole"], derived=row["derived"]
+        )
+        for row in found
+    ]
 
 
 def _number(text: str) -> int | None:

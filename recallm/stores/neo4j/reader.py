@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, LiteralString
 
@@ -30,11 +30,13 @@ from recallm.stores.neo4j.connection import Connection, Row, chunks, rows
 from recallm.stores.neo4j.dumping import dump
 from recallm.stores.neo4j.values import (
     BEFORE_NEXT,
+    item_key,
     json_in,
     key_of,
     mapping_out,
     micros,
     passage_in,
+    path_key,
     statement_in,
     summary_in,
 )
@@ -77,6 +79,34 @@ class Neo4jReader:
         """See ``GraphReader.passage``."""
         found = self._ask(cypher.PASSAGE, id=key_of(id))
         return passage_in(found[0]["update"]) if found and found[0]["seen"] else None
+
+    def passages(self, where: Filter, *, limit: int | None = None) -> list[Passage]:
+        """See ``GraphReader.passages``."""
+        conditions = _filter(where)
+        # Where the search enters the graph: the narrowest that an index knows.
+        entry, value = "t", ""
+        if where.path is not None:
+            entry, value = "path", path_key(where.path)
+        elif conditions["lanes"]:
+            entry, value = "session", conditions["lanes"][0]
+        found = self._ask(
+            cypher.PASSAGES[entry],
+            entry=value,
+            after=conditions["since_key"] // BEFORE_NEXT - 1,
+            last=min(self._t, conditions["until_key"] // BEFORE_NEXT - 1),
+            limit=_ENDLESS if limit is None else limit,
+            **conditions,
+        )
+        return [passage_in(row["update"]) for row in found]
+
+    def item(self, path: Sequence[str], key: str) -> Passage | None:
+        """See ``GraphReader.item``."""
+        found = self._ask(cypher.ITEM, item=item_key(path, key))
+        return passage_in(found[0]["update"]) if found else None
+
+    def paths(self) -> list[tuple[str, ...]]:
+        """See ``GraphReader.paths``."""
+        return sorted(tuple(row["path"]) for row in self._ask(cypher.PATHS, root=path_key(())))
 
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
         """See ``GraphReader.statements``."""
@@ -347,4 +377,5 @@ def _filter(where: Filter) -> dict[str, Any]:
         "lanes": [] if session_key is None else [key_of(session_key)],
         "speakers": [] if where.speaker is None else [where.speaker],
         "metadata": mapping_out(where.metadata),
+        "paths": [] if where.path is None else [path_key(where.path)],
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -26,6 +26,7 @@ __all__ = [
     "BEFORE_NEXT",
     "fresh_rows",
     "instant",
+    "item_key",
     "json_in",
     "json_out",
     "key_of",
@@ -36,6 +37,8 @@ __all__ = [
     "micros",
     "moment_in",
     "passage_in",
+    "path_key",
+    "path_keys",
     "sort_of",
     "statement_in",
     "statement_out",
@@ -59,6 +62,21 @@ def key_of(text: str) -> str:
     if short and not text.startswith(_RESERVED):
         return text
     return f"{_RESERVED}#" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def path_key(path: Sequence[str]) -> str:
+    """A path as an index can hold it."""
+    return key_of(json.dumps(list(path), ensure_ascii=False))
+
+
+def path_keys(path: Sequence[str]) -> list[str]:
+    """What ``path`` is at or below: itself and all that it begins with, as ``path_key``."""
+    return [path_key(path[:depth]) for depth in range(len(path) + 1)]
+
+
+def item_key(path: Sequence[str], key: str) -> str:
+    """An item's path and key in one, as an index can hold it."""
+    return key_of(json.dumps([list(path), key], ensure_ascii=False))
 
 
 def fresh_rows() -> str:
@@ -149,6 +167,8 @@ def update_out(
         "metadata": mapping_out(update.metadata),
         "path": list(update.path),
         "key": update.key,
+        "item_key": None if update.key is None else item_key(update.path, update.key),
+        "paths": None if update.key is None else path_keys(update.path),
         "expires_at": None if update.expires_at is None else update.expires_at.isoformat(),
         "expires": None if update.expires_at is None else micros(update.expires_at),
     }
@@ -222,6 +242,7 @@ def statement_in(
         traits=Trait(node["traits"]),
         previous=previous,
         next=next,
+        item_path=None if update["key"] is None else tuple(update["path"]),
     )
 
 

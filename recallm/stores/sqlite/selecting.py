@@ -9,6 +9,7 @@ from datetime import datetime
 
 from recallm.model import MAX_POSITION, NO_POSITION, Selection
 from recallm.stores.sqlite.codec import microseconds
+from recallm.stores.sqlite.lookup import fetch_by, fetch_from
 
 __all__ = ["Selected", "select"]
 
@@ -51,11 +52,25 @@ def select(connection: sqlite3.Connection, ns: int, selection: Selection) -> Sel
             value = max(0, min(int(value), 1 << 42))  # type: ignore[arg-type]
         case "statement":
             _select_statement(connection, ns, str(value), selected)
-            return selected
+            return _with_whole_items(connection, ns, selected)
         case _:
             _select_concept(connection, ns, str(value), selected)
-            return selected
+            return _with_whole_items(connection, ns, selected)
     selected.updates = {t for (t,) in connection.execute(sql, (ns, value))}
+    return selected
+
+
+def _with_whole_items(connection: sqlite3.Connection, ns: int, selected: Selected) -> Selected:
+    """``selected``, in which an item is selected as a whole."""
+    items = fetch_by(
+        fetch_from(connection),
+        "SELECT t FROM passage WHERE ns = ? AND key IS NOT NULL AND t IN",
+        selected.statements,
+        lead=(ns,),
+    )
+    for (t_index,) in items:
+        del selected.statements[t_index]
+        selected.updates.add(t_index)
     return selected
 
 

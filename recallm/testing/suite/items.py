@@ -144,6 +144,24 @@ class ItemTests(StoreTests):
         assert forget(store, namespace, "id", "2") == Forgotten(passages=1)
         assert self.item(store, namespace, ("p",), "k") is None
 
+    def test_an_item_is_forgotten_as_a_whole(self, store: GraphStore, namespace: str) -> None:
+        """What is kept with it stays whole or goes: never a part of it."""
+        fields = {"path": ("p",), "metadata": {"value": "Ann met Bo. Bo ran."}}
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann] met [Bo]", "[Bo] ran", key="k", **fields),
+            prepared("2", "[Ann] met [Cy]", "[Cy] ran", key="l", **fields),
+            prepared("3", "[Ann] met [Bo]", "[Bo] ran", **fields),
+        )
+        gone = Forgotten(passages=1, statements=2)
+        assert forget(store, namespace, "statement", "1#1") == gone
+        assert self.ids(store, namespace, Filter()) == "32"
+        gone = Forgotten(passages=1, statements=3, concepts=2, relations=2)
+        assert forget(store, namespace, "concept", "ann") == gone
+        assert self.ids(store, namespace, Filter()) == "3"
+        assert seen(store, namespace)["stats"].statements == 1
+
     def test_passages_are_listed_latest_first(self, store: GraphStore, namespace: str) -> None:
         """Those that meet the filter and that the horizon shows; the limit counts them."""
         tell(
