@@ -23,7 +23,7 @@ def _filled(store: GraphStore, namespace: str) -> None:
         store,
         namespace,
         prepared("first", "[Ann] met [Bo]", entities=(entity("e", "Eve", properties={"a": 1}),)),
-        prepared("2", "[Ann] ran", "[Bo] ran", "[Cy] ran", timestamp=at(0.123456), key="k"),
+        prepared("2", "[Ann] ran", "[Bo] ran", "[Cy] ran", timestamp=at(0.123456)),
         PreparedUpdate(
             id="ignored",
             text=None,
@@ -36,6 +36,7 @@ def _filled(store: GraphStore, namespace: str) -> None:
             "[Ann] sat, [Ann=ann] stood",
             timestamp=at(100),
             path=("a", "b"),
+            key="k",
             expires_at=at(999),
             metadata={"k": {"n": [1, 2.5, "x", None, False]}},
             speaker="Ann",
@@ -66,7 +67,7 @@ class ArchivingTests(StoreTests):
         assert isinstance(five, PreparedUpdate)
         assert isinstance(six, PreparedUpdate)
         assert [u.t_index for u in (two, three, five, six)] == [2, 3, 5, 6]
-        assert (two.id, two.text, two.key) == ("2", "Ann ran Cy ran", "k")
+        assert (two.id, two.text, two.key) == ("2", "Ann ran Cy ran", None)
         assert two.timestamp == at(0.123456)
         assert [(s.position, s.start, s.end) for s in two.statements] == [(0, 0, 7), (2, 8, 14)]
         assert two.neighbours == ()
@@ -80,7 +81,7 @@ class ArchivingTests(StoreTests):
         assert five.entities == (entity("e", "Eve", position=0, properties={"a": 1, "c": {}}),)
         assert five.triplets == (triplet("e", "met", "f", position=0, properties={"b": [1]}),)
         assert five.vectors == (vector(0, b"v\x00"), vector(0, b"w", "n"))
-        assert (five.speaker_concept, five.path) == ("ann", ("a", "b"))
+        assert (five.speaker_concept, five.path, five.key) == ("ann", ("a", "b"), "k")
         assert (five.expires_at, five.metadata) == (
             at(999),
             {"k": {"n": [1, 2.5, "x", None, False]}},

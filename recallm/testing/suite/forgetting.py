@@ -181,7 +181,6 @@ class ForgettingTests(StoreTests):
                 timestamp=at(0),
                 metadata={"k": [1]},
                 path=("a",),
-                key="b",
                 entities=(entity("e", "Eve", position=1), entity("e", "Eve"), entity("f", "Fay")),
                 triplets=(
                     triplet("e", "met", "f", position=1),
@@ -202,7 +201,6 @@ class ForgettingTests(StoreTests):
             timestamp=at(0),
             metadata={"k": [1]},
             path=("a",),
-            key="b",
             entities=(entity("e", "Eve"), entity("f", "Fay")),
             triplets=(triplet("f", "met", "e", position=2),),
             vectors=(vector(0, b"0"), vector(2, b"2")),
