@@ -1,0 +1,106 @@
+"""The values of a store's items: what of one is read by recall, and which meet a filter."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from langgraph.store.base import get_text_at_path
+
+from recallm import InvalidInputError
+
+__all__ = ["meets", "text_of"]
+
+_WORDS_THAT_SPEAK = 3
+"""A string of so many words speaks for itself; a shorter one, or a number, needs its field's name
+("age: 33")."""
+
+_ORDERED: Mapping[str, Callable[[Any, Any], bool]] = {
+    "$gt": operator.gt,
+    "$gte": operator.ge,
+    "$lt": operator.lt,
+    "$lte": operator.le,
+}
+
+
+def text_of(value: Mapping[str, Any], fields: Sequence[str] | None) -> str:
+    """What recall reads of a value, a line for each leaf: all of it, or the texts at ``fields``
+    (paths as LangGraph spells them: ``"a.b"``, ``"list[*].c"``, ``"$"``)."""
+    if fields is None:
+        return "\n".join(_leaves(value, ""))
+    lines: list[str] = []
+    for field in fields:
+        if field in ("$", ""):
+            lines += _leaves(value, "")
+        else:
+            lines += get_text_at_path(dict(value), field)
+    return "\n".join(line for line in lines if line.strip())
+
+
+def _leaves(value: Any, name: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _leaves(inner, str(key))
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _leaves(inner, name)
+    elif isinstance(value, str):
+        if value.strip():
+            speaks = len(value.split()) >= _WORDS_THAT_SPEAK
+            yield value if speaks else f"{name}: {value}"
+    elif value is not None:
+        yield f"{name}: {str(value).lower() if isinstance(value, bool) else value}"
+
+
+def meets(value: Mapping[str, Any], condition: Mapping[str, Any] | None) -> bool:
+    """Whether every field of ``condition`` is met: equal (objects: in the fields that are named),
+    or as its operators say. A field that is missing is like null.
+
+    Raises:
+        InvalidInputError: an operator is unknown.
+
+    """
+    return all(_matches(value.get(name), wanted) for name, wanted in (condition or {}).items())
+
+
+def _matches(found: Any, wanted: Any) -> bool:
+    if isinstance(wanted, Mapping):
+        if any(isinstance(name, str) and name.startswith("$") for name in wanted):
+            return all(_applies(found, name, operand) for name, operand in wanted.items())
+        return isinstance(found, Mapping) and meets(found, wanted)
+    if isinstance(wanted, list | tuple):
+        return (
+            isinstance(found, list | tuple)
+            and len(found) == len(wanted)
+            and all(map(_matches, found, wanted))
+        )
+    return _equal(found, wanted)
+
+
+def _applies(found: Any, name: str, operand: Any) -> bool:
+    if name == "$eq":
+        return _equal(found, operand)
+    if name == "$ne":
+        return not _equal(found, operand)
+    if name not in _ORDERED:
+        raise InvalidInputError(
+            f"{name!r} is no operator of a filter; there are $eq, $ne, {', '.join(_ORDERED)}",
+            argument="filter",
+        )
+    if _is_number(found) and _is_number(operand):
+        return _ORDERED[name](found, operand)
+    if isinstance(found, str) and isinstance(operand, str):
+        return _ORDERED[name](found, operand)
+    return False
+
+
+def _equal(found: Any, wanted: Any) -> bool:
+    """Equal as JSON: true is not 1."""
+    if isinstance(found, bool) or isinstance(wanted, bool):
+        return found is wanted
+    return bool(found == wanted)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
