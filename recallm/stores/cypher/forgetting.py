@@ -56,8 +56,9 @@ SELECT: Final[dict[str, LiteralString]] = {
 
 _PART: Final[LiteralString] = """
 WITH u, collect(s.key) AS keys
-WITH u, keys, COUNT { (u)-[:HAS]->() } = size(keys) AS whole
-RETURN u.t AS t, keys, whole,
+WITH u, keys, u.key IS NOT NULL OR COUNT { (u)-[:HAS]->() } = size(keys) AS whole
+RETURN u.t AS t, CASE WHEN whole THEN COLLECT { MATCH (u)-[:HAS]->(s) RETURN s.key } ELSE keys END
+        AS keys, whole,
     u.session IS NULL AND u.source IS NULL AND u.said IS NOT NULL AS derived
 """
 

@@ -70,7 +70,9 @@ RETURN u AS update, """
 """
 )
 
-_PASSAGES_SEEN: Final[LiteralString] = "u.id IS NOT NULL AND " + UPDATE_SEEN + " AND " + UPDATE_MEETS
+_PASSAGES_SEEN: Final[LiteralString] = (
+    "u.id IS NOT NULL AND " + UPDATE_SEEN + " AND " + UPDATE_MEETS
+)
 
 PASSAGES: Final[dict[str, LiteralString]] = {
     "path": (

@@ -13,11 +13,29 @@ from recallm.stores.cypher import forgetting as cypher
 from recallm.stores.neo4j.batch import TripletKey, triplet_key
 from recallm.stores.neo4j.connection import Row, Tx, chunks, rows
 from recallm.stores.neo4j.values import fresh_rows, instant, key_of, micros
-from recallm.stores.neo4j.writing import recompute_concepts
+from recallm.stores.neo4j.writing import lock, recompute_concepts
 from recallm.stores.redaction import redact
 from recallm.stores.sessions import derived_sessions, session_key_of
 
-__all__ = ["Forgetting"]
+__all__ = ["delete_graph", "forget", "forget_updates"]
+
+
+def forget(tx: Tx, namespace: str, selection: Selection) -> Forgotten:
+    """See ``GraphStore.forget``."""
+    return _Forgetting(tx, lock(tx, namespace)["rows"]).forget(selection)
+
+
+def forget_updates(tx: Tx, key: str, ts: Collection[int]) -> Forgotten:
+    """Forget the updates at these t, as by their ids. The caller holds the namespace's lock;
+    ``key`` is the namespace of its rows."""
+    return _Forgetting(tx, key).forget_updates(ts)
+
+
+def delete_graph(
+    tx: Tx, namespace: str, entities: Collection[str], triplets: Iterable[TripletKey]
+) -> Forgotten:
+    """See ``GraphStore.delete_graph``."""
+    return _Forgetting(tx, lock(tx, namespace)["rows"]).delete_graph(entities, triplets)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +53,9 @@ class _Selected:
 
 
 @dataclass(slots=True)
-class Forgetting:
-    """One ``forget`` or ``delete_graph``, under the namespace's lock, which the caller took;
-    ``_key`` is the namespace of its rows."""
+class _Forgetting:
+    """One ``forget`` or ``delete_graph``, under the namespace's lock; ``_key`` is the namespace of
+    its rows."""
 
     _tx: Tx
     _key: str
@@ -45,7 +63,6 @@ class Forgetting:
     _concepts: set[str] = field(default_factory=set)
 
     def forget(self, selection: Selection) -> Forgotten:
-        """See ``GraphStore.forget``."""
         if selection.kind == "everything":
             counts = self._rows(cypher.COUNT_EVERYTHING)[0]
             self._rows(cypher.FORGET_EVERYTHING, fresh=fresh_rows(), garbage=fresh_rows())
@@ -57,11 +74,8 @@ class Forgetting:
         return self._forget(self._select(selection), entities)
 
     def forget_updates(self, ts: Collection[int]) -> Forgotten:
-        """Forget the updates at these t, as by their ids."""
         found = [
-            row
-            for chunk in chunks(ts)
-            for row in self._rows(cypher.SELECT["ts"], value=chunk)
+            row for chunk in chunks(ts) for row in self._rows(cypher.SELECT["ts"], value=chunk)
         ]
         return self._forget(_selected(found), ())
 
@@ -80,7 +94,6 @@ class Forgetting:
         return Forgotten(**self._counted)
 
     def delete_graph(self, entities: Collection[str], triplets: Iterable[TripletKey]) -> Forgotten:
-        """See ``GraphStore.delete_graph``."""
         self._delete_triplets([list(triplet_key(*triplet)) for triplet in triplets])
         self._delete_entities({key_of(id) for id in entities}, ())
         self._counted["concepts"] += self._recompute_concepts()

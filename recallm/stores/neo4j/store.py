@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
+from functools import partial
 
 from neo4j import Driver, ManagedTransaction
 
@@ -19,10 +21,11 @@ from recallm.model import (
 from recallm.stores.base import SCHEMA_VERSION, Applied
 from recallm.stores.cypher import reading, schema
 from recallm.stores.neo4j.connection import Connection, already_exists, rows
-from recallm.stores.neo4j.forgetting import Forgetting
+from recallm.stores.neo4j.forgetting import delete_graph, forget, forget_updates
 from recallm.stores.neo4j.generations import purge, restore
 from recallm.stores.neo4j.reader import Neo4jReader
-from recallm.stores.neo4j.writing import apply, revise
+from recallm.stores.neo4j.upgrading import mark_items
+from recallm.stores.neo4j.writing import apply, expire, revise
 
 __all__ = ["Neo4jStore"]
 
@@ -38,7 +41,8 @@ class Neo4jStore:
     driver's managed ones, tried again after transient errors.
 
     Readers hold no transaction and no lock, so that they never wait. They see the updates up to
-    the t at which they were opened; what is forgotten while one is open is gone for it too.
+    the t at which they were opened; what is forgotten or replaced while one is open is gone for it
+    too.
 
     Args:
         server: ``bolt://`` or ``neo4j://`` URI (with ``+s`` or ``+ssc`` for TLS), or a driver,
@@ -51,7 +55,8 @@ class Neo4jStore:
     Raises:
         StoreUnavailableError: nothing answers at the address, or it has no such database.
         StoreCredentialsError: the user name or the password is wrong.
-        SchemaVersionError: a newer recallm wrote the database.
+        SchemaVersionError: a newer recallm wrote the database. One of an earlier version is
+            brought up to this one's when it is opened.
         InvalidInputError: the URI cannot be used.
 
     """
@@ -80,9 +85,11 @@ class Neo4jStore:
 
     def _prepare_schema(self) -> None:
         version = self._connection.read(lambda tx: rows(tx, schema.READ_VERSION, {}))[0]["version"]
-        if version is None:
+        if version is None or version < SCHEMA_VERSION:
             self._create_schema()
             self._connection.read(lambda tx: rows(tx, schema.AWAIT_INDEXES, {}))
+            if version is not None:
+                mark_items(self._connection)
             version = self._connection.write(
                 lambda tx: rows(tx, schema.WRITE_VERSION, {"version": SCHEMA_VERSION})
             )[0]["version"]
@@ -110,7 +117,9 @@ class Neo4jStore:
         self._connection.check_open()
         if not updates:
             return []
-        return self._connection.write(lambda tx: apply(tx, namespace, updates))
+        return self._connection.write(
+            lambda tx: apply(tx, namespace, updates, partial(forget_updates, tx))
+        )
 
     @contextmanager
     def reader(self, namespace: str, horizon: Horizon = _ALL) -> Generator[Neo4jReader, None, None]:
@@ -121,11 +130,18 @@ class Neo4jStore:
         """See ``GraphStore.revise``."""
         return self._connection.write(lambda tx: revise(tx, namespace, summary, expected))
 
+    def expire(self, namespace: str, moments: Mapping[str, datetime | None]) -> int:
+        """See ``GraphStore.expire``."""
+        self._connection.check_open()
+        if not moments:
+            return 0
+        return self._connection.write(lambda tx: expire(tx, namespace, moments))
+
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
         """See ``GraphStore.forget``. ``everything`` is forgotten at once, however much it is; its
         rows are deleted in portions before this returns, or, where that fails, when a store is
         opened next."""
-        forgotten = self._connection.write(lambda tx: Forgetting(tx, namespace).forget(selection))
+        forgotten = self._connection.write(lambda tx: forget(tx, namespace, selection))
         if selection.kind == "everything":
             purge(self._connection)
         return forgotten
@@ -139,9 +155,7 @@ class Neo4jStore:
     ) -> Forgotten:
         """See ``GraphStore.delete_graph``."""
         chosen = list(triplets)
-        return self._connection.write(
-            lambda tx: Forgetting(tx, namespace).delete_graph(entities, chosen)
-        )
+        return self._connection.write(lambda tx: delete_graph(tx, namespace, entities, chosen))
 
     def restore(
         self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
