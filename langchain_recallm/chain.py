@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from langchain_core.runnables import (
 
 from langchain_recallm._conversation import Scope, checked_scope
 from langchain_recallm._data import bounded
+from langchain_recallm._limits import checked_limits, checked_memory
 from langchain_recallm._recall import recalled
 from langchain_recallm.llm import checked_model, text_of_reply
 from recallm import InvalidInputError, RecalledContext, RecallM
@@ -49,6 +50,7 @@ def answer_chain(
     until: int | datetime | None = None,
     speaker: str | None = None,
     where: Mapping[str, Any] | None = None,
+    path: Sequence[str] | None = None,
     min_score: float | None = None,
 ) -> Runnable[str | dict[str, Any], dict[str, Any]]:
     """A runnable that answers questions with ``chat_model`` from what ``memory`` recalls.
@@ -77,21 +79,19 @@ def answer_chain(
     ('Coffee.', ['Brandon loves coffee'])
 
     Raises:
-        InvalidInputError: the memory, the model, the prompt or the scope cannot be used; in a run,
-            where the question or another argument cannot.
+        InvalidInputError: an argument cannot be used; a run says so of the filters and of the
+            question.
         ClosedError: in a run, where the memory is closed.
         StoreError: in a run, where the store failed.
         LLMError: in a run, where the model gives neither a message nor a text. What the model
             itself raises comes through.
 
     """
-    if not isinstance(memory, RecallM):
-        raise InvalidInputError(
-            f"memory must be a RecallM, not {type(memory).__name__}", argument="memory"
-        )
+    checked_memory(memory)
+    checked_limits(limit=limit, max_tokens=max_tokens, min_score=min_score)
+    checked_scope(scope)
     model = checked_model(chat_model)
     template = _checked_prompt(prompt)
-    checked_scope(scope)
 
     def recall(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
         inputs = _inputs(given)
@@ -113,6 +113,7 @@ def answer_chain(
                 until=until,
                 speaker=speaker,
                 metadata=where,
+                path=path,
                 min_score=min_score,
             )
             return context

@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from langchain_recallm._conversation import NAMES, Conversation, Scope, memory_of
 from langchain_recallm._data import bounded
 from langchain_recallm._messages import BOTH, Role, checked_roles, role_of, text_of
+from langchain_recallm._turn import asked_last
 from recallm import InvalidInputError, RecallM
 
 __all__ = ["RecallMMemory"]
@@ -42,8 +43,8 @@ class RecallMMemory(BaseMemory):
     speak with the developer's voice. Where a provider refuses two human messages in a row, leave
     ``return_messages`` out and put the variable into the system message.
 
-    The input may be a text, a message, or a list of messages: of these the latest turn counts,
-    what came after the model's last answer.
+    The input may be a text, a message, or a list of messages: of these counts what the user said
+    since the model's last answer.
 
     >>> from recallm import RecallM
     >>> chain_memory = RecallMMemory(memory=RecallM(), session="monday")
@@ -106,7 +107,7 @@ class RecallMMemory(BaseMemory):
         """
         asked = self._asked(inputs)
         conversation = self._conversation()
-        question = _question(asked)
+        question = "\n".join(filter(None, map(text_of, asked)))
         text = bounded(
             conversation.memory,
             lambda room: conversation.recall(
@@ -176,7 +177,8 @@ class RecallMMemory(BaseMemory):
                     f"{error}; say which holds what the user said: input_key='…'",
                     argument="input_key",
                 ) from None
-        return _turn(_messages(inputs, key, "input_key", HumanMessage))
+        messages = _messages(inputs, key, "input_key", HumanMessage)
+        return asked_last(messages)[0] or messages[-1:]
 
     def _answered(self, outputs: Mapping[str, Any]) -> list[BaseMessage]:
         key = self.output_key
@@ -196,8 +198,10 @@ class RecallMMemory(BaseMemory):
                     "output_key='…'",
                     argument="output_key",
                 )
-        messages = _messages(outputs, key, "output_key", AIMessage)
-        return messages[_last_human(messages) + 1 :]
+        answered = _messages(outputs, key, "output_key", AIMessage)
+        # An agent gives back the whole conversation: what the user asked is no answer.
+        places = [place for place, it in enumerate(answered) if role_of(it) == "human"]
+        return answered[places[-1] + 1 :] if places else answered
 
 
 def _messages(
@@ -237,24 +241,3 @@ def _is_content(part: object) -> bool:
     return isinstance(part, str) or (
         isinstance(part, dict) and "type" in part and not part.keys() & {"role", "content"}
     )
-
-
-def _turn(messages: list[BaseMessage]) -> list[BaseMessage]:
-    """The latest turn: the last human message, what stands beside it, and what followed."""
-    last = _last_human(messages)
-    first = last if last >= 0 else len(messages)
-    while first > 0 and role_of(messages[first - 1]) != "ai":
-        first -= 1
-    return messages[first:]
-
-
-def _last_human(messages: Sequence[BaseMessage]) -> int:
-    """The place of the last human message; -1 where there is none."""
-    places = [place for place, message in enumerate(messages) if role_of(message) == "human"]
-    return places[-1] if places else -1
-
-
-def _question(asked: Sequence[BaseMessage]) -> str:
-    """What the user says in a turn; of a turn without a user, all that it says."""
-    said = [message for message in asked if role_of(message) == "human"] or asked
-    return "\n".join(filter(None, map(text_of, said)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -38,8 +38,9 @@ class RecallMRetriever(BaseRetriever):
     ``k``: at most so many statements (with ``ranking="paper"`` concepts' contexts); None: as many
     as ``max_tokens`` allows, or else the memory's own ``limit``, 10: a statement is a sentence, so
     that is no more text than the four chunks of other retrievers. ``max_tokens``, ``as_of``,
-    ``since``, ``until``, ``speaker``, ``session``, ``min_score`` are those of ``RecallM.recall``;
-    ``where`` is its ``metadata`` (``metadata=`` of a LangChain retriever is what tracers are told).
+    ``since``, ``until``, ``speaker``, ``session``, ``path``, ``min_score`` are those of
+    ``RecallM.recall``; ``where`` is its ``metadata`` (``metadata=`` of a LangChain retriever is
+    what tracers are told).
     ``scope="session"`` keeps recall inside the run's conversation, its thread id, where no
     ``session`` is given.
 
@@ -86,6 +87,7 @@ class RecallMRetriever(BaseRetriever):
     session: _Name | None = None
     scope: Scope = "namespace"
     where: Mapping[str, Any] | None = None
+    path: Sequence[str] | None = None
     min_score: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
     order: Literal["time", "score"] = "time"
     mode: Literal["statements", "context"] = "statements"
@@ -147,6 +149,7 @@ class RecallMRetriever(BaseRetriever):
             until=asked.until,
             speaker=asked.speaker,
             metadata=asked.where,
+            path=asked.path,
             min_score=asked.min_score,
         )
         if asked.mode == "context":
