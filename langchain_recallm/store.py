@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -29,6 +29,8 @@ from recallm import InvalidInputError, NewItem, Passage, RecallM
 __all__ = ["RecallMStore"]
 
 _SWEEP_MINUTES = 60.0
+_NOTHING = "(nothing to recall)"
+_LONGEST_SOURCE = 1024
 _AT_FIRST = 20
 """Statements recalled for a search beside those it surely needs: an item may have several."""
 
@@ -178,17 +180,29 @@ class RecallMStore(BaseStore):
 
     def _write(self, ops: list[PutOp]) -> None:
         now = self.memory.now()
-        # Checked before anything is deleted.
-        items = [self._new_item(op, now) for op in ops if op.value is not None]
+        self._put([self._new_item(op, now) for op in ops if op.value is not None])
         for op in ops:
             if op.value is None:
                 self.memory.items.delete(op.namespace, op.key)
-        self.memory.items.put(items)
         if time.monotonic() - self._swept >= self._sweep_every:
             self.sweep_ttl()
 
+    def _put(self, items: list[NewItem]) -> None:
+        try:
+            self.memory.items.put(items)
+        except InvalidInputError as error:
+            if error.argument != "metadata":
+                raise
+            raise InvalidInputError(
+                error.message.replace("metadata", "a value", 1), argument="value"
+            ) from None
+
     def _new_item(self, op: PutOp, now: datetime) -> NewItem:
-        value = dict(op.value or {})
+        if not isinstance(op.value, Mapping):
+            raise InvalidInputError(
+                f"a value must be a mapping, not {type(op.value).__name__}", argument="value"
+            )
+        value = dict(op.value)
         fields = self._fields if op.index is None else op.index
         text = "" if fields is False else text_of(value, fields or None)
         before = self.memory.items.get(op.namespace, op.key)
@@ -196,7 +210,7 @@ class RecallMStore(BaseStore):
         return NewItem(
             path=op.namespace,
             key=op.key,
-            text=text if text.strip() else "(nothing to recall)",
+            text=text if text.strip() else _NOTHING,
             recalled=bool(text.strip()),
             timestamp=now,
             # Each item is a document of its own: what stands beside it says nothing about it.
@@ -212,9 +226,6 @@ class RecallMStore(BaseStore):
         }
         if moments:
             self.memory.expire(moments)
-
-
-_LONGEST_SOURCE = 1024
 
 
 def _after(now: datetime, minutes: float | None) -> datetime | None:
