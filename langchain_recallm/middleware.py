@@ -77,7 +77,7 @@ class RecallMState(AgentState[Any]):
     recalled_memory: NotRequired[Annotated[_Turn, UntrackedValue, PrivateStateAttr]]
 
 
-class RecallMMiddleware(AgentMiddleware[RecallMState, Any, Any]):
+class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     """The memory of an agent: it recalls for what the user says, and remembers the conversation.
 
     ``memory`` is the core; ``namespace`` says whose memory it is: the memory's own by default, a
@@ -159,7 +159,7 @@ class RecallMMiddleware(AgentMiddleware[RecallMState, Any, Any]):
 
     # -- the agent's hooks -----------------------------------------------------------------
 
-    def before_agent(self, state: RecallMState, runtime: Runtime[Any]) -> dict[str, Any]:
+    def before_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any]:
         """Recall for what the user says, then write it.
 
         Raises:
@@ -180,7 +180,7 @@ class RecallMMiddleware(AgentMiddleware[RecallMState, Any, Any]):
         )
         return {_KEY: turn}
 
-    async def abefore_agent(self, state: RecallMState, runtime: Runtime[Any]) -> dict[str, Any]:
+    async def abefore_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any]:
         """``before_agent``, off the event loop."""
         return await asyncio.to_thread(self.before_agent, state, runtime)
 
@@ -213,7 +213,7 @@ class RecallMMiddleware(AgentMiddleware[RecallMState, Any, Any]):
         turn = await asyncio.to_thread(self._resumed, request)
         return _kept(await handler(self._with(request, turn)), turn)
 
-    def after_agent(self, state: RecallMState, runtime: Runtime[Any]) -> None:
+    def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
         """Write what was answered.
 
         Raises:
@@ -222,7 +222,7 @@ class RecallMMiddleware(AgentMiddleware[RecallMState, Any, Any]):
         """
         self._remember(_answers(state), runtime)
 
-    async def aafter_agent(self, state: RecallMState, runtime: Runtime[Any]) -> None:
+    async def aafter_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
         """``after_agent``, off the event loop."""
         await asyncio.to_thread(self.after_agent, state, runtime)
 
@@ -308,7 +308,7 @@ def _kept(response: ModelResponse[Any], turn: _Turn) -> ExtendedModelResponse[An
     return ExtendedModelResponse(model_response=response, command=Command(update={_KEY: turn}))
 
 
-def _answers(state: RecallMState) -> list[BaseMessage]:
+def _answers(state: AgentState[Any]) -> list[BaseMessage]:
     """What this run added to the thread, the user's words left out."""
     messages: list[BaseMessage] = list(state["messages"])
     turn = _turn(state)

@@ -1,0 +1,277 @@
+"""``RecallMMiddleware``: runs that fail, stop and go on; a memory that fails."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import (
+    HumanInTheLoopMiddleware,
+    ModelRetryMiddleware,
+    SummarizationMiddleware,
+)
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from langchain_recallm import RecallMMiddleware
+from recallm import ClosedError, InvalidInputError, RecallM, StoreFullError
+from tests.langchain.agents import human, memory, recalls, system, thread, weather
+from tests.langchain.scripted_model import ScriptedModel, call
+from tests.langchain.written import said
+from tests.neo4j.fixtures import RunningServer
+
+__all__ = ["memory", "recalls"]  # fixtures
+
+
+# -- runs that stop and go on ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["human in the loop", "interrupt_before"])
+def test_a_run_that_goes_on_after_an_interrupt(
+    memory: RecallM, recalls: list[str], how: str
+) -> None:
+    memory.update("Ann lives in Oslo.")
+    model = ScriptedModel(
+        lines=[
+            call("weather", "1", text="Let me look.", city="Oslo"),
+            call("weather", "2", city="Bergen"),
+            "Sunny.",
+        ]
+    )
+    asking = HumanInTheLoopMiddleware(interrupt_on={"weather": True})
+    agent = create_agent(
+        model,
+        [weather],
+        checkpointer=InMemorySaver(),
+        middleware=[RecallMMiddleware(memory=memory), *([asking] if how.startswith("h") else [])],
+        interrupt_before=None if how.startswith("h") else ["tools"],
+    )
+    resume: Any = None
+    if how.startswith("h"):
+        resume = Command(resume={"decisions": [{"type": "approve"}]})
+    agent.invoke(human("What is the weather where Ann lives?"), thread("1"))
+    assert said(memory)[1:] == [("Human", "What is the weather where Ann lives?")]
+    memory.update("Ann lives in Oslo no more, she moved.")  # the turn is told what it was
+    agent.invoke(resume, thread("1"))
+    agent.invoke(resume, thread("1"))
+    assert len(model.sent) == 3
+    assert len({system(messages) for messages in model.sent}) == 1
+    assert "Ann lives in Oslo." in system(model.sent[2])
+    assert recalls == ["What is the weather where Ann lives?"] * 3  # one a run
+    assert said(memory)[3:] == [("AI", "Let me look."), ("AI", "Sunny.")]
+
+
+def test_a_resumed_run_recalls_once(memory: RecallM, recalls: list[str]) -> None:
+    memory.update("Ann lives in Oslo.")
+    model = ScriptedModel(
+        lines=[RuntimeError("down"), *(call("weather", f"{n}", city="Oslo") for n in range(3)), "!"]
+    )
+    agent = create_agent(
+        model,
+        [weather],
+        checkpointer=InMemorySaver(),
+        middleware=[RecallMMiddleware(memory=memory)],
+    )
+    with pytest.raises(RuntimeError):
+        agent.invoke(human("How is it where Ann lives?"), thread("1"))
+    agent.invoke(None, thread("1"))
+    assert len(model.sent) == 5
+    assert len(recalls) == 2
+    assert len({system(messages) for messages in model.sent}) == 1
+    assert "recalled_memory" not in agent.get_state(thread("1")).values
+    assert said(memory)[1:] == [("Human", "How is it where Ann lives?"), ("AI", "!")]
+
+
+@pytest.mark.parametrize("retry", ["resume", "ask again"])
+async def test_a_model_that_fails_does_not_lose_what_the_user_said(
+    memory: RecallM, retry: str
+) -> None:
+    model = ScriptedModel(lines=[RuntimeError("The model is down."), "A nice city."])
+    agent = create_agent(
+        model, checkpointer=InMemorySaver(), middleware=[RecallMMiddleware(memory=memory)]
+    )
+    with pytest.raises(RuntimeError, match="down"):
+        await agent.ainvoke(human("I moved to Oslo."), thread("1"))
+    assert said(memory) == [("Human", "I moved to Oslo.")]
+    again = None if retry == "resume" else human("Tell me of Oslo.")
+    await agent.ainvoke(again, thread("1"))
+    asked = [] if retry == "resume" else [("Human", "Tell me of Oslo.")]
+    assert said(memory) == [("Human", "I moved to Oslo."), *asked, ("AI", "A nice city.")]
+    assert "I moved to Oslo." not in system(model.sent[1])  # it stands in the thread
+
+
+def test_retries_of_the_model_are_one_turn(memory: RecallM, recalls: list[str]) -> None:
+    memory.update("Ann lives in Oslo.")
+    model = ScriptedModel(lines=[RuntimeError("down"), RuntimeError("down"), "Oslo."])
+    retries = ModelRetryMiddleware(max_retries=2, initial_delay=0.0, jitter=False)
+    for middleware in (
+        [RecallMMiddleware(memory=memory), retries],
+        [retries, RecallMMiddleware(memory=memory)],
+    ):
+        model = ScriptedModel(lines=[RuntimeError("down"), RuntimeError("down"), "Oslo."])
+        recalls.clear()
+        create_agent(model, middleware=middleware).invoke(human("Where does Ann live?"))
+        assert len(recalls) == 1
+        assert [system(messages).count("lives in Oslo") for messages in model.sent] == [1, 1, 1]
+
+
+async def test_streams(memory: RecallM) -> None:
+    memory.update("Zanzibar is where Ann lives.")
+    model = ScriptedModel(lines=[call("weather", city="Oslo"), "In Zanzibar"])
+    agent = create_agent(model, [weather], middleware=[RecallMMiddleware(memory=memory)])
+    stream: Any = agent.astream(human("Where does Ann live?"), thread("1"), stream_mode="messages")
+    pieces = [message.text async for message, _ in stream]
+    assert "".join(pieces).endswith("In Zanzibar")
+    assert "Zanzibar is where" in system(model.sent[0])
+    assert [who for who, _ in said(memory)] == [None, "Human", "AI"]
+
+
+def test_a_summary_is_not_what_the_user_said(memory: RecallM) -> None:
+    """LangChain's summaries stand in the thread in the user's name."""
+    summaries = SummarizationMiddleware(
+        ScriptedModel(reply=lambda messages: "They spoke of birds."),
+        trigger=("messages", 4),
+        keep=("messages", 1),
+    )
+    failing = ScriptedModel(
+        lines=["One.", "Two.", RuntimeError("The model is down."), "Three.", "Four."]
+    )
+    agent = create_agent(
+        failing,
+        checkpointer=InMemorySaver(),
+        middleware=[RecallMMiddleware(memory=memory), summaries],
+    )
+    agent.invoke(human("Birds 1."), thread("1"))
+    agent.invoke(human("Birds 2."), thread("1"))
+    with pytest.raises(RuntimeError, match="down"):
+        agent.invoke(human("Birds 3."), thread("1"))
+    agent.invoke(human("Birds 4."), thread("1"))
+    agent.invoke(human("Birds 5."), thread("1"))
+    assert any("They spoke of birds." in str(messages) for messages in failing.sent)
+    assert [text for _, text in said(memory)] == [
+        "Birds 1.", "One.", "Birds 2.", "Two.", "Birds 3.",
+        "Birds 4.", "Three.", "Birds 5.", "Four.",
+    ]  # fmt: skip
+
+
+# -- a memory that fails -----------------------------------------------------------------------
+
+
+def test_a_closed_memory_does_not_cost_the_answer(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    memory = RecallM()
+    memory.close()
+    agent = create_agent(
+        ScriptedModel(lines=["Hi!"]), middleware=[RecallMMiddleware(memory=memory)]
+    )
+    with caplog.at_level(logging.WARNING, "langchain_recallm"):
+        assert agent.invoke(human("Hello!"))["messages"][-1].text == "Hi!"
+    assert [(it.levelname, it.name) for it in caplog.records] == [
+        ("WARNING", "langchain_recallm")
+    ] * 3
+    assert ["nothing was recalled" in it.message for it in caplog.records] == [True, False, False]
+    assert all(it.exc_info and it.exc_info[0] is ClosedError for it in caplog.records)
+
+
+@pytest.mark.parametrize("asynchronous", [True, False])
+async def test_a_failure_is_raised_where_asked_for(asynchronous: bool) -> None:
+    memory = RecallM()
+    memory.close()
+    agent = create_agent(
+        ScriptedModel(lines=["Hi!"]),
+        middleware=[RecallMMiddleware(memory=memory, raise_errors=True)],
+    )
+    if asynchronous:
+        with pytest.raises(ClosedError):
+            await agent.ainvoke(human("Hello!"))
+    else:
+        with pytest.raises(ClosedError):
+            agent.invoke(human("Hello!"))
+
+
+@pytest.mark.parametrize("raise_errors", [True, False])
+def test_a_recall_that_fails_does_not_lose_what_the_user_said(
+    memory: RecallM, monkeypatch: pytest.MonkeyPatch, raise_errors: bool
+) -> None:
+    def broken(self: RecallM, question: str, **how: Any) -> None:
+        raise StoreFullError("no space is left")
+
+    agent = create_agent(
+        ScriptedModel(lines=["Hi!"]),
+        middleware=[RecallMMiddleware(memory=memory, raise_errors=raise_errors)],
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(RecallM, "recall", broken)
+        if raise_errors:
+            with pytest.raises(StoreFullError):
+                agent.invoke(human("Hello!"))
+        else:
+            agent.invoke(human("Hello!"))
+    assert said(memory)[0] == ("Human", "Hello!")
+
+
+def test_a_full_disk_does_not_cost_the_answer(
+    memory: RecallM, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(self: RecallM, items: Any, **how: Any) -> None:
+        raise StoreFullError("no space is left")
+
+    memory.update("Ann lives in Oslo.")
+    monkeypatch.setattr(RecallM, "update_many", full)
+    model = ScriptedModel(lines=["Oslo."])
+    agent = create_agent(model, middleware=[RecallMMiddleware(memory=memory)])
+    assert agent.invoke(human("Where does Ann live?"))["messages"][-1].text == "Oslo."
+    assert "Ann lives in Oslo." in system(model.sent[0])
+    assert [it.message.rpartition(": ")[2] for it in caplog.records] == [
+        "1 message(s) were not remembered"
+    ] * 2
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("memory", "memory.db"),
+        ("scope", "thread"),
+        ("position", "top"),
+        ("roles", ("human", "robot")),
+        ("roles", ()),
+        ("limit", 0),
+        ("limit", True),
+        ("max_tokens", -1),
+        ("max_tokens", 1.5),
+        ("min_score", 2),
+        ("human_prefix", ""),
+        ("ai_prefix", None),
+    ],
+)
+def test_what_cannot_be_used_is_refused_at_once(memory: RecallM, argument: str, value: Any) -> None:
+    with pytest.raises(InvalidInputError) as refused:
+        RecallMMiddleware(**{"memory": memory, argument: value})
+    assert refused.value.argument == argument
+
+
+def test_on_neo4j(neo4j_server: RunningServer) -> None:
+    with RecallM(
+        neo4j_server.uri, auth=neo4j_server.auth, namespace=f"test-{uuid.uuid4()}"
+    ) as memory:
+        model = ScriptedModel(lines=["Noted.", RuntimeError("down"), "Oslo."])
+        agent = create_agent(
+            model, checkpointer=InMemorySaver(), middleware=[RecallMMiddleware(memory=memory)]
+        )
+        agent.invoke(human("Ann lives in Oslo."), thread("1"))
+        with pytest.raises(RuntimeError):
+            agent.invoke(human("Where does Ann live?"), thread("2"))
+        agent.invoke(None, thread("2"))
+        assert system(model.sent[1]) == system(model.sent[2])
+        assert "Human: Ann lives in Oslo." in system(model.sent[2])
+        assert said(memory) == [
+            ("Human", "Ann lives in Oslo."),
+            ("AI", "Noted."),
+            ("Human", "Where does Ann live?"),
+            ("AI", "Oslo."),
+        ]
+        memory.forget(everything=True)
