@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from langchain_recallm._conversation import NAMES, Conversation, Scope, memory_of
 from langchain_recallm._data import bounded
+from langchain_recallm._limits import checked_names
 from langchain_recallm._messages import BOTH, Role, checked_roles, role_of, text_of
 from langchain_recallm._turn import asked_last
 from recallm import InvalidInputError, RecallM
@@ -71,14 +72,15 @@ class RecallMMemory(BaseMemory):
     input_key: str | None = None
     output_key: str | None = None
     return_messages: bool = False
-    human_prefix: _Name = NAMES["human"]
-    ai_prefix: _Name = NAMES["ai"]
+    human_prefix: str = NAMES["human"]
+    ai_prefix: str = NAMES["ai"]
     roles: Annotated[Sequence[Role] | frozenset[Role], BeforeValidator(checked_roles)] = BOTH
     max_tokens: _Count | None = 1000
     limit: _Count | None = 10
 
     @model_validator(mode="after")
-    def _has_a_session(self) -> Self:
+    def _can_work(self) -> Self:
+        checked_names(self.human_prefix, self.ai_prefix)
         if self.scope == "session" and self.session is None:
             raise InvalidInputError(
                 "scope='session' needs a conversation: give a session", argument="session"
@@ -164,7 +166,7 @@ class RecallMMemory(BaseMemory):
             session=self.session,
             scope=self.scope,
             roles=frozenset(self.roles),
-            names={**NAMES, "human": self.human_prefix, "ai": self.ai_prefix},
+            names=checked_names(self.human_prefix, self.ai_prefix),
         )
 
     def _asked(self, inputs: Mapping[str, Any]) -> list[BaseMessage]:

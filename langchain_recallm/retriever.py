@@ -40,13 +40,13 @@ class RecallMRetriever(BaseRetriever):
     that is no more text than the four chunks of other retrievers. ``max_tokens``, ``as_of``,
     ``since``, ``until``, ``speaker``, ``session``, ``path``, ``min_score`` are those of
     ``RecallM.recall``; ``where`` is its ``metadata`` (``metadata=`` of a LangChain retriever is
-    what tracers are told).
-    ``scope="session"`` keeps recall inside the run's conversation, its thread id, where no
-    ``session`` is given.
+    what tracers are told). ``scope="session"`` keeps recall inside the run's conversation, its
+    thread id, where no ``session`` is given.
 
     ``order``: "time", as things became true, or "score", the best first: what a rank fusion such
     as ``EnsembleRetriever`` needs. ``mode="context"`` gives one document with the whole text as it
-    is ready for a prompt, or none where nothing is known.
+    is ready for a prompt, or none where nothing is known. Documents carry no delimiters: whoever
+    writes them into a prompt says that they are data (``answer_chain`` does).
 
     A document's ``id`` is the statement's, its ``page_content`` the statement as it was given.
     ``metadata`` holds ``t_index``, ``timestamp`` (ISO 8601 text, which JSON and vector stores can

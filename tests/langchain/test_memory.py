@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from langchain_classic.chains import ConversationChain, LLMChain
+from langchain_classic.chains import ConversationalRetrievalChain, ConversationChain, LLMChain
 from langchain_classic.memory import CombinedMemory, ConversationBufferMemory
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.load import dumps
@@ -25,13 +25,13 @@ from langchain_core.messages import (
 from langchain_core.outputs import ChatResult
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, PromptTemplate
 
-from langchain_recallm import RecallMMemory
+from langchain_recallm import RecallMMemory, RecallMRetriever
 from recallm import ClosedError, InvalidInputError, RecallM
 from tests.neo4j.fixtures import RunningServer
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:The class `(LLMChain|ConversationChain|ConversationBufferMemory"
-    "|InMemoryChatMessageHistory)` was deprecated:"
+    "ignore:The class `(LLMChain|ConversationChain|ConversationalRetrievalChain|"
+    "ConversationBufferMemory|InMemoryChatMessageHistory)` was deprecated:"
     "langchain_core._api.deprecation.LangChainDeprecationWarning",
 )
 
@@ -319,6 +319,7 @@ def test_what_is_no_text_or_message(core: RecallM, wrong: Any) -> None:
         {"max_tokens": 0},
         {"limit": True},
         {"human_prefix": ""},
+        {"ai_prefix": " "},
         {"session": ""},
         {"sesion": "a"},
         {"memory": "memory.db"},
@@ -561,6 +562,23 @@ def test_beside_another_memory(core: RecallM) -> None:
     result = chain.invoke({"input": "What is my cat called?"})
     assert "Mila" in result["known"]
     assert result["recent"].startswith("Human: My cat is called Mila.")
+
+
+def test_conversational_retrieval_chain(core: RecallM) -> None:
+    """It wants its history as messages, and has two outputs."""
+    core.update("My cat is called Mila.", session="an old one")
+    memory = RecallMMemory(
+        memory=core, memory_key="chat_history", return_messages=True, output_key="answer"
+    )
+    chain = ConversationalRetrievalChain.from_llm(
+        Model(),
+        retriever=RecallMRetriever(memory=core),
+        memory=memory,
+        return_source_documents=True,
+    )
+    result = chain.invoke({"question": "What is my cat called?"})
+    assert [message.type for message in result["chat_history"]] == ["human"]
+    assert written(core)[1:] == [("Human", "What is my cat called?"), ("AI", "Understood.")]
 
 
 def test_a_failing_chain_writes_nothing(core: RecallM) -> None:

@@ -11,12 +11,17 @@ from typing import Any
 
 import pytest
 from langchain_chroma import Chroma
+from langchain_classic.chains import create_retrieval_chain
+from langchain_classic.chains.combine_documents import create_stuff_documents_chain
 from langchain_classic.retrievers import EnsembleRetriever
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.load import dumps
+from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import ConfigurableField, RunnableConfig, RunnableLambda
+from langchain_core.tools import create_retriever_tool
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
 from langchain_recallm import RecallMRetriever
@@ -421,6 +426,20 @@ def test_beside_chroma_by_key(memory: RecallM, chroma: Chroma) -> None:
         id_key="doc",
     )
     assert len(both.invoke("What does Brandon drink?")) == 1
+
+
+def test_as_a_tool(drinks: RecallM) -> None:
+    tool = create_retriever_tool(RecallMRetriever(memory=drinks, k=1), "look", "Look it up.")
+    assert tool.invoke({"query": "What does Brandon love?"}) == "Brandon loves coffee."
+
+
+def test_in_a_retrieval_chain(drinks: RecallM) -> None:
+    prompt = ChatPromptTemplate.from_template("{context}\n{input}")
+    answering = create_stuff_documents_chain(FakeListChatModel(responses=["Tea."]), prompt)
+    chain = create_retrieval_chain(RecallMRetriever(memory=drinks), answering)
+    result = chain.invoke({"input": "What does Brandon drink?"})
+    assert texts(result["context"]) == list(DRINKS)
+    assert result["answer"] == "Tea."
 
 
 def test_tracers(drinks: RecallM) -> None:
