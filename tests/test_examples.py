@@ -40,6 +40,34 @@ def test_demo_recalls_every_answer(tmp_path: Path) -> None:
     assert "Cisco" not in earlier
 
 
+def test_the_langchain_agent_remembers_across_conversations_and_apart_by_user(
+    tmp_path: Path,
+) -> None:
+    output = run("langchain/agent.py", tmp_path)
+    turns, _, recalled = output.partition("\n\n")
+    ann, bo, job = turns.split("Where do I live now?")[1], *turns.split("bo, wednesday: ")[1:]
+    assert "Tromsø" in ann.splitlines()[1]
+    assert "Bergen" in bo
+    assert "I do not know." in job
+    assert recalled.index("Oslo") < recalled.index("Tromsø")
+    assert "Bergen" not in recalled
+
+
+def test_langchain_rag_answers_from_documents_and_from_what_was_said(tmp_path: Path) -> None:
+    output = run("langchain/rag.py", tmp_path)
+    assert "I remember: We booked the hotel Majestic for the first week." in output
+    assert "I remember: York was known as Eboracum by the Romans" in output
+    assert "\nguide: " in output
+    assert "\nsaid before: " in output
+
+
+def test_langchain_migration_shows_the_latest_belief_last(tmp_path: Path) -> None:
+    output = run("langchain/migration.py", tmp_path)
+    _, _, after = output.partition("RecallMMemory")
+    assert after.index("Malaga") < after.index("Porto")
+    assert after.rstrip().endswith("Human: Ingrid has a dog.")
+
+
 def test_the_real_text_names_its_authors_and_licence() -> None:
     attribution = (EXAMPLES / "travel" / "README.md").read_text("utf-8")
     for guide in (EXAMPLES / "travel").glob("*.txt"):
