@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.language_models import FakeListChatModel, FakeListLLM, GenericFakeChatModel
+from langchain_core.language_models import FakeListLLM, GenericFakeChatModel
 from langchain_core.language_models.fake_chat_models import FakeListChatModelError
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_core.messages import AIMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, PromptTemplate
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
@@ -28,6 +27,7 @@ from recallm import (
     RecalledStatement,
     RecallM,
 )
+from tests.langchain.keeping import KeepingModel
 from tests.neo4j.fixtures import RunningServer
 
 QUESTION = "What does Brandon drink?"
@@ -39,24 +39,8 @@ DRINKS = (
 )
 
 
-class Model(FakeListChatModel):
-    """A model that keeps what it was given."""
-
-    responses: list[str] = ["He drinks tea."]  # noqa: RUF012
-    given: list[list[BaseMessage]] = []  # noqa: RUF012
-
-    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        self.given.append(messages)
-        return super()._generate(messages, *args, **kwargs)
-
-    def _stream(
-        self, messages: list[BaseMessage], *args: Any, **kwargs: Any
-    ) -> Iterator[ChatGenerationChunk]:
-        self.given.append(messages)
-        yield from super()._stream(messages, *args, **kwargs)
-
-    def prompt(self) -> str:
-        return "\n".join(str(message.content) for message in self.given[-1])
+def answering(**how: Any) -> KeepingModel:
+    return KeepingModel(**{"responses": ["He drinks tea."], **how})
 
 
 @pytest.fixture
@@ -79,7 +63,7 @@ def texts(statements: tuple[RecalledStatement, ...]) -> tuple[str, ...]:
 
 
 def test_answer_with_its_statements(drinks: RecallM) -> None:
-    model = Model()
+    model = answering()
     result = answer_chain(drinks, model).invoke(QUESTION)
     assert result["question"] == QUESTION
     assert result["answer"] == "He drinks tea."
@@ -91,7 +75,7 @@ def test_answer_with_its_statements(drinks: RecallM) -> None:
 
 
 def test_the_prompt(drinks: RecallM) -> None:
-    model = Model()
+    model = answering()
     result = answer_chain(drinks, model).invoke(QUESTION)
     system, human = model.given[-1]
     assert (system.type, human.type) == ("system", "human")
@@ -100,7 +84,7 @@ def test_the_prompt(drinks: RecallM) -> None:
 
 
 def test_nothing_known_is_said_to_the_model(memory: RecallM) -> None:
-    model = Model(responses=["I do not know."])
+    model = answering(responses=["I do not know."])
     result = answer_chain(memory, model).invoke(QUESTION)
     assert (result["context"], result["statements"]) == ("", ())
     assert result["answer"] == "I do not know."
@@ -108,12 +92,12 @@ def test_nothing_known_is_said_to_the_model(memory: RecallM) -> None:
 
 
 def test_it_writes_nothing(drinks: RecallM) -> None:
-    answer_chain(drinks, Model()).invoke(QUESTION)
+    answer_chain(drinks, answering()).invoke(QUESTION)
     assert drinks.stats().passages == len(DRINKS)
 
 
 def test_a_question_in_a_dict_with_more_for_the_prompt(drinks: RecallM) -> None:
-    model = Model()
+    model = answering()
     prompt = ChatPromptTemplate(
         [
             ("system", "Answer in {language}."),
@@ -150,7 +134,7 @@ def test_the_models_text_alone(drinks: RecallM) -> None:
 )
 def test_remembered_text_is_data(memory: RecallM, evil: str) -> None:
     memory.update(evil)
-    model = Model()
+    model = answering()
     result = answer_chain(memory, model).invoke("What did Brandon say or write?")
     assert result["context"].count("</recalled_memory>") == 1
     assert result["context"].endswith("</recalled_memory>")
@@ -161,7 +145,7 @@ def test_remembered_text_is_data(memory: RecallM, evil: str) -> None:
 
 
 def test_braces_in_a_question(drinks: RecallM) -> None:
-    model = Model()
+    model = answering()
     answer_chain(drinks, model).invoke("What does {Brandon} {context} drink?")
     assert model.prompt().endswith("Question: What does {Brandon} {context} drink?")
 
@@ -183,7 +167,7 @@ def test_limits_and_filters(memory: RecallM) -> None:
     )
 
     def days(**how: Any) -> list[int]:
-        result = answer_chain(memory, Model(), **how).invoke("What is the cat called?")
+        result = answer_chain(memory, answering(), **how).invoke("What is the cat called?")
         assert memory.count_tokens(result["context"]) <= (how.get("max_tokens") or 1000)
         return [statement.t_index for statement in result["statements"]]
 
@@ -203,7 +187,7 @@ def test_limits_and_filters(memory: RecallM) -> None:
 def test_the_papers_ranking() -> None:
     with RecallM(config=RecallConfig(ranking="paper")) as memory:
         memory.update_many(DRINKS)
-        result = answer_chain(memory, Model()).invoke(QUESTION)
+        result = answer_chain(memory, answering()).invoke(QUESTION)
     assert texts(result["statements"]) == DRINKS
 
 
@@ -212,25 +196,25 @@ def test_the_papers_ranking() -> None:
 
 def test_stream(drinks: RecallM) -> None:
     """The statements first, then the answer as the model produces it."""
-    chunks = list(answer_chain(drinks, Model()).stream(QUESTION))
+    chunks = list(answer_chain(drinks, answering()).stream(QUESTION))
     assert texts(chunks[0]["statements"]) == DRINKS
     assert [chunk["answer"] for chunk in chunks[1:]] == list("He drinks tea.")
     whole: Any = chunks[0]
     for chunk in chunks[1:]:
         whole = whole + chunk
-    assert whole == answer_chain(drinks, Model()).invoke(QUESTION)
+    assert whole == answer_chain(drinks, answering()).invoke(QUESTION)
 
 
 async def test_astream(drinks: RecallM) -> None:
     chunks = [
-        chunk async for chunk in answer_chain(drinks, Model()).astream({"question": QUESTION})
+        chunk async for chunk in answer_chain(drinks, answering()).astream({"question": QUESTION})
     ]
     assert texts(chunks[0]["statements"]) == DRINKS
     assert [chunk["answer"] for chunk in chunks[1:]] == list("He drinks tea.")
 
 
 def test_a_stream_does_not_wait_for_the_whole_answer(drinks: RecallM) -> None:
-    chain = answer_chain(drinks, Model(error_on_chunk_number=3))
+    chain = answer_chain(drinks, answering(error_on_chunk_number=3))
     stream = chain.stream(QUESTION)
     assert [next(stream).get("answer") for _ in range(4)] == [None, "H", "e", " "]
     with pytest.raises(FakeListChatModelError):
@@ -238,7 +222,7 @@ def test_a_stream_does_not_wait_for_the_whole_answer(drinks: RecallM) -> None:
 
 
 def test_batch(drinks: RecallM) -> None:
-    chain = answer_chain(drinks, Model(responses=["x"]))
+    chain = answer_chain(drinks, answering(responses=["x"]))
     questions = [f"What does Brandon drink, number {number}?" for number in range(20)]
     results = chain.batch([*questions])
     assert [result["question"] for result in results] == questions
@@ -246,7 +230,7 @@ def test_batch(drinks: RecallM) -> None:
 
 
 async def test_abatch(drinks: RecallM) -> None:
-    chain = answer_chain(drinks, Model(responses=["x"]))
+    chain = answer_chain(drinks, answering(responses=["x"]))
     questions = [f"What does Brandon drink, number {number}?" for number in range(20)]
     results = await chain.abatch([*questions])
     assert [result["question"] for result in results] == questions
@@ -275,7 +259,7 @@ async def test_the_event_loop_is_left() -> None:
     with Slow() as memory:
         memory.update_many(DRINKS)
         watching = asyncio.create_task(watch())
-        await answer_chain(memory, Model()).ainvoke(QUESTION)
+        await answer_chain(memory, answering()).ainvoke(QUESTION)
         watching.cancel()
     assert threading.current_thread() not in where
     assert longest < 0.25
@@ -292,7 +276,7 @@ async def test_many_users(memory: RecallM) -> None:
     """Each run's config says whose memory it recalls, in batches on threads and on a loop."""
     for user in ("ann", "bob"):
         memory.in_namespace(user).update(f"The secret word is {user}{user}.")
-    chain = answer_chain(memory, Model(), namespace=user_of)
+    chain = answer_chain(memory, answering(), namespace=user_of)
     question = "What is the secret word?"
     configs: list[RunnableConfig] = [
         {"configurable": {"user": user}} for _ in range(25) for user in ("ann", "bob")
@@ -310,14 +294,14 @@ async def test_many_users(memory: RecallM) -> None:
     assert "bobbob" in result["context"]
     with pytest.raises(KeyError, match="user"):
         chain.invoke(question)
-    assert answer_chain(memory, Model()).invoke(question)["statements"] == ()
-    assert answer_chain(memory, Model(), namespace="ann").invoke(question)["statements"]
+    assert answer_chain(memory, answering()).invoke(question)["statements"] == ()
+    assert answer_chain(memory, answering(), namespace="ann").invoke(question)["statements"]
 
 
 def test_the_scope_of_a_session(memory: RecallM) -> None:
     memory.update("My cat is called Mila.", session="one")
     memory.update("My cat is called Rex.", session="two")
-    chain = answer_chain(memory, Model(), scope="session")
+    chain = answer_chain(memory, answering(), scope="session")
     one: RunnableConfig = {"configurable": {"thread_id": "one"}}
     assert texts(chain.invoke("My cat?", one)["statements"]) == ("My cat is called Mila.",)
     with pytest.raises(InvalidInputError, match="needs a conversation"):
@@ -349,7 +333,7 @@ class Seen(BaseCallbackHandler):
 
 
 async def test_tracers_see_the_steps(drinks: RecallM) -> None:
-    chain = answer_chain(drinks, Model())
+    chain = answer_chain(drinks, answering())
     first, second = Seen(), Seen()
     chain.invoke(QUESTION, {"callbacks": [first]})
     await chain.ainvoke(QUESTION, {"callbacks": [second]})
@@ -366,14 +350,14 @@ async def test_tracers_see_the_steps(drinks: RecallM) -> None:
 def test_tracers_see_errors(drinks: RecallM) -> None:
     seen = Seen()
     with pytest.raises(InvalidInputError):
-        answer_chain(drinks, Model(), since="May").invoke(QUESTION, {"callbacks": [seen]})  # type: ignore[arg-type]
+        answer_chain(drinks, answering(), since="May").invoke(QUESTION, {"callbacks": [seen]})  # type: ignore[arg-type]
     assert {type(error) for error in seen.errors} == {InvalidInputError}
 
 
 async def test_events(drinks: RecallM) -> None:
     streamed = [
         event["data"]["chunk"].content
-        async for event in answer_chain(drinks, Model()).astream_events(QUESTION, version="v2")
+        async for event in answer_chain(drinks, answering()).astream_events(QUESTION, version="v2")
         if event["event"] == "on_chat_model_stream"
     ]
     assert "".join(streamed) == "He drinks tea."
@@ -381,7 +365,7 @@ async def test_events(drinks: RecallM) -> None:
 
 def test_schemas_and_graph(drinks: RecallM) -> None:
     """What servers and notebooks ask of a runnable."""
-    chain = answer_chain(drinks, Model())
+    chain = answer_chain(drinks, answering())
     assert chain.get_input_jsonschema()["anyOf"]
     assert chain.get_output_jsonschema()
     assert "recall_memory" in chain.get_graph().draw_mermaid()
@@ -392,7 +376,7 @@ def test_schemas_and_graph(drinks: RecallM) -> None:
 
 @pytest.mark.parametrize("question", [None, 3, {}, {"question": 3}, {"input": "Who?"}, ["Who?"]])
 async def test_no_question(drinks: RecallM, question: Any) -> None:
-    chain = answer_chain(drinks, Model())
+    chain = answer_chain(drinks, answering())
     with pytest.raises(InvalidInputError, match="give a question"):
         chain.invoke(question)
     with pytest.raises(InvalidInputError, match="give a question"):
@@ -400,7 +384,7 @@ async def test_no_question(drinks: RecallM, question: Any) -> None:
 
 
 def test_an_empty_question(drinks: RecallM) -> None:
-    assert answer_chain(drinks, Model()).invoke(" ")["statements"] == ()
+    assert answer_chain(drinks, answering()).invoke(" ")["statements"] == ()
 
 
 @pytest.mark.parametrize(
@@ -418,7 +402,7 @@ def test_an_empty_question(drinks: RecallM) -> None:
     ],
 )
 def test_wrong_arguments(memory: RecallM, argument: str, wrong: Any) -> None:
-    arguments = {"memory": memory, "chat_model": Model(), argument: wrong}
+    arguments = {"memory": memory, "chat_model": answering(), argument: wrong}
     with pytest.raises(InvalidInputError, match=argument) as caught:
         answer_chain(**arguments)
     assert caught.value.argument == argument
@@ -440,7 +424,7 @@ def test_what_the_model_raises_comes_through(drinks: RecallM) -> None:
 
 async def test_a_closed_memory() -> None:
     memory = RecallM()
-    chain = answer_chain(memory, Model())
+    chain = answer_chain(memory, answering())
     memory.close()
     with pytest.raises(ClosedError):
         chain.invoke(QUESTION)
@@ -453,6 +437,6 @@ def test_on_neo4j(neo4j_server: RunningServer) -> None:
         neo4j_server.uri, auth=neo4j_server.auth, namespace=f"test-{uuid.uuid4()}"
     ) as memory:
         memory.update_many(DRINKS)
-        result = answer_chain(memory, Model()).invoke(QUESTION)
+        result = answer_chain(memory, answering()).invoke(QUESTION)
         assert texts(result["statements"]) == DRINKS
         memory.forget(everything=True)

@@ -1,0 +1,166 @@
+"""The retriever in LangChain's own suite, on both stores, and beside what else retrieves."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from langchain_chroma import Chroma
+from langchain_classic.chains import create_retrieval_chain
+from langchain_classic.chains.combine_documents import create_stuff_documents_chain
+from langchain_classic.retrievers import EnsembleRetriever
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.tools import create_retriever_tool
+from langchain_tests.integration_tests import RetrieversIntegrationTests
+
+from langchain_recallm import RecallMRetriever
+from recallm import InvalidInputError, RecallM
+from tests.neo4j.fixtures import RunningServer
+
+DRINKS = (
+    "Brandon loves coffee.",
+    "Brandon drinks tea now.",
+    "Brandon drinks water at night.",
+    "Brandon drinks juice on Sundays.",
+)
+
+
+@pytest.fixture
+def memory() -> Iterator[RecallM]:
+    with RecallM() as memory:
+        yield memory
+
+
+@pytest.fixture
+def drinks(memory: RecallM) -> RecallM:
+    memory.update_many(DRINKS)
+    return memory
+
+
+def texts(documents: list[Document]) -> list[str]:
+    return [document.page_content for document in documents]
+
+
+class OnAnyStore(RetrieversIntegrationTests):
+    @property
+    def retriever_constructor(self) -> type[RecallMRetriever]:
+        return RecallMRetriever
+
+    @property
+    def retriever_constructor_params(self) -> dict[str, Any]:
+        return {"memory": self.memory}
+
+    @property
+    def retriever_query_example(self) -> str:
+        return "What does Brandon drink?"
+
+    memory: RecallM
+
+
+class TestOnSQLite(OnAnyStore):
+    @pytest.fixture(autouse=True)
+    def _filled(self, drinks: RecallM) -> None:
+        self.memory = drinks
+
+
+class TestOnNeo4j(OnAnyStore):
+    @pytest.fixture(autouse=True)
+    def _filled(self, neo4j_server: RunningServer) -> Iterator[None]:
+        with RecallM(
+            neo4j_server.uri, auth=neo4j_server.auth, namespace=f"test-{uuid.uuid4()}"
+        ) as self.memory:
+            self.memory.update_many(DRINKS)
+            yield
+            self.memory.forget(everything=True)
+
+
+# -- among others ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def chroma() -> Iterator[Chroma]:
+    """Chroma's in-memory client is one for the whole process: a collection of this test's own."""
+    store = Chroma(
+        collection_name=f"test-{uuid.uuid4()}",
+        embedding_function=DeterministicFakeEmbedding(size=8),
+    )
+    yield store
+    store.delete_collection()
+
+
+async def test_beside_chroma(drinks: RecallM, chroma: Chroma) -> None:
+    """A rank fusion merges by text: what both find comes first, each text once."""
+    chroma.add_texts(["Brandon drinks water at night.", "The kettle is new."])
+    both = EnsembleRetriever(
+        retrievers=[
+            RecallMRetriever(memory=drinks, order="score", k=2),
+            chroma.as_retriever(search_kwargs={"k": 2}),
+        ],
+        weights=[0.5, 0.5],
+    )
+    found = both.invoke("What does Brandon drink at night?")
+    assert found[0].page_content == "Brandon drinks water at night."
+    assert found[0].metadata["t_index"] == 3  # the first retriever's document stands for both
+    assert len(found) == 3
+    assert sorted(texts(found)) == sorted(
+        texts(await both.ainvoke("What does Brandon drink at night?"))
+    )
+
+
+def test_beside_chroma_by_key(memory: RecallM, chroma: Chroma) -> None:
+    """By ``id_key`` a passage's own metadata says which documents are the same."""
+    memory.update("Brandon drinks water at night.", metadata={"doc": "a"})
+    chroma.add_texts(["Brandon drinks WATER at night!"], metadatas=[{"doc": "a"}])
+    both = EnsembleRetriever(
+        retrievers=[RecallMRetriever(memory=memory, order="score"), chroma.as_retriever()],
+        weights=[0.5, 0.5],
+        id_key="doc",
+    )
+    assert len(both.invoke("What does Brandon drink?")) == 1
+
+
+def test_as_a_tool(drinks: RecallM) -> None:
+    tool = create_retriever_tool(RecallMRetriever(memory=drinks, k=1), "look", "Look it up.")
+    assert tool.invoke({"query": "What does Brandon love?"}) == "Brandon loves coffee."
+
+
+def test_in_a_retrieval_chain(drinks: RecallM) -> None:
+    prompt = ChatPromptTemplate.from_template("{context}\n{input}")
+    answering = create_stuff_documents_chain(FakeListChatModel(responses=["Tea."]), prompt)
+    chain = create_retrieval_chain(RecallMRetriever(memory=drinks), answering)
+    result = chain.invoke({"input": "What does Brandon drink?"})
+    assert texts(result["context"]) == list(DRINKS)
+    assert result["answer"] == "Tea."
+
+
+def test_tracers(drinks: RecallM) -> None:
+    class Seen(BaseCallbackHandler):
+        def __init__(self) -> None:
+            self.found: list[str] = []
+            self.metadata: dict[str, Any] = {}
+            self.errors: list[BaseException] = []
+
+        def on_retriever_start(self, *args: Any, **kwargs: Any) -> None:
+            self.metadata = kwargs["metadata"]
+
+        def on_retriever_end(self, documents: Any, **kwargs: Any) -> None:
+            self.found += texts(list(documents))
+
+        def on_retriever_error(self, error: BaseException, **kwargs: Any) -> None:
+            self.errors.append(error)
+
+    seen = Seen()
+    retriever = RecallMRetriever(memory=drinks, k=1, metadata={"team": "red"})
+    retriever.invoke("What does Brandon love?", config={"callbacks": [seen]})
+    assert seen.found == ["Brandon loves coffee."]
+    assert seen.metadata["team"] == "red"
+    assert seen.metadata["ls_retriever_name"] == "recallm"
+    with pytest.raises(InvalidInputError):
+        retriever.invoke("Who?", config={"callbacks": [seen]}, k=0)
+    assert [type(error) for error in seen.errors] == [InvalidInputError]
