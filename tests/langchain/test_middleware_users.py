@@ -1,0 +1,254 @@
+"""``RecallMMiddleware`` for many at once: users, threads, agents within agents, one event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import BaseMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, MessagesState, StateGraph
+
+from langchain_recallm import RecallMMiddleware
+from recallm import InvalidInputError, RecallM
+from tests.langchain.agents import human, memory, recalls, system, thread, weather
+from tests.langchain.scripted_model import ScriptedModel, call
+from tests.langchain.written import said
+
+__all__ = ["memory", "recalls"]  # fixtures
+
+
+@dataclass
+class User:
+    """The context of a run."""
+
+    name: str
+
+
+def of_user(runtime: Any) -> str:
+    return f"user-{runtime.context.name}"
+
+
+def echo(messages: Sequence[BaseMessage]) -> str:
+    return f"You said: {messages[-1].text}"
+
+
+def users_agent(memory: RecallM, model: ScriptedModel, **how: Any) -> Any:
+    return create_agent(
+        model,
+        checkpointer=InMemorySaver(),
+        context_schema=User,
+        middleware=[RecallMMiddleware(memory=memory, namespace=of_user, raise_errors=True, **how)],
+    )
+
+
+USERS = ("ann", "bob")
+TALKS = [(user, number) for user in USERS for number in range(5)]
+TURNS = 50  # in each: 500 on threads, 500 on the event loop
+
+
+def seen(user: str, number: int) -> list[str]:
+    """What a user says in one conversation: no two sentences are the same."""
+    return [f"{user} saw bird {n}." for n in range(number * TURNS, (number + 1) * TURNS)]
+
+
+def check_nothing_crossed(memory: RecallM, model: ScriptedModel) -> None:
+    assert said(memory) == []
+    for user, number in TALKS:
+        own = memory.in_namespace(f"user-{user}")
+        assert own.stats().passages == 5 * TURNS * 2
+        assert said(own, session=f"{user}-{number}") == [
+            line
+            for text in seen(user, number)
+            for line in (("Human", text), ("AI", f"You said: {text}"))
+        ]
+    without = 0
+    for messages in model.sent:
+        user, other = USERS if messages[-1].text.startswith(USERS[0]) else USERS[::-1]
+        assert other not in str(messages)
+        without += f"{user} saw bird" not in system(messages)
+    assert without <= len(TALKS)  # what is said first has nothing before it
+
+
+def test_two_users_on_threads(memory: RecallM) -> None:
+    """Two users, five conversations each, all at once: nothing crosses, nothing is lost."""
+    model = ScriptedModel(reply=echo)
+    agent = users_agent(memory, model)
+
+    def talk(user: str, number: int) -> None:
+        for text in seen(user, number):
+            agent.invoke(human(text), thread(f"{user}-{number}"), context=User(user))
+
+    with ThreadPoolExecutor(len(TALKS)) as threads:
+        for done in [threads.submit(talk, *it) for it in TALKS]:
+            done.result()
+    check_nothing_crossed(memory, model)
+
+
+async def test_two_users_on_one_event_loop(memory: RecallM) -> None:
+    model = ScriptedModel(reply=echo)
+    agent = users_agent(memory, model)
+
+    async def talk(user: str, number: int) -> None:
+        for text in seen(user, number):
+            await agent.ainvoke(human(text), thread(f"{user}-{number}"), context=User(user))
+
+    await asyncio.gather(*(talk(*it) for it in TALKS))
+    check_nothing_crossed(memory, model)
+
+
+def test_a_namespace_that_cannot_be_told_is_nobodys(
+    memory: RecallM, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing is recalled from, and nothing written into, the memory's own namespace."""
+    memory.update("Ann lives in Oslo.")
+    for namespace in (of_user, lambda _: None, lambda _: "", 42):
+        model = ScriptedModel(lines=["I do not know."])
+        middleware = RecallMMiddleware(memory=memory, namespace=namespace)  # type: ignore[arg-type]
+        agent = create_agent(model, middleware=[middleware])
+        caplog.clear()
+        with caplog.at_level(logging.WARNING, "langchain_recallm"):
+            output = agent.invoke(human("Where does Ann live?"))  # without a context
+        assert output["messages"][-1].text == "I do not know."
+        assert len(model.sent[0]) == 1
+        assert len(caplog.records) == 3
+        assert said(memory) == [(None, "Ann lives in Oslo.")]
+    with pytest.raises(AttributeError):
+        users_agent(memory, ScriptedModel(lines=["?"])).invoke(human("Hi"), thread("1"))
+
+
+def test_a_namespace_by_name(memory: RecallM) -> None:
+    memory.in_namespace("team").update("Ann lives in Oslo.")
+    model = ScriptedModel(lines=["Oslo."])
+    agent = create_agent(model, middleware=[RecallMMiddleware(memory=memory, namespace="team")])
+    agent.invoke(human("Where does Ann live?"))
+    assert "Ann lives in Oslo." in system(model.sent[0])
+    assert said(memory) == []
+    assert len(said(memory.in_namespace("team"))) == 3
+
+
+async def test_the_event_loop_goes_on(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the memory takes, others on the loop do not wait for it."""
+    pause = 0.25
+
+    def slow(name: str) -> None:
+        work = getattr(RecallM, name)
+
+        def slowly(self: RecallM, *args: Any, **kwargs: Any) -> Any:
+            time.sleep(pause)
+            return work(self, *args, **kwargs)
+
+        monkeypatch.setattr(RecallM, name, slowly)
+
+    def slow_name(runtime: Any) -> str:
+        time.sleep(pause)
+        return "ann"
+
+    memory.recall("Is the pipeline loaded?")
+    for name in ("recall", "update_many", "get"):
+        slow(name)
+    model = ScriptedModel(lines=[RuntimeError("down"), "Hm."])
+    middleware = RecallMMiddleware(memory=memory, namespace=slow_name, raise_errors=True)
+    agent = create_agent(model, checkpointer=InMemorySaver(), middleware=[middleware])
+    beats = [time.perf_counter()]
+
+    async def heart() -> None:
+        while True:
+            await asyncio.sleep(0.01)
+            beats.append(time.perf_counter())
+
+    beating = asyncio.create_task(heart())
+    started = time.perf_counter()
+    with pytest.raises(RuntimeError):
+        await agent.ainvoke(human("Hello!"), thread("1"))
+    await agent.ainvoke(None, thread("1"))  # recalls again
+    took = time.perf_counter() - started
+    beating.cancel()
+    assert took > 6 * pause
+    assert max(after - before for before, after in pairwise(beats)) < pause / 2
+
+
+# -- agents within agents ----------------------------------------------------------------------
+
+
+def test_an_agent_that_is_a_tool_of_another(memory: RecallM) -> None:
+    """Each has the memory that it was given; the thread is the same."""
+    expert_model = ScriptedModel(lines=["It snows in Oslo."])
+    expert = create_agent(
+        expert_model,
+        middleware=[RecallMMiddleware(memory=memory, namespace="expert", raise_errors=True)],
+    )
+
+    @tool
+    def ask_expert(question: str) -> str:
+        """Ask the expert."""
+        return str(expert.invoke(human(question))["messages"][-1].text)
+
+    memory.in_namespace("expert").update("Oslo is cold in winter.")
+    memory.update("Ann lives in Oslo.")
+    model = ScriptedModel(lines=[call("ask_expert", question="How is Oslo in winter?"), "Snow."])
+    agent = create_agent(
+        model,
+        [ask_expert],
+        checkpointer=InMemorySaver(),
+        middleware=[RecallMMiddleware(memory=memory, raise_errors=True)],
+    )
+    agent.invoke(human("What should Ann wear?"), thread("1"))
+    assert "Oslo is cold in winter." in system(expert_model.sent[0])
+    assert "Ann lives" not in str(expert_model.sent)
+    assert "Ann lives in Oslo." in system(model.sent[1])
+    assert said(memory, "1") == [("Human", "What should Ann wear?"), ("AI", "Snow.")]
+    assert said(memory.in_namespace("expert"), "1") == [
+        ("Human", "How is Oslo in winter?"),
+        ("AI", "It snows in Oslo."),
+    ]
+
+
+@pytest.mark.parametrize("checkpoints", [True, False])
+def test_agents_one_after_the_other_in_a_graph(
+    memory: RecallM, recalls: list[str], checkpoints: bool
+) -> None:
+    """The second has the user's question and the first one's answer: it is told what the memory
+    knows, and nothing is written twice."""
+    memory.update("Ann lives in Oslo.")
+    first = ScriptedModel(lines=["She lives up north."])
+    second = ScriptedModel(lines=[call("weather", city="Oslo"), "Sunny."])
+    graph = StateGraph(MessagesState)
+    for name, model in (("first", first), ("second", second)):
+        middleware = RecallMMiddleware(memory=memory, raise_errors=True)
+        graph.add_node(name, create_agent(model, [weather], middleware=[middleware], name=name))
+    graph.add_edge(START, "first")
+    graph.add_edge("first", "second")
+    graph.add_edge("second", END)
+    compiled: Any = graph.compile(checkpointer=InMemorySaver() if checkpoints else None)
+    output = compiled.invoke(human("How is it where Ann lives?"), thread("1"))
+    assert set(output) == {"messages"}
+    for model in (first, second):
+        assert all("Ann lives in Oslo." in system(messages) for messages in model.sent)
+    assert len(recalls) == 2
+    assert said(memory, "1") == [
+        ("Human", "How is it where Ann lives?"),
+        ("first", "She lives up north."),
+        ("second", "Sunny."),
+    ]
+
+
+def test_one_memory_of_several_agents(memory: RecallM) -> None:
+    with pytest.raises(InvalidInputError, match="memory"):
+        RecallMMiddleware(memory=None)  # type: ignore[arg-type]
+    for number in range(3):
+        agent = create_agent(
+            ScriptedModel(lines=[f"Answer {number}."]),
+            middleware=[RecallMMiddleware(memory=memory)],
+        )
+        agent.invoke(human(f"Question {number}."), thread("1"))
+    assert len(said(memory, "1")) == 6
