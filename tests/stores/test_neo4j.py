@@ -20,7 +20,7 @@ from recallm.stores.cypher import generations as generations_cypher
 from recallm.stores.cypher import graph as graph_cypher
 from recallm.stores.cypher import reading as reading_cypher
 from recallm.stores.cypher import writing as writing_cypher
-from recallm.stores.neo4j import Neo4jStore, writing
+from recallm.stores.neo4j import Neo4jStore, forgetting, writing
 from recallm.stores.neo4j import store as store_module
 from recallm.stores.neo4j.connection import Tx, rows
 from recallm.testing.marked_text import entity, prepared, triplet
@@ -213,3 +213,36 @@ def test_round_trips_of_an_update(
     many = [f"[Ann] met [N{n}] in [P{n % 7}]" for n in range(200)]
     store.apply(namespace, [prepared("1", *many), prepared("2", *many)])
     assert len(queries) == 5
+
+
+def test_round_trips_of_items(
+    store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many items a batch brings and takes the place of, a handful of queries do it."""
+    queries: list[str] = []
+
+    def counted(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> object:
+        queries.append(query)
+        return rows(tx, query, parameters)
+
+    def items(first: int, last: int) -> list[PreparedUpdate]:
+        return [
+            prepared(f"{n}", f"[Ann] met [N{n % 9}]", path=("p", f"{n % 3}"), key=f"{n % 20}")
+            for n in range(first, last)
+        ]
+
+    monkeypatch.setattr(writing, "rows", counted)
+    monkeypatch.setattr(forgetting, "rows", counted)
+    # The second half of the batch takes the place of the first, before that was ever written.
+    store.apply(namespace, items(0, 120))
+    assert len(queries) == 5
+    queries.clear()
+    applied = store.apply(namespace, items(120, 180))
+    assert [it.t_index for it in applied] == list(range(121, 181))
+    assert len(queries) < 25
+    with store.reader(namespace, Horizon()) as reader:
+        assert [it.id for it in reader.passages(Filter(path=()))] == [
+            f"{n}" for n in range(179, 119, -1)
+        ]
+        assert reader.corpus().statements == 60
+        assert reader.relations(["n1"], limit=9)[0].strength == 6

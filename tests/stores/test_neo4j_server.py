@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
+from typing import LiteralString
 from urllib.parse import urlsplit
 
 import pytest
@@ -23,7 +24,8 @@ from recallm.errors import (
     StoreCredentialsError,
     StoreUnavailableError,
 )
-from recallm.model import Filter, Horizon, PreparedUpdate, Relation
+from recallm.model import Filter, Horizon, PreparedUpdate, Relation, statement_key
+from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.neo4j import Neo4jStore
 from recallm.testing.marked_text import prepared
 from tests.neo4j import guard as guard_module
@@ -95,9 +97,69 @@ def test_opened_by_several_processes_at_once(neo4j_server: RunningServer) -> Non
             for job in [pool.submit(_open_at, server.uri, server.auth, moment) for _ in range(3)]:
                 job.result()
         assert len(_schema(driver, "CONSTRAINT")) == 13
-        assert len(_schema(driver, "INDEX")) == 24
+        assert len(_schema(driver, "INDEX")) == 26
         versions, _, _ = driver.execute_query("MATCH (n:RecallMSchema) RETURN n.version AS v")
-        assert [row["v"] for row in versions] == [1]
+        assert [row["v"] for row in versions] == [SCHEMA_VERSION]
+
+
+def test_a_database_of_version_1(neo4j_server: RunningServer, namespace: str) -> None:
+    """Brought up by whoever opens it, several at once too: an item that an archive brought is
+    found, listed and replaced; what has no key stays as it is."""
+    server = neo4j_server.started_by_the_tests()
+    records = [
+        prepared("1", "[Ann] met [Bo]", path=("p", "q"), key="k", t_index=1),
+        prepared("2", "[Ann] met [Cy]", path=("p", "q"), t_index=2),
+        prepared("3", "[Ann] met [Dee]", path=("p",), key="k" * 5000, t_index=3),
+    ]
+    with GraphDatabase.driver(server.uri, auth=server.auth) as driver:
+        with closing(Neo4jStore(driver)) as store:
+            store.restore(namespace, 3, records)
+            before = seen(store, namespace)
+        as_version_1: list[LiteralString] = [
+            "DROP INDEX recallm_update_item",
+            "DROP INDEX recallm_under",
+            "MATCH ()-[under:UNDER]->() DELETE under",
+            "MATCH (u:RecallMUpdate) REMOVE u.item_key, u.paths",
+            "MATCH (s:RecallMStatement) REMOVE s.paths",
+            "MATCH (n:RecallMSchema) SET n.version = 1",
+        ]
+        for query in as_version_1:
+            driver.execute_query(query)
+        with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as pool:
+            moment = time.time() + 4
+            for job in [pool.submit(_open_at, server.uri, server.auth, moment) for _ in range(3)]:
+                job.result()
+        assert len(_schema(driver, "INDEX")) == 26
+        versions, _, _ = driver.execute_query("MATCH (n:RecallMSchema) RETURN n.version AS v")
+        assert [row["v"] for row in versions] == [SCHEMA_VERSION]
+        loops, _, _ = driver.execute_query(
+            "MATCH (u {namespace: $rows})-[under:UNDER]->(u) RETURN u.id AS id, count(*) AS count",
+            rows=_rows_of(driver, namespace),
+        )
+        assert {row["id"]: row["count"] for row in loops} == {"1": 3, "3": 2}
+        with closing(Neo4jStore(driver)) as store:
+            assert seen(store, namespace) == before
+            with store.reader(namespace, Horizon()) as reader:
+                for path, key, id in [(["p", "q"], "k", "1"), (["p"], "k" * 5000, "3")]:
+                    found = reader.item(path, key)
+                    assert found is not None
+                    assert found.id == id
+                where = Filter(path=("p", "q"))
+                assert [it.id for it in reader.passages(where)] == ["1"]
+                mentions = reader.mentions(["ann"], limit=None, where=where)["ann"]
+                assert mentions.keys == (statement_key(1, 0),)
+            store.apply(namespace, [prepared("4", "[Eve]", path=("p", "q"), key="k")])
+            with store.reader(namespace, Horizon()) as reader:
+                assert [it.id for it in reader.passages(Filter(path=()))] == ["4", "3"]
+
+
+def _rows_of(driver: Driver, namespace: str) -> str:
+    """The namespace of the rows of ``namespace``."""
+    found, _, _ = driver.execute_query(
+        "MATCH (n:RecallMNamespace {key: $key}) RETURN n.rows AS rows", key=namespace
+    )
+    rows: str = found[0]["rows"]
+    return rows
 
 
 def _schema(driver: Driver, kind: str) -> list[str]:
@@ -163,12 +225,13 @@ def test_no_uri(uri: str) -> None:
 def test_a_newer_schema(driver: Driver) -> None:
     """Refused, with what to do; nothing is touched."""
     Neo4jStore(driver).close()
-    driver.execute_query("MATCH (n:RecallMSchema) SET n.version = 2")
+    newer: LiteralString = "MATCH (n:RecallMSchema) SET n.version = $version"
+    driver.execute_query(newer, version=SCHEMA_VERSION + 1)
     try:
         with pytest.raises(SchemaVersionError, match="upgrade recallm"):
             Neo4jStore(driver)
     finally:
-        driver.execute_query("MATCH (n:RecallMSchema) SET n.version = 1")
+        driver.execute_query(newer, version=SCHEMA_VERSION)
 
 
 @pytest.mark.parametrize("messages", range(1, 10))

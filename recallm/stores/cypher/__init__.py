@@ -9,8 +9,8 @@ The graph, one node or relationship a row; every key begins with the namespace:
   ``id``, and its statements. ``said`` and ``expires`` are microseconds since 1970. ``lane`` is the
   resolved session, or a value of the update's own where it has none.
 * ``(item)-[:UNDER]->(item)``, a loop for each path that an item is at or below, with its t,
-  indexed, so that the newest come first; ``paths`` of the item lists them. ``item_key`` is made of
-  its path and key.
+  indexed, so that the newest come first; ``paths`` of the item and of its statements lists them.
+  ``item_key`` is made of the item's path and key.
 * ``(statement)-[:MENTIONS]->(:RecallMConcept)``, ``(statement)-[:HOLDS]->(:RecallMStem)``: with
   what the other end is called and the statement's key, indexed, so that the newest come first.
 * ``(a)-[:RELATES]->(b)`` between concepts (a < b): totals over ``(a)-[:EVIDENCE]->(b)``, one for

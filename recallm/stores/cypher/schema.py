@@ -38,6 +38,11 @@ UNWIND $rows AS row
 MATCH (u:RecallMUpdate {namespace: row.namespace, t: row.t})
 SET u.item_key = row.item_key, u.paths = row.paths
 WITH u, row
+CALL (u, row) {
+    MATCH (u)-[:HAS]->(s:RecallMStatement)
+    SET s.paths = row.paths
+}
+WITH u, row
 UNWIND row.paths AS path
 MERGE (u)-[:UNDER {namespace: row.namespace, path: path, t: row.t}]->(u)
 """

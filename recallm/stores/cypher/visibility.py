@@ -54,7 +54,6 @@ RELATION_SEEN: Final[LiteralString] = (
 
 _PASSAGE_MEETS: Final[LiteralString] = """(
     ($speakers = [] OR u.speaker IN $speakers)
-    AND ($paths = [] OR any(path IN $paths WHERE path IN u.paths))
     AND all(entry IN $metadata WHERE entry IN u.metadata)
 )"""
 
@@ -64,7 +63,8 @@ MEETS: Final[LiteralString] = (
         s.key >= $since_key AND s.key < $until_key
         AND (NOT $timed OR s.said >= $since_said AND s.said <= $until_said)
         AND ($lanes = [] OR s.lane IN $lanes)
-        AND ($speakers = [] AND $metadata = [] AND $paths = [] OR EXISTS {
+        AND ($paths = [] OR any(path IN $paths WHERE path IN s.paths))
+        AND ($speakers = [] AND $metadata = [] OR EXISTS {
             MATCH (s)<-[:HAS]-(u:RecallMUpdate)
             WHERE """
     + _PASSAGE_MEETS
@@ -80,6 +80,7 @@ UPDATE_MEETS: Final[LiteralString] = (
     NOT $filtered OR (
         (NOT $timed OR u.said >= $since_said AND u.said <= $until_said)
         AND ($lanes = [] OR u.lane IN $lanes)
+        AND ($paths = [] OR any(path IN $paths WHERE path IN u.paths))
         AND """
     + _PASSAGE_MEETS
     + """

@@ -200,6 +200,7 @@ def statement_out(
         "key": statement_key(update["t"], statement.position),
         "lane": update["lane"],
         "session_key": update["session_key"],
+        "paths": update["paths"],
         "said": update["said"],
         "expires": update["expires"],
         "text": text[statement.start : statement.end],
