@@ -34,10 +34,12 @@ def test_python_blocks_run_one_after_the_other(
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "readme"}
     for block in blocks("python"):
-        exec(compile(block, str(README), "exec"), names)
+        exec(compile(block, str(README), "exec", dont_inherit=True), names)
     printed = capsys.readouterr().out
     assert "Brazil" in printed
     assert printed.index("Paris") < printed.index("Brazil")
+    assert printed.index("I used to live in Malaga.") < printed.index("Now I live in Porto.")
+    assert printed.index("In Porto.") > printed.index("Brazil")
 
 
 def test_commands_run_one_after_the_other(tmp_path: Path) -> None:
