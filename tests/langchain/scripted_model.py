@@ -19,10 +19,10 @@ Line = str | AIMessage | Exception
 """What is said: a text, a message (with tool calls), or a failure."""
 
 
-def call(name: str, id: str = "call-1", text: str = "", **arguments: Any) -> AIMessage:
+def call(name: str, id: str = "call-1", /, *, says: str = "", **arguments: Any) -> AIMessage:
     """The model calls a tool."""
     return AIMessage(
-        text, tool_calls=[{"name": name, "args": arguments, "id": id, "type": "tool_call"}]
+        says, tool_calls=[{"name": name, "args": arguments, "id": id, "type": "tool_call"}]
     )
 
 

@@ -208,7 +208,7 @@ def test_inside_one_thread(memory: RecallM) -> None:
 
 def test_a_turn_is_remembered_in_its_order_with_its_ids(memory: RecallM) -> None:
     model = ScriptedModel(
-        lines=[call("weather", text="Let me look.", city="Oslo"), AIMessage("Sunny.", name="Sky")]
+        lines=[call("weather", says="Let me look.", city="Oslo"), AIMessage("Sunny.", name="Sky")]
     )
     agent = create_agent(model, [weather], middleware=[RecallMMiddleware(memory=memory)])
     output = agent.invoke(human("How is Oslo?", name="Ann"), thread("monday"))
@@ -232,7 +232,7 @@ def test_the_roles_and_names_asked_for(memory: RecallM) -> None:
         ),
     ):
         own = memory.in_namespace("-".join(roles))
-        model = ScriptedModel(lines=[call("weather", text="Let me look.", city="Oslo"), "Sunny."])
+        model = ScriptedModel(lines=[call("weather", says="Let me look.", city="Oslo"), "Sunny."])
         middleware = RecallMMiddleware(
             memory=own,
             roles=roles,  # type: ignore[arg-type]

@@ -36,7 +36,7 @@ def test_a_run_that_goes_on_after_an_interrupt(
     memory.update("Ann lives in Oslo.")
     model = ScriptedModel(
         lines=[
-            call("weather", "1", text="Let me look.", city="Oslo"),
+            call("weather", "1", says="Let me look.", city="Oslo"),
             call("weather", "2", city="Bergen"),
             "Sunny.",
         ]
