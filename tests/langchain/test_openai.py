@@ -1,0 +1,315 @@
+"""``ChatOpenAI`` for real, over HTTP, against a server on this machine: agent, tools, answers,
+revision; answers, streams, a 429, a 500, a time-out."""
+
+from __future__ import annotations
+
+import json
+import socket
+from typing import Any
+
+import openai
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import ModelRetryMiddleware
+from langchain_core.messages import AIMessageChunk, HumanMessage
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import BaseModel
+
+from langchain_recallm import RecallMMiddleware, answer_chain, as_llm, create_recallm_tools
+from langchain_recallm._data import CLOSING, OPENING
+from recallm import LLMError, RecallConfig, RecallM
+from tests.langchain.agents import human, memory, thread
+from tests.langchain.openai_server import MODEL, OpenAIServer, Reply
+from tests.langchain.written import said
+
+__all__ = ["memory"]  # a fixture
+
+
+@pytest.fixture(autouse=True)
+def nothing_leaves_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No proxy, no tracing, no other key; and a connection elsewhere is an error."""
+    for name in ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "OPENAI_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    connect = socket.socket.connect
+
+    def near(self: socket.socket, address: Any) -> None:
+        assert self.family == socket.AF_UNIX or address[0] == "127.0.0.1", address
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", near)
+
+
+def model_of(server: OpenAIServer, **how: Any) -> ChatOpenAI:
+    how = {"max_retries": 0, "timeout": 5.0, **how}
+    return ChatOpenAI(model=MODEL, base_url=server.base_url, api_key="unused", **how)  # type: ignore[arg-type]
+
+
+def agent_of(server: OpenAIServer, memory: RecallM, tools: Any = (), **how: Any) -> Any:
+    middleware = RecallMMiddleware(memory=memory, raise_errors=True)
+    return create_agent(
+        model_of(server, **how),
+        list(tools),
+        system_prompt="You are kind.",
+        checkpointer=InMemorySaver(),
+        middleware=[middleware],
+    )
+
+
+# -- the agent ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asynchronous", [True, False])
+async def test_an_answer(memory: RecallM, asynchronous: bool) -> None:
+    memory.update("Ann lives in Oslo.")
+    with OpenAIServer("She lives in Oslo.") as server:
+        agent = agent_of(server, memory)
+        if asynchronous:
+            output = await agent.ainvoke(human("Where does Ann live?"), thread("1"))
+        else:
+            output = agent.invoke(human("Where does Ann live?"), thread("1"))
+    answer = output["messages"][-1]
+    assert answer.text == "She lives in Oslo."
+    assert answer.usage_metadata["output_tokens"] == 4
+    (request,) = server.requests
+    assert request.body["model"] == MODEL
+    system, question = request.messages
+    assert system["role"] == "system"
+    assert system["content"].startswith(f"You are kind.\n\n{OPENING}")
+    assert system["content"].endswith(f"Ann lives in Oslo.\n{CLOSING}")
+    assert question == {"role": "user", "content": "Where does Ann live?"}
+    assert said(memory, "1") == [("Human", "Where does Ann live?"), ("AI", "She lives in Oslo.")]
+
+
+@pytest.mark.parametrize("asynchronous", [True, False])
+async def test_a_streamed_answer(memory: RecallM, asynchronous: bool) -> None:
+    memory.update("Ann lives in Oslo.")
+    how: dict[str, Any] = {"stream_mode": "messages"}
+    with OpenAIServer("She lives in Oslo.") as server:
+        agent = agent_of(server, memory, stream_usage=True)
+        if asynchronous:
+            pieces = [it async for it, _ in agent.astream(human("Where?"), thread("1"), **how)]
+        else:
+            pieces = [it for it, _ in agent.stream(human("Where?"), thread("1"), **how)]
+    chunks = [it for it in pieces if isinstance(it, AIMessageChunk)]
+    assert [it.text for it in chunks if it.text] == ["She", " lives", " in", " Oslo."]
+    assert [it.usage_metadata["output_tokens"] for it in chunks if it.usage_metadata] == [4]
+    assert server.requests[0].body["stream"] is True
+    assert said(memory, "1") == [("Human", "Where?"), ("AI", "She lives in Oslo.")]
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_the_models_own_tools(memory: RecallM, streamed: bool) -> None:
+    memory.update("Ann lives in Oslo.", id="a")
+    calls = Reply(
+        text="One moment.",
+        tool_calls=[
+            ("call_1", "save_memory", {"text": "Ann speaks “norsk”."}),
+            ("call_2", "recall_memory", {"query": "Where does Ann live?"}),
+        ],
+    )
+    forget = Reply(tool_calls=[("call_3", "forget_memory", {"id": "a#0"})])
+    with OpenAIServer(calls, forget, "Done.") as server:
+        agent = agent_of(server, memory, create_recallm_tools(memory), streaming=streamed)
+        agent.invoke(human("Tidy up."), thread("1"))
+    first, second, third = server.requests
+    assert [it["function"]["name"] for it in first.body["tools"]] == [
+        "recall_memory",
+        "save_memory",
+        "forget_memory",
+    ]
+    assert "runtime" not in json.dumps(first.body["tools"])
+    results = {it["tool_call_id"]: it["content"] for it in second.messages if it["role"] == "tool"}
+    assert results["call_1"].startswith("Saved as ")
+    assert "[a#0] Ann lives in Oslo." in results["call_2"]
+    assert third.messages[-1]["content"] == "Forgot the statement a#0."
+    assert said(memory) == [
+        ("Human", "Tidy up."),
+        (None, "Ann speaks “norsk”."),
+        ("AI", "One moment."),
+        ("AI", "Done."),
+    ]
+    assert len({it.messages[0]["content"] for it in server.requests}) == 1
+
+
+FAILURES = [
+    (Reply(status=429, retry_after=0.05), openai.RateLimitError),
+    (Reply(status=500), openai.InternalServerError),
+    (Reply(text="Too late.", delay=1.0), openai.APITimeoutError),
+]
+
+
+TOLD: dict[type[Exception], str] = {
+    openai.RateLimitError: "429",
+    openai.InternalServerError: "500",
+    openai.APITimeoutError: "timed out",
+}
+
+
+@pytest.mark.parametrize(("failure", "error"), FAILURES, ids=["429", "500", "time-out"])
+@pytest.mark.parametrize("again", ["resume", "ask again"])
+async def test_a_failure_does_not_lose_what_the_user_said(
+    memory: RecallM, failure: Reply, error: type[Exception], again: str
+) -> None:
+    with OpenAIServer(failure, "Noted.") as server:
+        agent = agent_of(server, memory, timeout=0.3)
+        with pytest.raises(error):
+            await agent.ainvoke(human("I moved to Oslo.", id="message-1"), thread("1"))
+        assert said(memory) == [("Human", "I moved to Oslo.")]
+        retry = None if again == "resume" else human("I moved to Oslo.", id="message-1")
+        output = await agent.ainvoke(retry, thread("1"))
+    assert output["messages"][-1].text == "Noted."
+    assert said(memory) == [("Human", "I moved to Oslo."), ("AI", "Noted.")]
+    assert [it.messages[-1]["content"] for it in server.requests] == ["I moved to Oslo."] * 2
+    assert all(OPENING not in it.messages[0]["content"] for it in server.requests)
+
+
+@pytest.mark.parametrize(("failure", "error"), FAILURES, ids=["429", "500", "time-out"])
+def test_the_clients_own_retries(memory: RecallM, failure: Reply, error: type[Exception]) -> None:
+    """They are one turn: recalled once, written once."""
+    memory.update("Ann lives in Oslo.")
+    with OpenAIServer(failure, failure, "In Oslo.") as server:
+        agent = agent_of(server, memory, timeout=0.3, max_retries=2)
+        output = agent.invoke(human("Where does Ann live?"), thread("1"))
+    assert output["messages"][-1].text == "In Oslo."
+    assert len(server.requests) == 3
+    assert [it.headers["x-stainless-retry-count"] for it in server.requests] == ["0", "1", "2"]
+    assert len({it.messages[0]["content"] for it in server.requests}) == 1
+    assert said(memory, "1") == [("Human", "Where does Ann live?"), ("AI", "In Oslo.")]
+
+
+def test_a_stream_that_breaks_off(memory: RecallM) -> None:
+    """Half an answer is none."""
+    with OpenAIServer(Reply(text="She lives in Oslo.", after=3), "In Oslo.") as server:
+        agent = agent_of(server, memory, streaming=True)
+        with pytest.raises(Exception, match=r"(?i)incomplete|peer closed|connection"):
+            agent.invoke(human("Where does Ann live?"), thread("1"))
+        assert said(memory) == [("Human", "Where does Ann live?")]
+        agent.invoke(None, thread("1"))
+    assert said(memory) == [("Human", "Where does Ann live?"), ("AI", "In Oslo.")]
+
+
+def test_retries_by_another_middleware(memory: RecallM) -> None:
+    with OpenAIServer(Reply(status=500), "Hi.") as server:
+        agent: Any = create_agent(
+            model_of(server),
+            middleware=[
+                RecallMMiddleware(memory=memory, raise_errors=True),
+                ModelRetryMiddleware(max_retries=1, initial_delay=0.0, jitter=False),
+            ],
+        )
+        agent.invoke(human("Hello."))
+    assert said(memory) == [("Human", "Hello."), ("AI", "Hi.")]
+
+
+class City(BaseModel):
+    """Where somebody lives."""
+
+    name: str
+
+
+def test_a_structured_answer(memory: RecallM) -> None:
+    """Given as JSON text by the provider's own means."""
+    with OpenAIServer('{"name": "Oslo"}') as server:
+        agent: Any = create_agent(
+            model_of(server),
+            response_format=City,
+            middleware=[RecallMMiddleware(memory=memory, raise_errors=True)],
+        )
+        output = agent.invoke(human("Where does Ann live?"))
+    assert output["structured_response"] == City(name="Oslo")
+    assert server.requests[0].body["response_format"]["type"] == "json_schema"
+    assert said(memory) == [("Human", "Where does Ann live?"), ("AI", '{"name": "Oslo"}')]
+
+
+def test_an_image_beside_the_question(memory: RecallM) -> None:
+    memory.update("Ann lives in Oslo.")
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    message = HumanMessage([{"type": "text", "text": "Does Ann live here?"}, image])
+    with OpenAIServer("Yes.") as server:
+        agent: Any = create_agent(
+            model_of(server),
+            middleware=[RecallMMiddleware(memory=memory, position="user", raise_errors=True)],
+        )
+        agent.invoke({"messages": [message]})
+    (asked,) = server.requests[0].messages
+    text, picture, block = asked["content"]
+    assert (text["text"], picture) == ("Does Ann live here?", image)
+    assert "Ann lives in Oslo." in block["text"]
+    assert said(memory)[1:] == [("Human", "Does Ann live here?"), ("AI", "Yes.")]
+
+
+# -- the core's language model -----------------------------------------------------------------
+
+
+def revised(body: dict[str, Any]) -> Reply:
+    """What a model makes of the prompt for a context revision."""
+    assert "Brandon" in body["messages"][-1]["content"]
+    return Reply(text="Brandon loves coffee and lives in Oslo.")
+
+
+def test_contexts_are_revised_by_the_chat_model() -> None:
+    with OpenAIServer(script=revised) as server:
+        config = RecallConfig(revise_every=1)
+        with RecallM(llm=as_llm(model_of(server)), config=config) as memory:
+            memory.update("Brandon loves coffee.")
+            update = memory.update("Brandon lives in Oslo.")
+            assert [it.text for it in update.revisions if it.concept == "brandon"] == [
+                "Brandon loves coffee and lives in Oslo."
+            ]
+            assert memory.stats().summaries >= 1
+    assert server.requests
+
+
+@pytest.mark.parametrize(("failure", "error"), FAILURES, ids=["429", "500", "time-out"])
+def test_a_revision_that_fails_loses_nothing(failure: Reply, error: type[Exception]) -> None:
+    with OpenAIServer(*[failure] * 9) as server:
+        llm = as_llm(model_of(server, timeout=0.2))
+        with RecallM(llm=llm, config=RecallConfig(revise_every=1)) as memory:
+            memory.update("Brandon loves coffee.")
+            update = memory.update("Brandon lives in Oslo.")
+            assert update.revisions
+            for revision in update.revisions:
+                assert revision.text is None
+                assert TOLD[error] in str(revision.reason)
+            assert memory.stats().passages == 2
+            with pytest.raises(LLMError, match=TOLD[error]):
+                memory.ask("Where does Brandon live?")
+
+
+# -- the answer chain --------------------------------------------------------------------------
+
+
+async def test_the_answer_chain(memory: RecallM) -> None:
+    memory.update("Ann lives in Oslo.")
+    with OpenAIServer(*["In Oslo."] * 5) as server:
+        chain: Any = answer_chain(memory, model_of(server))
+        results = [
+            chain.invoke("Where does Ann live?"),
+            await chain.ainvoke("Where does Ann live?"),
+            *chain.batch(["Where does Ann live?"] * 2),
+        ]
+        streamed = "".join(it.get("answer", "") for it in chain.stream("Where does Ann live?"))
+    assert streamed == "In Oslo."
+    for result in results:
+        assert result["answer"] == "In Oslo."
+        assert [it.text for it in result["statements"]] == ["Ann lives in Oslo."]
+    assert [bool(it.body.get("stream")) for it in server.requests] == [False] * 4 + [True]
+    for request in server.requests:
+        assert "Ann lives in Oslo." in request.messages[-1]["content"]
+    assert said(memory) == [(None, "Ann lives in Oslo.")]
+
+
+@pytest.mark.parametrize(("failure", "error"), FAILURES, ids=["429", "500", "time-out"])
+def test_the_answer_chain_fails_as_the_model_does(
+    memory: RecallM, failure: Reply, error: type[Exception]
+) -> None:
+    memory.update("Ann lives in Oslo.")
+    with OpenAIServer(failure, failure, "In Oslo.") as server:
+        with pytest.raises(error):
+            answer_chain(memory, model_of(server, timeout=0.3)).invoke("Where does Ann live?")
+        patient = answer_chain(memory, model_of(server, timeout=0.3, max_retries=2))
+        assert patient.invoke("Where does Ann live?")["answer"] == "In Oslo."
