@@ -23,6 +23,7 @@ from recallm import (
     ClosedError,
     InvalidInputError,
     LLMError,
+    NewItem,
     RecallConfig,
     RecalledStatement,
     RecallM,
@@ -182,6 +183,19 @@ def test_limits_and_filters(memory: RecallM) -> None:
     assert days(session="two") == [3, 4]
     assert days(where={"day": 4}) == [4]
     assert days(min_score=1.0) == []
+    assert days(path=["users"]) == []
+    memory.items.put([NewItem(path=("users", "ann"), key="cat", text="My cat is called Mo.")])
+    assert days(path=["users"]) == [5]
+
+
+def test_statements_that_fit_only_without_their_delimiters_are_not_used(memory: RecallM) -> None:
+    """Escaped, the brackets take four times their room: the model is given nothing, so is the
+    caller."""
+    memory.update("Brandon wrote " + 80 * "<")
+    result = answer_chain(memory, answering(), max_tokens=85).invoke("What did Brandon write?")
+    assert (result["context"], result["statements"]) == ("", ())
+    result = answer_chain(memory, answering(), max_tokens=160).invoke("What did Brandon write?")
+    assert len(result["statements"]) == 1
 
 
 def test_the_papers_ranking() -> None:

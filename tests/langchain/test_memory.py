@@ -98,7 +98,7 @@ def test_statements_are_bounded(core: RecallM) -> None:
 
 
 def test_what_is_being_asked_is_no_knowledge(core: RecallM) -> None:
-    """A message that is remembered already (a run that is tried again) is not recalled."""
+    """Of a message that is remembered already (a run is tried again) what came before it is."""
     memory = RecallMMemory(memory=core)
     asked = HumanMessage("Where did I move to?", id="m2")
     memory.save_context({"input": "I moved to Porto."}, {"output": "How nice!"})
@@ -106,6 +106,7 @@ def test_what_is_being_asked_is_no_knowledge(core: RecallM) -> None:
     text = history(memory, asked)
     assert "I moved to Porto." in text
     assert "Where did I move" not in text
+    assert "To Porto." not in text  # its answer came after it
 
 
 def test_empty_questions(core: RecallM) -> None:

@@ -14,7 +14,7 @@ from langchain_core.load import dumps
 from langchain_core.runnables import ConfigurableField, RunnableConfig, RunnableLambda
 
 from langchain_recallm import RecallMRetriever
-from recallm import ClosedError, InvalidInputError, RecallConfig, RecallM
+from recallm import ClosedError, InvalidInputError, NewItem, RecallConfig, RecallM
 
 MAY = datetime(2026, 5, 1, 12, 30, tzinfo=timezone(timedelta(hours=2)))
 DRINKS = (
@@ -163,7 +163,6 @@ FILTERS: list[tuple[dict[str, Any], set[int]]] = [
     ({"where": {"day": 4}}, {4}),
     ({"speaker": "Anna", "session": "two"}, {3}),
     ({"min_score": 1.0}, set()),
-    ({"max_tokens": 25}, {1}),
 ]
 
 
@@ -177,14 +176,25 @@ def test_filters(talk: RecallM, filters: dict[str, Any], days: set[int]) -> None
         return [text.partition(" is ")[0] for text in texts(documents)]
 
     plain = RecallMRetriever(memory=talk)
-    if "max_tokens" in filters:
-        found = plain.invoke(question, **filters)
-        assert len(found) == len(days)
-        assert RecallMRetriever(memory=talk, **filters).invoke(question) == found
-        return
     assert told(RecallMRetriever(memory=talk, **filters).invoke(question)) == expected
     assert told(plain.invoke(question, **filters)) == expected
     assert told(plain.bind(**filters).invoke(question)) == expected
+
+
+def test_tokens(talk: RecallM) -> None:
+    retriever = RecallMRetriever(memory=talk, max_tokens=40)
+    assert len(retriever.invoke("What is the cat called?")) == 2
+    [whole] = retriever.invoke("What is the cat called?", mode="context")
+    assert 20 < whole.metadata["tokens"] <= 40
+    assert retriever.invoke("What is the cat called?", max_tokens=3) == []
+
+
+def test_items_at_a_path(memory: RecallM) -> None:
+    for user in ("ann", "bob"):
+        memory.items.put([NewItem(path=("users", user), key="food", text=f"{user} loves pizza.")])
+    retriever = RecallMRetriever(memory=memory, path=("users", "ann"))
+    assert texts(retriever.invoke("Who loves pizza?")) == ["ann loves pizza."]
+    assert len(retriever.invoke("Who loves pizza?", path=["users"])) == 2
 
 
 def test_a_call_takes_a_filter_back(talk: RecallM) -> None:
@@ -219,6 +229,7 @@ def test_k_is_the_limit_of_the_memory_where_none_is_given() -> None:
         {"mode": "chunks"},
         {"namespace": ""},
         {"where": ["day"]},
+        {"path": "users"},
         {"kk": 3},
     ],
 )
