@@ -15,6 +15,7 @@ from langgraph.store.base import (
     InvalidNamespaceError,
     ListNamespacesOp,
     MatchCondition,
+    Op,
     PutOp,
     SearchOp,
 )
@@ -69,7 +70,7 @@ def keys(items: list[Any]) -> list[str]:
 
 class TestItems:
     def test_a_value_comes_back_verbatim(self, store: RecallMStore) -> None:
-        value = {
+        value: dict[str, Any] = {
             "text": " Zoë’s Katze heißt «Käthe» 猫 😀\n",
             "n": [1, 2.5, True, None, {"a": {"b": []}}],
             "": {"$gt": 1, "a.b": "x", "'": '"\\'},
@@ -131,19 +132,21 @@ class TestItems:
         for namespace in [(), ("a.b",), ("a", ""), ("langgraph", "a"), ("a", 1), ("a\x00",)]:
             with pytest.raises(InvalidNamespaceError):
                 store.put(namespace, "k", {})  # type: ignore[arg-type]
-        for op in [
+        ops: list[Op] = [
             GetOp(("a.b",), "k"),
             PutOp(("a.b",), "k", {"n": 1}),
             SearchOp(("a.b",)),
             ListNamespacesOp((MatchCondition("prefix", ("a.b",)),)),
-        ]:
+        ]
+        for op in ops:
             with pytest.raises(InvalidNamespaceError):
                 store.batch([op])
         assert store.list_namespaces() == []
 
     def test_values_that_cannot_be_kept(self, store: RecallMStore) -> None:
         store.put(("a",), "k", {"n": 1})
-        for bad in ({"d": NOON}, {1: 2}, {"t": (1,)}, {"x": float("nan")}, {"s": "\ud800"}):
+        values: list[Any] = [{"d": NOON}, {1: 2}, {"t": (1,)}, {"x": float("nan")}, {"s": "\ud800"}]
+        for bad in values:
             with pytest.raises(InvalidInputError, match=r"value|surrogate") as caught:
                 store.batch(
                     [
@@ -151,7 +154,7 @@ class TestItems:
                         PutOp(("a",), "m", bad),
                         PutOp(("a",), "k", None),
                     ]
-                )  # type: ignore[dict-item]
+                )
             assert caught.value.argument in ("value", "text")
         with pytest.raises(InvalidInputError, match="must be a mapping"):
             store.put(("a",), "m", ["n"])  # type: ignore[arg-type]

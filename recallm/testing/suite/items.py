@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -146,7 +147,7 @@ class ItemTests(StoreTests):
 
     def test_an_item_is_forgotten_as_a_whole(self, store: GraphStore, namespace: str) -> None:
         """What is kept with it stays whole or goes: never a part of it."""
-        fields = {"path": ("p",), "metadata": {"value": "Ann met Bo. Bo ran."}}
+        fields: dict[str, Any] = {"path": ("p",), "metadata": {"value": "Ann met Bo. Bo ran."}}
         tell(
             store,
             namespace,
