@@ -275,7 +275,7 @@ class TestSearching:
 
     def test_by_recall(self, store: RecallMStore) -> None:
         """What has to do with the query comes first, best first; the rest fills the page."""
-        values = {
+        values: dict[str, dict[str, Any]] = {
             "pet": {"memory": "Ann has a cat that is called Käthe."},
             "job": {"memory": "Ann works as a baker in Oslo."},
             "diet": {"kind": "fact", "content": {"text": "Bo never eats fish."}},
