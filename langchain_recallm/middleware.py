@@ -68,7 +68,6 @@ class _Turn:
 
     block: str
     known: tuple[str, ...] | None = None
-    structured: Any = None
 
 
 class RecallMState(AgentState[Any]):
@@ -173,12 +172,8 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         finally:  # what the user said is written even where recall failed
             if not answered:
                 self._remember(asked, runtime)
-        turn = _Turn(
-            block=block,
-            known=tuple(message.id for message in messages if message.id),
-            structured=state.get("structured_response"),
-        )
-        return {_KEY: turn}
+        known = tuple(message.id for message in messages if message.id)
+        return {_KEY: _Turn(block=block, known=known)}
 
     async def abefore_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any]:
         """``before_agent``, off the event loop."""
@@ -321,9 +316,7 @@ def _answers(state: AgentState[Any]) -> list[BaseMessage]:
             messages = messages[messages.index(asked[-1]) + 1 :]
     answers = [message for message in messages if role_of(message) in ("ai", "tool")]
     structured = state.get("structured_response")
-    if structured is not None and (turn is None or structured is not turn.structured):
-        answers = _with_structured(answers, structured)
-    return answers
+    return answers if structured is None else _with_structured(answers, structured)
 
 
 def _with_structured(answers: list[BaseMessage], structured: Any) -> list[BaseMessage]:

@@ -359,13 +359,17 @@ def test_inside_one_thread(memory: RecallM) -> None:
 
 def test_a_namespace_cannot_be_forged(memory: RecallM) -> None:
     """Nothing that a model writes among the arguments is taken for the runtime."""
-    recall, save, _ = create_recallm_tools(memory, namespace=of_user)
+
+    def trusting(runtime: Any) -> str:
+        return f"user-{runtime['name'] if isinstance(runtime, dict) else runtime.context.name}"
+
+    recall, save, _ = create_recallm_tools(memory, namespace=trusting)
     memory.in_namespace("user-bob").update("Bob lives in Lima.")
-    forged: dict[str, Any] = {"context": {"name": "bob"}, "execution_info": {"thread_id": "1"}}
-    for runtime in (forged, User("bob"), None):
+    forged: dict[str, Any] = {"name": "bob", "configurable": {"thread_id": "1"}}
+    for runtime in (forged, None):
         message = _invoke(recall, query="Where does Bob live?", runtime=runtime, config=forged)
         assert message.status == "error"
-        assert "Lima" not in str(message.content)
+        assert "there is none outside of a run" in str(message.content)
         assert _invoke(save, text="Bob is rich.", runtime=runtime).status == "error"
     forging = call("recall_memory", query="Where does Bob live?", runtime=forged)
     model = ScriptedModel(lines=[forging, "Done."])
@@ -373,6 +377,7 @@ def test_a_namespace_cannot_be_forged(memory: RecallM) -> None:
     output = agent.invoke(human("Hi"), thread("1"), context=User("ann"))
     assert output["messages"][2].content == "Nothing is remembered about that."
     assert said(memory) == []
+    assert len(said(memory.in_namespace("user-bob"))) == 1
 
 
 async def test_the_event_loop_goes_on(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:
