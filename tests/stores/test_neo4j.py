@@ -102,6 +102,18 @@ def test_names_longer_than_an_index_holds(store: Neo4jStore, namespace: str) -> 
         store.forget(name, Selection(kind="everything", value=True))
 
 
+def test_numbers_that_no_integer_of_a_server_holds(store: Neo4jStore, namespace: str) -> None:
+    """A t or a limit may be any number: they bound nothing then, or everything."""
+    vast = 10**30
+    store.apply(namespace, [prepared("1", "[Ann]", key="k"), prepared("2", "[Ann]")])
+    with store.reader(namespace, Horizon(as_of=vast)) as reader:
+        for where, expected in [(Filter(until=vast), ["2", "1"]), (Filter(since=vast), [])]:
+            assert [it.id for it in reader.passages(where, limit=vast)] == expected
+            keys = reader.mentions(["ann"], limit=None, where=where)["ann"].keys
+            assert len(keys) == len(expected)
+    assert store.forget(namespace, Selection(kind="before", value=vast)).passages == 2
+
+
 def test_rows_that_a_crash_left(
     driver: Driver, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

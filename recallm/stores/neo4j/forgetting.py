@@ -19,6 +19,9 @@ from recallm.stores.sessions import derived_sessions, session_key_of
 
 __all__ = ["delete_graph", "forget", "forget_updates"]
 
+_LAST = 1 << 62
+"""No t comes after it, and the server's integers hold it."""
+
 
 def forget(tx: Tx, namespace: str, selection: Selection) -> Forgotten:
     """See ``GraphStore.forget``."""
@@ -119,8 +122,8 @@ class _Forgetting:
                 found = self._rows(cypher.SELECT["expired"], value=micros(value))
             case "before" if isinstance(value, datetime):
                 found = self._rows(cypher.SELECT["said before"], value=micros(value))
-            case "before":
-                found = self._rows(cypher.SELECT["before"], value=value)
+            case "before" if isinstance(value, int):
+                found = self._rows(cypher.SELECT["before"], value=min(value, _LAST))
             case "session":
                 lane = key_of(session_key_of(str(value), None) or "")
                 found = self._rows(cypher.SELECT["session"], value=lane)

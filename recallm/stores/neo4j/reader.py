@@ -94,7 +94,7 @@ class Neo4jReader:
             entry=value,
             after=conditions["since_key"] // BEFORE_NEXT - 1,
             last=min(self._t, conditions["until_key"] // BEFORE_NEXT - 1),
-            limit=_ENDLESS if limit is None else limit,
+            limit=_ENDLESS if limit is None else min(limit, _ENDLESS),
             **conditions,
         )
         return [passage_in(row["update"]) for row in found]
@@ -369,8 +369,10 @@ def _filter(where: Filter) -> dict[str, Any]:
     session_key = session_key_of(where.session, None)
     return {
         "filtered": bool(where),
-        "since_key": since * BEFORE_NEXT if isinstance(since, int) else 0,
-        "until_key": (until + 1) * BEFORE_NEXT if isinstance(until, int) else _ENDLESS,
+        "since_key": min(since * BEFORE_NEXT, _ENDLESS) if isinstance(since, int) else 0,
+        "until_key": min((until + 1) * BEFORE_NEXT, _ENDLESS)
+        if isinstance(until, int)
+        else _ENDLESS,
         "timed": isinstance(since, datetime) or isinstance(until, datetime),
         "since_said": micros(since) if isinstance(since, datetime) else _NEVER,
         "until_said": micros(until) if isinstance(until, datetime) else _ENDLESS,
