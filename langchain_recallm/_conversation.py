@@ -111,8 +111,9 @@ class Conversation:
     ) -> RecalledContext:
         """What helps to answer ``question``; ``how`` are the arguments of ``RecallM.recall``.
 
-        ``besides`` are the messages that ask: where they are remembered already (a run goes on,
-        or is tried again), what came before them is recalled.
+        ``besides`` are the messages that ask: where all are remembered already (a run goes on,
+        or is tried again), what came before them is recalled, as it was at first. Where one is
+        new, all is: between a question that nobody answered and this one, more may have been said.
 
         Raises:
             InvalidInputError: an argument cannot be used, or the scope is the session and there
@@ -123,9 +124,10 @@ class Conversation:
         within = self.within()
         if within is not None:
             how["session"] = within
-        known = [self.memory.get(_id(message)) for message in besides if message.id]
+        asking = [message for message in besides if self._keeps(message)]
+        known = [self.memory.get(_id(message)) for message in asking if message.id]
         asked = [it.t_index for it in known if it is not None and it.session == self.session]
-        if asked:
+        if asked and len(asked) == len(asking):
             how["until"] = min(asked) - 1
         return self.memory.recall(question, **how)
 
@@ -142,12 +144,11 @@ class Conversation:
         items = []
         for message in messages:
             role = role_of(message)
-            text = text_of(message)
-            if role is None or role not in self.roles or not text.strip():
+            if role is None or not self._keeps(message):
                 continue
             items.append(
                 {
-                    "text": text,
+                    "text": text_of(message),
                     "speaker": speaker_of(message, role, self.names),
                     "timestamp": now,
                     "session": self.session,
@@ -168,6 +169,9 @@ class Conversation:
                 items[index]["id"] = _own_id(items[index])
             updates = self._written(items)
         return updates
+
+    def _keeps(self, message: BaseMessage) -> bool:
+        return role_of(message) in self.roles and bool(text_of(message).strip())
 
     def _written(self, items: list[dict[str, Any]]) -> list[KnowledgeUpdate]:
         while True:

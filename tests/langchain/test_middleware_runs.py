@@ -100,7 +100,19 @@ async def test_a_model_that_fails_does_not_lose_what_the_user_said(
     await agent.ainvoke(again, thread("1"))
     asked = [] if retry == "resume" else [("Human", "Tell me of Oslo.")]
     assert said(memory) == [("Human", "I moved to Oslo."), *asked, ("AI", "A nice city.")]
-    assert "I moved to Oslo." not in system(model.sent[1])  # it stands in the thread
+
+
+def test_what_was_said_elsewhere_since_a_model_failed_is_known(memory: RecallM) -> None:
+    model = ScriptedModel(lines=[RuntimeError("down"), "Noted.", "In Oslo."])
+    agent = create_agent(
+        model, checkpointer=InMemorySaver(), middleware=[RecallMMiddleware(memory=memory)]
+    )
+    with pytest.raises(RuntimeError):
+        agent.invoke(human("Where does Ann live?"), thread("1"))
+    agent.invoke(human("Ann lives in Oslo."), thread("2"))
+    agent.invoke(human("Where does Ann live, please?"), thread("1"))
+    assert "Human: Ann lives in Oslo." in system(model.sent[2])
+    assert "please" not in system(model.sent[2])
 
 
 def test_retries_of_the_model_are_one_turn(memory: RecallM, recalls: list[str]) -> None:
