@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,8 +13,9 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import tool
 
 from recallm import RecallM
+from tests.neo4j.fixtures import RunningServer
 
-__all__ = ["human", "memory", "recalls", "system", "thread", "weather"]
+__all__ = ["human", "memory", "recalls", "stored", "system", "thread", "weather"]
 
 
 @tool
@@ -26,6 +28,20 @@ def weather(city: str) -> str:
 def memory() -> Iterator[RecallM]:
     with RecallM() as memory:
         yield memory
+
+
+@pytest.fixture(params=["sqlite", "neo4j"])
+def stored(request: pytest.FixtureRequest) -> Iterator[RecallM]:
+    """A memory in each store, with something in it."""
+    if request.param == "sqlite":
+        memory = RecallM()
+    else:
+        server: RunningServer = request.getfixturevalue("neo4j_server")
+        memory = RecallM(server.uri, auth=server.auth, namespace=f"test-{uuid.uuid4()}")
+    with memory:
+        memory.update_many(["Ann lives in Oslo.", "Bob lives in Lima."], batch_size=2)
+        yield memory
+        memory.forget(everything=True)
 
 
 @pytest.fixture

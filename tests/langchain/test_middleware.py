@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import ModelRequest, wrap_model_call
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import AIMessage, SystemMessage
 from langchain_core.tools import tool
@@ -141,6 +142,22 @@ def test_beside_the_users_message(memory: RecallM, content: Any) -> None:
         assert "Ann lives in Oslo." in asked.text
         if isinstance(content, list):
             assert asked.content[:2] == content
+
+
+def test_where_the_users_message_was_trimmed_away(memory: RecallM) -> None:
+    @wrap_model_call
+    def trim(request: ModelRequest[Any], handler: Any) -> Any:
+        return handler(request.override(messages=request.messages[-1:]))
+
+    memory.update("Ann lives in Oslo.")
+    model = ScriptedModel(lines=[call("weather", city="Oslo"), "Sunny."])
+    beside = RecallMMiddleware(memory=memory, position="user")
+    agent = create_agent(model, [weather], middleware=[trim, beside])
+    agent.invoke(human("What is the weather where Ann lives?"))
+    first, second = model.sent
+    assert "Ann lives in Oslo." in first[-1].text
+    assert [it.type for it in second] == ["system", "tool"]
+    assert "Ann lives in Oslo." in system(second)
 
 
 def test_recalled_text_cannot_close_its_delimiters(memory: RecallM) -> None:

@@ -5,103 +5,29 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import AnyMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from langchain_tests.integration_tests import ToolsIntegrationTests
-from langchain_tests.unit_tests import ToolsUnitTests
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.prebuilt import ToolNode
+from pydantic import BaseModel
 
 from langchain_recallm import RecallMMiddleware, create_recallm_tools
 from langchain_recallm._data import CLOSING, OPENING
 from recallm import InvalidInputError, RecallConfig, RecallM
-from tests.langchain.agents import human, memory, thread
+from tests.langchain.agents import human, memory, stored, thread
 from tests.langchain.scripted_model import ScriptedModel, call
 from tests.langchain.written import passages, said
-from tests.neo4j.fixtures import RunningServer
 
-__all__ = ["memory"]  # a fixture
-
-
-@pytest.fixture(params=["sqlite", "neo4j"])
-def stored(request: pytest.FixtureRequest) -> Iterator[RecallM]:
-    """A memory in each store, with something in it."""
-    if request.param == "sqlite":
-        memory = RecallM()
-    else:
-        server: RunningServer = request.getfixturevalue("neo4j_server")
-        memory = RecallM(server.uri, auth=server.auth, namespace=f"test-{uuid.uuid4()}")
-    with memory:
-        memory.update_many(["Ann lives in Oslo.", "Bob lives in Lima."], batch_size=2)
-        yield memory
-        memory.forget(everything=True)
-
-
-class Suite:
-    """What LangChain's own tests of a tool are given."""
-
-    number: int
-    example: dict[str, Any]
-    tools: list[BaseTool]
-
-    @pytest.fixture(autouse=True)
-    def _tools(self, stored: RecallM) -> None:
-        self.tools = create_recallm_tools(stored)
-
-    @property
-    def tool_constructor(self) -> BaseTool:
-        return self.tools[self.number]
-
-    @property
-    def tool_invoke_params_example(self) -> dict[str, Any]:
-        return self.example
-
-
-class Recall(Suite):
-    number = 0
-    example = {"query": "Where does Ann live?"}  # noqa: RUF012
-
-
-class Save(Suite):
-    number = 1
-    example = {"text": "Ann moved to Bergen."}  # noqa: RUF012
-
-
-class Forget(Suite):
-    number = 2
-    example = {"about": "Ann"}  # noqa: RUF012
-
-
-class TestRecallUnit(Recall, ToolsUnitTests):
-    pass
-
-
-class TestRecallIntegration(Recall, ToolsIntegrationTests):
-    pass
-
-
-class TestSaveUnit(Save, ToolsUnitTests):
-    pass
-
-
-class TestSaveIntegration(Save, ToolsIntegrationTests):
-    pass
-
-
-class TestForgetUnit(Forget, ToolsUnitTests):
-    pass
-
-
-class TestForgetIntegration(Forget, ToolsIntegrationTests):
-    pass
+__all__ = ["memory", "stored"]  # fixtures
 
 
 # -- what the model sees -----------------------------------------------------------------------
@@ -264,6 +190,12 @@ class User:
     name: str
 
 
+class PydanticState(BaseModel):
+    """A state that is no dict."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+
+
 def of_user(runtime: Any) -> str:
     return f"user-{runtime.context.name}"
 
@@ -287,6 +219,19 @@ async def test_the_runtime_says_who_and_where(memory: RecallM, asynchronous: boo
         assert found["session"] == f"{name}-1"
         assert said(memory.in_namespace(f"user-{name}")) == [(None, found["text"])]
     assert said(memory) == []
+
+
+@pytest.mark.parametrize("schema", [MessagesState, PydanticState])
+def test_in_a_graph_of_ones_own(memory: RecallM, schema: Any) -> None:
+    graph: Any = StateGraph(schema)
+    graph.add_node("tools", ToolNode(create_recallm_tools(memory)))
+    graph.add_edge(START, "tools")
+    wanted = call("save_memory", text="Ann likes tea.")
+    graph.compile().invoke({"messages": [HumanMessage("Note it."), wanted]}, thread("1"))
+    assert [(it["session"], it["text"]) for it in passages(memory)] == [("1", "Ann likes tea.")]
+    asking = call("recall_memory", query="What does Ann like?")
+    output = graph.compile().invoke({"messages": [HumanMessage("What?"), asking]}, thread("2"))
+    assert "Ann likes tea." in output["messages"][-1].content
 
 
 def test_a_call_that_is_made_again_saves_once(memory: RecallM) -> None:
