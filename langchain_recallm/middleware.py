@@ -89,6 +89,9 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     to the request, by the memory's counter; ``min_score`` is the least probability to help.
     ``human_prefix`` and ``ai_prefix`` name speakers whose message has no name.
 
+    What the user says is written as it was said, before any middleware that works on the model's
+    messages (as one that redacts them) has seen it.
+
     A failure of the memory is logged (logger ``langchain_recallm``) and the agent answers without
     it; ``raise_errors`` raises it. Namespaces that cannot be told are such a failure: nothing is
     recalled or written then.

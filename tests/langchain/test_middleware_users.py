@@ -138,7 +138,7 @@ def test_a_namespace_by_name(memory: RecallM) -> None:
 
 async def test_the_event_loop_goes_on(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the memory takes, others on the loop do not wait for it."""
-    pause = 0.25
+    pause = 0.4
 
     def slow(name: str) -> None:
         work = getattr(RecallM, name)
@@ -174,7 +174,7 @@ async def test_the_event_loop_goes_on(memory: RecallM, monkeypatch: pytest.Monke
     took = time.perf_counter() - started
     beating.cancel()
     assert took > 6 * pause
-    assert max(after - before for before, after in pairwise(beats)) < pause / 2
+    assert max(after - before for before, after in pairwise(beats)) < 0.3
 
 
 # -- agents within agents ----------------------------------------------------------------------

@@ -138,7 +138,7 @@ def test_the_models_own_tools(memory: RecallM, streamed: bool) -> None:
 FAILURES = [
     (Reply(status=429, retry_after=0.05), openai.RateLimitError),
     (Reply(status=500), openai.InternalServerError),
-    (Reply(text="Too late.", delay=1.0), openai.APITimeoutError),
+    (Reply(text="Too late.", delay=3.0), openai.APITimeoutError),
 ]
 
 
@@ -155,7 +155,7 @@ async def test_a_failure_does_not_lose_what_the_user_said(
     memory: RecallM, failure: Reply, error: type[Exception], again: str
 ) -> None:
     with OpenAIServer(failure, "Noted.") as server:
-        agent = agent_of(server, memory, timeout=0.3)
+        agent = agent_of(server, memory, timeout=0.8)
         with pytest.raises(error):
             await agent.ainvoke(human("I moved to Oslo.", id="message-1"), thread("1"))
         assert said(memory) == [("Human", "I moved to Oslo.")]
@@ -172,7 +172,7 @@ def test_the_clients_own_retries(memory: RecallM, failure: Reply, error: type[Ex
     """They are one turn: recalled once, written once."""
     memory.update("Ann lives in Oslo.")
     with OpenAIServer(failure, failure, "In Oslo.") as server:
-        agent = agent_of(server, memory, timeout=0.3, max_retries=2)
+        agent = agent_of(server, memory, timeout=0.8, max_retries=2)
         output = agent.invoke(human("Where does Ann live?"), thread("1"))
     assert output["messages"][-1].text == "In Oslo."
     assert len(server.requests) == 3
@@ -310,6 +310,6 @@ def test_the_answer_chain_fails_as_the_model_does(
     memory.update("Ann lives in Oslo.")
     with OpenAIServer(failure, failure, "In Oslo.") as server:
         with pytest.raises(error):
-            answer_chain(memory, model_of(server, timeout=0.3)).invoke("Where does Ann live?")
-        patient = answer_chain(memory, model_of(server, timeout=0.3, max_retries=2))
+            answer_chain(memory, model_of(server, timeout=0.8)).invoke("Where does Ann live?")
+        patient = answer_chain(memory, model_of(server, timeout=0.8, max_retries=2))
         assert patient.invoke("Where does Ann live?")["answer"] == "In Oslo."

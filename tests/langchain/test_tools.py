@@ -343,8 +343,8 @@ async def test_the_event_loop_goes_on(memory: RecallM, monkeypatch: pytest.Monke
     await save.ainvoke({"text": "Ann likes tea."})
     await forget.ainvoke({"about": "Ann"})
     beating.cancel()
-    assert beats[-1] - beats[0] > 0.7
-    assert max(after - before for before, after in pairwise(beats)) < 0.12
+    assert beats[-1] - beats[0] > 1.1
+    assert max(after - before for before, after in pairwise(beats)) < 0.3
 
 
 @pytest.mark.parametrize(
@@ -372,7 +372,7 @@ def _as_async(work: Any) -> Any:
 
 def _slowly(work: Any) -> Any:
     def slow(*args: Any, **kwargs: Any) -> Any:
-        time.sleep(0.25)
+        time.sleep(0.4)
         return work(*args, **kwargs)
 
     return slow
