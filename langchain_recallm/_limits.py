@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from inspect import iscoroutinefunction
+from typing import Any
 
 from langchain_recallm._conversation import NAMES
 from langchain_recallm._messages import Role
 from recallm import InvalidInputError, RecallM
 
-__all__ = ["checked_limits", "checked_memory", "checked_names"]
+__all__ = ["checked_limits", "checked_memory", "checked_names", "checked_namespace"]
 
 
 def checked_memory(memory: object) -> RecallM:
@@ -38,6 +40,30 @@ def checked_names(human_prefix: str, ai_prefix: str) -> Mapping[Role, str]:
         if not isinstance(name, str) or not name.strip():
             raise InvalidInputError(f"{argument} must be a name, not {name!r}", argument=argument)
     return {**NAMES, "human": human_prefix, "ai": ai_prefix}
+
+
+def checked_namespace(
+    namespace: str | Callable[[Any], str] | None,
+) -> str | Callable[[Any], str] | None:
+    """Whose memory it is, refused where that cannot be told: a name, a callable or None.
+
+    Raises:
+        InvalidInputError: it is none of these, empty, or an async function.
+
+    """
+    given: object = namespace
+    if iscoroutinefunction(given):
+        raise InvalidInputError(
+            "namespace must be a plain function; what it needs to await belongs in the run's "
+            "context",
+            argument="namespace",
+        )
+    if given is None or callable(given) or (isinstance(given, str) and given):
+        return namespace
+    raise InvalidInputError(
+        f"namespace must be a name, a callable over the runtime, or None, not {given!r}",
+        argument="namespace",
+    )
 
 
 def checked_limits(

@@ -41,7 +41,12 @@ from langchain_recallm._conversation import (
     thread_of,
 )
 from langchain_recallm._data import bounded
-from langchain_recallm._limits import checked_limits, checked_memory, checked_names
+from langchain_recallm._limits import (
+    checked_limits,
+    checked_memory,
+    checked_names,
+    checked_namespace,
+)
 from langchain_recallm._messages import Role, checked_roles, role_of, text_of
 from langchain_recallm._turn import asked_last
 from recallm import InvalidInputError, RecallM
@@ -149,7 +154,7 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             )
         checked_limits(limit=limit, max_tokens=max_tokens, min_score=min_score)
         self.memory = checked_memory(memory)
-        self._namespace = namespace
+        self._namespace = checked_namespace(namespace)
         self._scope: Scope = checked_scope(scope)
         self._position: Position = position
         self._roles = checked_roles(roles)

@@ -28,7 +28,7 @@ from langchain_recallm._conversation import (
     thread_of,
 )
 from langchain_recallm._data import as_data
-from langchain_recallm._limits import checked_limits, checked_memory
+from langchain_recallm._limits import checked_limits, checked_memory, checked_namespace
 from langchain_recallm._turn import asked_last
 from recallm import InvalidInputError, RecalledStatement, RecallM
 
@@ -109,7 +109,7 @@ def create_recallm_tools(
     checked_limits(limit=limit, max_tokens=max_tokens)
     tools = _Tools(
         memory=checked_memory(memory),
-        namespace=namespace,
+        namespace=checked_namespace(namespace),
         scope=checked_scope(scope),
         limit=limit,
         max_tokens=max_tokens,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import uuid
 from typing import Any
@@ -247,6 +248,9 @@ def test_a_full_disk_does_not_cost_the_answer(
     ("argument", "value"),
     [
         ("memory", "memory.db"),
+        ("namespace", 42),
+        ("namespace", ""),
+        ("namespace", asyncio.sleep),
         ("scope", "thread"),
         ("position", "top"),
         ("roles", ("human", "robot")),

@@ -111,7 +111,7 @@ def test_a_namespace_that_cannot_be_told_is_nobodys(
 ) -> None:
     """Nothing is recalled from, and nothing written into, the memory's own namespace."""
     memory.update("Ann lives in Oslo.")
-    for namespace in (of_user, lambda _: None, lambda _: "", 42):
+    for namespace in (of_user, lambda _: None, lambda _: "", lambda _: 42):
         model = ScriptedModel(lines=["I do not know."])
         middleware = RecallMMiddleware(memory=memory, namespace=namespace)  # type: ignore[arg-type]
         agent = create_agent(model, middleware=[middleware])

@@ -349,7 +349,13 @@ async def test_the_event_loop_goes_on(memory: RecallM, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize(
     ("argument", "value"),
-    [("memory", None), ("scope", "thread"), ("limit", 0), ("max_tokens", "many")],
+    [
+        ("memory", None),
+        ("namespace", b"ann"),
+        ("scope", "thread"),
+        ("limit", 0),
+        ("max_tokens", "many"),
+    ],
 )
 def test_what_cannot_be_used_is_refused_at_once(memory: RecallM, argument: str, value: Any) -> None:
     with pytest.raises(InvalidInputError) as refused:
