@@ -57,7 +57,7 @@ def test_sqlite(batches: list[list[PreparedUpdate]]) -> None:
 
 
 # The store is shared by all examples: each has a namespace of its own.
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batches=_BATCHES)
 def test_neo4j(store: Neo4jStore, batches: list[list[PreparedUpdate]]) -> None:
     """Neo4j says what the oracle says after each batch."""

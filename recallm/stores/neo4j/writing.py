@@ -69,8 +69,8 @@ def apply(
             digest = text_digest(update.text)
             t, found = passages.setdefault(key_of(update.id), (t_index + 1, digest))
             if found != digest:
-                # What an earlier update does wrong is said first.
-                pending.gather()
+                # What an earlier update does wrong is said first; all of it is rolled back.
+                pending.write()
                 raise ConflictError(update.id, index=index)
             if t <= t_index:
                 applied.append(Applied(t_index=t, duplicate=True))
@@ -89,7 +89,7 @@ class _Pending:
 
     What is to be forgotten is forgotten before what is pending is written, whatever came first:
     for passages that makes no difference. For entities and triplets, of which the properties
-    are kept as merged, it does: where there are some, each is done when its turn comes.
+    are kept as merged, it does: where some are pending, they are written before more is forgotten.
     """
 
     tx: Tx
@@ -116,17 +116,32 @@ class _Pending:
             if any(map(_shows_graph, self._fresh.values())):
                 self.write()
             self._doomed |= {t for t in replaced if self._fresh.pop(t, None) is None}
-        if self._doomed and _shows_graph(update):
-            self.write()
         self._fresh[t_index] = update
         return replaced.values()
 
-    def gather(self) -> Batch:
-        """The rows of what is pending.
+    def write(self) -> None:
+        """Forget and write all that is pending.
 
         Raises:
             UnknownEntityError: a triplet names an entity that is not there.
         """
+        if self._doomed:
+            self.forget(self.namespace, self._doomed)
+            self._doomed = set()
+            parameters = {"namespace": self.namespace}
+            self.state = {**self.state, **rows(self.tx, cypher.OPEN_SESSION, parameters)[0]}
+        if self._fresh:
+            batch = self._gather()
+            write_batch(self.tx, batch, max(self._fresh))
+            self._fresh = {}
+            self.state = {
+                **self.state,
+                "open_session": batch.open_session,
+                "open_said": batch.open_said,
+            }
+
+    def _gather(self) -> Batch:
+        """The rows of what is pending."""
         batch = new_batch(self.tx, self.state, list(self._fresh.values()))
         for t_index, update in self._fresh.items():
             batch.add(update, t_index)
@@ -135,23 +150,6 @@ class _Pending:
                     if not batch.knows_entity(id):
                         raise UnknownEntityError(id)
         return batch
-
-    def write(self) -> None:
-        """Forget and write all that is pending."""
-        if self._doomed:
-            self.forget(self.namespace, self._doomed)
-            self._doomed = set()
-            parameters = {"namespace": self.namespace}
-            self.state = {**self.state, **rows(self.tx, cypher.OPEN_SESSION, parameters)[0]}
-        if self._fresh:
-            batch = self.gather()
-            write_batch(self.tx, batch, max(self._fresh))
-            self._fresh = {}
-            self.state = {
-                **self.state,
-                "open_session": batch.open_session,
-                "open_said": batch.open_said,
-            }
 
 
 def _shows_graph(update: PreparedUpdate) -> bool:
