@@ -12,15 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-__all__ = ["SESSION_GAP", "derived_sessions", "next_derived_session", "session_key_of"]
+__all__ = ["NAMED", "SESSION_GAP", "derived_sessions", "next_derived_session", "session_key_of"]
 
 SESSION_GAP = timedelta(hours=1)
+NAMED = "="
+"""How the key of a named session begins."""
 
 
 def session_key_of(session: str | None, source: str | None) -> str | None:
     """The key of a named session; None where neither name is given."""
     name = session if session is not None else source
-    return None if name is None else f"={name}"
+    return None if name is None else NAMED + name
 
 
 def next_derived_session(

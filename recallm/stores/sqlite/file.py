@@ -30,6 +30,7 @@ from recallm.stores.sqlite.schema import (
     check_schema,
     create_schema,
     is_empty_file,
+    is_older,
     upgrade_schema,
 )
 
@@ -207,6 +208,11 @@ class FileConnections:
             connection = self._connect(write=False)
         try:
             check_schema(connection, self._name)
+            if is_older(connection):
+                raise StoreReadOnlyError(
+                    f"{self._name} was written by an earlier recallm; open it once where it can be "
+                    "written, which brings it up to date"
+                )
         except BaseException:
             connection.close()
             raise

@@ -116,6 +116,7 @@ class _Lost:
     pairs: dict[Pair, set[int]] = field(default_factory=dict)
     sessions: dict[int, list[int]] = field(default_factory=dict)
     derived: list[int] = field(default_factory=list)
+    left: set[int] = field(default_factory=set)
 
 
 class _Forgetting:
@@ -180,10 +181,10 @@ class _Forgetting:
     def _forget_chunk(self, ts: list[int], whole: set[int], partial: dict[int, set[int]]) -> None:
         """Take away what is selected of the updates ``ts``."""
         passages = {
-            t: (text, pairs, derived)
-            for t, text, pairs, derived in fetch_by(
+            t: (text, pairs, derived, session)
+            for t, text, pairs, derived, session in fetch_by(
                 self._fetch,
-                "SELECT t, text, pairs, derived FROM passage WHERE ns = ? AND t IN",
+                "SELECT t, text, pairs, derived, session_id FROM passage WHERE ns = ? AND t IN",
                 ts,
                 lead=(self._ns,),
             )
@@ -201,18 +202,22 @@ class _Forgetting:
                 self._forget_update(t_index, passages.get(t_index))
             else:
                 gone += [row for row in rows if row[0] & NO_POSITION in dropped]
-                text, pairs, _ = passages[t_index]
+                text, pairs, _, _ = passages[t_index]
                 self._cut_passage(t_index, text, pairs, rows, dropped)
         self._delete_statements(gone)
 
-    def _forget_update(self, t_index: int, passage: tuple[str, str, int] | None) -> None:
+    def _forget_update(
+        self, t_index: int, passage: tuple[str, str, int, int | None] | None
+    ) -> None:
         span = (statement_key(t_index, 0), statement_key(t_index + 1, 0))
         if passage is not None:
-            _, pairs, derived = passage
+            _, pairs, derived, session = passage
             self._connection.execute(
                 "DELETE FROM passage WHERE ns = ? AND t = ?", (self._ns, t_index)
             )
             self._lost.passages += 1
+            if session is not None:
+                self._lost.left.add(session)
             if derived:
                 self._lost.derived.append(t_index)
             for pair in pairs_of(quads(pairs)):
@@ -363,6 +368,5 @@ class _Forgetting:
         sizes = {keys[session]: size for session, size in lost.sessions.items() if session > 0}
         write_session_sizes(self._connection, self._ns, sizes)
         if lost.derived:
-            derive_again(self._connection, self._ns, lost.derived)
-        if lost.passages:
-            drop_empty_sessions(self._connection, self._ns)
+            lost.left |= derive_again(self._connection, self._ns, lost.derived)
+        drop_empty_sessions(self._connection, self._ns, lost.left)

@@ -32,6 +32,7 @@ __all__ = [
     "check_schema",
     "create_schema",
     "is_empty_file",
+    "is_older",
     "passage_row",
     "upgrade_schema",
 ]
@@ -164,6 +165,12 @@ def create_schema(connection: sqlite3.Connection) -> None:
             connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def is_older(connection: sqlite3.Connection) -> bool:
+    """Whether the tables are those of an earlier version."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return bool(version < SCHEMA_VERSION)
 
 
 def upgrade_schema(connection: sqlite3.Connection) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection
 from datetime import datetime
 
 from recallm.model import statement_key
-from recallm.stores.sessions import next_derived_session
+from recallm.stores.sessions import NAMED, next_derived_session
 from recallm.stores.sqlite.codec import read_timestamp, unpack
 from recallm.stores.sqlite.lookup import fetch_by, fetch_from
 
@@ -48,8 +49,9 @@ def write_session_sizes(
     return ids
 
 
-def derive_again(connection: sqlite3.Connection, ns: int, forgotten: list[int]) -> None:
-    """Derive the sessions after the passages ``forgotten`` (their t), as far as they differ.
+def derive_again(connection: sqlite3.Connection, ns: int, forgotten: list[int]) -> set[int]:
+    """Derive the sessions after the passages ``forgotten`` (their t), as far as they differ; the
+    rows of the sessions that changed.
 
     A derived key follows from the passage before alone: past the last forgotten one, the first key
     that comes out as it was ends the work.
@@ -69,24 +71,34 @@ def derive_again(connection: sqlite3.Connection, ns: int, forgotten: list[int]) 
             changed[t_index] = (stored, key)
         elif t_index > last:
             break
-    _move(connection, ns, changed)
+    return _move(connection, ns, changed)
 
 
-def drop_empty_sessions(connection: sqlite3.Connection, ns: int) -> None:
-    """Delete the rows of sessions that no passage belongs to any more."""
-    empty = connection.execute(
-        "SELECT id FROM session WHERE ns = ? AND statements = 0", (ns,)
-    ).fetchall()
-    if empty:
-        used = {
-            id
-            for (id,) in connection.execute(
-                "SELECT DISTINCT session_id FROM passage INDEXED BY passage_t WHERE ns = ?", (ns,)
-            )
-        }
-        connection.executemany(
-            "DELETE FROM session WHERE id = ?", [(id,) for (id,) in empty if id not in used]
+def drop_empty_sessions(connection: sqlite3.Connection, ns: int, ids: Collection[int]) -> None:
+    """Delete the rows of those of the sessions ``ids`` that no passage belongs to any more."""
+    empty = fetch_by(
+        fetch_from(connection),
+        "SELECT id, key FROM session WHERE ns = ? AND statements = 0 AND id IN",
+        ids,
+        lead=(ns,),
+    )
+    connection.executemany(
+        "DELETE FROM session WHERE id = ?",
+        [(id,) for id, key in set(empty) if not _has_passage(connection, ns, id, key)],
+    )
+
+
+def _has_passage(connection: sqlite3.Connection, ns: int, id: int, key: str) -> bool:
+    """Whether a passage belongs to a session, found by what its key is made of."""
+    if key.startswith(NAMED):
+        name = key[len(NAMED) :]
+        sql = (
+            "SELECT EXISTS (SELECT 1 FROM passage WHERE ns = ?1 AND session = ?2)"
+            " OR EXISTS (SELECT 1 FROM passage WHERE ns = ?1 AND source = ?2 AND session IS NULL)"
         )
+        return bool(connection.execute(sql, (ns, name)).fetchone()[0])
+    sql = "SELECT EXISTS (SELECT 1 FROM passage WHERE ns = ? AND derived = 1 AND session_id = ?)"
+    return bool(connection.execute(sql, (ns, id)).fetchone()[0])
 
 
 def _derived_before(
@@ -100,8 +112,8 @@ def _derived_before(
     return None if row is None else (read_timestamp(row[0]), row[1])
 
 
-def _move(connection: sqlite3.Connection, ns: int, changed: dict[int, tuple[str, str]]) -> None:
-    """Give the passages ``changed`` (t → old and new key) their new sessions."""
+def _move(connection: sqlite3.Connection, ns: int, changed: dict[int, tuple[str, str]]) -> set[int]:
+    """Give the passages ``changed`` (t → old and new key) their new sessions; the rows of all."""
     fetch = fetch_from(connection)
     sizes: dict[str, list[int]] = {}
     statements: dict[int, list[tuple[int, str]]] = {}
@@ -133,3 +145,4 @@ def _move(connection: sqlite3.Connection, ns: int, changed: dict[int, tuple[str,
                 "UPDATE posting SET session = ? WHERE ns = ? AND term = ? AND at = ?",
                 [(session, ns, terms_of[stem], at) for stem in set(unpack(terms))],
             )
+    return set(ids.values())
