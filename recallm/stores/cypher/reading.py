@@ -141,6 +141,7 @@ WHERE """
     + """
 RETURN s AS statement, u {
         .id, .timestamp, .speaker, .speaker_concept, .source, .session, .session_key, .metadata,
+        .metadata_ordered,
         .path, .key
     } AS update,
     head(COLLECT {

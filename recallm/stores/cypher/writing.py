@@ -54,6 +54,7 @@ RETURN n.open_session AS open_session, n.open_said AS open_said
 KNOWN_ENTITIES: Final[LiteralString] = """
 UNWIND $ids AS id
 MATCH (e:RecallMEntity {namespace: $namespace, key: id})-[:STANDS_ON]->(c)
+USING INDEX SEEK e:RecallMEntity(namespace, key)
 RETURN id, e.properties AS properties, c.key AS concept
 """
 
@@ -62,6 +63,7 @@ UNWIND $rows AS row
 MATCH (x:RecallMTriplet {
     namespace: $namespace, subject: row[0], predicate: row[1], object: row[2]
 })
+USING INDEX SEEK x:RecallMTriplet(namespace, subject, predicate, object)
 RETURN row, x.properties AS properties
 """
 

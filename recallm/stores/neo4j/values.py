@@ -36,6 +36,7 @@ __all__ = [
     "mentions_in",
     "micros",
     "moment_in",
+    "ordered_out",
     "passage_in",
     "path_key",
     "path_keys",
@@ -133,9 +134,15 @@ def mapping_out(value: Mapping[str, Any]) -> list[str]:
     return [json.dumps(entry, sort_keys=True) for entry in own.items()]
 
 
-def mapping_in(entries: list[str]) -> dict[str, Any]:
-    """Metadata from its entries."""
-    return dict(json.loads(entry) for entry in entries)
+def ordered_out(value: Mapping[str, Any], entries: list[str]) -> str | None:
+    """Metadata as JSON in its own order, where its ``entries`` do not keep that; else None."""
+    text = json_out(value)
+    return None if text == json.dumps(mapping_in(entries)) else text
+
+
+def mapping_in(entries: list[str], ordered: str | None = None) -> dict[str, Any]:
+    """Metadata from its entries, or from what keeps their order."""
+    return dict(json.loads(entry) for entry in entries) if ordered is None else json_in(ordered)
 
 
 def lane_of(session_key: str | None, t_index: int) -> str:
@@ -150,6 +157,7 @@ def update_out(
     properties: dict[str, Any] = {"namespace": namespace, "t": t_index}
     if update.text is None:
         return properties
+    metadata = mapping_out(update.metadata)
     return properties | {
         "id": update.id,
         "id_key": key_of(update.id),
@@ -164,7 +172,8 @@ def update_out(
         "speaker_concept": update.speaker_concept,
         "timestamp": None if update.timestamp is None else update.timestamp.isoformat(),
         "said": None if update.timestamp is None else micros(update.timestamp),
-        "metadata": mapping_out(update.metadata),
+        "metadata": metadata,
+        "metadata_ordered": ordered_out(update.metadata, metadata),
         "path": list(update.path),
         "key": update.key,
         "item_key": None if update.key is None else item_key(update.path, update.key),
@@ -184,7 +193,7 @@ def passage_in(node: Mapping[str, Any]) -> Passage:
         session=node.get("session"),
         speaker=node.get("speaker"),
         timestamp=moment_in(node.get("timestamp")),
-        metadata=mapping_in(node["metadata"]),
+        metadata=mapping_in(node["metadata"], node.get("metadata_ordered")),
         path=tuple(node["path"]),
         key=node.get("key"),
         expires_at=moment_in(node.get("expires_at")),
@@ -237,7 +246,7 @@ def statement_in(
         source=update["source"],
         session=update["session"],
         session_key=update["session_key"],
-        metadata=mapping_in(update["metadata"]),
+        metadata=mapping_in(update["metadata"], update.get("metadata_ordered")),
         terms=tuple(node["terms"]),
         concepts=mentions_in(node),
         traits=Trait(node["traits"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -91,6 +92,21 @@ class ReadingTests(StoreTests):
         assert (second.t_index, second.text, second.path) == (2, "  Ann sings\r\n\t", ())
         assert (third.text, third.timestamp, third.metadata) == ("", None, {})
         assert (third.source, third.session, third.speaker, third.key) == (None,) * 4
+
+    def test_metadata_keeps_its_order(self, store: GraphStore, namespace: str) -> None:
+        """The keys of objects stand as they were given, at any depth, in an archive too."""
+        metadata = {"b": {"z": 1, "a": [{"y": {}, "x": 2}]}, "a": {"k": 1}}
+        tell(store, namespace, prepared("1", "[Ann]", metadata=metadata))
+        with store.reader(namespace, Horizon()) as reader:
+            passage = reader.passage("1")
+            [statement] = reader.statements([statement_key(1, 0)])
+            store.restore(f"{namespace}-copy", 1, list(reader.dump()))
+        with store.reader(f"{namespace}-copy", Horizon()) as reader:
+            copied = reader.passage("1")
+        assert passage is not None
+        assert copied is not None
+        for found in (passage.metadata, statement.metadata, copied.metadata):
+            assert json.dumps(dict(found)) == json.dumps(metadata)
 
     def test_a_statement_comes_back_whole(self, store: GraphStore, namespace: str) -> None:
         """A statement is its span of the text, with terms and concepts as they stood."""
