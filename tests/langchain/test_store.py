@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from langchain.agents import create_agent
+from langgraph.prebuilt import ToolRuntime
 from langgraph.store.base import (
     GetOp,
     InvalidNamespaceError,
@@ -23,6 +25,7 @@ from neo4j import GraphDatabase
 
 from langchain_recallm import RecallMStore
 from recallm import ClosedError, InvalidInputError, NewItem, RecallM
+from tests.langchain.scripted_model import ScriptedModel, call
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -499,3 +502,23 @@ class TestMemory:
             thread.join()
         assert len(store.search(("t",), limit=99)) == 30
         assert len(store.search(("shared",))) == 1
+
+
+class TestInAGraph:
+    """As LangGraph hands a store to nodes and tools."""
+
+    def test_a_node_and_a_tool_use_it(self, store: RecallMStore) -> None:
+        def note(text: str, runtime: ToolRuntime) -> str:
+            """Keep a note."""
+            assert runtime.store is store
+            runtime.store.put(("notes",), "n", {"text": text})
+            return "kept"
+
+        model = ScriptedModel(lines=[call("note", text="Ann sings."), "Done."])
+        agent: Any = create_agent(model, tools=[note], store=store)
+        state = agent.invoke({"messages": [("human", "Note that Ann sings.")]})
+        assert state["messages"][-1].content == "Done."
+        item = store.get(("notes",), "n")
+        assert item is not None
+        assert item.value == {"text": "Ann sings."}
+        assert "Ann sings." in store.memory.recall("Who sings?").text
