@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from uuid import uuid4
 import pytest
 from typer.testing import CliRunner, Result
 
+from recallm import RecallM
 from recallm.cli import app
 
 from .neo4j.fixtures import RunningServer
@@ -329,6 +331,13 @@ def test_forget_before_a_t(told: Run) -> None:
     assert [row["t_index"] for row in json.loads(told("history", "Brandon", "--json").stdout)] == [
         3
     ]
+
+
+def test_forget_what_has_expired(told: Run) -> None:
+    with RecallM("recallm.db") as memory:
+        memory.update("Brandon is at the gate.", expires_at=datetime(2026, 1, 1, tzinfo=UTC))
+    assert "1 passage, 1 statement" in told("forget", "--expired").stdout
+    assert "nothing" in told("forget", "--expired").stdout
 
 
 def test_forget_everything_asks_first(told: Run) -> None:
