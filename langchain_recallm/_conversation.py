@@ -18,7 +18,14 @@ from typing import Any, Literal, cast, get_args
 from langchain_core.messages import BaseMessage
 
 from langchain_recallm._messages import BOTH, Role, role_of, speaker_of, text_of
-from recallm import ConflictError, InvalidInputError, KnowledgeUpdate, RecalledContext, RecallM
+from recallm import (
+    ConflictError,
+    InvalidInputError,
+    KnowledgeUpdate,
+    Passage,
+    RecalledContext,
+    RecallM,
+)
 
 __all__ = ["NAMES", "Conversation", "Scope", "checked_scope", "memory_of", "thread_of"]
 
@@ -29,6 +36,7 @@ NAMES: Mapping[Role, str] = MappingProxyType({"human": "Human", "ai": "AI", "too
 """How speakers are called whose message has no name."""
 
 _LONGEST_ID = 200
+_LONGEST_SESSION = 1024
 
 
 def checked_scope(scope: str) -> Scope:
@@ -73,10 +81,15 @@ def thread_of(runtime: Any) -> str | None:
     conversation; or None."""
     info = getattr(runtime, "execution_info", None)
     if info is not None and info.thread_id is not None:
-        return str(info.thread_id)
+        return _session(info.thread_id)
     config = runtime if isinstance(runtime, Mapping) else getattr(runtime, "config", None) or {}
-    thread = config.get("configurable", {}).get("thread_id")
-    return None if thread is None else str(thread)
+    return _session(config.get("configurable", {}).get("thread_id"))
+
+
+def _session(thread: object) -> str | None:
+    """A thread id as a session can be named: none where it is empty, a digest where too long."""
+    name = str(thread).encode("utf-8", "replace").decode("utf-8") if thread is not None else ""
+    return (name if len(name) <= _LONGEST_SESSION else _digest(name)) or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,16 +137,25 @@ class Conversation:
         within = self.within()
         if within is not None:
             how["session"] = within
-        asking = [message for message in besides if self._keeps(message)]
-        known = [self.memory.get(_id(message)) for message in asking if message.id]
-        asked = [it.t_index for it in known if it is not None and it.session == self.session]
-        if asked and len(asked) == len(asking):
-            how["until"] = min(asked) - 1
+        asking = [self._passage_of(message) for message in besides if self._keeps(message)]
+        held = [passage for passage in asking if passage is not None]
+        if held and len(held) == len(asking):
+            how["until"] = min(passage.t_index for passage in held) - 1
         return self.memory.recall(question, **how)
+
+    def held(self, messages: Iterable[BaseMessage]) -> set[str]:
+        """The ids of the passages that hold these messages in this session.
+
+        Raises:
+            StoreError: the store failed.
+
+        """
+        found = (self._passage_of(message) for message in messages if self._keeps(message))
+        return {passage.id for passage in found if passage is not None}
 
     def remember(self, messages: Iterable[BaseMessage]) -> list[KnowledgeUpdate]:
         """Write what is remembered of ``messages``, all or nothing; those without text are passed
-        over.
+        over, and those of which something was forgotten: it stays forgotten.
 
         Raises:
             InvalidInputError: a message cannot be stored.
@@ -141,59 +163,86 @@ class Conversation:
 
         """
         now = self.memory.now()
-        items = []
-        for message in messages:
-            role = role_of(message)
-            if role is None or not self._keeps(message):
-                continue
-            items.append(
-                {
-                    "text": text_of(message),
-                    "speaker": speaker_of(message, role, self.names),
-                    "timestamp": now,
-                    "session": self.session,
-                    "id": _id(message),
-                    "metadata": {"role": role},
-                }
-            )
-        if not items:
-            return []
-        updates = self._written(items)
-        elsewhere = [
-            index
-            for index, update in enumerate(updates)
-            if update.duplicate and not self._holds(update.id)
+        items = [
+            {**self._item(message), "timestamp": now}
+            for message in messages
+            if self._keeps(message)
         ]
+        updates = self._written(items)
+        elsewhere = {
+            update.id for update in updates if update.duplicate and not self._holds(update.id)
+        }
         if elsewhere:  # the same id and text, in another conversation
-            for index in elsewhere:
-                items[index]["id"] = _own_id(items[index])
+            for item in items:
+                if item["id"] in elsewhere:
+                    item["id"] = _own_id(item)
             updates = self._written(items)
         return updates
 
     def _keeps(self, message: BaseMessage) -> bool:
         return role_of(message) in self.roles and bool(text_of(message).strip())
 
+    def _item(self, message: BaseMessage) -> dict[str, Any]:
+        """What is written of a message."""
+        role = role_of(message) or "human"
+        text = text_of(message)
+        return {
+            "text": text,
+            "speaker": speaker_of(message, role, self.names),
+            "session": self.session,
+            "id": _id(message),
+            # The length tells what a forget has cut from what was edited.
+            "metadata": {"role": role, "length": len(text)},
+        }
+
     def _written(self, items: list[dict[str, Any]]) -> list[KnowledgeUpdate]:
-        while True:
+        while items:
             try:
                 return self.memory.update_many(items, batch_size=len(items))
             except ConflictError as error:
-                # An id that another conversation uses too, or a message that was edited since.
-                item = items[error.index or 0]
-                if item["id"] == _own_id(item):
+                place = error.index or 0
+                item = items[place]
+                kept = self.memory.get(item["id"])
+                if kept is not None and kept.session == self.session and _is_of(kept, item):
+                    del items[place]
+                elif item["id"] == _own_id(item):
                     raise
-                item["id"] = _own_id(item)
+                else:
+                    # An id that another conversation uses too, or a message that was edited since.
+                    item["id"] = _own_id(item)
+        return []
 
     def _holds(self, id: str) -> bool:
         passage = self.memory.get(id)
-        return passage is None or passage.session == self.session
+        return passage is not None and passage.session == self.session
+
+    def _passage_of(self, message: BaseMessage) -> Passage | None:
+        """The passage that holds a message in this session, whole or cut."""
+        if not message.id:
+            return None
+        item = self._item(message)
+        for id in (item["id"], _own_id(item)):
+            kept = self.memory.get(id)
+            if kept is not None and kept.session == self.session and _is_of(kept, item):
+                return kept
+        return None
 
 
 def _id(message: BaseMessage) -> str:
     """The passage's id: the message's own, a new one where it has none."""
     if not message.id:
         return uuid.uuid4().hex
-    return message.id if len(message.id) <= _LONGEST_ID else _digest(message.id)
+    id = message.id.encode("utf-8", "replace").decode("utf-8")
+    return id if len(id) <= _LONGEST_ID else _digest(id)
+
+
+def _is_of(kept: Passage, item: Mapping[str, Any]) -> bool:
+    """Whether ``kept`` holds an item's text, or what a ``forget`` left of it: its words, in order,
+    of a text that was as long."""
+    if kept.metadata.get("length") != len(item["text"]):
+        return False
+    words = iter(item["text"].split())
+    return all(word in words for word in kept.text.split())
 
 
 def _own_id(item: Mapping[str, Any]) -> str:
@@ -202,4 +251,4 @@ def _own_id(item: Mapping[str, Any]) -> str:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -7,10 +7,11 @@ from inspect import iscoroutinefunction
 from typing import Any
 
 from langchain_recallm._conversation import NAMES
+from langchain_recallm._data import overhead
 from langchain_recallm._messages import Role
 from recallm import InvalidInputError, RecallM
 
-__all__ = ["checked_limits", "checked_memory", "checked_names", "checked_namespace"]
+__all__ = ["checked_limits", "checked_memory", "checked_names", "checked_namespace", "checked_room"]
 
 
 def checked_memory(memory: object) -> RecallM:
@@ -84,6 +85,22 @@ def checked_limits(
     if min_score is not None and not (_is((int, float), min_score) and 0 <= min_score <= 1):
         raise InvalidInputError(
             f"min_score must be a number from 0 to 1, not {min_score!r}", argument="min_score"
+        )
+
+
+def checked_room(memory: RecallM, max_tokens: int | None) -> None:
+    """Refuse a budget that the delimiters alone use up: nothing would ever be recalled.
+
+    Raises:
+        InvalidInputError: ``max_tokens`` leaves no room.
+
+    """
+    taken = overhead(memory)
+    if max_tokens is not None and max_tokens <= taken:
+        raise InvalidInputError(
+            f"max_tokens must be more than {taken}, which the delimiters around what is recalled "
+            f"take, not {max_tokens}",
+            argument="max_tokens",
         )
 
 

@@ -19,6 +19,9 @@ BOTH: frozenset[Role] = frozenset({"human", "ai"})
 at any length: remembered only where asked for."""
 
 
+_LONGEST_NAME = 200
+
+
 def text_of(message: BaseMessage) -> str:
     """The text parts of a message, a line each; '' where it has none (an image, a tool call).
 
@@ -51,7 +54,8 @@ def role_of(message: BaseMessage) -> Role | None:
 
 def speaker_of(message: BaseMessage, role: Role, names: Mapping[Role, str]) -> str:
     """The name of who said it: the message's own, else that of the role."""
-    return message.name or names[role]
+    name = (message.name or "").encode("utf-8", "replace").decode("utf-8").strip()
+    return name[:_LONGEST_NAME] or names[role]
 
 
 def checked_roles(roles: Collection[str]) -> frozenset[Role]:
@@ -62,7 +66,8 @@ def checked_roles(roles: Collection[str]) -> frozenset[Role]:
 
     """
     known = get_args(Role)
-    given = {roles} if isinstance(roles, str) else set(roles)
+    several: object = roles
+    given = {roles} if isinstance(roles, str) else set(roles if several else ())
     if not given or not _are_roles(given):
         raise InvalidInputError(
             f"roles must be one or more of {', '.join(map(repr, known))}, not {sorted(given)!r}",
