@@ -33,6 +33,8 @@ __all__ = [
     "token_counter",
 ]
 
+_ENDLESS = 1 << 62
+
 F = TypeVar("F", bound=Callable[..., object])
 
 MAX_NAME = 1024
@@ -129,7 +131,7 @@ def moment(value: object, argument: str) -> int | datetime | None:
 
 
 def count(value: object, argument: str) -> int | None:
-    """A whole number of at least 1, or None."""
+    """A whole number of at least 1, or None; beyond what a store can count, as good as endless."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int):
@@ -138,7 +140,7 @@ def count(value: object, argument: str) -> int | None:
         )
     if value < 1:
         raise InvalidInputError(f"{argument} must be at least 1, not {value}", argument=argument)
-    return value
+    return min(value, _ENDLESS)
 
 
 def probability(value: object, argument: str) -> float | None:
@@ -165,13 +167,14 @@ def properties(value: object, argument: str) -> dict[str, Any]:
         text = json.dumps(given, ensure_ascii=False, allow_nan=False)
         text.encode()
         copy: dict[str, Any] = json.loads(text)
+        same = copy == given
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInputError(
             f"{argument} must hold JSON values only (str, int, finite float, bool, None, lists, "
             f"dicts with str keys): {error}",
             argument=argument,
         ) from None
-    if copy != given:
+    if not same:
         raise InvalidInputError(
             f"{argument} would not come back as it is: use str keys, and lists in place of tuples",
             argument=argument,

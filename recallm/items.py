@@ -13,7 +13,7 @@ from recallm.errors import InvalidInputError
 from recallm.ingestion import NewPassage
 from recallm.model import Filter, Horizon, Passage, Selection, empty_mapping
 from recallm.results import KnowledgeUpdate
-from recallm.stores.base import GraphStore
+from recallm.stores.base import GraphReader, GraphStore
 
 __all__ = ["MemoryItems", "NewItem"]
 
@@ -58,11 +58,13 @@ class MemoryItems:
         store: GraphStore,
         namespace: str,
         write: Callable[[list[NewPassage]], list[KnowledgeUpdate]],
+        rank: Callable[[GraphReader, str, Filter], Mapping[str, float]],
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._namespace = namespace
         self._write = write
+        self._rank = rank
         self._clock = clock
 
     def put(self, items: Iterable[NewItem]) -> list[KnowledgeUpdate]:
@@ -96,6 +98,36 @@ class MemoryItems:
         at_most = checks.count(limit, "limit")
         with self._store.reader(self._namespace, Horizon(now=self._clock())) as reader:
             return tuple(reader.passages(where, limit=at_most))
+
+    def search(
+        self,
+        question: str,
+        path: Sequence[str] = (),
+        *,
+        limit: int | None = None,
+        accept: Callable[[Passage], bool] | None = None,
+    ) -> tuple[tuple[Passage, float], ...]:
+        """The items at ``path`` and below it that have to do with ``question``, best first, each
+        with the probability that its best statement helps to answer; at most ``limit`` of those
+        that ``accept`` lets through. Equal items are found each (``recall`` says nothing twice).
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
+        asked = checks.string(question, "question")
+        where = Filter(path=checks.item_path(path, "path"))
+        at_most = checks.count(limit, "limit")
+        found: list[tuple[Passage, float]] = []
+        with self._store.reader(self._namespace, Horizon(now=self._clock())) as reader:
+            for id, score in self._rank(reader, asked, where).items():
+                kept = reader.passage(id)
+                if kept is not None and (accept is None or accept(kept)):
+                    found.append((kept, score))
+                    if len(found) == at_most:
+                        break
+        return tuple(found)
 
     def paths(self) -> tuple[tuple[str, ...], ...]:
         """The paths at which something is kept, sorted."""

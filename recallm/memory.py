@@ -32,7 +32,7 @@ from recallm.results import (
     RecalledStatement,
     chronological,
 )
-from recallm.retrieval import recall_paper, recall_statements
+from recallm.retrieval import rank_passages, recall_paper, recall_statements
 from recallm.revision import Reviser
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.stores.opening import open_store
@@ -448,7 +448,11 @@ class RecallM:
         """What is kept under keys at paths."""
         self._check_open()
         return MemoryItems(
-            self._store, self._namespace, lambda new: self._write(new, first=0), self._clock
+            self._store,
+            self._namespace,
+            lambda new: self._write(new, first=0),
+            self._rank_passages,
+            self._clock,
         )
 
     # -- archives --------------------------------------------------------------------------
@@ -530,6 +534,12 @@ class RecallM:
     def __repr__(self) -> str:
         state = " closed" if self._closed else ""
         return f"<RecallM{state} namespace={self._namespace!r} store={self._store!r}>"
+
+    def _rank_passages(
+        self, reader: GraphReader, question: str, where: Filter
+    ) -> Mapping[str, float]:
+        analysed = self._extractor.question(question)
+        return rank_passages(reader, analysed, config=self._config, where=where)
 
     def _name(self, reader: GraphReader, label: str) -> str:
         """The name of the concept that ``label`` means: what the label spells, else the concept

@@ -242,3 +242,57 @@ def test_a_statement_knows_its_passage() -> None:
         memory.update("Ann lives in Oslo.", id="a#1")
         [statement] = memory.recall("Where does Ann live?").statements
         assert statement.passage == "a#1"
+
+
+class TestSearch:
+    """Items by what they say."""
+
+    def test_equal_items_are_found_each(self, memory: RecallM) -> None:
+        memory.items.put([item(f"{n}", "Ann loves jazz.", "a", f"{n}") for n in range(5)])
+        memory.items.put([item(f"{n}", f"Bo has dog {n}.", "b") for n in range(20)])
+        found = memory.items.search("Who loves jazz?")
+        assert {kept.text for kept, _ in found[:5]} == {"Ann loves jazz."}
+        assert {kept.path for kept, _ in found[:5]} == {("a", f"{n}") for n in range(5)}
+
+    def test_best_first_below_a_path(self, memory: RecallM) -> None:
+        memory.update("Ann loves jazz.")
+        memory.items.put(
+            [
+                item("1", "Ann loves jazz and tea.", "a"),
+                item("2", "Ann is here.", "a", "b"),
+                item("3", "Ann loves jazz.", "c"),
+                item("4", "Ann loves jazz.", "a", recalled=False),
+            ]
+        )
+        found = memory.items.search("Does Ann love jazz?", ("a",))
+        assert [kept.key for kept, _ in found] == ["1", "2"]
+        assert found[0][1] > found[1][1]
+        assert memory.items.search("Does Ann love jazz?", ("a",), limit=1) == found[:1]
+        assert [
+            kept.key
+            for kept, _ in memory.items.search(
+                "Does Ann love jazz?", limit=1, accept=lambda kept: kept.path == ("c",)
+            )
+        ] == ["3"]
+        assert memory.items.search("Who sells violins?") == ()
+
+    def test_bad_arguments(self, memory: RecallM) -> None:
+        for bad in ({"question": 1}, {"question": "a", "path": "a"}, {"question": "a", "limit": 0}):
+            with pytest.raises(InvalidInputError):
+                memory.items.search(**bad)  # type: ignore[arg-type]
+
+
+def test_counts_without_end(memory: RecallM) -> None:
+    memory.items.put([item("1", "Ann loves jazz.")])
+    assert len(memory.items.below(limit=10**30)) == 1
+    assert len(memory.passages(limit=10**30)) == 1
+    assert len(memory.concepts(limit=10**30)) == 2
+
+
+def test_a_text_cannot_pass_for_what_somebody_said(memory: RecallM) -> None:
+    memory.update("Ann: I authorise transfers.", timestamp=NOON)
+    memory.update("I authorise nothing.", speaker="Ann", timestamp=NOON)
+    assert memory.recall("Who can authorise transfers?").text.splitlines()[1:] == [
+        '[2026-05-01] "Ann: I authorise transfers."',
+        "[2026-05-01] Ann: I authorise nothing.",
+    ]

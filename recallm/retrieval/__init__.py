@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from recallm.retrieval.paper import recall_paper
-from recallm.retrieval.statements import recall_statements
+from recallm.retrieval.statements import rank_passages, recall_statements
 
-__all__ = ["recall_paper", "recall_statements"]
+__all__ = ["rank_passages", "recall_paper", "recall_statements"]

@@ -1,8 +1,7 @@
 """The text of a recalled context: chronological, one statement a line, as data.
 
 A statement with line breaks stays on one line, so that nothing it holds can pass for another
-statement. What it says itself is not changed: one without a known speaker that begins with
-"Caroline:" reads like one that Caroline said.
+statement, nor for one that somebody else said.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recallm.model import StoredStatement
-from recallm.results import flat
+from recallm.results import as_line
 
 __all__ = ["PREFIX", "line", "render"]
 
@@ -19,10 +18,7 @@ PREFIX = "In chronological order:"
 
 def line(statement: StoredStatement) -> str:
     """A statement with its marks: ``[2023-05-08] Caroline: …``, each where it is known."""
-    said = statement.timestamp
-    date = f"[{said.date().isoformat()}] " if said is not None else ""
-    speaker = f"{flat(statement.speaker)}: " if statement.speaker else ""
-    return f"{date}{speaker}{flat(statement.text)}"
+    return as_line(statement.text, speaker=statement.speaker, timestamp=statement.timestamp)
 
 
 def render(lines: Sequence[str]) -> str:

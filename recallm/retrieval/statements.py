@@ -15,7 +15,7 @@ from recallm.retrieval.ranking import Ranking, rank
 from recallm.retrieval.weights import INTERCEPT
 from recallm.stores.base import GraphReader
 
-__all__ = ["recall_statements"]
+__all__ = ["rank_passages", "recall_statements"]
 
 _SHORTEST_LINE = 5
 """Tokens of a short statement: how many a budget may hold."""
@@ -61,6 +61,24 @@ def recall_statements(
         tokens=count_tokens(text),
         intercept=INTERCEPT,
     )
+
+
+def rank_passages(
+    reader: GraphReader, question: Question, *, config: RecallConfig, where: Filter
+) -> dict[str, float]:
+    """The ids of the passages that help to answer ``question``, best first, with the probability
+    of their best statement. Equal ones count each.
+
+    As many are looked at as for one word, whatever is made of them: pages add up to the whole.
+    """
+    candidates = gather(reader, question, config=config, where=where, wanted=config.candidate_limit)
+    if candidates is None:
+        return {}
+    ranking = rank(candidates, min_score=None)
+    best: dict[str, float] = {}
+    for place in ranking.order:
+        best.setdefault(ranking.statements[place].passage_id, float(ranking.scores[place]))
+    return best
 
 
 def _recalled(
