@@ -58,17 +58,24 @@ def meets(value: Mapping[str, Any], condition: Mapping[str, Any] | None) -> bool
     or as its operators say. A field that is missing is like null.
 
     Raises:
-        InvalidInputError: an operator is unknown.
+        InvalidInputError: an operator is unknown, or the condition too deep.
 
     """
-    return all(_matches(value.get(name), wanted) for name, wanted in (condition or {}).items())
+    try:
+        return _meets(value, condition or {})
+    except RecursionError:
+        raise InvalidInputError("filter is nested too deeply", argument="filter") from None
+
+
+def _meets(value: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
+    return all(_matches(value.get(name), wanted) for name, wanted in condition.items())
 
 
 def _matches(found: Any, wanted: Any) -> bool:
     if isinstance(wanted, Mapping):
         if any(isinstance(name, str) and name.startswith("$") for name in wanted):
             return all(_applies(found, name, operand) for name, operand in wanted.items())
-        return isinstance(found, Mapping) and meets(found, wanted)
+        return isinstance(found, Mapping) and _meets(found, wanted)
     if isinstance(wanted, list | tuple):
         return (
             isinstance(found, list | tuple)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
+import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from langgraph.store.base import (
     BaseStore,
@@ -23,16 +27,16 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
+from langchain_recallm._limits import checked_memory
 from langchain_recallm._values import meets, text_of
-from recallm import InvalidInputError, NewItem, Passage, RecallM
+from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
 
 __all__ = ["RecallMStore"]
 
 _SWEEP_MINUTES = 60.0
 _NOTHING = "(nothing to recall)"
 _LONGEST_SOURCE = 1024
-_AT_FIRST = 20
-"""Statements recalled for a search beside those it surely needs: an item may have several."""
+_log = logging.getLogger("langchain_recallm")
 
 
 class RecallMStore(BaseStore):
@@ -51,7 +55,9 @@ class RecallMStore(BaseStore):
     calls every ``sweep_interval_minutes`` (60). ``ttl`` is LangGraph's configuration of this.
 
     In one ``batch`` what is read is as it was before its writes; of several writes to one key the
-    last counts; all values are written in one transaction.
+    last counts. All is checked before anything is written; the values are written in one
+    transaction, and what is deleted is forgotten after it. What recall does not read of a value
+    (``index``) is still kept with it, and handed out with the statements of the item.
 
     Safe to use from several threads; the async methods do not block the event loop.
 
@@ -80,11 +86,9 @@ class RecallMStore(BaseStore):
         fields: Sequence[str] | None = None,
         ttl: TTLConfig | None = None,
     ) -> None:
-        if isinstance(fields, str):
-            raise InvalidInputError("fields must be a list of paths", argument="fields")
-        self.memory = memory
-        self.ttl_config = ttl
-        self._fields = fields
+        self.memory = checked_memory(memory)
+        self._fields = _checked_fields(fields, "fields") if fields is not None else None
+        self.ttl_config = _checked_ttl(ttl)
         self._sweep_every = ((ttl or {}).get("sweep_interval_minutes") or _SWEEP_MINUTES) * 60
         self._swept = time.monotonic()
 
@@ -93,10 +97,17 @@ class RecallMStore(BaseStore):
         listed = list(ops)
         for op in listed:
             validate_op_namespace(op)
-        results: list[Result] = [self._read(op) for op in listed]
-        puts = {(op.namespace, op.key): op for op in listed if isinstance(op, PutOp)}
+        puts = {(tuple(op.namespace), op.key): op for op in listed if isinstance(op, PutOp)}
+        now = self.memory.now()
+        items = [self._new_item(op, now) for op in puts.values() if op.value is not None]
+        gone = [place for place, op in puts.items() if op.value is None]
+        for place in gone:
+            self.memory.items.get(*place)  # refuses what can be no key, before all else
+        seen: list[Passage] = []
+        results: list[Result] = [self._read(op, seen) for op in listed]
         if puts:
-            self._write(list(puts.values()))
+            self._write(items, gone)
+        self._refresh(seen)
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -108,13 +119,14 @@ class RecallMStore(BaseStore):
         self._swept = time.monotonic()
         return self.memory.forget(expired=True).passages
 
-    def _read(self, op: Op) -> Result:
+    def _read(self, op: Op, seen: list[Passage]) -> Result:
+        """The result of an operation; what it gives a new lease of life goes into ``seen``."""
         if isinstance(op, PutOp):
             return None
         if isinstance(op, GetOp):
-            return self._get(op)
+            return self._get(op, seen)
         if isinstance(op, SearchOp):
-            return self._search(op)
+            return self._search(op, seen)
         if isinstance(op, ListNamespacesOp):
             return self._list_namespaces(op)
         raise InvalidInputError(
@@ -123,23 +135,26 @@ class RecallMStore(BaseStore):
             argument="ops",
         )
 
-    def _get(self, op: GetOp) -> Item | None:
+    def _get(self, op: GetOp, seen: list[Passage]) -> Item | None:
         kept = self.memory.items.get(op.namespace, op.key)
         if kept is None:
             return None
         if op.refresh_ttl:
-            self._refresh([kept])
+            seen.append(kept)
         return Item(**_fields_of(kept))
 
-    def _search(self, op: SearchOp) -> list[SearchItem]:
-        if op.limit < 0 or op.offset < 0:
-            raise InvalidInputError(
-                "limit and offset must be 0 or more", argument="limit" if op.limit < 0 else "offset"
-            )
+    def _search(self, op: SearchOp, seen: list[Passage]) -> list[SearchItem]:
+        _check_search(op)
         wanted = op.offset + op.limit
         found: dict[str, tuple[Passage, float | None]] = {}
         if op.query and op.limit:
-            found.update(self._recalled(op, wanted))
+            ranked = self.memory.items.search(
+                op.query,
+                op.namespace_prefix,
+                limit=wanted,
+                accept=lambda kept: meets(_value_of(kept), op.filter),
+            )
+            found = {kept.id: (kept, score) for kept, score in ranked}
         if len(found) < wanted and op.limit:
             # With a filter any number may have to be looked at.
             most = None if op.filter else wanted + len(found)
@@ -148,26 +163,8 @@ class RecallMStore(BaseStore):
                     found[kept.id] = (kept, None)
         page = list(found.values())[op.offset : wanted]
         if op.refresh_ttl:
-            self._refresh([kept for kept, _ in page])
+            seen += [kept for kept, _ in page]
         return [SearchItem(**_fields_of(kept), score=score) for kept, score in page]
-
-    def _recalled(self, op: SearchOp, wanted: int) -> dict[str, tuple[Passage, float | None]]:
-        """The items that recall finds for the query and that meet the filter, best first."""
-        limit = 2 * wanted + _AT_FIRST
-        while True:
-            context = self.memory.recall(op.query or "", path=op.namespace_prefix, limit=limit)
-            scores: dict[str, float | None] = {}
-            for statement in sorted(context.statements, key=lambda it: -(it.score or 0.0)):
-                if statement.passage is not None:
-                    scores.setdefault(statement.passage, statement.score)
-            found: dict[str, tuple[Passage, float | None]] = {}
-            for id, score in scores.items():
-                kept = self.memory.get(id)
-                if kept is not None and meets(_value_of(kept), op.filter):
-                    found[id] = (kept, score)
-            if len(found) >= wanted or len(context.statements) < limit:
-                return found
-            limit *= 4
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         conditions = op.match_conditions or ()
@@ -178,43 +175,37 @@ class RecallMStore(BaseStore):
         )
         return sorted(set(matching))[op.offset : op.offset + op.limit]
 
-    def _write(self, ops: list[PutOp]) -> None:
-        now = self.memory.now()
-        self._put([self._new_item(op, now) for op in ops if op.value is not None])
-        for op in ops:
-            if op.value is None:
-                self.memory.items.delete(op.namespace, op.key)
+    def _write(self, items: list[NewItem], gone: list[tuple[tuple[str, ...], str]]) -> None:
+        self.memory.items.put(items)
+        for place in gone:
+            self.memory.items.delete(*place)
         if time.monotonic() - self._swept >= self._sweep_every:
-            self.sweep_ttl()
-
-    def _put(self, items: list[NewItem]) -> None:
-        try:
-            self.memory.items.put(items)
-        except InvalidInputError as error:
-            if error.argument != "metadata":
-                raise
-            raise InvalidInputError(
-                error.message.replace("metadata", "a value", 1), argument="value"
-            ) from None
+            try:
+                self.sweep_ttl()
+            except StoreError:  # what was put is there: the sweep is tried again later
+                _log.warning("what has expired was not swept", exc_info=True)
 
     def _new_item(self, op: PutOp, now: datetime) -> NewItem:
         if not isinstance(op.value, Mapping):
             raise InvalidInputError(
                 f"a value must be a mapping, not {type(op.value).__name__}", argument="value"
             )
-        value = dict(op.value)
-        fields = self._fields if op.index is None else op.index
-        text = "" if fields is False else text_of(value, fields or None)
+        value = _checked_value(op.value)
+        if op.index is None:
+            fields = self._fields
+        else:
+            fields = () if op.index is False else _checked_fields(op.index, "index")
+        text = text_of(value, fields)
         before = self.memory.items.get(op.namespace, op.key)
         created = now if before is None else _fields_of(before)["created_at"]
         return NewItem(
-            path=op.namespace,
+            path=tuple(op.namespace),
             key=op.key,
             text=text if text.strip() else _NOTHING,
             recalled=bool(text.strip()),
             timestamp=now,
             # Each item is a document of its own: what stands beside it says nothing about it.
-            source="/".join((*op.namespace, op.key))[:_LONGEST_SOURCE],
+            source=_source(op.namespace, op.key),
             metadata={"value": value, "created_at": created.isoformat(), "ttl": op.ttl},
             expires_at=_after(now, op.ttl),
         )
@@ -222,7 +213,9 @@ class RecallMStore(BaseStore):
     def _refresh(self, kept: Iterable[Passage]) -> None:
         now = self.memory.now()
         moments = {
-            it.id: _after(now, it.metadata.get("ttl")) for it in kept if it.expires_at is not None
+            it.id: _after(now, it.metadata["ttl"])
+            for it in kept
+            if it.expires_at is not None and _is_minutes(it.metadata.get("ttl"))
         }
         if moments:
             self.memory.expire(moments)
@@ -231,12 +224,77 @@ class RecallMStore(BaseStore):
 def _after(now: datetime, minutes: float | None) -> datetime | None:
     if minutes is None:
         return None
+    if _is_minutes(minutes):
+        with suppress(OverflowError, ValueError):
+            return now + timedelta(minutes=minutes)
+    raise InvalidInputError(f"ttl must be a number of minutes, not {minutes!r}", argument="ttl")
+
+
+def _is_minutes(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _source(path: Sequence[str], key: str) -> str:
+    """Where an item is kept, as a source that no other item has."""
+    parts = (part.replace("%", "%25").replace("/", "%2F") for part in (*path, key))
+    source = "store/" + "/".join(parts)
+    if len(source) <= _LONGEST_SOURCE:
+        return source
+    return "store/" + hashlib.sha256(source.encode("utf-8", "replace")).hexdigest()
+
+
+def _checked_value(given: Mapping[str, Any]) -> dict[str, Any]:
+    value = dict(given)
     try:
-        return now + timedelta(minutes=minutes)
-    except (OverflowError, TypeError, ValueError):
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        text.encode()
+        if json.loads(text) != value:
+            raise ValueError("it would come back otherwise")
+    except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInputError(
-            f"ttl must be a number of minutes, not {minutes!r}", argument="ttl"
+            f"a value must hold JSON values only (str, int, finite float, bool, None, lists, dicts "
+            f"with str keys; no tuples): {error}",
+            argument="value",
         ) from None
+    return value
+
+
+def _checked_fields(fields: object, argument: str) -> tuple[str, ...]:
+    if isinstance(fields, list | tuple) and all(isinstance(field, str) for field in fields):
+        return tuple(fields)
+    raise InvalidInputError(
+        f"{argument} must be a list of paths such as ['text', 'notes[*].title'], not {fields!r}",
+        argument=argument,
+    )
+
+
+def _checked_ttl(ttl: object) -> TTLConfig | None:
+    if ttl is None:
+        return None
+    if not isinstance(ttl, dict) or not all(
+        ttl.get(name) is None or _is_minutes(ttl[name])
+        for name in ("default_ttl", "sweep_interval_minutes")
+    ):
+        raise InvalidInputError(
+            f"ttl must be LangGraph's TTLConfig, such as {{'default_ttl': 60}}, not {ttl!r}",
+            argument="ttl",
+        )
+    return cast(TTLConfig, ttl)
+
+
+def _check_search(op: SearchOp) -> None:
+    for argument, number in (("limit", op.limit), ("offset", op.offset)):
+        given: object = number
+        if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+            raise InvalidInputError(
+                f"{argument} must be a whole number from 0 on, not {given!r}", argument=argument
+            )
+    condition: object = op.filter
+    if condition is not None and not isinstance(condition, Mapping):
+        raise InvalidInputError(
+            f"filter must be a mapping of fields, not {type(condition).__name__}",
+            argument="filter",
+        )
 
 
 def _value_of(kept: Passage) -> dict[str, Any]:
@@ -248,12 +306,14 @@ def _value_of(kept: Passage) -> dict[str, Any]:
 def _fields_of(kept: Passage) -> dict[str, Any]:
     """The arguments of an ``Item``."""
     updated = kept.timestamp or datetime.fromtimestamp(0, UTC)
-    created = kept.metadata.get("created_at")
+    created = updated
+    with suppress(TypeError, ValueError):
+        created = datetime.fromisoformat(kept.metadata.get("created_at", ""))
     return {
         "value": _value_of(kept),
         "key": kept.key,
         "namespace": kept.path,
-        "created_at": datetime.fromisoformat(created) if isinstance(created, str) else updated,
+        "created_at": created,
         "updated_at": updated,
     }
 
@@ -268,7 +328,7 @@ def _fits(path: Sequence[str], condition: MatchCondition) -> bool:
             f"a match condition is of type 'prefix' or 'suffix', not {condition.match_type!r}",
             argument="match_conditions",
         )
-    part: Iterator[str] = iter(
+    compared = (
         path[: len(wanted)] if condition.match_type == "prefix" else path[len(path) - len(wanted) :]
     )
-    return all(label in ("*", one) for label, one in zip(wanted, part, strict=True))
+    return all(label in ("*", one) for label, one in zip(wanted, compared, strict=True))

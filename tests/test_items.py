@@ -279,7 +279,7 @@ class TestSearch:
     def test_bad_arguments(self, memory: RecallM) -> None:
         for bad in ({"question": 1}, {"question": "a", "path": "a"}, {"question": "a", "limit": 0}):
             with pytest.raises(InvalidInputError):
-                memory.items.search(**bad)  # type: ignore[arg-type]
+                memory.items.search(**bad)
 
 
 def test_counts_without_end(memory: RecallM) -> None:
