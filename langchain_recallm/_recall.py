@@ -6,11 +6,26 @@ from collections.abc import Callable
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.runtime import get_runtime
 
 from langchain_recallm._conversation import Conversation, Scope, memory_of, thread_of
 from recallm import RecalledContext, RecallM
 
 __all__ = ["recalled"]
+
+
+class _Run(dict[str, Any]):
+    """The config of a run; in a graph also with the attributes of the graph's ``Runtime``, so that
+    one callable says for an agent's middleware, its tools and its retrievers whose memory it is."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return getattr(get_runtime(), name)
+        except (RuntimeError, KeyError, AttributeError):
+            raise AttributeError(
+                f"this run has no {name!r}: it is no graph's, or the graph knows none; ask its "
+                "config, as in config['configurable']['user_id']"
+            ) from None
 
 
 def recalled(
@@ -36,7 +51,7 @@ def recalled(
         StoreError: the store failed.
 
     """
-    owner = memory_of(memory, namespace, config)
+    owner = memory_of(memory, namespace, _Run(config))
     if session is None and scope == "session":
         session = thread_of(config)
     conversation = Conversation(memory=owner, session=session, scope=scope)

@@ -15,12 +15,14 @@ from langchain_core.runnables import (
     RunnableLambda,
     RunnablePassthrough,
 )
+from pydantic import ValidationError
 
-from langchain_recallm._conversation import Scope, checked_scope
+from langchain_recallm._conversation import Scope
 from langchain_recallm._data import bounded
-from langchain_recallm._limits import checked_limits, checked_memory
+from langchain_recallm._limits import checked_memory, checked_room
 from langchain_recallm._recall import recalled
 from langchain_recallm.llm import checked_model, text_of_reply
+from langchain_recallm.retriever import RecallMRetriever
 from recallm import InvalidInputError, RecalledContext, RecallM
 
 __all__ = ["answer_chain"]
@@ -64,7 +66,8 @@ def answer_chain(
     ``prompt``: any prompt with the variables ``context`` and ``question``; where nothing is known,
     its ``context`` says so. What is recalled stands between delimiters that it cannot close, and is
     said to be data; braces in it are no variables. ``namespace``: whose memory, where it is not the
-    memory's own: a name, or a callable that says it of the run's ``RunnableConfig``. ``session``:
+    memory's own: a name, or a callable that says it of the run: its ``RunnableConfig``, in a graph
+    also with the attributes of the graph's ``Runtime`` (``context``). ``session``:
     only what was said in it; ``scope="session"``: in the run's conversation, its thread id, where
     no ``session`` is given. ``max_tokens`` counts the context with its delimiters; ``where`` is the
     ``metadata`` of ``RecallM.recall``, and the others are its arguments. It writes nothing.
@@ -88,8 +91,29 @@ def answer_chain(
 
     """
     checked_memory(memory)
-    checked_limits(limit=limit, max_tokens=max_tokens, min_score=min_score)
-    checked_scope(scope)
+    checked_room(memory, max_tokens)
+    try:  # what the one can recall by, the other can
+        RecallMRetriever(
+            memory=memory,
+            namespace=namespace,
+            session=session,
+            scope=scope,
+            k=limit,
+            max_tokens=max_tokens,
+            as_of=as_of,
+            since=since,
+            until=until,
+            speaker=speaker,
+            where=where,
+            path=path,
+            min_score=min_score,
+        )
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        argument = {"k": "limit"}.get(str(wrong["loc"][0]), str(wrong["loc"][0]))
+        raise InvalidInputError(
+            f"{argument} cannot be {wrong['input']!r}: {wrong['msg']}", argument=argument
+        ) from None
     model = checked_model(chat_model)
     template = _checked_prompt(prompt)
 

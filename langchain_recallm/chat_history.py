@@ -59,7 +59,13 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
             StoreError: the memory's store failed.
 
         """
-        return [_message(it) for it in self.memory.passages(session=self.session, limit=self.limit)]
+        messages = [
+            _message(it)
+            for it in self.memory.passages(session=self.session)
+            # Not a document whose source is named so, nor what a tool gave or saved.
+            if it.session == self.session and it.metadata.get("role") in ("human", "ai")
+        ]
+        return messages if self.limit is None else messages[-self.limit :]
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Remember messages, all or none; one whose id is there already with its text changes
@@ -72,13 +78,19 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
         Conversation(memory=self.memory, session=self.session).remember(messages)
 
     def clear(self) -> None:
-        """Forget the session, for good.
+        """Forget the session, for good, and all that was said or saved in it.
 
         Raises:
             StoreError: the memory's store failed; nothing was forgotten.
 
         """
-        self.memory.forget(session=self.session)
+        named = self.memory.passages(session=self.session)
+        if all(it.session == self.session for it in named):
+            self.memory.forget(session=self.session)
+            return
+        for it in named:  # a document's source has the same name: it stays
+            if it.session == self.session:
+                self.memory.forget(id=it.id)
 
 
 def _message(passage: Passage) -> BaseMessage:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any, Self
 
 from langchain_classic.base_memory import BaseMemory
@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from langchain_recallm._conversation import NAMES, Conversation, Scope, memory_of
 from langchain_recallm._data import bounded
-from langchain_recallm._limits import checked_names
+from langchain_recallm._limits import checked_names, checked_room
 from langchain_recallm._messages import BOTH, Role, checked_roles, role_of, text_of
 from langchain_recallm._turn import asked_last
 from recallm import InvalidInputError, RecallM
@@ -74,13 +74,14 @@ class RecallMMemory(BaseMemory):
     return_messages: bool = False
     human_prefix: str = NAMES["human"]
     ai_prefix: str = NAMES["ai"]
-    roles: Annotated[Sequence[Role] | frozenset[Role], BeforeValidator(checked_roles)] = BOTH
+    roles: Annotated[Collection[Role], BeforeValidator(checked_roles)] = BOTH
     max_tokens: _Count | None = 1000
     limit: _Count | None = 10
 
     @model_validator(mode="after")
     def _can_work(self) -> Self:
         checked_names(self.human_prefix, self.ai_prefix)
+        checked_room(self.memory, self.max_tokens)
         if self.scope == "session" and self.session is None:
             raise InvalidInputError(
                 "scope='session' needs a conversation: give a session", argument="session"

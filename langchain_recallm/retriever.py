@@ -15,9 +15,10 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
-from pydantic import AwareDatetime, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field
 
 from langchain_recallm._conversation import Scope
+from langchain_recallm._limits import checked_namespace
 from langchain_recallm._recall import recalled
 from recallm import InvalidInputError, RecalledContext, RecalledStatement, RecallM
 
@@ -32,7 +33,8 @@ class RecallMRetriever(BaseRetriever):
     """Recalls statements of a memory, the oldest first, one document each.
 
     ``memory``: the memory; ``namespace``: whose, where it is not the memory's own: a name, or a
-    callable that says it of the run's ``RunnableConfig``. All that follows may be given here, and
+    callable that says it of the run: its ``RunnableConfig``, in a graph also with the attributes of
+    the graph's ``Runtime`` (``context``). All that follows may be given here, and
     for one call: ``retriever.invoke(question, k=3)``.
 
     ``k``: at most so many statements (with ``ranking="paper"`` concepts' contexts); None: as many
@@ -77,7 +79,9 @@ class RecallMRetriever(BaseRetriever):
     model_config = ConfigDict(extra="forbid")
 
     memory: RecallM = Field(exclude=True)
-    namespace: _Name | Callable[[RunnableConfig], str] | None = None
+    namespace: Annotated[
+        _Name | Callable[[RunnableConfig], str] | None, AfterValidator(checked_namespace)
+    ] = None
     k: _Count | None = None
     max_tokens: _Count | None = None
     as_of: _Moment | None = None

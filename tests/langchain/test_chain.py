@@ -175,7 +175,7 @@ def test_limits_and_filters(memory: RecallM) -> None:
     assert days() == [1, 2, 3, 4]
     assert len(days(limit=2)) == 2
     assert 1 <= len(days(max_tokens=80)) < 4
-    assert days(max_tokens=10) == []
+    assert days(max_tokens=55) == []
     assert days(max_tokens=None) == [1, 2, 3, 4]
     assert days(as_of=2) == [1, 2]
     assert days(since=2, until=noon + timedelta(days=3)) == [2, 3]
@@ -188,14 +188,42 @@ def test_limits_and_filters(memory: RecallM) -> None:
     assert days(path=["users"]) == [5]
 
 
-def test_statements_that_fit_only_without_their_delimiters_are_not_used(memory: RecallM) -> None:
-    """Escaped, the brackets take four times their room: the model is given nothing, so is the
+def test_statements_that_fit_only_without_their_delimiters_are_not_used() -> None:
+    """Where a counter finds the harmless brackets dear, the model is given nothing, so is the
     caller."""
-    memory.update("Brandon wrote " + 80 * "<")
-    result = answer_chain(memory, answering(), max_tokens=85).invoke("What did Brandon write?")
-    assert (result["context"], result["statements"]) == ("", ())
-    result = answer_chain(memory, answering(), max_tokens=160).invoke("What did Brandon write?")
-    assert len(result["statements"]) == 1
+
+    def counted(text: str) -> int:
+        return len(text) // 4 + 3 * text.count("\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}")
+
+    with RecallM(count_tokens=counted) as memory:
+        memory.update("Brandon wrote " + 80 * "<")
+        result = answer_chain(memory, answering(), max_tokens=95).invoke("What did Brandon write?")
+        assert (result["context"], result["statements"]) == ("", ())
+        result = answer_chain(memory, answering(), max_tokens=400).invoke("What did Brandon write?")
+        assert len(result["statements"]) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"namespace": 5},
+        {"namespace": ""},
+        {"session": ""},
+        {"speaker": 4},
+        {"where": 3},
+        {"as_of": "yesterday"},
+        {"limit": 0},
+        {"max_tokens": 10},
+        {"scope": "all"},
+    ],
+    ids=str,
+)
+def test_what_no_run_could_recall_by_is_refused_at_once(
+    memory: RecallM, wrong: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        answer_chain(memory, answering(), **wrong)
+    assert caught.value.argument == next(iter(wrong))
 
 
 def test_the_papers_ranking() -> None:
@@ -364,7 +392,7 @@ async def test_tracers_see_the_steps(drinks: RecallM) -> None:
 def test_tracers_see_errors(drinks: RecallM) -> None:
     seen = Seen()
     with pytest.raises(InvalidInputError):
-        answer_chain(drinks, answering(), since="May").invoke(QUESTION, {"callbacks": [seen]})  # type: ignore[arg-type]
+        answer_chain(drinks, answering(), scope="session").invoke(QUESTION, {"callbacks": [seen]})
     assert {type(error) for error in seen.errors} == {InvalidInputError}
 
 

@@ -16,6 +16,7 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
+from pydantic import ValidationError
 
 from langchain_recallm import RecallMMemory
 from recallm import ClosedError, InvalidInputError, RecallM
@@ -86,7 +87,9 @@ def test_tokens_are_bounded_with_delimiters_and_all(core: RecallM) -> None:
     text = history(memory, "What colour is my cat?")
     assert 60 < core.count_tokens(text) <= 120
     assert text.endswith("</recalled_memory>")
-    tiny = RecallMMemory(memory=core, max_tokens=5)
+    with pytest.raises(ValidationError, match="must be more than 52"):
+        RecallMMemory(memory=core, max_tokens=52)
+    tiny = RecallMMemory(memory=core, max_tokens=55)
     assert history(tiny, "What colour is my cat?") == ""
 
 
