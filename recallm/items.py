@@ -39,8 +39,9 @@ class NewItem:
 
 
 class MemoryItems:
-    """The items of one namespace. An item is a passage: ``recall`` finds what it says,
-    ``forget`` forgets it, as a whole: what is
+    """The items of one namespace.
+
+    An item is a passage: ``recall`` finds what it says, ``forget`` forgets it, as a whole: what is
     kept with a text never outlives a part of it.
 
     >>> from recallm import NewItem, RecallM

@@ -134,7 +134,7 @@ class RecallM:
         conversation or document, ``source`` where it comes from. The same ``id`` with the same
         text changes nothing. ``metadata`` holds JSON values. After ``expires_at`` (aware) it is
         recalled no more, and all is as if it had never been said; ``forget(expired=True)`` frees
-        its room.
+        its room and its id.
 
         Raises:
             InvalidInputError: an argument cannot be used.
@@ -388,6 +388,7 @@ class RecallM:
         speaker: str | None = None,
         session: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        path: Sequence[str] | None = None,
     ) -> tuple[Passage, ...]:
         """The passages that meet the filters (as in ``recall``), in the order of their t_index:
         the latest ``limit`` of them.
@@ -399,7 +400,12 @@ class RecallM:
         """
         at_most = checks.count(limit, "limit")
         where = checks.statement_filter(
-            since=since, until=until, speaker=speaker, session=session, metadata=metadata
+            since=since,
+            until=until,
+            speaker=speaker,
+            session=session,
+            metadata=metadata,
+            path=path,
         )
         with self._reader(as_of) as reader:
             return tuple(reversed(reader.passages(where, limit=at_most)))

@@ -155,6 +155,9 @@ def test_passages_are_listed_in_order(memory: RecallM) -> None:
     assert listed(as_of=1) == ["One."]
     assert listed(since=2) == ["Two.", "Three."]
     assert listed(until=NOON) == ["Three."]
+    assert listed(path=()) == []
+    memory.items.put([item("k", "Four.", "p")])
+    assert listed(path=("p",)) == listed(path=[]) == ["Four."]
 
 
 @pytest.mark.parametrize(
