@@ -31,7 +31,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:The class `BaseMemory`:langchain_core._api.deprecation.LangChainDeprecationWarning"
 )
 
-SLOW = 0.3
+SLOW = 0.5
 """Seconds that each call of the store takes."""
 
 
