@@ -115,7 +115,7 @@ def gather(
     spoken = {word for name in voices for word in name.split(" ")}
     hits = _Hits.read(asked, postings, mentions, apart=spoken)
     chosen = hits.best(fetched, corpus)
-    summaries = [] if where else list(reader.summaries(names).values())
+    summaries = [] if where else list(reader.summaries(essential).values())
     dated: dict[str, int] = {
         summary.concept: _newest_covered(summary, mentions.get(summary.concept))
         for summary in summaries

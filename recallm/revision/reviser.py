@@ -135,9 +135,12 @@ def _read(reader: GraphReader, name: str) -> tuple[str, ConceptContext, ContextV
     version = reader.context_version(name)
     if version is None:
         return None
-    [concept] = reader.concepts([name])
-    context = concept_contexts(reader, [name], where=Filter())[name]
-    return concept.label, context, version
+    concepts = reader.concepts([name])
+    context = concept_contexts(reader, [name], where=Filter()).get(name)
+    # A server without snapshots may forget the concept between these reads.
+    if not concepts or context is None:
+        return None
+    return concepts[0].label, context, version
 
 
 def _parts(sentences: Iterable[str], max_characters: int) -> Iterator[str]:

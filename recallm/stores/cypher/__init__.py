@@ -23,6 +23,7 @@ The graph, one node or relationship a row; every key begins with the namespace:
 **Isolation.** Neo4j reads what is committed at the moment of reading. So that a reader keeps one
 state, every row carries its t and every total the t of its last change: a reader at t leaves out
 later rows, and does not believe a total that was changed after t but counts its rows.
+What is deleted under a reader shows at once, half read too: ``recallm.stores.neo4j.whole``.
 ``$plain`` is true where nothing is hidden but by its t, so that totals may be believed at all.
 """
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-__all__ = ["EVIDENCE", "SHOWN", "STATEMENTS", "SUMMARIES", "UPDATES", "VECTORS"]
+__all__ = [
+    "ENTITIES",
+    "EVIDENCE",
+    "STATEMENTS",
+    "SUMMARIES",
+    "TRIPLETS",
+    "UPDATES",
+    "VECTORS",
+]
 
 UPDATES: Final[LiteralString] = """
 MATCH (u:RecallMUpdate)
@@ -33,12 +41,20 @@ WHERE e.namespace = $namespace AND e.t = t
 RETURN t, a.name AS a, b.name AS b, e.earlier AS earlier, e.later AS later
 """
 
-SHOWN: Final[LiteralString] = """
+ENTITIES: Final[LiteralString] = """
 UNWIND $ts AS t
-MATCH (:RecallMUpdate {namespace: $namespace, t: t})<-[shown:SHOWN]-(x)
-RETURN t, shown.key AS key, x AS shown, x:RecallMEntity AS is_entity, head(COLLECT {
-        MATCH (x)-[:STANDS_ON]->(c) RETURN c.name
-    }) AS concept,
+MATCH (u:RecallMUpdate {namespace: $namespace, t: t})<-[shown:SHOWN]-(x:RecallMEntity)
+USING INDEX SEEK u:RecallMUpdate(namespace, t)
+RETURN t, shown.key AS key, x AS entity,
+    head(COLLECT { MATCH (x)-[:STANDS_ON]->(c) RETURN c.name }) AS name,
+    NOT EXISTS { MATCH (x)-[later:SHOWN]->() WHERE later.key > shown.key } AS latest
+"""
+
+TRIPLETS: Final[LiteralString] = """
+UNWIND $ts AS t
+MATCH (u:RecallMUpdate {namespace: $namespace, t: t})<-[shown:SHOWN]-(x:RecallMTriplet)
+USING INDEX SEEK u:RecallMUpdate(namespace, t)
+RETURN t, shown.key AS key, x.name AS predicate, x.properties AS properties,
     head(COLLECT { MATCH (x)-[:SUBJECT]->(e) RETURN e.id }) AS subject,
     head(COLLECT { MATCH (x)-[:OBJECT]->(e) RETURN e.id }) AS object,
     NOT EXISTS { MATCH (x)-[later:SHOWN]->() WHERE later.key > shown.key } AS latest

@@ -68,6 +68,7 @@ WITH c, sum(mention) AS statements, collect(DISTINCT shown / 1048576) AS ts,
     min(CASE mention WHEN 0 THEN
         [shown / 1048576, coalesce(entity.sort, entity.id), entity.label, entity.kind]
     END) AS first_entity
+WHERE size(ts) > 0
 OPTIONAL MATCH (s:RecallMStatement {namespace: $namespace, key: first_mention})
 WITH *, head([i IN range(0, coalesce(size(s.names), 0) - 1) WHERE s.names[i] = c.name]) AS place
 RETURN c.name AS name, statements, ts,

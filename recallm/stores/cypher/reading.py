@@ -64,9 +64,9 @@ RETURN coalesce(max(u.t), 0) AS t
 PASSAGE: Final[LiteralString] = (
     """
 MATCH (u:RecallMUpdate {namespace: $namespace, id_key: $id})
-RETURN u AS update, """
+RETURN u AS passage, coalesce("""
     + UPDATE_SEEN
-    + """ AS seen
+    + """, false) AS seen
 """
 )
 
@@ -82,7 +82,7 @@ WHERE under.namespace = $namespace AND under.path = $entry
     AND under.t > $after AND under.t <= $last AND """
         + _PASSAGES_SEEN
         + """
-RETURN u AS update
+RETURN u AS passage
 ORDER BY under.namespace DESC, under.path DESC, under.t DESC LIMIT $limit
 """
     ),
@@ -94,7 +94,7 @@ WHERE u.namespace = $namespace AND u.lane = $entry
     AND u.t > $after AND u.t <= $last AND """
         + _PASSAGES_SEEN
         + """
-RETURN u AS update ORDER BY u.t DESC LIMIT $limit
+RETURN u AS passage ORDER BY u.t DESC LIMIT $limit
 """
     ),
     "t": (
@@ -104,7 +104,7 @@ USING INDEX SEEK u:RecallMUpdate(namespace, t)
 WHERE u.namespace = $namespace AND u.t > $after AND u.t <= $last AND """
         + _PASSAGES_SEEN
         + """
-RETURN u AS update ORDER BY u.namespace DESC, u.t DESC LIMIT $limit
+RETURN u AS passage ORDER BY u.namespace DESC, u.t DESC LIMIT $limit
 """
     ),
 }
@@ -118,7 +118,7 @@ USING INDEX SEEK u:RecallMUpdate(namespace, item_key)
 WHERE u.namespace = $namespace AND u.item_key = $item AND """
     + UPDATE_SEEN
     + """
-RETURN u AS update ORDER BY u.t DESC LIMIT 1
+RETURN u AS passage ORDER BY u.t DESC LIMIT 1
 """
 )
 
@@ -143,7 +143,7 @@ RETURN s AS statement, u {
         .id, .timestamp, .speaker, .speaker_concept, .source, .session, .session_key, .metadata,
         .metadata_ordered,
         .path, .key
-    } AS update,
+    } AS origin,
     head(COLLECT {
         MATCH (other:RecallMStatement)
         WHERE other.namespace = $namespace AND other.lane = s.lane AND other.key < s.key

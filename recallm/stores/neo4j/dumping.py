@@ -23,6 +23,7 @@ from recallm.model import (
 from recallm.stores.cypher import dumping as cypher
 from recallm.stores.neo4j.connection import Connection, Row, rows
 from recallm.stores.neo4j.values import json_in, mentions_in, passage_in, summary_in
+from recallm.stores.neo4j.whole import whole_rows
 
 __all__ = ["dump"]
 
@@ -35,7 +36,7 @@ def dump(connection: Connection, key: str, t_index: int) -> Iterator[PreparedUpd
 
     def ask(query: LiteralString, **parameters: Any) -> list[Row]:
         given = {"namespace": key, "t": t_index, **parameters}
-        return list(connection.read(lambda tx: rows(tx, query, given)))
+        return whole_rows(lambda: list(connection.read(lambda tx: rows(tx, query, given))))
 
     after = 0
     while page := ask(cypher.UPDATES, after=after, limit=_PAGE):
@@ -43,13 +44,18 @@ def dump(connection: Connection, key: str, t_index: int) -> Iterator[PreparedUpd
         parts = {
             "statements": _by_t(ask(cypher.STATEMENTS, ts=ts)),
             "evidence": _by_t(ask(cypher.EVIDENCE, ts=ts)),
-            "shown": _by_t(ask(cypher.SHOWN, ts=ts)),
+            "entities": _by_t(ask(cypher.ENTITIES, ts=ts)),
+            "triplets": _by_t(ask(cypher.TRIPLETS, ts=ts)),
             "vectors": _by_t(ask(cypher.VECTORS, ts=ts)),
         }
-        for row in page:
-            t = row["update"]["t"]
+        # An update that is still as it was had all its parts until now. From the first one on
+        # that was forgotten or cut meanwhile, the page is read again.
+        now = ask(cypher.UPDATES, after=after, limit=_PAGE)
+        for row, still in zip(page, now, strict=False):
+            if row != still:
+                break
+            t = after = row["update"]["t"]
             yield _update(row["update"], {name: rows_of[t] for name, rows_of in parts.items()})
-        after = ts[-1]
     summaries = [summary_in(row["summary"]) for row in ask(cypher.SUMMARIES)]
     yield from sorted(summaries, key=lambda it: (it.t_index, it.concept))
 
@@ -62,9 +68,8 @@ def _by_t(found: list[Row]) -> defaultdict[int, list[Row]]:
 
 
 def _update(node: Row, parts: Mapping[str, list[Row]]) -> PreparedUpdate:
-    shown = parts["shown"]
-    entities = [_entity(row) for row in shown if row["is_entity"]]
-    triplets = [_triplet(row) for row in shown if not row["is_entity"]]
+    entities = [_entity(row) for row in parts["entities"]]
+    triplets = [_triplet(row) for row in parts["triplets"]]
     update = PreparedUpdate(
         id="",
         text=None,
@@ -123,12 +128,12 @@ def _neighbours(row: Row) -> list[Neighbours]:
 
 
 def _entity(row: Row) -> EntityUpsert:
-    node = row["shown"]
+    node = row["entity"]
     return EntityUpsert(
         id=node["id"],
         type=node["type"],
-        concept=ConceptMention(name=row["concept"], label=node["label"], kind=node["kind"]),
-        properties=_properties(row),
+        concept=ConceptMention(name=row["name"], label=node["label"], kind=node["kind"]),
+        properties=_properties(row, node["properties"]),
         position=row["key"] & NO_POSITION,
     )
 
@@ -136,12 +141,12 @@ def _entity(row: Row) -> EntityUpsert:
 def _triplet(row: Row) -> TripletUpsert:
     return TripletUpsert(
         subject=row["subject"],
-        predicate=row["shown"]["name"],
+        predicate=row["predicate"],
         object=row["object"],
-        properties=_properties(row),
+        properties=_properties(row, row["properties"]),
         position=row["key"] & NO_POSITION,
     )
 
 
-def _properties(row: Row) -> Mapping[str, Any]:
-    return json_in(row["shown"]["properties"]) if row["latest"] else empty_mapping()
+def _properties(row: Row, merged: str) -> Mapping[str, Any]:
+    return json_in(merged) if row["latest"] else empty_mapping()

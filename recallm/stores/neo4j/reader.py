@@ -40,6 +40,7 @@ from recallm.stores.neo4j.values import (
     statement_in,
     summary_in,
 )
+from recallm.stores.neo4j.whole import whole_rows
 from recallm.stores.neo4j.writing import context_version
 from recallm.stores.sessions import session_key_of
 
@@ -78,7 +79,7 @@ class Neo4jReader:
     def passage(self, id: str) -> Passage | None:
         """See ``GraphReader.passage``."""
         found = self._ask(cypher.PASSAGE, id=key_of(id))
-        return passage_in(found[0]["update"]) if found and found[0]["seen"] else None
+        return passage_in(found[0]["passage"]) if found and found[0]["seen"] else None
 
     def passages(self, where: Filter, *, limit: int | None = None) -> list[Passage]:
         """See ``GraphReader.passages``."""
@@ -97,12 +98,12 @@ class Neo4jReader:
             limit=_ENDLESS if limit is None else min(limit, _ENDLESS),
             **conditions,
         )
-        return [passage_in(row["update"]) for row in found]
+        return [passage_in(row["passage"]) for row in found]
 
     def item(self, path: Sequence[str], key: str) -> Passage | None:
         """See ``GraphReader.item``."""
         found = self._ask(cypher.ITEM, item=item_key(path, key))
-        return passage_in(found[0]["update"]) if found else None
+        return passage_in(found[0]["passage"]) if found else None
 
     def paths(self) -> list[tuple[str, ...]]:
         """See ``GraphReader.paths``."""
@@ -111,7 +112,7 @@ class Neo4jReader:
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
         """See ``GraphReader.statements``."""
         return [
-            statement_in(row["statement"], row["update"], row["previous"], row["next"])
+            statement_in(row["statement"], row["origin"], row["previous"], row["next"])
             for chunk in chunks(sorted(key for key in set(keys) if key < self._before))
             for row in self._ask(cypher.STATEMENTS, keys=chunk)
         ]
@@ -126,15 +127,17 @@ class Neo4jReader:
             limit=limit,
             **_filter(where),
         )
-        return {
-            row["name"]: Postings(
+        postings: dict[str, Postings] = {}
+        for row in found:
+            # A relationship that went while it was read has no properties left.
+            held = [it for it in row["rows"] if it[0] is not None and it[1] is not None]
+            postings[row["name"]] = Postings(
                 documents=row["documents"],
-                keys=tuple(key for key, _, _ in row["rows"]),
-                counts=tuple(count for _, count, _ in row["rows"]),
-                sessions=tuple(session for _, _, session in row["rows"]),
+                keys=tuple(key for key, _, _ in held),
+                counts=tuple(count for _, count, _ in held),
+                sessions=tuple(session for _, _, session in held),
             )
-            for row in found
-        }
+        return postings
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
@@ -147,7 +150,10 @@ class Neo4jReader:
             **_filter(where),
         )
         return {
-            row["name"]: Mentions(statements=row["statements"], keys=tuple(row["keys"]))
+            row["name"]: Mentions(
+                statements=row["statements"],
+                keys=tuple(key for key in row["keys"] if key is not None),
+            )
             for row in found
         }
 
@@ -291,19 +297,17 @@ class Neo4jReader:
         return dump(self._connection, self._key, self._counter)
 
     def _ask(self, query: LiteralString, **parameters: Any) -> list[Row]:
-        return self._rows(
-            query,
-            {
-                "namespace": self._key,
-                "t": self._t,
-                "before": self._before,
-                "dated": self._dated,
-                "said": self._said,
-                "now": self._now,
-                "plain": self._plain,
-                **parameters,
-            },
-        )
+        given = {
+            "namespace": self._key,
+            "t": self._t,
+            "before": self._before,
+            "dated": self._dated,
+            "said": self._said,
+            "now": self._now,
+            "plain": self._plain,
+            **parameters,
+        }
+        return whole_rows(lambda: self._rows(query, given))
 
     def _rows(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
         return list(self._connection.read(lambda tx: rows(tx, query, parameters)))

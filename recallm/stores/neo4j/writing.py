@@ -185,7 +185,7 @@ def revise(tx: Tx, namespace: str, summary: Summary, expected: ContextVersion) -
 def context_version(tx: Tx, key: str, name: str) -> ContextVersion | None:
     """See ``GraphReader.context_version``; ``key`` is the namespace of the rows."""
     found = rows(tx, cypher.CONTEXT_VERSION, {"namespace": key, "concept": key_of(name)})
-    if not found:
+    if not found or found[0]["latest"] is None:
         return None
     return ContextVersion(
         t_index=t_index_of(found[0]["latest"]),
