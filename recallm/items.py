@@ -89,9 +89,7 @@ class MemoryItems:
 
     def get(self, path: Sequence[str], key: str) -> Passage | None:
         """The item under ``key`` at ``path``; None if there is none (any more)."""
-        place = checks.item_path(path, "path"), checks.name(key, "key")
-        with self._store.reader(self._namespace, Horizon(now=self._clock())) as reader:
-            return reader.item(*place)
+        return self._item(path, key, Horizon(now=self._clock()))
 
     def below(self, path: Sequence[str] = (), *, limit: int | None = None) -> tuple[Passage, ...]:
         """The items at ``path`` and below it, the latest first; at most ``limit``."""
@@ -137,12 +135,21 @@ class MemoryItems:
 
     def delete(self, path: Sequence[str], key: str) -> bool:
         """Forget the item under ``key`` at ``path``; whether there was one."""
-        place = checks.item_path(path, "path"), checks.name(key, "key")
-        with self._store.reader(self._namespace, Horizon()) as reader:
-            kept = reader.item(*place)
+        kept = self._item(path, key, Horizon())
         if kept is None:
             return False
         return bool(self._store.forget(self._namespace, Selection(kind="id", value=kept.id)))
+
+    def _item(self, path: Sequence[str], key: str, horizon: Horizon) -> Passage | None:
+        place = checks.item_path(path, "path"), checks.name(key, "key")
+        for _ in range(2):
+            with self._store.reader(self._namespace, horizon) as reader:
+                found = reader.item(*place)
+            if found is not None:
+                return found
+            # On a server without snapshots one that was replaced since the reader was opened is
+            # gone for it, and the new one not there yet: a new reader sees it.
+        return None
 
 
 def _checked(item: object) -> NewPassage:
