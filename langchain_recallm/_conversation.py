@@ -153,6 +153,22 @@ class Conversation:
         found = (self._passage_of(message) for message in messages if self._keeps(message))
         return {passage.id for passage in found if passage is not None}
 
+    def edited(self, messages: Iterable[BaseMessage]) -> list[BaseMessage]:
+        """Those that this session holds under their id with another text only: not what a
+        ``forget`` left of this one.
+
+        Raises:
+            StoreError: the store failed.
+
+        """
+        return [
+            message
+            for message in messages
+            if self._keeps(message)
+            and self._holds(_id(message))
+            and self._passage_of(message) is None
+        ]
+
     def remember(self, messages: Iterable[BaseMessage]) -> list[KnowledgeUpdate]:
         """Write what is remembered of ``messages``, all or nothing; those without text are passed
         over, and those of which something was forgotten: it stays forgotten.

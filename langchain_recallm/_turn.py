@@ -1,14 +1,135 @@
-"""The turn of a thread: what the user said since the model last spoke."""
+"""The turn of a thread: what the user said since the model last spoke, what was recalled for it,
+and what is still to be written of it.
+
+The turns of an agent stand beside its graph, not in the graph's state: whatever streams, saves or
+gives back that state has nothing of them.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import threading
+from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from langchain_core.messages import BaseMessage
 
-from langchain_recallm._messages import role_of
+from langchain_recallm._messages import role_of, text_of
 
-__all__ = ["asked_last"]
+__all__ = ["Turn", "TurnKey", "Turns", "asked_last", "spoken_last"]
+
+_MOST = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnKey:
+    """Whose turn it is: the owner's namespace, the thread, what was asked (a digest of it)."""
+
+    namespace: str
+    thread: str | None
+    asked: str | None
+
+    @classmethod
+    def of(cls, namespace: str, thread: str | None, asked: Sequence[BaseMessage]) -> TurnKey:
+        """The key of the turn that these messages ask; where none is left, that of the thread's
+        latest."""
+        digest = hashlib.sha256()
+        for message in asked:
+            for part in (message.id or "", text_of(message)):
+                data = part.encode("utf-8", "replace")
+                digest.update(len(data).to_bytes(8, "big") + data)
+        return cls(namespace=namespace, thread=thread, asked=digest.hexdigest() if asked else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What one turn has recalled, and what of its thread is written or was there before.
+
+    ``asked`` are the ids of the user's messages; ``known`` those of all messages that the run
+    began with, None where it is a run that goes on, whose beginning nobody saw here; ``written``
+    those that were written since.
+    """
+
+    block: str
+    asked: frozenset[str]
+    known: frozenset[str] | None = None
+    written: set[str] = field(default_factory=set)
+
+    def unwritten(self, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+        """What the model and the tools said in this turn and is not written yet."""
+        if self.known is None:
+            new = spoken_last(messages)
+        else:
+            new = [
+                message
+                for message in messages
+                if message.id not in self.known and role_of(message) in ("ai", "tool")
+            ]
+        return [message for message in new if message.id not in self.written]
+
+
+class Turns:
+    """The turns that are under way, the ``_MOST`` used last; safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._turns: OrderedDict[TurnKey, Turn] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    def put(self, key: TurnKey, turn: Turn) -> None:
+        """Keep a turn; the one that was used least recently goes where there are too many."""
+        with self._lock:
+            self._turns[key] = turn
+            self._turns.move_to_end(key)
+            while len(self._turns) > _MOST:
+                self._turns.popitem(last=False)
+
+    def get(self, key: TurnKey) -> Turn | None:
+        """The turn; None where it is not, or no more, under way here."""
+        with self._lock:
+            return self._get(key)
+
+    def take(self, key: TurnKey) -> Turn | None:
+        """The turn, which is over."""
+        with self._lock:
+            turn = self._get(key)
+            if turn is not None:
+                self._drop(turn)
+            return turn
+
+    def take_left(self, key: TurnKey, ids: frozenset[str]) -> list[Turn]:
+        """The turns of this owner's thread that were left without an end: the thread's messages,
+        whose ``ids`` are given, hold what they asked."""
+        with self._lock:
+            left = [
+                turn
+                for other, turn in self._turns.items()
+                if key.thread is not None
+                and (other.namespace, other.thread) == (key.namespace, key.thread)
+                and turn.asked <= ids
+            ]
+            for turn in left:
+                self._drop(turn)
+            return left
+
+    def _get(self, key: TurnKey) -> Turn | None:
+        if key.asked is None:  # what was asked has been summarised away meanwhile
+            place = (key.namespace, key.thread)
+            latest = (it for it in reversed(self._turns) if (it.namespace, it.thread) == place)
+            found = None if key.thread is None else next(latest, None)
+            if found is None:
+                return self._turns.get(key)
+            key = found
+        if key in self._turns:
+            self._turns.move_to_end(key)
+        return self._turns.get(key)
+
+    def _drop(self, turn: Turn) -> None:
+        for key in [key for key, it in self._turns.items() if it is turn]:
+            del self._turns[key]
 
 
 def asked_last(messages: Sequence[BaseMessage]) -> tuple[list[BaseMessage], bool]:
@@ -24,6 +145,20 @@ def asked_last(messages: Sequence[BaseMessage]) -> tuple[list[BaseMessage], bool
         elif role == "human" and not _is_summary(message):
             asked.append(message)
     return asked[::-1], answered
+
+
+def spoken_last(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """What the model said last, with what tools said just before it and since."""
+    spoken: list[BaseMessage] = []
+    answered = False
+    for message in reversed(messages):
+        role = role_of(message)
+        if role == "human" or (role == "ai" and answered):
+            break
+        answered = answered or role == "ai"
+        if role is not None:
+            spoken.append(message)
+    return spoken[::-1]
 
 
 def _is_summary(message: BaseMessage) -> bool:

@@ -9,18 +9,21 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from typing import Annotated, Any
 
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, ToolException
 from langgraph.prebuilt import ToolRuntime
 from pydantic import BaseModel, Field
 
 from langchain_recallm._conversation import (
+    NAMES,
     Conversation,
     Scope,
     checked_scope,
@@ -28,13 +31,22 @@ from langchain_recallm._conversation import (
     thread_of,
 )
 from langchain_recallm._data import as_data
-from langchain_recallm._limits import checked_limits, checked_memory, checked_namespace
+from langchain_recallm._limits import (
+    checked_limits,
+    checked_memory,
+    checked_namespace,
+    checked_room,
+)
 from langchain_recallm._turn import asked_last
 from recallm import InvalidInputError, RecalledStatement, RecallM
 
 __all__ = ["create_recallm_tools"]
 
 _log = logging.getLogger("langchain_recallm")
+
+_PREFIX = re.compile("[A-Za-z0-9_-]{0,40}")
+_NOTHING = "Nothing is remembered about that."
+_TOO_LONG = "What is remembered about that is too long to be shown."
 
 _Runtime = Annotated[ToolRuntime[Any, Any] | None, InjectedToolArg]
 """Injected in an agent, absent outside; never in the schema that the model sees."""
@@ -56,7 +68,8 @@ class _Forget(BaseModel):
     )
     about: str | None = Field(
         default=None,
-        description="A name or a noun: all statements that mention it are forgotten.",
+        description="A name or a noun: all statements that mention it are forgotten, and stored "
+        "items that mention it are forgotten whole.",
     )
 
 
@@ -67,6 +80,7 @@ def create_recallm_tools(
     scope: Scope = "namespace",
     limit: int | None = 10,
     max_tokens: int | None = 1000,
+    prefix: str = "",
 ) -> list[BaseTool]:
     """The tools ``recall_memory(query)``, ``save_memory(text)``, ``forget_memory(id / about)``.
 
@@ -74,13 +88,17 @@ def create_recallm_tools(
     name, or for many users a callable over the agent's runtime, as in
     ``lambda runtime: runtime.context.user_id``. What is saved belongs to the thread as its session;
     ``scope="session"`` keeps recalling and forgetting inside it. ``limit`` counts the statements
-    that are recalled, ``max_tokens`` all that is given back, by the memory's counter.
+    that are recalled, ``max_tokens`` all that is given back, by the memory's counter. ``prefix``
+    begins the tools' names (letters, digits, "_" and "-"), so that the tools of two memories can
+    stand in one agent: ``prefix="team_"`` makes them ``team_recall_memory`` and so on.
 
     * ``recall_memory`` gives statements with their ids, delimited as data; the artifact is a list
       of dicts with id, text, t_index, timestamp, speaker, source, session, metadata, concepts and
       score.
-    * ``save_memory`` writes one knowledge update; the same tool call writes it once.
-    * ``forget_memory`` forgets one statement by its id, or all that mention a concept.
+    * ``save_memory`` writes one knowledge update, whose speaker is "AI": the model wrote it, and
+      nobody else said it. The same tool call writes it once.
+    * ``forget_memory`` forgets one statement by its id, or all that mention a concept; of items of
+      a store the whole.
 
     In an agent the ``ToolRuntime`` is injected; outside, the tools are called like any other.
 
@@ -95,7 +113,7 @@ def create_recallm_tools(
     >>> print(recall.invoke({"query": "When does the flight leave?"}))
     <recalled_memory>
     ...
-    [...#0] ... Ann's flight leaves on Friday.
+    [...#0] ... AI: Ann's flight leaves on Friday.
     </recalled_memory>
     >>> forget.invoke({"about": "Ann"})
     "Forgot 1 statement that mentions 'Ann'."
@@ -107,8 +125,16 @@ def create_recallm_tools(
 
     """
     checked_limits(limit=limit, max_tokens=max_tokens)
+    checked_room(checked_memory(memory), max_tokens)
+    given: object = prefix
+    if not isinstance(given, str) or not _PREFIX.fullmatch(given):
+        raise InvalidInputError(
+            "prefix must be up to 40 letters, digits, '_' and '-', as models take them in names, "
+            f"not {prefix!r}",
+            argument="prefix",
+        )
     tools = _Tools(
-        memory=checked_memory(memory),
+        memory=memory,
         namespace=checked_namespace(namespace),
         scope=checked_scope(scope),
         limit=limit,
@@ -117,24 +143,26 @@ def create_recallm_tools(
     return [
         _tool(
             tools.recall,
-            "recall_memory",
+            f"{prefix}recall_memory",
             "Look up what is remembered from earlier conversations: facts, events, preferences. "
-            "Gives statements in the order in which they became true, each with its id.",
+            "Gives statements in the order in which they became true, each with its id and "
+            "who said it; what AI said, the user did not say.",
             _Recall,
             response_format="content_and_artifact",
         ),
         _tool(
             tools.save,
-            "save_memory",
+            f"{prefix}save_memory",
             "Remember something for later conversations. Name people and things in full, and say "
             "when it holds if that matters.",
             _Save,
         ),
         _tool(
             tools.forget,
-            "forget_memory",
+            f"{prefix}forget_memory",
             "Forget for good: either one statement by its id, or all statements that mention what "
-            "is given as about. Give exactly one of the two.",
+            "is given as about, with stored items that mention it as a whole. Give exactly one of "
+            "the two.",
             _Forget,
         ),
     ]
@@ -171,16 +199,20 @@ class _Tools:
     ) -> tuple[str, list[dict[str, Any]]]:
         with _told():
             conversation = self._conversation(runtime, config)
-            asked = _asked(runtime)
             # What was just asked may be remembered already: it is no answer.
+            asked = conversation.held(_asked(runtime))
             limit = None if self.limit is None else self.limit + len(asked)
             context = conversation.recall(_given(query, "query"), limit=limit)
             found = [it for it in context.statements if it.passage not in asked]
+            if not found:
+                return _NOTHING, []
             if self.limit is not None and conversation.memory.config.ranking == "statements":
                 found = _without_worst(found, len(found) - self.limit)
-            while self._is_too_long(conversation.memory, found):
+            # One that is too long by itself must not take the others with it.
+            found = [it for it in found if not self._is_too_long(conversation.memory, [it])]
+            while found and self._is_too_long(conversation.memory, found):
                 found = _without_worst(found, 1)
-            return _shown(found), [_as_dict(it) for it in found]
+            return _shown(found) if found else _TOO_LONG, [_as_dict(it) for it in found]
 
     def save(self, text: str, config: RunnableConfig, runtime: _Runtime = None) -> str:
         with _told():
@@ -189,6 +221,8 @@ class _Tools:
             call = runtime.tool_call_id if isinstance(runtime, ToolRuntime) else None
             update = conversation.memory.update(
                 said,
+                # Nobody else said it: a text that begins "Human: …" is still the model's.
+                speaker=NAMES["ai"],
                 session=conversation.session,
                 timestamp=conversation.memory.now(),
                 # Ids of calls repeat: in other threads, with some providers in the same one.
@@ -221,11 +255,8 @@ class _Tools:
         )
 
     def _is_too_long(self, memory: RecallM, found: Sequence[RecalledStatement]) -> bool:
-        return bool(
-            found
-            and self.max_tokens is not None
-            and memory.count_tokens(_shown(found)) > self.max_tokens
-        )
+        limit = self.max_tokens
+        return limit is not None and memory.count_tokens(_shown(found)) > limit
 
 
 @contextmanager
@@ -252,11 +283,12 @@ def _given(text: str, argument: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _asked(runtime: object) -> set[str]:
-    """The ids of the messages that the agent is answering."""
+def _asked(runtime: object) -> list[BaseMessage]:
+    """The messages that the agent is answering."""
     state = runtime.state if isinstance(runtime, ToolRuntime) else None
-    messages = state.get("messages", []) if isinstance(state, dict) else []
-    return {message.id for message in asked_last(messages)[0] if message.id}
+    messages = state.get("messages") if isinstance(state, dict) else None
+    given = messages if isinstance(messages, list) else []
+    return asked_last([it for it in given if isinstance(it, BaseMessage)])[0]
 
 
 def _digest(*parts: str) -> str:
@@ -268,8 +300,6 @@ def _digest(*parts: str) -> str:
 
 def _shown(statements: Sequence[RecalledStatement]) -> str:
     """The statements as data, a line each with its id."""
-    if not statements:
-        return "Nothing is remembered about that."
     return as_data("\n".join(map(_line, statements)))
 
 

@@ -88,6 +88,37 @@ async def test_the_threads_state_stays_clean(memory: RecallM, checkpoints: bool)
         assert "Zanzibar" not in stored
 
 
+@pytest.mark.parametrize("mode", ["values", "updates", "debug", "checkpoints", "tasks"])
+async def test_no_stream_shows_what_was_recalled(memory: RecallM, mode: Any) -> None:
+    """The memory's own steps add nothing."""
+    memory.update("Zanzibar is where Ann lives.")
+    model = ScriptedModel(lines=[call("weather", city="Oslo"), "In Africa."] * 2)
+    agent = create_agent(
+        model,
+        [weather],
+        checkpointer=InMemorySaver(),
+        middleware=[RecallMMiddleware(memory=memory)],
+    )
+    stream = agent.astream(human("Where does Ann live?"), thread("1"), stream_mode=mode)
+    shown = [piece async for piece in stream]
+    assert "Zanzibar" in system(model.sent[1])
+    assert "In Africa." in repr(shown)
+    assert "Zanzibar" not in repr(shown)
+    if mode == "updates":
+        steps = [
+            piece[step]
+            for piece in shown
+            if isinstance(piece, dict)
+            for step in piece
+            if step.startswith("RecallM")
+        ]
+        assert steps == [None] * 4  # before and after the agent, and after each call of the model
+    events = agent.astream_events(human("Where does Ann live?"), thread("2"), version="v2")
+    for event in [it async for it in events]:
+        if not event["event"].startswith("on_chat_model"):  # the model is told
+            assert "Zanzibar" not in repr(event)
+
+
 @pytest.mark.parametrize(
     "prompt",
     [
@@ -185,6 +216,23 @@ def test_what_is_added_is_bounded(memory: RecallM, max_tokens: int) -> None:
     told = system(model.sent[0])
     assert memory.count_tokens(told) <= max_tokens
     assert ("bird" in told) == (max_tokens > 60)
+
+
+@pytest.mark.parametrize("position", ["system", "user"])
+def test_all_that_is_added_is_counted(position: Any) -> None:
+    """The empty line before it too."""
+    with RecallM(config=RecallConfig(), count_tokens=len) as memory:
+        memory.update_many([f"Ann saw bird {n:02}." for n in range(50)])
+        for max_tokens in range(400, 440):
+            model = ScriptedModel(lines=["Many."])
+            middleware = RecallMMiddleware(
+                memory=memory, max_tokens=max_tokens, position=position, roles=("tool",)
+            )
+            agent = create_agent(model, system_prompt="Be kind.", middleware=[middleware])
+            agent.invoke(human("Which birds did Ann see?"))
+            sent = "".join(str(message.text) for message in model.sent[0])
+            added = len(sent) - len("Be kind.Which birds did Ann see?")
+            assert 0 < added <= max_tokens
 
 
 def test_limit_and_least_score(memory: RecallM) -> None:

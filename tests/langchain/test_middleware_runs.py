@@ -14,10 +14,13 @@ from langchain.agents.middleware import (
     ModelRetryMiddleware,
     SummarizationMiddleware,
 )
+from langchain_core.messages import HumanMessage
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from langchain_recallm import RecallMMiddleware
+from langchain_recallm._turn import Turn, TurnKey, Turns
 from recallm import ClosedError, InvalidInputError, RecallM, StoreFullError
 from tests.langchain.agents import human, memory, recalls, system, thread, weather
 from tests.langchain.scripted_model import ScriptedModel, call
@@ -30,10 +33,12 @@ __all__ = ["memory", "recalls"]  # fixtures
 # -- runs that stop and go on ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", ["human in the loop", "interrupt_before"])
+@pytest.mark.parametrize("elsewhere", [True, False])
+@pytest.mark.parametrize("how", ["before the human", "after the human", "interrupt_before"])
 def test_a_run_that_goes_on_after_an_interrupt(
-    memory: RecallM, recalls: list[str], how: str
+    memory: RecallM, recalls: list[str], how: str, elsewhere: bool
 ) -> None:
+    """Here, or elsewhere: in another process, which knows nothing but the thread."""
     memory.update("Ann lives in Oslo.")
     model = ScriptedModel(
         lines=[
@@ -42,27 +47,165 @@ def test_a_run_that_goes_on_after_an_interrupt(
             "Sunny.",
         ]
     )
-    asking = HumanInTheLoopMiddleware(interrupt_on={"weather": True})
+    saver = InMemorySaver()
+    by_human = how.endswith("human")
+
+    def agents() -> Any:
+        middleware: list[Any] = [RecallMMiddleware(memory=memory)]
+        if by_human:
+            asking = HumanInTheLoopMiddleware(interrupt_on={"weather": True})
+            middleware.insert(how.startswith("before"), asking)
+        return create_agent(
+            model,
+            [weather],
+            checkpointer=saver,
+            middleware=middleware,
+            interrupt_before=None if by_human else ["tools"],
+        )
+
+    agent = agents()
+    resume: Any = Command(resume={"decisions": [{"type": "approve"}]}) if by_human else None
+    agent.invoke(human("What is the weather where Ann lives?"), thread("1"))
+    words = [("Human", "What is the weather where Ann lives?"), ("AI", "Let me look.")]
+    assert said(memory)[1:] == words[: 1 if how.startswith("before") else 2]
+    memory.update("Ann lives in Oslo no more, she moved.")  # the turn is told what it was
+    for _ in range(2):
+        agent = agents() if elsewhere else agent
+        agent.invoke(resume, thread("1"))
+    assert len(model.sent) == 3
+    assert len({system(messages) for messages in model.sent}) == 1
+    assert "Ann lives in Oslo." in system(model.sent[2])
+    assert recalls == ["What is the weather where Ann lives?"] * (3 if elsewhere else 1)
+    written = [it for it in said(memory) if it[0]]
+    assert written == [*words, ("AI", "Sunny.")]
+
+
+@pytest.mark.parametrize("how", ["before the human", "after the human", "interrupt_before"])
+async def test_the_models_words_are_there_where_the_user_goes_on(memory: RecallM, how: str) -> None:
+    """The interrupt is never answered: the user says something else instead."""
+    model = ScriptedModel(
+        lines=[call("weather", says="Let me look.", city="Oslo"), "Bergen is wet.", "Yes."]
+    )
+    middleware: list[Any] = [RecallMMiddleware(memory=memory)]
+    if how != "interrupt_before":
+        asking = HumanInTheLoopMiddleware(interrupt_on={"weather": True})
+        middleware.insert(how.startswith("before"), asking)
     agent = create_agent(
         model,
         [weather],
         checkpointer=InMemorySaver(),
-        middleware=[RecallMMiddleware(memory=memory), *([asking] if how.startswith("h") else [])],
-        interrupt_before=None if how.startswith("h") else ["tools"],
+        middleware=middleware,
+        interrupt_before=["tools"] if how == "interrupt_before" else None,
     )
-    resume: Any = None
-    if how.startswith("h"):
-        resume = Command(resume={"decisions": [{"type": "approve"}]})
-    agent.invoke(human("What is the weather where Ann lives?"), thread("1"))
-    assert said(memory)[1:] == [("Human", "What is the weather where Ann lives?")]
-    memory.update("Ann lives in Oslo no more, she moved.")  # the turn is told what it was
-    agent.invoke(resume, thread("1"))
-    agent.invoke(resume, thread("1"))
-    assert len(model.sent) == 3
+    await agent.ainvoke(human("How is Oslo?"), thread("1"))
+    await agent.ainvoke(human("Never mind. How is Bergen?"), thread("1"))
+    await agent.ainvoke(human("Wet?"), thread("1"))
+    assert said(memory) == [
+        ("Human", "How is Oslo?"),
+        ("AI", "Let me look."),
+        ("Human", "Never mind. How is Bergen?"),
+        ("AI", "Bergen is wet."),
+        ("Human", "Wet?"),
+        ("AI", "Yes."),
+    ]
+
+
+def test_the_models_words_are_there_where_a_tool_fails(memory: RecallM) -> None:
+    """And what was forgotten of them does not come back, whoever goes on."""
+
+    @tool
+    def broken(city: str) -> str:
+        """A tool that fails."""
+        raise RuntimeError("broken")
+
+    saver = InMemorySaver()
+    model = ScriptedModel(
+        lines=[call("broken", says="Let me look.", city="Oslo"), call("broken", city="Oslo"), "Ok."]
+    )
+
+    def agents() -> Any:
+        return create_agent(
+            model, [broken], checkpointer=saver, middleware=[RecallMMiddleware(memory=memory)]
+        )
+
+    agent = agents()
+    with pytest.raises(RuntimeError, match="broken"):
+        agent.invoke(human("How is Oslo?"), thread("1"))
+    words = [("Human", "How is Oslo?"), ("AI", "Let me look.")]
+    assert said(memory) == words
+    memory.forget(everything=True)
+    for going_on in (agent, agents()):
+        with pytest.raises(RuntimeError, match="broken"):
+            going_on.invoke(None, thread("1"))
+        assert said(memory) == []
+
+
+def test_a_run_that_stopped_is_forgotten_at_last(memory: RecallM) -> None:
+    """Runs that never end leave no more than a bounded table behind, and it holds what is new."""
+    turns = Turns()
+    for number in range(3000):
+        key = TurnKey.of("ann", str(number), [HumanMessage("Hi", id="1")])
+        turns.put(key, Turn(block=str(number), asked=frozenset("1")))
+    assert len(turns) == 1024
+    assert turns.get(TurnKey.of("ann", "0", [HumanMessage("Hi", id="1")])) is None
+    for namespace, asked, block in (
+        ("ann", HumanMessage("Hi", id="1"), "2999"),
+        ("bob", HumanMessage("Hi", id="1"), None),
+        ("ann", HumanMessage("Ha", id="1"), None),
+        ("ann", HumanMessage("Hi", id="2"), None),
+    ):
+        found = turns.get(TurnKey.of(namespace, "2999", [asked]))
+        assert (found and found.block) == block
+    middleware = RecallMMiddleware(memory=memory)
+    agent = create_agent(ScriptedModel(lines=["Hi!"]), middleware=[middleware])
+    agent.invoke(human("Hello!"), thread("1"))
+    assert len(middleware._turns) == 0
+
+
+def test_a_message_that_is_edited_is_new(memory: RecallM) -> None:
+    """It takes the old one's place in the thread, which ends with the old answer then."""
+    model = ScriptedModel(lines=["Noted.", "Bergen, then.", "Hm.", "So?"])
+    agent = create_agent(
+        model, checkpointer=InMemorySaver(), middleware=[RecallMMiddleware(memory=memory)]
+    )
+    agent.invoke(human("Ann lives in Oslo. She likes tea.", id="a"), thread("1"))
+    (tea,) = [it for it in memory.recall("What does Ann like?").statements if "tea" in it.text]
+    memory.forget(statement=tea.id)
+    for text in ("Ann lives in Bergen.", "Ann lives in Bergen."):
+        agent.invoke(human(text, id="a"), thread("1"))
+    agent.invoke(human("Ann lives in Oslo. She likes tea.", id="a"), thread("1"))
+    assert said(memory) == [
+        ("Human", "Ann lives in Oslo."),
+        ("AI", "Noted."),
+        ("Human", "Ann lives in Bergen."),
+        ("AI", "Bergen, then."),
+        ("AI", "Hm."),
+        ("AI", "So?"),
+    ]
+
+
+def test_a_turn_that_is_summarised_away_is_still_told(memory: RecallM, recalls: list[str]) -> None:
+    """The question is no more among the messages of a run with many tools."""
+    memory.update("Ann lives in Oslo.")
+    summaries = SummarizationMiddleware(
+        ScriptedModel(reply=lambda messages: "They spoke of birds."),
+        trigger=("messages", 4),
+        keep=("messages", 2),
+    )
+    lines = [call("weather", f"{n}", city="Oslo") for n in range(4)]
+    model = ScriptedModel(lines=[*lines, "Sunny."])
+    agent = create_agent(
+        model,
+        [weather],
+        checkpointer=InMemorySaver(),
+        middleware=[summaries, RecallMMiddleware(memory=memory)],
+    )
+    agent.invoke(human("How is it where Ann lives?"), thread("1"))
+    assert any("They spoke of birds." in str(messages) for messages in model.sent)
     assert len({system(messages) for messages in model.sent}) == 1
-    assert "Ann lives in Oslo." in system(model.sent[2])
-    assert recalls == ["What is the weather where Ann lives?"] * 3  # one a run
-    assert said(memory)[3:] == [("AI", "Let me look."), ("AI", "Sunny.")]
+    assert "Ann lives in Oslo." in system(model.sent[-1])
+    assert len(recalls) == 1
+    assert said(memory)[1:] == [("Human", "How is it where Ann lives?"), ("AI", "Sunny.")]
 
 
 def test_a_resumed_run_recalls_once(memory: RecallM, recalls: list[str]) -> None:
@@ -80,7 +223,7 @@ def test_a_resumed_run_recalls_once(memory: RecallM, recalls: list[str]) -> None
         agent.invoke(human("How is it where Ann lives?"), thread("1"))
     agent.invoke(None, thread("1"))
     assert len(model.sent) == 5
-    assert len(recalls) == 2
+    assert len(recalls) == 1
     assert len({system(messages) for messages in model.sent}) == 1
     assert "recalled_memory" not in agent.get_state(thread("1")).values
     assert said(memory)[1:] == [("Human", "How is it where Ann lives?"), ("AI", "!")]
@@ -185,8 +328,8 @@ def test_a_closed_memory_does_not_cost_the_answer(
         assert agent.invoke(human("Hello!"))["messages"][-1].text == "Hi!"
     assert [(it.levelname, it.name) for it in caplog.records] == [
         ("WARNING", "langchain_recallm")
-    ] * 3
-    assert ["nothing was recalled" in it.message for it in caplog.records] == [True, False, False]
+    ] * 4
+    assert ["recalled" in it.message for it in caplog.records] == [True, False, False, False]
     assert all(it.exc_info and it.exc_info[0] is ClosedError for it in caplog.records)
 
 
@@ -241,7 +384,7 @@ def test_a_full_disk_does_not_cost_the_answer(
     assert "Ann lives in Oslo." in system(model.sent[0])
     assert [it.message.rpartition(": ")[2] for it in caplog.records] == [
         "1 message(s) were not remembered"
-    ] * 2
+    ] * 3  # what was asked, and the answer, which is tried again at the end
 
 
 @pytest.mark.parametrize(
@@ -262,6 +405,9 @@ def test_a_full_disk_does_not_cost_the_answer(
         ("min_score", 2),
         ("human_prefix", ""),
         ("ai_prefix", None),
+        ("name", ""),
+        ("name", 42),
+        ("max_tokens", 20),
     ],
 )
 def test_what_cannot_be_used_is_refused_at_once(memory: RecallM, argument: str, value: Any) -> None:

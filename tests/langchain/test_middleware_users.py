@@ -120,7 +120,7 @@ def test_a_namespace_that_cannot_be_told_is_nobodys(
             output = agent.invoke(human("Where does Ann live?"))  # without a context
         assert output["messages"][-1].text == "I do not know."
         assert len(model.sent[0]) == 1
-        assert len(caplog.records) == 3
+        assert len(caplog.records) == 4  # once a hook
         assert said(memory) == [(None, "Ann lives in Oslo.")]
     with pytest.raises(AttributeError):
         users_agent(memory, ScriptedModel(lines=["?"])).invoke(human("Hi"), thread("1"))
@@ -252,3 +252,43 @@ def test_one_memory_of_several_agents(memory: RecallM) -> None:
         )
         agent.invoke(human(f"Question {number}."), thread("1"))
     assert len(said(memory, "1")) == 6
+
+
+def test_a_users_memory_and_a_teams_in_one_agent(memory: RecallM) -> None:
+    """Each recalls and remembers its own, also after an interrupt, here and elsewhere."""
+    own, team = memory.in_namespace("ann"), memory.in_namespace("team")
+    own.update("Ann likes herring.")
+    team.update("The team likes pizza.")
+    saver = InMemorySaver()
+    model = ScriptedModel(
+        lines=[
+            call("weather", "1", says="Let me look.", city="Oslo"),
+            call("weather", "2", city="Oslo"),
+            "Both.",
+        ]
+    )
+
+    def agents() -> Any:
+        return create_agent(
+            model,
+            [weather],
+            checkpointer=saver,
+            middleware=[
+                RecallMMiddleware(memory=own, roles=("human",), raise_errors=True),
+                RecallMMiddleware(memory=team, roles=("ai",), name="TeamMemory", raise_errors=True),
+            ],
+            interrupt_before=["tools"],
+        )
+
+    first = agents()
+    first.invoke(human("What does everybody like?"), thread("1"))
+    first.invoke(None, thread("1"))
+    agents().invoke(None, thread("1"))
+    assert len(model.sent) == 3
+    for messages in model.sent:
+        assert system(messages).count("Ann likes herring.") == 1
+        assert system(messages).count("The team likes pizza.") == 1
+    assert said(own, "1") == [("Human", "What does everybody like?")]
+    assert said(team, "1") == [("AI", "Let me look."), ("AI", "Both.")]
+    with pytest.raises(AssertionError, match="duplicate"):
+        create_agent(model, middleware=[RecallMMiddleware(memory=it) for it in (own, team)])
