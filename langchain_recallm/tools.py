@@ -199,11 +199,11 @@ class _Tools:
     ) -> tuple[str, list[dict[str, Any]]]:
         with _told():
             conversation = self._conversation(runtime, config)
-            # What was just asked may be remembered already: it is no answer.
-            asked = conversation.held(_asked(runtime))
-            limit = None if self.limit is None else self.limit + len(asked)
+            # What was just said may be remembered already: it is no answer.
+            said = conversation.held(_said(runtime))
+            limit = None if self.limit is None else self.limit + len(said)
             context = conversation.recall(_given(query, "query"), limit=limit)
-            found = [it for it in context.statements if it.passage not in asked]
+            found = [it for it in context.statements if it.passage not in said]
             if not found:
                 return _NOTHING, []
             if self.limit is not None and conversation.memory.config.ranking == "statements":
@@ -283,12 +283,14 @@ def _given(text: str, argument: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _asked(runtime: object) -> list[BaseMessage]:
-    """The messages that the agent is answering."""
+def _said(runtime: object) -> list[BaseMessage]:
+    """The messages that the agent is answering, and what it said to them."""
     state = runtime.state if isinstance(runtime, ToolRuntime) else None
     messages = state.get("messages") if isinstance(state, dict) else None
     given = messages if isinstance(messages, list) else []
-    return asked_last([it for it in given if isinstance(it, BaseMessage)])[0]
+    said = [it for it in given if isinstance(it, BaseMessage)]
+    asked, _ = asked_last(said)
+    return said[said.index(asked[0]) :] if asked else []
 
 
 def _digest(*parts: str) -> str:

@@ -226,7 +226,7 @@ def test_all_that_is_added_is_counted(position: Any) -> None:
         for max_tokens in range(400, 440):
             model = ScriptedModel(lines=["Many."])
             middleware = RecallMMiddleware(
-                memory=memory, max_tokens=max_tokens, position=position, roles=("tool",)
+                memory=memory, max_tokens=max_tokens, position=position, roles={"tool"}
             )
             agent = create_agent(model, system_prompt="Be kind.", middleware=[middleware])
             agent.invoke(human("Which birds did Ann see?"))

@@ -274,8 +274,8 @@ def test_a_users_memory_and_a_teams_in_one_agent(memory: RecallM) -> None:
             [weather],
             checkpointer=saver,
             middleware=[
-                RecallMMiddleware(memory=own, roles=("human",), raise_errors=True),
-                RecallMMiddleware(memory=team, roles=("ai",), name="TeamMemory", raise_errors=True),
+                RecallMMiddleware(memory=own, roles={"human"}, raise_errors=True),
+                RecallMMiddleware(memory=team, roles={"ai"}, name="TeamMemory", raise_errors=True),
             ],
             interrupt_before=["tools"],
         )

@@ -128,8 +128,8 @@ def test_the_models_own_tools(memory: RecallM, streamed: bool) -> None:
     assert third.messages[-1]["content"] == "Forgot the statement a#0."
     assert said(memory) == [
         ("Human", "Tidy up."),
-        (None, "Ann speaks “norsk”."),
         ("AI", "One moment."),
+        ("AI", "Ann speaks “norsk”."),
         ("AI", "Done."),
     ]
     assert len({it.messages[0]["content"] for it in server.requests}) == 1

@@ -319,7 +319,12 @@ def test_the_question_being_answered_is_not_what_is_recalled(memory: RecallM) ->
     model = ScriptedModel(
         lines=[
             call("save_memory", "1", text="Ann lives in Bergen now."),
-            call("recall_memory", "2", query="Where does Ann live?"),
+            call(
+                "recall_memory",
+                "2",
+                says="Where Ann lives? A moment.",
+                query="Where does Ann live?",
+            ),
             "Bergen.",
         ]
     )
