@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,15 @@ from typing import Any, Literal, cast, get_args
 
 from langchain_core.messages import BaseMessage
 
-from langchain_recallm._messages import BOTH, Role, role_of, speaker_of, text_of
+from langchain_recallm._messages import (
+    BOTH,
+    Role,
+    digest,
+    role_of,
+    speaker_of,
+    storable,
+    text_of,
+)
 from recallm import (
     ConflictError,
     InvalidInputError,
@@ -88,8 +95,8 @@ def thread_of(runtime: Any) -> str | None:
 
 def _session(thread: object) -> str | None:
     """A thread id as a session can be named: none where it is empty, a digest where too long."""
-    name = str(thread).encode("utf-8", "replace").decode("utf-8") if thread is not None else ""
-    return (name if len(name) <= _LONGEST_SESSION else _digest(name)) or None
+    name = storable(str(thread)) if thread is not None else ""
+    return (name if len(name) <= _LONGEST_SESSION else digest(name)) or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,8 +255,8 @@ def _id(message: BaseMessage) -> str:
     """The passage's id: the message's own, a new one where it has none."""
     if not message.id:
         return uuid.uuid4().hex
-    id = message.id.encode("utf-8", "replace").decode("utf-8")
-    return id if len(id) <= _LONGEST_ID else _digest(id)
+    id = storable(message.id)
+    return id if len(id) <= _LONGEST_ID else digest(id)
 
 
 def _is_of(kept: Passage, item: Mapping[str, Any]) -> bool:
@@ -263,8 +270,4 @@ def _is_of(kept: Passage, item: Mapping[str, Any]) -> bool:
 
 def _own_id(item: Mapping[str, Any]) -> str:
     """An id for a message whose own is taken: it depends on all that makes it another message."""
-    return _digest("\0".join((str(item["session"]), item["speaker"], item["text"])))
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    return digest(str(item["session"]), item["speaker"], item["text"])

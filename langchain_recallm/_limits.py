@@ -4,14 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from inspect import iscoroutinefunction
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from langchain_recallm._conversation import NAMES
 from langchain_recallm._data import overhead
 from langchain_recallm._messages import Role
 from recallm import InvalidInputError, RecallM
 
-__all__ = ["checked_limits", "checked_memory", "checked_names", "checked_namespace", "checked_room"]
+__all__ = [
+    "Count",
+    "Name",
+    "checked_limits",
+    "checked_memory",
+    "checked_names",
+    "checked_namespace",
+    "checked_room",
+]
+
+
+Count = Annotated[int, Field(ge=1, strict=True)]
+"""A field that counts, of a class that pydantic builds."""
+
+Name = Annotated[str, Field(min_length=1, strict=True)]
+"""A field that names something."""
 
 
 def checked_memory(memory: object) -> RecallM:

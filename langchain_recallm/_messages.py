@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Mapping
 from typing import Literal, TypeGuard, get_args
 
@@ -9,7 +10,16 @@ from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMe
 
 from recallm import InvalidInputError
 
-__all__ = ["BOTH", "Role", "checked_roles", "role_of", "speaker_of", "text_of"]
+__all__ = [
+    "BOTH",
+    "Role",
+    "checked_roles",
+    "digest",
+    "role_of",
+    "speaker_of",
+    "storable",
+    "text_of",
+]
 
 Role = Literal["human", "ai", "tool"]
 """Whose words can be remembered; what a system message says is the developer's own."""
@@ -20,6 +30,16 @@ at any length: remembered only where asked for."""
 
 
 _LONGEST_NAME = 200
+
+
+def storable(text: str) -> str:
+    """``text`` with question marks for lone surrogates, which can be stored nowhere."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def digest(*parts: str) -> str:
+    """A name for what depends on all these parts."""
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
 
 
 def text_of(message: BaseMessage) -> str:
@@ -34,7 +54,7 @@ def text_of(message: BaseMessage) -> str:
         if isinstance(part, str) or part.get("type") == "text"
     ]
     text = "\n".join(line for line in lines if line.strip())
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return storable(text)
 
 
 def role_of(message: BaseMessage) -> Role | None:
@@ -54,7 +74,7 @@ def role_of(message: BaseMessage) -> Role | None:
 
 def speaker_of(message: BaseMessage, role: Role, names: Mapping[Role, str]) -> str:
     """The name of who said it: the message's own, else that of the role."""
-    name = (message.name or "").encode("utf-8", "replace").decode("utf-8").strip()
+    name = storable(message.name or "").strip()
     return name[:_LONGEST_NAME] or names[role]
 
 

@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration
 from langchain_core.runnables import Runnable
 
+from langchain_recallm._messages import storable
 from recallm import InvalidInputError, LLMError
 
 __all__ = ["as_llm"]
@@ -46,7 +47,7 @@ def as_llm(chat_model: Runnable[Any, Any]) -> Callable[[str], str]:
                 "give a model without tools that answers in text"
             )
         # What a model writes can be cut inside a character; no store takes half of one.
-        return text.encode("utf-8", "replace").decode("utf-8")
+        return storable(text)
 
     return llm
 

@@ -14,15 +14,12 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from langchain_recallm._conversation import NAMES, Conversation, Scope, memory_of
 from langchain_recallm._data import bounded
-from langchain_recallm._limits import checked_names, checked_room
+from langchain_recallm._limits import Count, Name, checked_names, checked_room
 from langchain_recallm._messages import BOTH, Role, checked_roles, role_of, text_of
 from langchain_recallm._turn import asked_last
 from recallm import InvalidInputError, RecallM
 
 __all__ = ["RecallMMemory"]
-
-_Count = Annotated[int, Field(ge=1, strict=True)]
-_Name = Annotated[str, Field(min_length=1, strict=True)]
 
 
 class RecallMMemory(BaseMemory):
@@ -65,18 +62,18 @@ class RecallMMemory(BaseMemory):
     model_config = ConfigDict(extra="forbid")
 
     memory: RecallM = Field(exclude=True)
-    namespace: _Name | None = None
-    session: _Name | None = None
+    namespace: Name | None = None
+    session: Name | None = None
     scope: Scope = "namespace"
-    memory_key: _Name = "history"
+    memory_key: Name = "history"
     input_key: str | None = None
     output_key: str | None = None
     return_messages: bool = False
     human_prefix: str = NAMES["human"]
     ai_prefix: str = NAMES["ai"]
     roles: Annotated[Collection[Role], BeforeValidator(checked_roles)] = BOTH
-    max_tokens: _Count | None = 1000
-    limit: _Count | None = 10
+    max_tokens: Count | None = 1000
+    limit: Count | None = 10
 
     @model_validator(mode="after")
     def _can_work(self) -> Self:

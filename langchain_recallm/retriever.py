@@ -18,14 +18,12 @@ from langchain_core.runnables.config import ensure_config
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field
 
 from langchain_recallm._conversation import Scope
-from langchain_recallm._limits import checked_namespace
+from langchain_recallm._limits import Count, Name, checked_namespace
 from langchain_recallm._recall import recalled
 from recallm import InvalidInputError, RecalledContext, RecalledStatement, RecallM
 
 __all__ = ["RecallMRetriever"]
 
-_Count = Annotated[int, Field(ge=1, strict=True)]
-_Name = Annotated[str, Field(min_length=1, strict=True)]
 _Moment = Annotated[int, Field(ge=0, strict=True)] | Annotated[AwareDatetime, Field(strict=True)]
 
 
@@ -80,15 +78,15 @@ class RecallMRetriever(BaseRetriever):
 
     memory: RecallM = Field(exclude=True)
     namespace: Annotated[
-        _Name | Callable[[RunnableConfig], str] | None, AfterValidator(checked_namespace)
+        Name | Callable[[RunnableConfig], str] | None, AfterValidator(checked_namespace)
     ] = None
-    k: _Count | None = None
-    max_tokens: _Count | None = None
+    k: Count | None = None
+    max_tokens: Count | None = None
     as_of: _Moment | None = None
     since: _Moment | None = None
     until: _Moment | None = None
-    speaker: _Name | None = None
-    session: _Name | None = None
+    speaker: Name | None = None
+    session: Name | None = None
     scope: Scope = "namespace"
     where: Mapping[str, Any] | None = None
     path: Sequence[str] | None = None

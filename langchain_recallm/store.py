@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import logging
 import time
@@ -28,6 +27,7 @@ from langgraph.store.base import (
 )
 
 from langchain_recallm._limits import checked_memory
+from langchain_recallm._messages import digest
 from langchain_recallm._values import meets, text_of
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
 
@@ -240,7 +240,7 @@ def _source(path: Sequence[str], key: str) -> str:
     source = "store/" + "/".join(parts)
     if len(source) <= _LONGEST_SOURCE:
         return source
-    return "store/" + hashlib.sha256(source.encode("utf-8", "replace")).hexdigest()
+    return "store/" + digest(source)
 
 
 def _checked_value(given: Mapping[str, Any]) -> dict[str, Any]:

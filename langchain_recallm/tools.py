@@ -7,7 +7,6 @@ goes on. Nothing that a model writes says whose memory it is: that comes from th
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -37,6 +36,7 @@ from langchain_recallm._limits import (
     checked_namespace,
     checked_room,
 )
+from langchain_recallm._messages import digest, storable
 from langchain_recallm._turn import asked_last
 from recallm import InvalidInputError, RecalledStatement, RecallM
 
@@ -226,7 +226,7 @@ class _Tools:
                 session=conversation.session,
                 timestamp=conversation.memory.now(),
                 # Ids of calls repeat: in other threads, with some providers in the same one.
-                id=_digest(str(conversation.session), call, said) if call else None,
+                id=digest(str(conversation.session), call, said) if call else None,
                 metadata={"tool": "save_memory"},
             )
             return f"Saved as {', '.join(update.statements) or update.id}."
@@ -280,7 +280,7 @@ def _given(text: str, argument: str) -> str:
     become question marks."""
     if not text.strip():
         raise ToolException(f"{argument} is empty; nothing was done.")
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return storable(text)
 
 
 def _said(runtime: object) -> list[BaseMessage]:
@@ -293,10 +293,6 @@ def _said(runtime: object) -> list[BaseMessage]:
     return said[said.index(asked[0]) :] if asked else []
 
 
-def _digest(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:32]
-
-
 # -- what is shown ---------------------------------------------------------------------------
 
 
@@ -306,14 +302,9 @@ def _shown(statements: Sequence[RecalledStatement]) -> str:
 
 
 def _line(statement: RecalledStatement) -> str:
-    parts = [
-        # A revised context is no statement that could be forgotten by itself.
-        "[summary]" if statement.passage is None else f"[{statement.id}]",
-        "" if statement.timestamp is None else statement.timestamp.isoformat(timespec="minutes"),
-        "" if statement.speaker is None else f"{statement.speaker}:",
-        statement.text,
-    ]
-    return " ".join(" ".join(parts).split())
+    # A revised context is no statement that could be forgotten by itself.
+    id = "summary" if statement.passage is None else " ".join(statement.id.split())
+    return f"[{id}] {statement.line}"
 
 
 def _without_worst(found: Sequence[RecalledStatement], count: int) -> list[RecalledStatement]:

@@ -28,17 +28,11 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.sqlite.archive import dumped
-from recallm.stores.sqlite.codec import (
-    below,
-    path_text,
-    read_path,
-    unpack,
-    unpack_mentions,
-    unpack_timestamp,
-)
+from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions, unpack_timestamp
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.graph import read_entities, read_triplets
 from recallm.stores.sqlite.lookup import fetch_by
+from recallm.stores.sqlite.passages import read_item, read_passage, read_passages, read_paths
 from recallm.stores.sqlite.relations import among, newest_relations, relation_count
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.totals import concept_rows, context_version, summaries_in_force
@@ -49,13 +43,6 @@ __all__ = ["SQLiteReader"]
 
 _METADATA_PAGE = 1_000
 """Statements whose passages' metadata is compared at a time."""
-
-_FEW = 1_000
-"""Items that are sorted rather than looked for among all passages."""
-
-_PASSAGE: LiteralString = (
-    "id, t, text, source, session, speaker, timestamp, metadata, path, key, expires_at"
-)
 
 
 class SQLiteReader:
@@ -74,59 +61,19 @@ class SQLiteReader:
 
     def passage(self, id: str) -> Passage | None:
         """See ``GraphReader.passage``."""
-        rows = self._rows(
-            "SELECT " + _PASSAGE + " FROM passage WHERE ns = ? AND id = ?" + self._view.passed,
-            (self._ns, id, *self._view.passed_values),
-        )
-        return _passage(rows[0]) if rows else None
+        return read_passage(self._view, id)
 
     def passages(self, where: Filter, *, limit: int | None = None) -> list[Passage]:
         """See ``GraphReader.passages``."""
-        sieve = Sieve(self._view, where)
-        wanted = -1 if limit is None else limit
-        source: LiteralString = "passage INDEXED BY passage_t"
-        by_path: LiteralString = ""
-        span: tuple[str, ...] = ()
-        if where.path and (wanted < 0 or self._few_below(where.path)):
-            # Many are sooner found among the latest of all.
-            source = "passage INDEXED BY passage_item"
-            by_path, span = " AND key IS NOT NULL AND path >= ? AND path < ?", below(where.path)
-        page = wanted if not sieve.metadata else _METADATA_PAGE
-        passing: list[Passage] = []
-        last = MAX_T + 1
-        while wanted < 0 or len(passing) < wanted:
-            rows = self._rows(
-                "SELECT " + _PASSAGE + " FROM " + source + " WHERE ns = ?" + by_path + " AND t < ?"
-                + self._view.passed + sieve.passages + " ORDER BY t DESC LIMIT ?",
-                (
-                    self._ns, *span, last, *self._view.passed_values, *sieve.passage_values, page,
-                ),
-            )  # fmt: skip
-            found = map(_passage, rows)
-            passing += [it for it in found if not sieve.metadata or sieve.admits(it.metadata)]
-            if len(rows) != page:
-                break
-            last = rows[-1][1]
-        return passing if wanted < 0 else passing[:wanted]
+        return read_passages(self._view, where, limit)
 
     def item(self, path: Sequence[str], key: str) -> Passage | None:
         """See ``GraphReader.item``."""
-        rows = self._rows(
-            "SELECT " + _PASSAGE + " FROM passage INDEXED BY passage_item"
-            " WHERE ns = ? AND path = ? AND key = ?"
-            + self._view.passed + " ORDER BY t DESC LIMIT 1",
-            (self._ns, path_text(path), key, *self._view.passed_values),
-        )  # fmt: skip
-        return _passage(rows[0]) if rows else None
+        return read_item(self._view, path, key)
 
     def paths(self) -> list[tuple[str, ...]]:
         """See ``GraphReader.paths``."""
-        rows = self._rows(
-            "SELECT DISTINCT path FROM passage INDEXED BY passage_item"
-            " WHERE ns = ? AND key IS NOT NULL" + self._view.passed,
-            (self._ns, *self._view.passed_values),
-        )
-        return sorted(read_path(path) for (path,) in rows)
+        return read_paths(self._view)
 
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
         """See ``GraphReader.statements``."""
@@ -382,15 +329,6 @@ class SQLiteReader:
         """See ``GraphReader.dump``."""
         return dumped(self._rows, self._ns)
 
-    def _few_below(self, path: tuple[str, ...]) -> bool:
-        """Whether the items at ``path`` and below it are so few that sorting them is quick."""
-        rows = self._rows(
-            "SELECT 1 FROM passage INDEXED BY passage_item"
-            " WHERE ns = ? AND key IS NOT NULL AND path >= ? AND path < ? LIMIT ?",
-            (self._ns, *below(path), _FEW + 1),
-        )
-        return len(rows) <= _FEW
-
     def _count(self, sql: LiteralString, values: tuple[Any, ...] = ()) -> int:
         return int(self._rows(sql, (self._ns, *values))[0][0])
 
@@ -459,23 +397,6 @@ class SQLiteReader:
             )
         )
         return known
-
-
-def _passage(row: tuple[Any, ...]) -> Passage:
-    id, t, text, source, session, speaker, timestamp, metadata, path, key, expires = row
-    return Passage(
-        id=id,
-        t_index=t,
-        text=text,
-        source=source,
-        session=session,
-        speaker=speaker,
-        timestamp=unpack_timestamp(timestamp),
-        metadata=json.loads(metadata),
-        path=read_path(path),
-        key=key,
-        expires_at=unpack_timestamp(expires),
-    )
 
 
 @lru_cache(maxsize=1 << 10)
