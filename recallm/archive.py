@@ -34,7 +34,8 @@ from recallm.model import (
 __all__ = ["open_for_reading", "open_for_writing", "read_archive", "write_archive"]
 
 _FORMAT = "recallm-archive"
-_VERSION = 1
+_VERSION = 2
+_READ = (1, 2)  # 2: entities have vectors
 
 
 @contextmanager
@@ -123,7 +124,7 @@ def read_archive(stream: IO[str]) -> tuple[int, Iterator[PreparedUpdate | Summar
     _, header = next(lines, (1, {}))
     if header.get("format") != _FORMAT:
         raise ArchiveError("this is no recallm archive; make one with export", line=1)
-    if header.get("version") != _VERSION:
+    if header.get("version") not in _READ:
         raise ArchiveError(
             f"the archive has version {header.get('version')!r}, this recallm reads {_VERSION}; "
             "upgrade recallm",
@@ -230,6 +231,7 @@ def _update_out(update: PreparedUpdate) -> dict[str, Any]:
                 "concept": _mention_out(it.concept),
                 "properties": dict(it.properties),
                 "position": it.position,
+                "vectors": {model: _blob_out(blob) for model, blob in it.vectors.items()},
             }
             for it in update.entities
         ],
@@ -237,9 +239,7 @@ def _update_out(update: PreparedUpdate) -> dict[str, Any]:
             [it.subject, it.predicate, it.object, dict(it.properties), it.position]
             for it in update.triplets
         ],
-        "vectors": [
-            [it.position, it.model, base64.b64encode(it.blob).decode()] for it in update.vectors
-        ],
+        "vectors": [[it.position, it.model, _blob_out(it.blob)] for it in update.vectors],
     }
     return {name: value for name, value in out.items() if value not in (None, [], {})}
 
@@ -270,6 +270,9 @@ def _update_in(line: Mapping[str, Any]) -> PreparedUpdate:
                 concept=_mention_in(it["concept"]),
                 properties=it["properties"],
                 position=it["position"],
+                vectors={
+                    model: base64.b64decode(blob) for model, blob in it.get("vectors", {}).items()
+                },
             )
             for it in line.get("entities", ())
         ),
@@ -340,6 +343,10 @@ def _summary_in(line: Mapping[str, Any]) -> Summary:
         terms=tuple(line["terms"].split(" ")) if line["terms"] else (),
         traits=Trait(line["traits"]),
     )
+
+
+def _blob_out(blob: bytes) -> str:
+    return base64.b64encode(blob).decode()
 
 
 def _moment_out(value: datetime | None) -> str | None:

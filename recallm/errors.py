@@ -6,6 +6,7 @@ __all__ = [
     "ArchiveError",
     "ClosedError",
     "ConflictError",
+    "DimensionError",
     "InvalidInputError",
     "LLMError",
     "LLMRequiredError",
@@ -21,6 +22,7 @@ __all__ = [
     "StoreReadOnlyError",
     "StoreUnavailableError",
     "UnknownEntityError",
+    "UnknownPassageError",
 ]
 
 
@@ -63,6 +65,29 @@ class UnknownEntityError(RecallMError, LookupError):
     def __init__(self, id: str) -> None:
         super().__init__(f"no entity has the id {id!r}; upsert it before a triplet names it")
         self.id = id
+
+
+class UnknownPassageError(RecallMError, LookupError):
+    """Entities and triplets name a passage that does not exist; nothing was written."""
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"no passage has the id {id!r}; add it with update first")
+        self.id = id
+
+
+class DimensionError(InvalidInputError):
+    """An embedding has another dimension than those that the namespace holds under this model;
+    nothing was written."""
+
+    def __init__(self, model: str, *, expected: int, found: int) -> None:
+        super().__init__(
+            f"the embeddings of {model!r} have {expected} dimensions in this namespace, not {found}"
+            "; use the embedding model that they were made with, or another namespace",
+            argument="embedding",
+        )
+        self.model = model
+        self.expected = expected
+        self.found = found
 
 
 class ClosedError(RecallMError):

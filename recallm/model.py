@@ -174,12 +174,18 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityUpsert:
-    """An entity to create or to merge by its exact ``id``; properties are merged key by key."""
+    """An entity to create or to merge by its exact ``id``; properties are merged key by key.
+
+    A ``concept`` whose name is empty is none: the entity stands on no concept, the rest of it is
+    the entity's label and kind. ``vectors``: model → half-precision, little-endian vector; each
+    takes the place of the one under its model.
+    """
 
     id: str
     type: str
     concept: ConceptMention
     properties: Mapping[str, Any] = field(default_factory=empty_mapping)
+    vectors: Mapping[str, bytes] = field(default_factory=empty_mapping)
     position: int = NO_POSITION
 
 
@@ -207,8 +213,10 @@ class StatementVector:
 class PreparedUpdate:
     """One knowledge update, ready for ``GraphStore.apply``.
 
-    ``text`` is None for an update of entities and triplets alone: it has no passage and ``id`` is
-    ignored. ``t_index`` is None, except where an archive is restored with its own order.
+    ``text`` is None for an update of entities and triplets alone. It has no passage of its own:
+    where ``id`` is not empty it joins the update that brought the passage with that id. With
+    ``replaces``, a passage with this id and another text is forgotten for it. ``t_index`` is None,
+    except where an archive is restored with its own order.
     """
 
     id: str
@@ -227,6 +235,7 @@ class PreparedUpdate:
     entities: tuple[EntityUpsert, ...] = ()
     triplets: tuple[TripletUpsert, ...] = ()
     vectors: tuple[StatementVector, ...] = ()
+    replaces: bool = False
     t_index: int | None = None
 
 
@@ -321,7 +330,8 @@ class Relation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
-    """A node that a user named exactly; it stands on the concept ``concept``."""
+    """A node that a user named exactly; it stands on the concept ``concept`` (on none where that is
+    empty). ``source`` is the id of the latest passage that brought it, None where none did."""
 
     id: str
     type: str
@@ -330,11 +340,13 @@ class Entity:
     properties: Mapping[str, Any]
     t_index: int
     updates: int
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Triplet:
-    """A directed relation with a predicate between two entities, by exact id."""
+    """A directed relation with a predicate between two entities, by exact id. ``source`` is the id
+    of the latest passage that brought it, None where none did."""
 
     subject: str
     predicate: str
@@ -342,6 +354,7 @@ class Triplet:
     properties: Mapping[str, Any]
     strength: int
     t_index: int
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -473,7 +486,7 @@ class Forgotten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """The size of a namespace; ``t_index`` is its counter."""
+    """The size of a namespace; ``t_index`` is its counter, ``vectors`` are those of statements."""
 
     t_index: int
     passages: int

@@ -123,7 +123,7 @@ def test_something_else_is_refused(text: str) -> None:
 
 
 def test_a_newer_version_is_refused() -> None:
-    text = archived().replace('"version":1', '"version":2')
+    text = archived().replace('"version":2', '"version":3')
     with pytest.raises(ArchiveError, match="upgrade"):
         loaded(text)
 

@@ -25,6 +25,9 @@ Rules that every store keeps:
   Label and kind of a concept that only entities touch are those of the one with the earliest
   visible evidence (then by id). ``merges`` counts the updates that touched it after its summary
   in force, or after the first one where it has none.
+* **Vectors.** Under one model all vectors of a namespace, of statements and of entities, have as
+  many bytes as the first that was written, also when that one is forgotten; only ``everything``
+  forgets how many. An entity's vectors go with it.
 * **Items.** A passage with a key is an item: at most one is kept under a key at a path (but for
   restored archives, of which the latest by t is the item).
 * JSON values (metadata) are equal where their JSON texts with sorted keys are: 1, 1.0, true and
@@ -65,7 +68,7 @@ from recallm.model import (
 
 __all__ = ["Applied", "GraphReader", "GraphStore"]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,10 +168,14 @@ class GraphReader(Protocol):
         ...
 
     def entities(
-        self, ids: Collection[str] | None = None, *, concepts: Collection[str] | None = None
+        self,
+        ids: Collection[str] | None = None,
+        *,
+        concepts: Collection[str] | None = None,
+        passages: Collection[str] | None = None,
     ) -> list[Entity]:
-        """The visible entities with these ids, and those that stand on these concepts (all, if
-        neither is given), by id."""
+        """The visible entities with these ids, those that stand on these concepts, and those that
+        the updates of these visible passages brought (all, if none of it is given), by id."""
         ...
 
     def triplets(
@@ -178,8 +185,10 @@ class GraphReader(Protocol):
         predicates: Collection[str] | None = None,
         objects: Collection[str] | None = None,
         ends: Collection[str] | None = None,
+        passages: Collection[str] | None = None,
     ) -> list[Triplet]:
-        """The visible triplets that meet every condition given (``ends``: subject or object), by
+        """The visible triplets that meet every condition given (``ends``: subject or object;
+        ``passages``: the update of one of these visible passages brought it), by
         (subject, predicate, object)."""
         ...
 
@@ -193,6 +202,18 @@ class GraphReader(Protocol):
 
     def vectors(self, keys: Collection[int], *, model: str) -> Mapping[int, bytes]:
         """The vectors of these statements under ``model``, where there is one."""
+        ...
+
+    def entity_vectors(
+        self, ids: Collection[str] | None = None, *, model: str
+    ) -> Mapping[str, bytes]:
+        """The vectors under ``model`` of the visible entities with these ids (all if None), where
+        there is one."""
+        ...
+
+    def vector_size(self, model: str) -> int | None:
+        """How many bytes a vector under ``model`` has, whatever the horizon hides; None before the
+        first."""
         ...
 
     def context_version(self, name: str) -> ContextVersion | None:
@@ -209,12 +230,12 @@ class GraphReader(Protocol):
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
         """Everything in the namespace, whatever the horizon hides: each update in order of t with
         its ``t_index`` (an update of which nothing is left is passed over), then every summary,
-        by t_index and concept. ``restore`` of it gives an equal namespace. An entity's or a
-        triplet's properties stand at its latest evidence (by t, then position), empty elsewhere;
-        type and concept of an entity are at each what they are now. The id of a graph-only
-        update is "". Within an update: statements by position, neighbours by (a, b, earlier,
-        later), entities by (id, position), triplets by (subject, predicate, object, position),
-        vectors by (position, model)."""
+        by t_index and concept. ``restore`` of it gives an equal namespace. An entity's properties
+        and vectors, and a triplet's properties, stand at its latest evidence (by t, then position),
+        empty elsewhere; type and concept of an entity are at each what they are now. The id of a
+        graph-only update is "". Within an update: statements by position, neighbours by (a, b,
+        earlier, later), entities by (id, position), triplets by (subject, predicate, object,
+        position), vectors by (position, model)."""
         ...
 
 
@@ -228,14 +249,23 @@ class GraphStore(Protocol):
         """Write knowledge updates, in order, in one transaction.
 
         An id that exists (stored, or earlier in ``updates``) with the same text is a duplicate:
-        nothing of that update is written or checked. A graph-only update is never one.
+        nothing of that update is written or checked. With another text the update is refused, or,
+        where it ``replaces``, the passage is forgotten, as by its id, before it is written.
+        A graph-only update is never a duplicate. With an id it joins the update that brought that
+        passage (stored, hidden or not, or earlier in ``updates``): what it brings is evidence at
+        that t, as if it had come with the passage, and no t is taken; its positions are those of
+        the passage's statements.
         Entities are written before triplets; both are evidence at the update's t.
         An update with a key takes the place of the items under that key at its path: they are
         forgotten, as by their ids, before it is written, those from earlier in ``updates`` too.
 
         Raises:
             ConflictError: an id belongs to another text; ``index`` is the place in ``updates``.
+            UnknownPassageError: a graph-only update has the id of no passage.
+            DimensionError: a vector has another size than those under its model.
             UnknownEntityError: a triplet names an entity that is neither stored nor in its update.
+
+        Of several errors the first update's is raised, and of that one the first named here.
         """
         ...
 
@@ -299,6 +329,7 @@ class GraphStore(Protocol):
             InvalidInputError: the namespace is not empty: it holds something, or its counter is
                 above 0 (its keys would be used twice).
             UnknownEntityError: a triplet names an entity that no record brings.
+            DimensionError: a vector has another size than those before it under its model.
         """
         ...
 

@@ -50,6 +50,7 @@ class EntityState:
     type: str
     concept: ConceptMention
     properties: Mapping[str, Any]
+    vectors: Mapping[str, bytes]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,6 +62,7 @@ class Namespace:
     entities: dict[str, EntityState] = field(default_factory=dict)
     triplets: dict[TripletKey, Mapping[str, Any]] = field(default_factory=dict)
     summaries: dict[tuple[str, int], Summary] = field(default_factory=dict)
+    vector_sizes: dict[str, int] = field(default_factory=dict)
 
     def copy(self) -> Namespace:
         """A copy to write to; the values inside never change, so they are shared."""
@@ -70,6 +72,7 @@ class Namespace:
             entities=dict(self.entities),
             triplets=dict(self.triplets),
             summaries=dict(self.summaries),
+            vector_sizes=dict(self.vector_sizes),
         )
 
     def holds_nothing(self) -> bool:
@@ -98,6 +101,7 @@ class Namespace:
                     type=state.type,
                     concept=state.concept,
                     properties=state.properties if at_latest else empty_mapping(),
+                    vectors=state.vectors if at_latest else empty_mapping(),
                     position=e.position,
                 )
             triplets: dict[tuple[TripletKey, int], TripletUpsert] = {}

@@ -195,16 +195,24 @@ class DictReader:
         return found
 
     def entities(
-        self, ids: Collection[str] | None = None, *, concepts: Collection[str] | None = None
+        self,
+        ids: Collection[str] | None = None,
+        *,
+        concepts: Collection[str] | None = None,
+        passages: Collection[str] | None = None,
     ) -> list[Entity]:
         """See ``GraphReader.entities``."""
         found: list[Entity] = []
         for id, state in sorted(self._all.entities.items()):
-            touched = self._entity_evidence(id)
-            wanted = (ids is not None and id in ids) or (
-                concepts is not None and state.concept.name in concepts
+            shown = self._entity_evidence(id)
+            touched = {t_of(update) for update in shown}
+            name = state.concept.name
+            wanted = (
+                (ids is not None and id in ids)
+                or (concepts is not None and name != "" and name in concepts)
+                or (passages is not None and _brought(shown, passages))
             )
-            if touched and (wanted or (ids is None and concepts is None)):
+            if touched and (wanted or (ids is None and concepts is None and passages is None)):
                 found.append(
                     Entity(
                         id=id,
@@ -214,6 +222,7 @@ class DictReader:
                         properties=state.properties,
                         t_index=max(touched),
                         updates=len(touched),
+                        source=_source(shown),
                     )
                 )
         return found
@@ -225,12 +234,13 @@ class DictReader:
         predicates: Collection[str] | None = None,
         objects: Collection[str] | None = None,
         ends: Collection[str] | None = None,
+        passages: Collection[str] | None = None,
     ) -> list[Triplet]:
         """See ``GraphReader.triplets``."""
         found: list[Triplet] = []
         for key, properties in sorted(self._all.triplets.items(), key=lambda item: item[0]):
             subject, predicate, object = key
-            shown = {t_of(u) for u in self._updates if any(ends_of(t) == key for t in u.triplets)}
+            shown = [u for u in self._updates if any(ends_of(t) == key for t in u.triplets)]
             if (
                 shown
                 and self._entity_evidence(subject)
@@ -239,6 +249,7 @@ class DictReader:
                 and (predicates is None or predicate in predicates)
                 and (objects is None or object in objects)
                 and (ends is None or subject in ends or object in ends)
+                and (passages is None or _brought(shown, passages))
             ):
                 found.append(
                     Triplet(
@@ -247,7 +258,8 @@ class DictReader:
                         object=object,
                         properties=properties,
                         strength=len(shown),
-                        t_index=max(shown),
+                        t_index=max(map(t_of, shown)),
+                        source=_source(shown),
                     )
                 )
         return found
@@ -281,6 +293,20 @@ class DictReader:
                 if key in keys and vector.model == model:
                     found[key] = vector.blob
         return found
+
+    def entity_vectors(
+        self, ids: Collection[str] | None = None, *, model: str
+    ) -> Mapping[str, bytes]:
+        """See ``GraphReader.entity_vectors``."""
+        return {
+            id: state.vectors[model]
+            for id, state in sorted(self._all.entities.items())
+            if (ids is None or id in ids) and model in state.vectors and self._entity_evidence(id)
+        }
+
+    def vector_size(self, model: str) -> int | None:
+        """See ``GraphReader.vector_size``."""
+        return self._all.vector_sizes.get(model)
 
     def context_version(self, name: str) -> ContextVersion | None:
         """See ``GraphReader.context_version``."""
@@ -335,7 +361,8 @@ class DictReader:
                     touched.setdefault(concept.name, set()).add(t_of(update))
             for upsert in update.entities:
                 name = self._all.entities[upsert.id].concept.name
-                touched.setdefault(name, set()).add(t_of(update))
+                if name:
+                    touched.setdefault(name, set()).add(t_of(update))
         return touched
 
     def _concept(self, name: str) -> ConceptRow:
@@ -361,7 +388,7 @@ class DictReader:
     def _entity_label(self, name: str) -> tuple[str, ConceptKind]:
         """Label and kind of a concept that only entities touch."""
         on_it = [
-            (min(evidence), id)
+            (min(map(t_of, evidence)), id)
             for id, state in self._all.entities.items()
             if state.concept.name == name and (evidence := self._entity_evidence(id))
         ]
@@ -392,5 +419,15 @@ class DictReader:
         ]
         return max(visible, key=lambda summary: summary.t_index, default=None)
 
-    def _entity_evidence(self, id: str) -> set[int]:
-        return {t_of(u) for u in self._updates if any(e.id == id for e in u.entities)}
+    def _entity_evidence(self, id: str) -> list[PreparedUpdate]:
+        return [u for u in self._updates if any(e.id == id for e in u.entities)]
+
+
+def _brought(shown: Collection[PreparedUpdate], passages: Collection[str]) -> bool:
+    """Whether the update of one of these passages is among those that show it."""
+    return any(update.text is not None and update.id in passages for update in shown)
+
+
+def _source(shown: Collection[PreparedUpdate]) -> str | None:
+    """The latest passage among the updates that show it, which ascend."""
+    return next((u.id for u in reversed(list(shown)) if u.text is not None), None)

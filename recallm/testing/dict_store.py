@@ -15,7 +15,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from recallm.errors import ClosedError, ConflictError, InvalidInputError, UnknownEntityError
+from recallm.errors import (
+    ClosedError,
+    ConflictError,
+    DimensionError,
+    InvalidInputError,
+    UnknownEntityError,
+    UnknownPassageError,
+)
 from recallm.model import (
     ContextVersion,
     Forgotten,
@@ -111,6 +118,7 @@ class DictStore:
                 if isinstance(record, Summary):
                     draft.summaries[record.concept, record.t_index] = record
                 else:
+                    _check_sizes(draft, record)
                     _write_update(draft, record)
             for subject, _, object in draft.triplets:
                 _check_known(draft, subject, object)
@@ -140,12 +148,20 @@ class DictStore:
 
 
 def _apply(draft: Namespace, update: PreparedUpdate, index: int) -> Applied:
-    if update.text is not None:
-        for stored in draft.updates:
-            if stored.text is not None and stored.id == update.id:
-                if stored.text != update.text:
-                    raise ConflictError(update.id, index=index)
-                return Applied(t_index=t_of(stored), duplicate=True)
+    stored = next((u for u in draft.updates if u.text is not None and u.id == update.id), None)
+    if update.text is not None and stored is not None:
+        if stored.text == update.text:
+            return Applied(t_index=t_of(stored), duplicate=True)
+        if not update.replaces:
+            raise ConflictError(update.id, index=index)
+    joins = update.text is None and update.id != ""
+    if joins and stored is None:
+        raise UnknownPassageError(update.id)
+    _check_sizes(draft, update)
+    if joins and stored is not None:
+        return _join(draft, update, stored)
+    if update.text is not None and stored is not None:
+        _forget(draft, Selection(kind="id", value=update.id))
     if update.text is not None and update.key is not None:
         for stored in list(draft.updates):
             if is_item(stored, update.path, update.key):
@@ -157,17 +173,32 @@ def _apply(draft: Namespace, update: PreparedUpdate, index: int) -> Applied:
     return Applied(t_index=draft.counter)
 
 
-def _write_update(draft: Namespace, update: PreparedUpdate) -> None:
-    for upsert in update.entities:
-        known = draft.entities.get(upsert.id)
-        merged = {**(known.properties if known else {}), **_own(upsert.properties)}
-        draft.entities[upsert.id] = EntityState(
-            type=upsert.type, concept=upsert.concept, properties=merged
-        )
+def _join(draft: Namespace, update: PreparedUpdate, stored: PreparedUpdate) -> Applied:
+    """Write entities and triplets as if they had come with ``stored``."""
+    _merge(draft, update)
+    draft.updates[draft.updates.index(stored)] = replace(
+        stored,
+        entities=(*stored.entities, *update.entities),
+        triplets=(*stored.triplets, *update.triplets),
+    )
     for triplet in update.triplets:
-        key = (triplet.subject, triplet.predicate, triplet.object)
-        draft.triplets[key] = {**draft.triplets.get(key, {}), **_own(triplet.properties)}
-    update = replace(update, metadata=_own(update.metadata))
+        _check_known(draft, triplet.subject, triplet.object)
+    return Applied(t_index=t_of(stored))
+
+
+def _check_sizes(draft: Namespace, update: PreparedUpdate) -> None:
+    """Hold the vectors of an update to the sizes of those before them."""
+    told = [(vector.model, vector.blob) for vector in update.vectors]
+    told += [vector for entity in update.entities for vector in entity.vectors.items()]
+    for model, blob in told:
+        size = draft.vector_sizes.setdefault(model, len(blob))
+        if len(blob) != size:
+            raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
+
+
+def _write_update(draft: Namespace, update: PreparedUpdate) -> None:
+    _merge(draft, update)
+    update = replace(update, metadata=_own(update.metadata), replaces=False)
     if update.text is None:
         update = PreparedUpdate(
             id="",
@@ -178,6 +209,22 @@ def _write_update(draft: Namespace, update: PreparedUpdate) -> None:
         )
     if not _is_empty(update):
         draft.updates.append(update)
+
+
+def _merge(draft: Namespace, update: PreparedUpdate) -> None:
+    """Merge entities and triplets into those that there are."""
+    for upsert in update.entities:
+        known = draft.entities.get(upsert.id)
+        merged = {**(known.properties if known else {}), **_own(upsert.properties)}
+        draft.entities[upsert.id] = EntityState(
+            type=upsert.type,
+            concept=upsert.concept,
+            properties=merged,
+            vectors={**(known.vectors if known else {}), **upsert.vectors},
+        )
+    for triplet in update.triplets:
+        key = (triplet.subject, triplet.predicate, triplet.object)
+        draft.triplets[key] = {**draft.triplets.get(key, {}), **_own(triplet.properties)}
 
 
 def _check_known(draft: Namespace, *ids: str) -> None:
@@ -201,8 +248,10 @@ def _forget(draft: Namespace, selection: Selection) -> None:
         _forget_statements(draft, update, selection)
     if selection.kind == "concept":
         for id, entity in list(draft.entities.items()):
-            if entity.concept.name == selection.value:
+            if entity.concept.name and entity.concept.name == selection.value:
                 del draft.entities[id]
+    if selection.kind == "everything":
+        draft.vector_sizes.clear()
     _drop_what_nothing_shows(draft)
 
 

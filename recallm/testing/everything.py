@@ -44,13 +44,15 @@ class Vocabulary:
         if update.key is not None:
             self.items.add((update.path, update.key))
         self.models |= {vector.model for vector in update.vectors}
+        self.models |= {model for entity in update.entities for model in entity.vectors}
         for statement in update.statements:
             self.keys.add(statement_key(t_index, statement.position))
             self.stems |= set(statement.terms)
             self.concepts |= {concept.name for concept in statement.concepts}
         for entity in update.entities:
             self.entities.add(entity.id)
-            self.concepts.add(entity.concept.name)
+            if entity.concept.name:
+                self.concepts.add(entity.concept.name)
 
 
 def everything(reader: GraphReader, also: Vocabulary | None = None) -> dict[str, Any]:
@@ -82,7 +84,10 @@ def everything(reader: GraphReader, also: Vocabulary | None = None) -> dict[str,
         "summaries": dict(reader.summaries(names)),
         "entities": entities,
         "named entities": reader.entities(known.entities),
+        "entities brought": {id: reader.entities(passages=[id]) for id in sorted(known.passages)},
         "triplets": triplets,
+        "triplets brought": {id: reader.triplets(passages=[id]) for id in sorted(known.passages)},
+        "entity vectors": {m: dict(reader.entity_vectors(model=m)) for m in sorted(known.models)},
         # For Python 1, 1.0 and True are equal; as JSON they are not.
         "json": [json_text(dict(value)) for value in values],
         "corpus": reader.corpus(),

@@ -57,7 +57,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.heard = (Vocabulary(), Vocabulary())
         self.counted = 0
         for update in updates:
-            one = [replace(update, id=self._unused(update.id))]
+            one = [self._renamed(0, update)]
             self._both(lambda store, one=one: store.apply(self.names[0], one))  # type: ignore[misc]
         self._agree(0)
 
@@ -70,17 +70,16 @@ class StoreMachine(RuleBasedStateMachine):
         """Knowledge updates add: nothing that they do not replace goes back or shrinks."""
         name = self.names[place]
         if fresh:
-            updates = [replace(update, id=self._unused(update.id)) for update in updates]
+            updates = [self._renamed(place, update) for update in updates]
         before = self._seen(place)
         self._both(lambda store: store.apply(name, updates))
         after = self._agree(place)
         assert after["t_index"] >= before["t_index"]
         was, now = _by_pair(before["relations"]), _by_pair(after["relations"])
         lost = [p for p in before["passages"] if p and p not in after["passages"]]
-        replaced = {(p.path, p.key) for p in lost}
-        assert replaced <= {
-            (update.path, update.key) for update in updates if update.key is not None
-        }
+        items = {(update.path, update.key) for update in updates if update.key is not None}
+        replaced = {update.id for update in updates if update.replaces}
+        assert all((p.path, p.key) in items or p.id in replaced for p in lost)
         if lost:
             return
         for pair, old in was.items():
@@ -203,14 +202,17 @@ class StoreMachine(RuleBasedStateMachine):
         """Entities and triplets by conditions at a horizon."""
         ids, subjects, objects, ends = (data.draw(_some(ours.entity_ids)) for _ in range(4))
         named, concepts = data.draw(_some(ours.predicates)), data.draw(_some(ours.concept_names))
+        known = sorted(self.heard[place].passages) or ["nothing"]
+        brought, by = (data.draw(_some(st.sampled_from(known))) for _ in range(2))
 
         def read(store: GraphStore) -> Any:
             with store.reader(self.names[place], horizon) as reader:
                 return (
-                    reader.entities(ids, concepts=concepts),
+                    reader.entities(ids, concepts=concepts, passages=brought),
                     reader.triplets(
-                        subjects=subjects, predicates=named, objects=objects, ends=ends
+                        subjects=subjects, predicates=named, objects=objects, ends=ends, passages=by
                     ),
+                    dict(reader.entity_vectors(ids, model="m")),
                 )
 
         self._both(read)
@@ -225,6 +227,14 @@ class StoreMachine(RuleBasedStateMachine):
                 assert (name in self.store.namespaces()) == (name in self.oracle.namespaces())
         finally:
             self.store.close()
+
+    def _renamed(self, place: int, update: PreparedUpdate) -> PreparedUpdate:
+        """The update under an id that nothing has; one that joins a passage joins one there is."""
+        if update.text is not None:
+            return replace(update, id=self._unused(update.id))
+        known = sorted(self.heard[place].passages - {""})
+        joined = known[len(update.entities) % len(known)] if known else ""
+        return replace(update, id=joined if update.id else "")
 
     def _unused(self, name: str) -> str:
         """A name that nothing has."""
@@ -246,7 +256,10 @@ class StoreMachine(RuleBasedStateMachine):
         """All that both say, which is the same; totals are those of their evidence."""
         with self.oracle.reader(self.names[place], horizon or Horizon()) as reader:
             expected = everything(reader, self.heard[place])
+            sizes = {model: reader.vector_size(model) for model in self.heard[place].models}
         found = self._seen(place, horizon)
+        with self.store.reader(self.names[place], horizon or Horizon()) as reader:
+            assert {model: reader.vector_size(model) for model in sizes} == sizes
         for kind, value in expected.items():
             assert found[kind] == value, kind
         if horizon is None:

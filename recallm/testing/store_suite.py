@@ -22,9 +22,12 @@ from recallm.testing.suite.forgetting import ForgettingTests
 from recallm.testing.suite.graph import GraphTests
 from recallm.testing.suite.horizons import HorizonTests
 from recallm.testing.suite.items import ItemTests
+from recallm.testing.suite.joining import JoiningTests
 from recallm.testing.suite.keeping import KeepingTests
 from recallm.testing.suite.reading import ReadingTests
+from recallm.testing.suite.replacing import ReplacingTests
 from recallm.testing.suite.revising import RevisingTests
+from recallm.testing.suite.vectors import VectorTests
 from recallm.testing.suite.writing import WritingTests
 
 __all__ = ["StoreSuite"]
@@ -39,6 +42,9 @@ class StoreSuite(
     ForgettingTests,
     ItemTests,
     EntityTests,
+    JoiningTests,
+    ReplacingTests,
+    VectorTests,
     RevisingTests,
     ArchivingTests,
     KeepingTests,

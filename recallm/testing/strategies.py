@@ -80,6 +80,11 @@ _kinds: st.SearchStrategy[ConceptKind] = st.sampled_from(("noun", "name", "numbe
 _mentions = st.builds(
     ConceptMention, name=concept_names, label=st.sampled_from(("Label", "label")), kind=_kinds
 )
+_unnamed = st.builds(
+    ConceptMention, name=st.just(""), label=st.sampled_from(("Label", "label")), kind=_kinds
+)
+_models = st.sampled_from(("m", "n"))
+_blobs = st.sampled_from((b"\x00\x00", b"ab", b"cd", b"ef", b"gh", b"\xff\x00", b"long"))
 _concept_lists = st.lists(_mentions, max_size=3, unique_by=lambda mention: mention.name)
 _traits = st.integers(min_value=0, max_value=int(~Trait(0))).map(Trait)
 
@@ -90,7 +95,7 @@ def prepared_updates(draw: st.DrawFn) -> PreparedUpdate:
     if draw(st.integers(min_value=0, max_value=5)) == 0:
         entities = draw(_entities(0))
         return PreparedUpdate(
-            id=draw(st.sampled_from(_IDS)),
+            id=draw(st.just("") | st.sampled_from(_IDS)),
             text=None,
             entities=entities,
             triplets=draw(_triplets(0, entities)),
@@ -129,6 +134,7 @@ def prepared_updates(draw: st.DrawFn) -> PreparedUpdate:
         entities=entities,
         triplets=draw(_triplets(len(statements), entities)),
         vectors=draw(_vectors(len(statements))),
+        replaces=draw(st.booleans()),
     )
 
 
@@ -196,8 +202,9 @@ def _entities(statements: int) -> st.SearchStrategy[tuple[EntityUpsert, ...]]:
         EntityUpsert,
         id=entity_ids,
         type=st.sampled_from(("A", "B")),
-        concept=_mentions,
+        concept=_mentions | _mentions | _unnamed,
         properties=_objects,
+        vectors=st.just({}) | st.just({}) | st.dictionaries(_models, _blobs, max_size=2),
         position=_positions(statements),
     )
     return _few(one)
@@ -230,8 +237,8 @@ def _vectors(statements: int) -> st.SearchStrategy[tuple[StatementVector, ...]]:
     one = st.builds(
         StatementVector,
         position=st.integers(min_value=0, max_value=statements - 1),
-        model=st.sampled_from(("m", "n")),
-        blob=st.binary(max_size=2),
+        model=_models,
+        blob=_blobs,
     )
     return st.lists(one, max_size=2, unique_by=lambda v: (v.position, v.model)).map(tuple)
 

@@ -25,7 +25,7 @@ def _filled(store: GraphStore, namespace: str) -> None:
         prepared("first", "[Ann] met [Bo]", entities=(entity("e", "Eve", properties={"a": 1}),)),
         prepared("2", "[Ann] ran", "[Bo] ran", "[Cy] ran", timestamp=at(0.123456)),
         PreparedUpdate(
-            id="ignored",
+            id="",
             text=None,
             entities=(entity("f", "Fay", properties={"n": None}),),
             triplets=(triplet("e", "met", "f", properties={"b": [1]}),),

@@ -216,11 +216,11 @@ class ReadingTests(StoreTests):
             store,
             namespace,
             prepared("a", "[Ann]", "[Bo]", vectors=(vector(1, blob), vector(1, b"\x00", "n"))),
-            prepared("b", "[Cy]", vectors=(vector(0, b"\xff\x00"),)),
+            prepared("b", "[Cy]", vectors=(vector(0, blob[::-1]),)),
         )
         keys = [statement_key(1, 0), statement_key(1, 1), statement_key(2, 0), 77]
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.vectors(keys, model="m") == {keys[1]: blob, keys[2]: b"\xff\x00"}
+            assert reader.vectors(keys, model="m") == {keys[1]: blob, keys[2]: blob[::-1]}
             assert reader.vectors(keys[:2], model="n") == {keys[1]: b"\x00"}
             assert reader.vectors(keys, model="o") == {}
             assert reader.vectors([], model="m") == {}

@@ -117,8 +117,8 @@ class WritingTests(StoreTests):
     def test_graph_only_updates_are_never_duplicates(
         self, store: GraphStore, namespace: str
     ) -> None:
-        """Without a passage the id says nothing: each is one more update."""
-        one = PreparedUpdate(id="same", text=None, entities=(entity("ann", "Ann"),))
+        """Without an id each is one more update."""
+        one = PreparedUpdate(id="", text=None, entities=(entity("ann", "Ann"),))
         tell(store, namespace, prepared("same", "[Ann] sings"))
         assert tell(store, namespace, one, one) == [2, 3]
         with store.reader(namespace, Horizon()) as reader:

@@ -1,0 +1,121 @@
+"""Updates that replace the passage with their id."""
+
+from __future__ import annotations
+
+import pytest
+
+from recallm.errors import ConflictError, UnknownEntityError
+from recallm.model import Filter, Horizon, PreparedUpdate
+from recallm.stores.base import Applied, GraphStore
+from recallm.testing.marked_text import entity, prepared, triplet
+from recallm.testing.suite.base import StoreTests, revise, seen, tell
+
+__all__ = ["ReplacingTests"]
+
+
+class ReplacingTests(StoreTests):
+    """A passage whose text has changed."""
+
+    def test_replacing_forgets_and_writes(self, store: GraphStore, namespace: str) -> None:
+        """Afterwards all is as if the old text had never been said; t goes on."""
+        tell(store, namespace, prepared("a", "[Ann] met [Bo]"), prepared("b", "[Ann] ran"))
+        revise(store, namespace, "ann", 2)
+        new = prepared("a", "[Ann] met [Cy]", replaces=True)
+        assert store.apply(namespace, [new]) == [Applied(t_index=3)]
+        with store.reader(namespace, Horizon()) as reader:
+            passage = reader.passage("a")
+            assert passage is not None
+            assert (passage.text, passage.t_index) == ("Ann met Cy", 3)
+            assert {c.name: c.updates for c in reader.concepts()} == {"ann": 2, "cy": 1}
+            assert [(r.a, r.b) for r in reader.relations(["ann"], limit=9)] == [("ann", "cy")]
+            assert reader.summaries(["ann"]) == {}
+            assert reader.stats().passages == 2
+
+    def test_the_same_text_is_a_duplicate(self, store: GraphStore, namespace: str) -> None:
+        """Nothing is replaced by what it says already."""
+        tell(store, namespace, prepared("a", "[Ann] ran", source="s"))
+        before = seen(store, namespace)
+        same = prepared("a", "[Ann] ran", source="t", replaces=True)
+        assert store.apply(namespace, [same]) == [Applied(t_index=1, duplicate=True)]
+        assert seen(store, namespace) == before
+
+    def test_an_unknown_id_is_new(self, store: GraphStore, namespace: str) -> None:
+        """There need be nothing to replace."""
+        assert tell(store, namespace, prepared("a", "[Ann] ran", replaces=True)) == [1]
+
+    def test_replacing_takes_what_joined(self, store: GraphStore, namespace: str) -> None:
+        """Entities and triplets of the old text go, what others brought stays."""
+        tell(
+            store,
+            namespace,
+            prepared("a", "[Ann] met [Bo]"),
+            PreparedUpdate(
+                id="a",
+                text=None,
+                entities=(entity("ann", "Ann"), entity("bo", "Bo")),
+                triplets=(triplet("ann", "met", "bo"),),
+            ),
+            PreparedUpdate(id="", text=None, entities=(entity("bo", "Bo"),)),
+            prepared("a", "[Bo] ran", entities=(entity("cy", "Cy"),), replaces=True),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            assert [(e.id, e.t_index, e.source) for e in reader.entities()] == [
+                ("bo", 2, None),
+                ("cy", 3, "a"),
+            ]
+            assert reader.triplets() == []
+
+    def test_replacing_within_a_batch(self, store: GraphStore, namespace: str) -> None:
+        """What the batch itself brought is replaced as what was there before."""
+        ann = entity("ann", "Ann", properties={"k": 1})
+        applied = store.apply(
+            namespace,
+            [
+                prepared("a", "[Ann] one", entities=(ann,)),
+                prepared("b", "[Bo] two"),
+                prepared("a", "[Cy] three", replaces=True),
+                PreparedUpdate(id="a", text=None, entities=(entity("cy", "Cy"),)),
+                prepared("a", "[Cy] three", replaces=True),
+                prepared("a", "[Dan] four", replaces=True, entities=(entity("dan", "Dan"),)),
+            ],
+        )
+        assert [it.t_index for it in applied] == [1, 2, 3, 3, 3, 4]
+        assert [it.duplicate for it in applied] == [False, False, False, False, True, False]
+        with store.reader(namespace, Horizon()) as reader:
+            assert [passage.text for passage in reversed(reader.passages(Filter()))] == [
+                "Bo two",
+                "Dan four",
+            ]
+            assert [e.id for e in reader.entities()] == ["dan"]
+            assert {c.name for c in reader.concepts()} == {"bo", "dan"}
+
+    def test_replacing_an_item_by_its_id_and_its_key(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """Both the passage with the id and the one under the key give way."""
+        tell(
+            store,
+            namespace,
+            prepared("a", "[Ann] one"),
+            prepared("i", "[Bo] two", path=("p",), key="k"),
+            prepared("a", "[Cy] three", path=("p",), key="k", replaces=True),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            assert [c.name for c in reader.concepts()] == ["cy"]
+            item = reader.item(("p",), "k")
+            assert item is not None
+            assert item.id == "a"
+
+    def test_only_where_it_is_asked_for(self, store: GraphStore, namespace: str) -> None:
+        """Without it another text is a conflict, and a failure leaves the old passage."""
+        tell(store, namespace, prepared("a", "[Ann] ran"))
+        with pytest.raises(ConflictError):
+            tell(store, namespace, prepared("a", "[Bo] ran"))
+        broken = prepared("a", "[Bo] ran", triplets=(triplet("x", "is", "y"),), replaces=True)
+        with pytest.raises(UnknownEntityError):
+            tell(store, namespace, broken)
+        with store.reader(namespace, Horizon()) as reader:
+            passage = reader.passage("a")
+            assert passage is not None
+            assert passage.text == "Ann ran"
+            assert reader.t_index == 1

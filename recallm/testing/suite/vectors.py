@@ -1,0 +1,147 @@
+"""The vectors of entities, and the one size that all vectors under a model have."""
+
+from __future__ import annotations
+
+import pytest
+
+from recallm.errors import DimensionError, UnknownEntityError
+from recallm.model import EntityUpsert, Horizon, PreparedUpdate
+from recallm.stores.base import GraphStore
+from recallm.testing.marked_text import entity, prepared, triplet, vector
+from recallm.testing.suite.base import NOON, StoreTests, at, forget, tell
+
+__all__ = ["VectorTests"]
+
+
+def _graph(*entities: EntityUpsert) -> PreparedUpdate:
+    return PreparedUpdate(id="", text=None, entities=entities)
+
+
+def _entity(id: str, **vectors: bytes) -> EntityUpsert:
+    return entity(id, id, vectors=vectors)
+
+
+class VectorTests(StoreTests):
+    """Embeddings that users hand in with entities."""
+
+    def test_vectors_of_entities(self, store: GraphStore, namespace: str) -> None:
+        """One for each model, byte for byte; the latest takes the place of the one before."""
+        tell(
+            store,
+            namespace,
+            _graph(_entity("a", m=bytes(range(256))), _entity("b", n=b"\x00\xff")),
+            _graph(_entity("a", n=b"nn"), _entity("c")),
+            _graph(_entity("b", n=b"bb"), _entity("a")),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            assert dict(reader.entity_vectors(model="m")) == {"a": bytes(range(256))}
+            assert dict(reader.entity_vectors(model="n")) == {"a": b"nn", "b": b"bb"}
+            assert dict(reader.entity_vectors(["b", "c", "x"], model="n")) == {"b": b"bb"}
+            assert dict(reader.entity_vectors([], model="n")) == {}
+            assert dict(reader.entity_vectors(model="o")) == {}
+            assert (reader.vector_size("m"), reader.vector_size("n")) == (256, 2)
+            assert reader.vector_size("o") is None
+            assert reader.stats().vectors == 0
+
+    def test_vectors_go_with_their_entity(self, store: GraphStore, namespace: str) -> None:
+        """However it goes; one of the same id that comes later has none."""
+        tell(
+            store,
+            namespace,
+            _graph(_entity("a", m=b"aa"), _entity("b", m=b"bb"), _entity("c", m=b"cc")),
+            prepared("p", "[Dan] ran", entities=(_entity("d", m=b"dd"),)),
+        )
+        store.delete_graph(namespace, entities=["a"])
+        forget(store, namespace, "concept", "b")
+        forget(store, namespace, "id", "p")
+        tell(store, namespace, _graph(_entity("a"), _entity("b"), _entity("d")))
+        with store.reader(namespace, Horizon()) as reader:
+            assert dict(reader.entity_vectors(model="m")) == {"c": b"cc"}
+
+    def test_hidden_entities_have_no_vectors(self, store: GraphStore, namespace: str) -> None:
+        """A horizon hides the vectors of the entities that it hides."""
+        tell(
+            store,
+            namespace,
+            prepared("p", "[Ann]", timestamp=NOON, entities=(_entity("a", m=b"aa"),)),
+            prepared("q", "[Bo]", expires_at=at(5), entities=(_entity("b", m=b"bb"),)),
+        )
+        for horizon, ids in (
+            (Horizon(as_of=1), {"a"}),
+            (Horizon(as_of=NOON), {"a"}),
+            (Horizon(now=at(6)), {"a"}),
+            (Horizon(now=at(4)), {"a", "b"}),
+            (Horizon(as_of=0), set()),
+        ):
+            with store.reader(namespace, horizon) as reader:
+                assert set(reader.entity_vectors(model="m")) == ids
+                assert reader.vector_size("m") == 2
+
+    def test_one_size_for_each_model(self, store: GraphStore, namespace: str) -> None:
+        """Vectors of entities and of statements have the size of the first; others are refused
+        with all of their batch."""
+        tell(store, namespace, prepared("p", "[Ann] ran", vectors=(vector(0, b"four"),)))
+        tell(store, namespace, _graph(_entity("a", m=b"also", n=b"two and")))
+        for bad in (
+            _graph(_entity("b", m=b"no")),
+            prepared("q", "[Bo]", vectors=(vector(0, b"too long"),)),
+            prepared("q", "[Bo]", entities=(_entity("b", m=b""),)),
+            _graph(_entity("b", o=b"12"), _entity("c", o=b"1234")),
+        ):
+            with pytest.raises(DimensionError) as failure:
+                store.apply(namespace, [_graph(_entity("x", n=b"fine...")), bad])
+            assert failure.value.model in ("m", "o")
+        with pytest.raises(DimensionError, match="'m' have 2 dimensions in this namespace, not 4"):
+            store.apply(namespace, [_graph(_entity("b", m=b"12345678"))])
+        with store.reader(namespace, Horizon()) as reader:
+            assert [e.id for e in reader.entities()] == ["a"]
+            assert (reader.t_index, reader.vector_size("o")) == (2, None)
+        tell(store, f"{namespace}-other", _graph(_entity("b", m=b"no")))
+
+    def test_the_size_outlives_the_vectors(self, store: GraphStore, namespace: str) -> None:
+        """Only forgetting everything forgets it."""
+        tell(store, namespace, prepared("p", "[Ann]", entities=(_entity("a", m=b"aa"),)))
+        forget(store, namespace, "id", "p")
+        with pytest.raises(DimensionError):
+            tell(store, namespace, _graph(_entity("a", m=b"long")))
+        forget(store, namespace, "everything", True)
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.vector_size("m") is None
+        tell(store, namespace, _graph(_entity("a", m=b"long")))
+
+    def test_a_duplicate_is_not_checked(self, store: GraphStore, namespace: str) -> None:
+        """Nothing of it is written."""
+        tell(store, namespace, prepared("p", "[Ann]", vectors=(vector(0, b"aa"),)))
+        again = prepared("p", "[Ann]", vectors=(vector(0, b"long"),))
+        assert store.apply(namespace, [again])[0].duplicate
+
+    def test_the_first_error_is_told(self, store: GraphStore, namespace: str) -> None:
+        """Of a batch that fails in two ways the first update's failure is raised."""
+        unknown = PreparedUpdate(id="", text=None, triplets=(triplet("x", "is", "y"),))
+        bad = _graph(_entity("a", m=b"aa"), _entity("b", m=b"long"))
+        with pytest.raises(UnknownEntityError):
+            store.apply(namespace, [unknown, bad])
+        with pytest.raises(DimensionError):
+            store.apply(namespace, [bad, unknown])
+
+    def test_vectors_in_archives(self, store: GraphStore, namespace: str) -> None:
+        """They stand at the entity's latest evidence, and come back."""
+        tell(
+            store,
+            namespace,
+            _graph(_entity("a", m=b"aa")),
+            prepared("p", "[Ann]", entities=(_entity("a", n=b"n"),), vectors=(vector(0, b"ss"),)),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            records = list(reader.dump())
+        copied = f"{namespace}-copy"
+        store.restore(copied, 2, records)
+        with store.reader(copied, Horizon()) as reader:
+            assert list(reader.dump()) == records
+            assert dict(reader.entity_vectors(model="m")) == {"a": b"aa"}
+            assert reader.vector_size("n") == 1
+        with pytest.raises(DimensionError):
+            tell(store, copied, _graph(_entity("b", m=b"long")))
+        mixed = [*records, prepared("q", "[Bo]", vectors=(vector(0, b"x"),), t_index=3)]
+        with pytest.raises(DimensionError):
+            store.restore(f"{namespace}-mixed", 3, mixed)
