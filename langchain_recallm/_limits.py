@@ -9,18 +9,14 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from langchain_recallm._conversation import NAMES
-from langchain_recallm._data import overhead
 from langchain_recallm._messages import Role
-from recallm import InvalidInputError, RecallM
+from recallm import InvalidInputError
 
 __all__ = [
     "Count",
     "Name",
-    "checked_limits",
-    "checked_memory",
     "checked_names",
     "checked_namespace",
-    "checked_room",
 ]
 
 
@@ -29,21 +25,6 @@ Count = Annotated[int, Field(ge=1, strict=True)]
 
 Name = Annotated[str, Field(min_length=1, strict=True)]
 """A field that names something."""
-
-
-def checked_memory(memory: object) -> RecallM:
-    """The memory, refused where it is none.
-
-    Raises:
-        InvalidInputError: it is not a ``RecallM``.
-
-    """
-    if isinstance(memory, RecallM):
-        return memory
-    raise InvalidInputError(
-        f"memory must be a RecallM, as in memory=RecallM('memory.db'), not {memory!r}",
-        argument="memory",
-    )
 
 
 def checked_names(human_prefix: str, ai_prefix: str) -> Mapping[Role, str]:
@@ -82,44 +63,3 @@ def checked_namespace(
         f"namespace must be a name, a callable over the runtime, or None, not {given!r}",
         argument="namespace",
     )
-
-
-def checked_limits(
-    *, limit: int | None, max_tokens: int | None, min_score: float | None = None
-) -> None:
-    """Refuse limits that no recall could keep.
-
-    Raises:
-        InvalidInputError: a count is not a whole number from 1 on, or ``min_score`` no probability.
-
-    """
-    for argument, value in (("limit", limit), ("max_tokens", max_tokens)):
-        if value is not None and (not _is(int, value) or value < 1):
-            raise InvalidInputError(
-                f"{argument} must be an int of at least 1, or None, not {value!r}",
-                argument=argument,
-            )
-    if min_score is not None and not (_is((int, float), min_score) and 0 <= min_score <= 1):
-        raise InvalidInputError(
-            f"min_score must be a number from 0 to 1, not {min_score!r}", argument="min_score"
-        )
-
-
-def checked_room(memory: RecallM, max_tokens: int | None) -> None:
-    """Refuse a budget that the delimiters alone use up: nothing would ever be recalled.
-
-    Raises:
-        InvalidInputError: ``max_tokens`` leaves no room.
-
-    """
-    taken = overhead(memory)
-    if max_tokens is not None and max_tokens <= taken:
-        raise InvalidInputError(
-            f"max_tokens must be more than {taken}, which the delimiters around what is recalled "
-            f"take, not {max_tokens}",
-            argument="max_tokens",
-        )
-
-
-def _is(kind: type | tuple[type, ...], value: object) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool)

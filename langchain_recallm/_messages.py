@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Mapping
 from typing import Literal, TypeGuard, get_args
 
 from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, ToolMessage
 
 from recallm import InvalidInputError
+from recallm.adapting import storable
 
 __all__ = [
     "BOTH",
     "Role",
     "checked_roles",
-    "digest",
     "role_of",
     "speaker_of",
-    "storable",
     "text_of",
 ]
 
@@ -30,16 +28,6 @@ at any length: remembered only where asked for."""
 
 
 _LONGEST_NAME = 200
-
-
-def storable(text: str) -> str:
-    """``text`` with question marks for lone surrogates, which can be stored nowhere."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def digest(*parts: str) -> str:
-    """A name for what depends on all these parts."""
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
 
 
 def text_of(message: BaseMessage) -> str:

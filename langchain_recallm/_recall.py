@@ -8,8 +8,9 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import get_runtime
 
-from langchain_recallm._conversation import Conversation, Scope, memory_of, thread_of
+from langchain_recallm._conversation import Conversation, memory_of, thread_of
 from recallm import RecalledContext, RecallM
+from recallm.adapting import Scope
 
 __all__ = ["recalled"]
 

@@ -17,13 +17,11 @@ from langchain_core.runnables import (
 )
 from pydantic import ValidationError
 
-from langchain_recallm._conversation import Scope
-from langchain_recallm._data import bounded
-from langchain_recallm._limits import checked_memory, checked_room
 from langchain_recallm._recall import recalled
 from langchain_recallm.llm import checked_model, text_of_reply
 from langchain_recallm.retriever import RecallMRetriever
 from recallm import InvalidInputError, RecalledContext, RecallM
+from recallm.adapting import Scope, bounded, checked_memory, checked_room
 
 __all__ = ["answer_chain"]
 

@@ -8,8 +8,8 @@ from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from langchain_recallm._conversation import NAMES, Conversation
-from langchain_recallm._limits import checked_limits, checked_memory
 from recallm import InvalidInputError, Passage, RecallM
+from recallm.adapting import checked_limits, checked_memory
 
 __all__ = ["RecallMChatMessageHistory"]
 

@@ -9,8 +9,8 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration
 from langchain_core.runnables import Runnable
 
-from langchain_recallm._messages import storable
 from recallm import InvalidInputError, LLMError
+from recallm.adapting import storable
 
 __all__ = ["as_llm"]
 

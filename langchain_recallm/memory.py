@@ -12,12 +12,12 @@ from langchain_classic.memory.utils import get_prompt_input_key
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from langchain_recallm._conversation import NAMES, Conversation, Scope, memory_of
-from langchain_recallm._data import bounded
-from langchain_recallm._limits import Count, Name, checked_names, checked_room
+from langchain_recallm._conversation import NAMES, Conversation, memory_of
+from langchain_recallm._limits import Count, Name, checked_names
 from langchain_recallm._messages import BOTH, Role, checked_roles, role_of, text_of
 from langchain_recallm._turn import asked_last
 from recallm import InvalidInputError, RecallM
+from recallm.adapting import Scope, bounded, checked_room, checked_within
 
 __all__ = ["RecallMMemory"]
 
@@ -79,10 +79,7 @@ class RecallMMemory(BaseMemory):
     def _can_work(self) -> Self:
         checked_names(self.human_prefix, self.ai_prefix)
         checked_room(self.memory, self.max_tokens)
-        if self.scope == "session" and self.session is None:
-            raise InvalidInputError(
-                "scope='session' needs a conversation: give a session", argument="session"
-            )
+        checked_within(self.scope, self.session)
         return self
 
     @property

@@ -30,22 +30,24 @@ from pydantic_core import to_json
 
 from langchain_recallm._conversation import (
     Conversation,
-    Scope,
-    checked_scope,
     memory_of,
     thread_of,
 )
-from langchain_recallm._data import bounded
 from langchain_recallm._limits import (
-    checked_limits,
-    checked_memory,
     checked_names,
     checked_namespace,
-    checked_room,
 )
 from langchain_recallm._messages import Role, checked_roles, role_of, text_of
 from langchain_recallm._turn import Turn, TurnKey, Turns, asked_last, spoken_last
 from recallm import InvalidInputError, RecallM
+from recallm.adapting import (
+    Scope,
+    bounded,
+    checked_limits,
+    checked_memory,
+    checked_room,
+    checked_scope,
+)
 
 __all__ = ["Position", "RecallMMiddleware"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from langchain_core.callbacks import (
@@ -17,10 +16,10 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field
 
-from langchain_recallm._conversation import Scope
 from langchain_recallm._limits import Count, Name, checked_namespace
 from langchain_recallm._recall import recalled
 from recallm import InvalidInputError, RecalledContext, RecalledStatement, RecallM
+from recallm.adapting import Scope, shown_beside
 
 __all__ = ["RecallMRetriever"]
 
@@ -187,23 +186,7 @@ _GIVEN_IN_A_CALL = _OWN - {"memory"}
 
 
 def _document(statement: RecalledStatement) -> Document:
-    ours = {
-        "t_index": statement.t_index,
-        "timestamp": _iso(statement.timestamp),
-        "speaker": statement.speaker,
-        "source": statement.source,
-        "session": statement.session,
-        "score": statement.score,
-        "concepts": list(statement.concepts),
-        "passage": statement.passage,
-    }
-    own = dict(statement.metadata)
-    clashing = {name: own.pop(name) for name in statement.metadata if name in {*ours, "own"}}
-    return Document(
-        id=statement.id,
-        page_content=statement.text,
-        metadata={**ours, **own, **({"own": clashing} if clashing else {})},
-    )
+    return Document(id=statement.id, page_content=statement.text, metadata=shown_beside(statement))
 
 
 def _whole(context: RecalledContext) -> Document:
@@ -216,7 +199,3 @@ def _whole(context: RecalledContext) -> Document:
             "tokens": context.tokens,
         },
     )
-
-
-def _iso(timestamp: datetime | None) -> str | None:
-    return None if timestamp is None else timestamp.isoformat()

@@ -26,10 +26,9 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from langchain_recallm._limits import checked_memory
-from langchain_recallm._messages import digest
 from langchain_recallm._values import meets, text_of
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
+from recallm.adapting import checked_memory, digest
 
 __all__ = ["RecallMStore"]
 

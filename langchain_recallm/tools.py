@@ -24,21 +24,24 @@ from pydantic import BaseModel, Field
 from langchain_recallm._conversation import (
     NAMES,
     Conversation,
-    Scope,
-    checked_scope,
     memory_of,
     thread_of,
 )
-from langchain_recallm._data import as_data
 from langchain_recallm._limits import (
-    checked_limits,
-    checked_memory,
     checked_namespace,
-    checked_room,
 )
-from langchain_recallm._messages import digest, storable
 from langchain_recallm._turn import asked_last
 from recallm import InvalidInputError, RecalledStatement, RecallM
+from recallm.adapting import (
+    Scope,
+    as_data,
+    checked_limits,
+    checked_memory,
+    checked_room,
+    checked_scope,
+    digest,
+    storable,
+)
 
 __all__ = ["create_recallm_tools"]
 

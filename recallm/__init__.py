@@ -9,6 +9,7 @@ from recallm.errors import (
     ArchiveError,
     ClosedError,
     ConflictError,
+    DimensionError,
     InvalidInputError,
     LLMError,
     LLMRequiredError,
@@ -24,11 +25,23 @@ from recallm.errors import (
     StoreReadOnlyError,
     StoreUnavailableError,
     UnknownEntityError,
+    UnknownPassageError,
 )
-from recallm.graph import MemoryGraph, NewEntity, NewTriplet
+from recallm.graph import GraphUpdate, MemoryGraph, NewEntity, NewTriplet
 from recallm.items import MemoryItems, NewItem
 from recallm.memory import RecallM
-from recallm.model import ConceptRow, Entity, Forgotten, Passage, Stats, Triplet
+from recallm.model import (
+    ConceptMention,
+    ConceptRow,
+    Entity,
+    ExtractedStatement,
+    Extraction,
+    Forgotten,
+    Neighbours,
+    Passage,
+    Stats,
+    Triplet,
+)
 from recallm.results import (
     Answer,
     KnowledgeUpdate,
@@ -42,10 +55,15 @@ __all__ = [
     "Answer",
     "ArchiveError",
     "ClosedError",
+    "ConceptMention",
     "ConceptRow",
     "ConflictError",
+    "DimensionError",
     "Entity",
+    "ExtractedStatement",
+    "Extraction",
     "Forgotten",
+    "GraphUpdate",
     "InvalidInputError",
     "KnowledgeUpdate",
     "LLMError",
@@ -53,6 +71,7 @@ __all__ = [
     "MemoryGraph",
     "MemoryItems",
     "MissingDependencyError",
+    "Neighbours",
     "NewEntity",
     "NewItem",
     "NewTriplet",
@@ -76,6 +95,7 @@ __all__ = [
     "StoreUnavailableError",
     "Triplet",
     "UnknownEntityError",
+    "UnknownPassageError",
     "__version__",
 ]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from recallm import checks
-from recallm.errors import InvalidInputError
+from recallm.errors import DimensionError, InvalidInputError
 from recallm.model import (
     ConceptMention,
     Entity,
@@ -20,9 +20,17 @@ from recallm.model import (
     TripletUpsert,
     empty_mapping,
 )
-from recallm.stores.base import GraphStore
+from recallm.stores.base import CypherStore, GraphStore
+from recallm.vectors import encode, nearest
 
-__all__ = ["MemoryGraph", "NewEntity", "NewTriplet"]
+__all__ = [
+    "GraphUpdate",
+    "MemoryGraph",
+    "NewEntity",
+    "NewTriplet",
+    "entity_upsert",
+    "triplet_upsert",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,13 +38,17 @@ class NewEntity:
     """An entity to create, or to merge into the one with the same ``id``.
 
     ``label`` is how it is spelled (its id, where none is given): the concept it stands on is
-    named after it. ``properties`` hold JSON values and are merged key by key.
+    named after it; with ``concept=False`` it stands on none (a chunk of text, a document).
+    ``properties`` hold JSON values and are merged key by key. ``embeddings``: by the name of the
+    embedding model; all of one model have the same dimension.
     """
 
     id: str
     type: str = "entity"
     label: str | None = None
     properties: Mapping[str, Any] = field(default_factory=empty_mapping)
+    concept: bool = True
+    embeddings: Mapping[str, Sequence[float]] = field(default_factory=empty_mapping)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +59,16 @@ class NewTriplet:
     predicate: str
     object: str
     properties: Mapping[str, Any] = field(default_factory=empty_mapping)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphUpdate:
+    """Entities and triplets that are told together. With the id of a ``passage`` they are part of
+    the knowledge update that brought it: they go with it, and are shown at its t_index."""
+
+    entities: Iterable[NewEntity] = ()
+    triplets: Iterable[NewTriplet] = ()
+    passage: str | None = None
 
 
 class MemoryGraph:
@@ -76,26 +98,66 @@ class MemoryGraph:
         self._clock = clock
 
     def upsert(
-        self, entities: Iterable[NewEntity] = (), triplets: Iterable[NewTriplet] = ()
+        self,
+        entities: Iterable[NewEntity] = (),
+        triplets: Iterable[NewTriplet] = (),
+        *,
+        passage: str | None = None,
     ) -> int:
-        """Write entities and triplets as one knowledge update; return its t_index.
+        """Write entities and triplets as one knowledge update, or as part of the one that brought
+        ``passage``; return its t_index.
 
         Raises:
             InvalidInputError: there are none, or one cannot be used.
+            UnknownPassageError: there is no such passage.
+            DimensionError: an embedding has another dimension than those of its model before it.
             UnknownEntityError: a triplet names an entity that is neither stored nor among them.
             StoreError: the store failed; nothing was written.
 
         """
-        update = PreparedUpdate(
-            id="",
-            text=None,
-            entities=tuple(self._entity(entity) for entity in entities),
-            triplets=tuple(_triplet(triplet) for triplet in triplets),
-        )
-        if not update.entities and not update.triplets:
-            raise InvalidInputError("upsert needs an entity or a triplet", argument="entities")
-        [applied] = self._store.apply(self._namespace, [update])
-        return applied.t_index
+        update = GraphUpdate(entities=entities, triplets=triplets, passage=passage)
+        return self.upsert_many([update])[0]
+
+    def upsert_many(self, updates: Iterable[GraphUpdate]) -> list[int]:
+        """``upsert`` for each of ``updates``, all in one transaction; their t_index.
+
+        Raises:
+            InvalidInputError, UnknownPassageError, DimensionError, UnknownEntityError, StoreError:
+                as in ``upsert``; nothing was written.
+
+        """
+        prepared = [self._prepared(update) for update in updates]
+        if not prepared:
+            return []
+        return [it.t_index for it in self._store.apply(self._namespace, prepared)]
+
+    def nearest(
+        self,
+        embedding: Sequence[float],
+        *,
+        model: str,
+        limit: int = 10,
+        ids: Collection[str] | None = None,
+        as_of: int | datetime | None = None,
+    ) -> list[tuple[Entity, float]]:
+        """The entities (of those with these ``ids``) whose embeddings by ``model`` are nearest to
+        ``embedding``, with the cosine, nearest first. Every one is looked at.
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            DimensionError: ``embedding`` has another dimension than those kept.
+
+        """
+        blob = encode(embedding)
+        among = None if ids is None else _strings(ids, "ids")
+        at_most = checks.count(limit, "limit") or 1
+        with self._store.reader(self._namespace, self._horizon(as_of)) as reader:
+            size = reader.vector_size(checks.name(model, "model"))
+            if size is not None and size != len(blob):
+                raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
+            found = nearest(embedding, reader.entity_vectors(among, model=model), at_most)
+            entities = {it.id: it for it in reader.entities([id for id, _ in found])}
+        return [(entities[id], cosine) for id, cosine in found if id in entities]
 
     def entity(self, id: str) -> Entity | None:
         """The entity with exactly this id; None if there is none."""
@@ -107,16 +169,21 @@ class MemoryGraph:
         ids: Collection[str] | None = None,
         *,
         labels: Collection[str] | None = None,
+        passages: Collection[str] | None = None,
         as_of: int | datetime | None = None,
     ) -> list[Entity]:
-        """The entities with these ids, or that stand on the concepts of these labels (all, if
-        neither is given), by id."""
+        """The entities with these ids, those that stand on the concepts of these labels, and those
+        that these passages brought (all, if none of it is given), by id."""
         wanted = None if ids is None else _strings(ids, "ids")
         concepts = (
             None if labels is None else {self._name(label) for label in _strings(labels, "labels")}
         )
         with self._store.reader(self._namespace, self._horizon(as_of)) as reader:
-            return reader.entities(wanted, concepts=concepts)
+            return reader.entities(
+                wanted,
+                concepts=concepts,
+                passages=None if passages is None else _strings(passages, "passages"),
+            )
 
     def triplets(
         self,
@@ -125,10 +192,11 @@ class MemoryGraph:
         predicates: Collection[str] | None = None,
         objects: Collection[str] | None = None,
         ends: Collection[str] | None = None,
+        passages: Collection[str] | None = None,
         as_of: int | datetime | None = None,
     ) -> list[Triplet]:
-        """The triplets that meet every condition given (``ends``: subject or object), by
-        (subject, predicate, object)."""
+        """The triplets that meet every condition given (``ends``: subject or object; ``passages``:
+        one of these brought it), by (subject, predicate, object)."""
         conditions = {
             argument: None if given is None else _strings(given, argument)
             for argument, given in (
@@ -136,6 +204,7 @@ class MemoryGraph:
                 ("predicates", predicates),
                 ("objects", objects),
                 ("ends", ends),
+                ("passages", passages),
             )
         }
         with self._store.reader(self._namespace, self._horizon(as_of)) as reader:
@@ -159,31 +228,99 @@ class MemoryGraph:
             triplets=[(subject, predicate, object_) for subject, predicate, object_ in named],
         )
 
-    def _entity(self, entity: NewEntity) -> EntityUpsert:
-        id = checks.name(entity.id, "entity id")
-        label = id if entity.label is None else checks.name(entity.label, "entity label")
-        return EntityUpsert(
-            id=id,
-            type=checks.name(entity.type, "entity type"),
-            concept=ConceptMention(name=self._name(label), label=label, kind="entity"),
-            properties=checks.properties(entity.properties, "entity properties"),
+    @property
+    def cypher_schema(self) -> str | None:
+        """How entities and triplets stand in a store that answers Cypher, in words for a language
+        model; None where it answers none."""
+        return self._store.cypher_schema if isinstance(self._store, CypherStore) else None
+
+    def cypher(
+        self, query: str, parameters: Mapping[str, Any] | None = None
+    ) -> list[dict[str, Any]]:
+        """The rows that ``query`` gives, in a session that can only read. It sees every namespace:
+        ``$namespace`` stands for this one.
+
+        Raises:
+            InvalidInputError: the store answers no Cypher, or not this one.
+            StoreError: the store failed.
+
+        """
+        if not isinstance(self._store, CypherStore):
+            raise InvalidInputError(
+                "this store answers no Cypher; RecallM('neo4j://…') does", argument="query"
+            )
+        return self._store.cypher(
+            self._namespace, checks.string(query, "query"), dict(parameters or {})
         )
 
+    def _prepared(self, update: GraphUpdate) -> PreparedUpdate:
+        prepared = PreparedUpdate(
+            id="" if update.passage is None else checks.name(update.passage, "passage"),
+            text=None,
+            entities=tuple(entity_upsert(it, self._concept_name) for it in update.entities),
+            triplets=tuple(triplet_upsert(it) for it in update.triplets),
+        )
+        if not prepared.entities and not prepared.triplets:
+            raise InvalidInputError("upsert needs an entity or a triplet", argument="entities")
+        return prepared
+
     def _name(self, label: str) -> str:
-        """The concept's name; a label without letters and digits names itself."""
-        return self._concept_name(label) or label.casefold()
+        return _concept_of(label, self._concept_name)
 
     def _horizon(self, as_of: int | datetime | None) -> Horizon:
         return Horizon(as_of=checks.moment(as_of, "as_of"), now=self._clock())
 
 
-def _triplet(triplet: NewTriplet) -> TripletUpsert:
+def entity_upsert(entity: NewEntity, concept_name: Callable[[str], str]) -> EntityUpsert:
+    """What a store writes for ``entity``.
+
+    Raises:
+        InvalidInputError: it cannot be used.
+
+    """
+    if not isinstance(entity, NewEntity):
+        raise InvalidInputError(
+            f"an entity must be a NewEntity, not {type(entity).__name__}", argument="entities"
+        )
+    id = checks.name(entity.id, "entity id")
+    label = id if entity.label is None else checks.name(entity.label, "entity label")
+    stands = checks.flag(entity.concept, "entity concept")
+    return EntityUpsert(
+        id=id,
+        type=checks.name(entity.type, "entity type"),
+        concept=ConceptMention(
+            name=_concept_of(label, concept_name) if stands else "", label=label, kind="entity"
+        ),
+        properties=checks.properties(entity.properties, "entity properties"),
+        vectors={
+            checks.name(model, "embedding model"): encode(vector)
+            for model, vector in entity.embeddings.items()
+        },
+    )
+
+
+def triplet_upsert(triplet: NewTriplet) -> TripletUpsert:
+    """What a store writes for ``triplet``.
+
+    Raises:
+        InvalidInputError: it cannot be used.
+
+    """
+    if not isinstance(triplet, NewTriplet):
+        raise InvalidInputError(
+            f"a triplet must be a NewTriplet, not {type(triplet).__name__}", argument="triplets"
+        )
     return TripletUpsert(
         subject=checks.name(triplet.subject, "subject"),
         predicate=checks.name(triplet.predicate, "predicate"),
         object=checks.name(triplet.object, "object"),
         properties=checks.properties(triplet.properties, "triplet properties"),
     )
+
+
+def _concept_of(label: str, concept_name: Callable[[str], str]) -> str:
+    """The concept's name; a label without letters and digits names itself."""
+    return concept_name(label) or label.casefold()
 
 
 def _strings(values: Iterable[str], argument: str) -> list[str]:

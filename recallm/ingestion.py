@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from recallm import checks
 from recallm.errors import ConflictError, InvalidInputError
+from recallm.graph import NewEntity, NewTriplet, entity_upsert, triplet_upsert
 from recallm.model import Extraction, PreparedUpdate
 from recallm.results import KnowledgeUpdate
 from recallm.stores.base import GraphStore
 
 if TYPE_CHECKING:
-    from recallm.extraction import Extractor
+    from recallm.extraction import Extractor, KeptExtractions
 
 __all__ = ["NewPassage", "batches", "checked_item", "prepared", "written"]
 
 _ARGUMENTS = (
-    "text", "speaker", "timestamp", "source", "session", "id", "metadata", "expires_at"
+    "text", "speaker", "timestamp", "source", "session", "id", "metadata", "expires_at",
+    "entities", "triplets", "replace",
 )  # fmt: skip
 
 
@@ -41,6 +43,9 @@ class NewPassage:
     key: str | None = None
     expires_at: datetime | None = None
     recalled: bool = True
+    entities: tuple[NewEntity, ...] = ()
+    triplets: tuple[NewTriplet, ...] = ()
+    replaces: bool = False
 
 
 def checked_item(item: object) -> NewPassage:
@@ -74,7 +79,20 @@ def checked_item(item: object) -> NewPassage:
         session=checks.optional_name(item.get("session"), "session"),
         metadata=checks.properties(item.get("metadata"), "metadata"),
         expires_at=checks.timestamp(item.get("expires_at"), "expires_at"),
+        entities=_listed(item.get("entities"), "entities"),
+        triplets=_listed(item.get("triplets"), "triplets"),
+        replaces=checks.flag(item.get("replace", False), "replace"),
     )
+
+
+def _listed(value: object, argument: str) -> tuple[Any, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        raise InvalidInputError(
+            f"{argument} must be a list, not {type(value).__name__}", argument=argument
+        )
+    return tuple(value)
 
 
 def batches(items: Iterable[object], size: int) -> Iterator[tuple[int, list[NewPassage]]]:
@@ -100,15 +118,18 @@ def batches(items: Iterable[object], size: int) -> Iterator[tuple[int, list[NewP
 
 
 def prepared(
-    batch: Sequence[NewPassage], extractor: Extractor, *, first: int | None
+    batch: Sequence[NewPassage], extractor: Extractor, kept: KeptExtractions, *, first: int | None
 ) -> list[PreparedUpdate]:
-    """What the store writes for each passage; ``first`` is the index of the first, None for a
-    single update."""
+    """What the store writes for each passage; ``kept`` has what was extracted before; ``first`` is
+    the index of the first, None for a single update."""
     updates: list[PreparedUpdate] = []
-    extractions = extractor.extract_many((new.text, new.speaker) for new in batch if new.recalled)
+    known = [kept.take(new.text, new.speaker) if new.recalled else Extraction() for new in batch]
+    extractions = extractor.extract_many(
+        (new.text, new.speaker) for new, it in zip(batch, known, strict=True) if it is None
+    )
     try:
-        for new in batch:
-            extraction = next(extractions) if new.recalled else Extraction()
+        for new, before in zip(batch, known, strict=True):
+            extraction = next(extractions) if before is None else before
             updates.append(
                 PreparedUpdate(
                     id=new.id,
@@ -124,6 +145,11 @@ def prepared(
                     path=new.path,
                     key=new.key,
                     expires_at=new.expires_at,
+                    entities=tuple(
+                        entity_upsert(it, extractor.concept_name) for it in new.entities
+                    ),
+                    triplets=tuple(triplet_upsert(it) for it in new.triplets),
+                    replaces=new.replaces,
                 )
             )
     except InvalidInputError as error:

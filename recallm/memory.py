@@ -20,10 +20,19 @@ from recallm import checks
 from recallm.archive import open_for_reading, open_for_writing, read_archive, write_archive
 from recallm.config import RecallConfig
 from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequiredError
-from recallm.graph import MemoryGraph
+from recallm.graph import MemoryGraph, NewEntity, NewTriplet
 from recallm.ingestion import NewPassage, batches, checked_item, prepared, written
 from recallm.items import MemoryItems
-from recallm.model import ConceptRow, Filter, Forgotten, Horizon, Passage, Selection, Stats
+from recallm.model import (
+    ConceptRow,
+    Extraction,
+    Filter,
+    Forgotten,
+    Horizon,
+    Passage,
+    Selection,
+    Stats,
+)
 from recallm.prompts import question_prompt
 from recallm.results import (
     Answer,
@@ -41,6 +50,9 @@ if TYPE_CHECKING:
     from neo4j import Driver
 
 __all__ = ["RecallM"]
+
+_KEPT_CHARACTERS = 1_000_000
+"""Of texts whose extraction is kept for their update: some 50 MB."""
 
 
 def _system_clock() -> datetime:
@@ -103,9 +115,10 @@ class RecallM:
         )
         self._clock = checks.optional_callable(clock, "clock") or _system_clock
         # spaCy takes half a second to import: `import recallm` does without.
-        from recallm.extraction import Extractor
+        from recallm.extraction import Extractor, KeptExtractions
 
         self._extractor = Extractor(self._config)
+        self._kept = KeptExtractions(_KEPT_CHARACTERS)
         if self._config.spacy_model is not None:
             self._extractor.load()  # a missing one is told now, not at the first update
         self._store, self._owns_store = open_store(
@@ -127,6 +140,9 @@ class RecallM:
         id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         expires_at: datetime | None = None,
+        entities: Iterable[NewEntity] = (),
+        triplets: Iterable[NewTriplet] = (),
+        replace: bool = False,
     ) -> KnowledgeUpdate:
         """Add ``text``: one knowledge update, one transaction (paper, Knowledge Update).
 
@@ -134,11 +150,14 @@ class RecallM:
         conversation or document, ``source`` where it comes from. The same ``id`` with the same
         text changes nothing. ``metadata`` holds JSON values. After ``expires_at`` (aware) it is
         recalled no more, and all is as if it had never been said; ``forget(expired=True)`` frees
-        its room and its id.
+        its room and its id. ``entities`` and ``triplets`` are what it says in an exact form, as in
+        ``graph.upsert``; they go with it. With ``replace`` a passage with this ``id`` and another
+        text is forgotten for it.
 
         Raises:
             InvalidInputError: an argument cannot be used.
-            ConflictError: ``id`` belongs to a passage with another text.
+            ConflictError: ``id`` belongs to a passage with another text, without ``replace``.
+            UnknownEntityError: a triplet names an entity that is neither stored nor among them.
             StoreError: the store failed; nothing was written.
 
         """
@@ -152,6 +171,9 @@ class RecallM:
                 "id": id,
                 "metadata": metadata,
                 "expires_at": expires_at,
+                "entities": entities,
+                "triplets": triplets,
+                "replace": replace,
             }
         )
         return self._write([new], first=None)[0]
@@ -193,7 +215,7 @@ class RecallM:
     def _write(self, batch: list[NewPassage], *, first: int | None) -> list[KnowledgeUpdate]:
         """Write one batch; ``first`` is the index of its first item, None for a single update."""
         self._check_open()
-        updates = prepared(batch, self._extractor, first=first)
+        updates = prepared(batch, self._extractor, self._kept, first=first)
         results = written(self._store, self._namespace, updates, first=first)
         if self._llm is None:
             return results
@@ -437,6 +459,24 @@ class RecallM:
         with self._reader(as_of) as reader:
             names = None if wanted is None else {self._name(reader, label) for label in wanted}
             return tuple(reader.concepts(names, limit=at_most))
+
+    def extract(self, texts: Iterable[str]) -> list[Extraction]:
+        """The statements of each text, their concepts, and which of these are neighbours: what
+        ``update`` would write. Nothing is written; a text that is added next (without a speaker) is
+        not read a second time.
+
+        Raises:
+            InvalidInputError: a text cannot be used.
+
+        """
+        if isinstance(texts, str | bytes):
+            raise InvalidInputError("texts must be a list of str", argument="texts")
+        self._check_open()
+        checked = [checks.string(text, "texts") for text in texts]
+        found = list(self._extractor.extract_many((text, None) for text in checked))
+        for text, extraction in zip(checked, found, strict=True):
+            self._kept.keep(text, None, extraction)
+        return found
 
     def stats(self) -> Stats:
         """How much this namespace holds."""

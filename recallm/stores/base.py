@@ -43,7 +43,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from recallm.model import (
     ConceptRow,
@@ -66,7 +66,7 @@ from recallm.model import (
     Triplet,
 )
 
-__all__ = ["Applied", "GraphReader", "GraphStore"]
+__all__ = ["Applied", "CypherStore", "GraphReader", "GraphStore"]
 
 SCHEMA_VERSION = 3
 
@@ -339,4 +339,25 @@ class GraphStore(Protocol):
 
     def close(self) -> None:
         """Release connections and files; a second call does nothing."""
+        ...
+
+
+@runtime_checkable
+class CypherStore(Protocol):
+    """A store that answers its users' own Cypher."""
+
+    @property
+    def cypher_schema(self) -> str:
+        """How entities and triplets stand in it, in words for a language model."""
+        ...
+
+    def cypher(
+        self, namespace: str, query: str, parameters: Mapping[str, Any]
+    ) -> list[dict[str, Any]]:
+        """The rows of ``query``, in a session that can only read; ``$namespace`` is what the rows
+        of ``namespace`` have as their namespace.
+
+        Raises:
+            InvalidInputError: the query cannot be run, or would write.
+        """
         ...

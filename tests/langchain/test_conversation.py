@@ -15,8 +15,8 @@ from langgraph.runtime import Runtime
 
 from langchain_recallm import RecallMRetriever
 from langchain_recallm._conversation import Conversation, thread_of
-from langchain_recallm._data import CLOSING, OPENING, as_data, bounded
 from recallm import RecallM
+from recallm.adapting import CLOSING, OPENING, as_data, bounded
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 

@@ -14,8 +14,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
 from langchain_recallm import RecallMMiddleware
-from langchain_recallm._data import CLOSING, OPENING
 from recallm import InvalidInputError, RecallConfig, RecallM
+from recallm.adapting import CLOSING, OPENING
 from tests.langchain.agents import human, memory, recalls, system, thread, weather
 from tests.langchain.scripted_model import ScriptedModel, call
 from tests.langchain.written import passages, said

@@ -17,8 +17,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
 from langchain_recallm import RecallMMiddleware, answer_chain, as_llm, create_recallm_tools
-from langchain_recallm._data import CLOSING, OPENING
 from recallm import LLMError, RecallConfig, RecallM
+from recallm.adapting import CLOSING, OPENING
 from tests.langchain.agents import human, memory, thread
 from tests.langchain.openai_server import MODEL, OpenAIServer, Reply
 from tests.langchain.written import said

@@ -21,8 +21,8 @@ from langgraph.prebuilt import ToolNode
 from pydantic import BaseModel
 
 from langchain_recallm import RecallMMiddleware, create_recallm_tools
-from langchain_recallm._data import CLOSING, OPENING
 from recallm import InvalidInputError, NewItem, RecallConfig, RecallM
+from recallm.adapting import CLOSING, OPENING
 from tests.langchain.agents import human, memory, stored, thread
 from tests.langchain.scripted_model import ScriptedModel, call
 from tests.langchain.written import passages, said

@@ -12,7 +12,8 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-from recallm import RecalledContext, RecallM
+from recallm.memory import RecallM
+from recallm.results import RecalledContext
 
 __all__ = ["CLOSING", "OPENING", "as_data", "bounded", "overhead"]
 

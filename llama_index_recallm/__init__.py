@@ -1,0 +1,57 @@
+"""RecallM in LlamaIndex: property graph store, retrievers, extractor, memory block.
+
+Every class takes the core as ``memory=`` and has defaults for all else:
+
+>>> from recallm import RecallM
+>>> from llama_index_recallm import RecallMRetriever
+>>> memory = RecallM()
+>>> _ = memory.update("Brandon loves coffee")
+>>> RecallMRetriever(memory=memory).retrieve("Who loves coffee?")[0].text
+'Brandon loves coffee'
+
+``pip install 'recallm[llama-index]'`` brings what is needed.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from llama_index_recallm.extractor import RecallMExtractor
+    from llama_index_recallm.graph_store import RecallMGraphStore
+    from llama_index_recallm.llm import as_llm
+    from llama_index_recallm.memory_block import RecallMMemoryBlock
+    from llama_index_recallm.property_graph_store import RecallMPropertyGraphStore
+    from llama_index_recallm.retriever import RecallMRetriever
+    from llama_index_recallm.sub_retriever import RecallMSubRetriever
+
+__all__ = [
+    "RecallMExtractor",
+    "RecallMGraphStore",
+    "RecallMMemoryBlock",
+    "RecallMPropertyGraphStore",
+    "RecallMRetriever",
+    "RecallMSubRetriever",
+    "as_llm",
+]
+
+_MODULES = {
+    "RecallMExtractor": "extractor",
+    "RecallMGraphStore": "graph_store",
+    "RecallMMemoryBlock": "memory_block",
+    "RecallMPropertyGraphStore": "property_graph_store",
+    "RecallMRetriever": "retriever",
+    "RecallMSubRetriever": "sub_retriever",
+    "as_llm": "llm",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,36 @@
+"""What the adapters of frameworks share: conversations as sessions of a memory, remembered text as
+data in a prompt, and checks of what users set once.
+
+Neither framework is known here; both adapters stand on it.
+"""
+
+from recallm.adapting.checks import (
+    checked_limits,
+    checked_memory,
+    checked_room,
+    checked_scope,
+    checked_within,
+)
+from recallm.adapting.conversation import Conversation, Said, Scope
+from recallm.adapting.data import CLOSING, OPENING, as_data, bounded, overhead
+from recallm.adapting.fields import shown_beside
+from recallm.adapting.texts import digest, storable
+
+__all__ = [
+    "CLOSING",
+    "OPENING",
+    "Conversation",
+    "Said",
+    "Scope",
+    "as_data",
+    "bounded",
+    "checked_limits",
+    "checked_memory",
+    "checked_room",
+    "checked_scope",
+    "checked_within",
+    "digest",
+    "overhead",
+    "shown_beside",
+    "storable",
+]

@@ -1,0 +1,95 @@
+"""What a user sets once, checked when it is set: a later failure would only be logged."""
+
+from __future__ import annotations
+
+from typing import cast, get_args
+
+from recallm.adapting.conversation import Scope
+from recallm.adapting.data import overhead
+from recallm.errors import InvalidInputError
+from recallm.memory import RecallM
+
+__all__ = ["checked_limits", "checked_memory", "checked_room", "checked_scope", "checked_within"]
+
+
+def checked_memory(memory: object) -> RecallM:
+    """The memory, refused where it is none.
+
+    Raises:
+        InvalidInputError: it is not a ``RecallM``.
+
+    """
+    if isinstance(memory, RecallM):
+        return memory
+    raise InvalidInputError(
+        f"memory must be a RecallM, as in memory=RecallM('memory.db'), not {memory!r}",
+        argument="memory",
+    )
+
+
+def checked_scope(scope: str) -> Scope:
+    """The scope, refused where it is unknown.
+
+    Raises:
+        InvalidInputError: it is neither "namespace" nor "session".
+
+    """
+    if scope in get_args(Scope):
+        return cast(Scope, scope)
+    raise InvalidInputError(
+        f"scope must be 'namespace' or 'session', not {scope!r}", argument="scope"
+    )
+
+
+def checked_within(scope: Scope, session: str | None) -> None:
+    """Refuse a scope of one session where none is named.
+
+    Raises:
+        InvalidInputError: the scope is the session and there is none.
+
+    """
+    if scope == "session" and session is None:
+        raise InvalidInputError(
+            "scope='session' needs a conversation: give a session", argument="session"
+        )
+
+
+def checked_limits(
+    *, limit: int | None, max_tokens: int | None, min_score: float | None = None
+) -> None:
+    """Refuse limits that no recall could keep.
+
+    Raises:
+        InvalidInputError: a count is not a whole number from 1 on, or ``min_score`` no probability.
+
+    """
+    for argument, value in (("limit", limit), ("max_tokens", max_tokens)):
+        if value is not None and (not _is(int, value) or value < 1):
+            raise InvalidInputError(
+                f"{argument} must be an int of at least 1, or None, not {value!r}",
+                argument=argument,
+            )
+    if min_score is not None and not (_is((int, float), min_score) and 0 <= min_score <= 1):
+        raise InvalidInputError(
+            f"min_score must be a number from 0 to 1, not {min_score!r}", argument="min_score"
+        )
+
+
+def checked_room(memory: RecallM, max_tokens: int | None) -> None:
+    """Refuse a budget that the delimiters alone use up: nothing would ever be recalled.
+
+    Raises:
+        InvalidInputError: ``max_tokens`` leaves no room.
+
+    """
+    taken = overhead(memory)
+    if max_tokens is not None and max_tokens <= taken:
+        raise InvalidInputError(
+            f"max_tokens must be more than {taken}, which the delimiters around what is recalled "
+            f"take, not {max_tokens}",
+            argument="max_tokens",
+        )
+
+
+def _is(kind: type | tuple[type, ...], value: object) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)

@@ -1,0 +1,40 @@
+"""Extractions that were asked for and not written yet, so that no text is read twice."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+from recallm.model import Extraction
+
+__all__ = ["KeptExtractions"]
+
+
+class KeptExtractions:
+    """Extractions by their text and speaker; the oldest go once their texts together have more than
+    ``characters`` characters. Safe to use from several threads."""
+
+    def __init__(self, characters: int) -> None:
+        self._room = self._limit = characters
+        self._kept: OrderedDict[tuple[str, str | None], Extraction] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def keep(self, text: str, speaker: str | None, extraction: Extraction) -> None:
+        """Keep one until it is taken, or forced out."""
+        if len(text) > self._limit:
+            return
+        with self._lock:
+            if (text, speaker) not in self._kept:
+                self._kept[text, speaker] = extraction
+                self._room -= len(text)
+            while self._room < 0:
+                (oldest, _), _ = self._kept.popitem(last=False)
+                self._room += len(oldest)
+
+    def take(self, text: str, speaker: str | None) -> Extraction | None:
+        """The extraction of this text, which is kept no longer; None if there is none."""
+        with self._lock:
+            found = self._kept.pop((text, speaker), None)
+            if found is not None:
+                self._room += len(text)
+            return found
