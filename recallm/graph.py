@@ -176,7 +176,9 @@ class MemoryGraph:
         that these passages brought (all, if none of it is given), by id."""
         wanted = None if ids is None else _strings(ids, "ids")
         concepts = (
-            None if labels is None else {self._name(label) for label in _strings(labels, "labels")}
+            None
+            if labels is None
+            else {self.concept_name(label) for label in _strings(labels, "labels")}
         )
         with self._store.reader(self._namespace, self._horizon(as_of)) as reader:
             return reader.entities(
@@ -264,8 +266,9 @@ class MemoryGraph:
             raise InvalidInputError("upsert needs an entity or a triplet", argument="entities")
         return prepared
 
-    def _name(self, label: str) -> str:
-        return _concept_of(label, self._concept_name)
+    def concept_name(self, label: str) -> str:
+        """The name of the concept that ``label`` spells: what an entity with it stands on."""
+        return _concept_of(checks.string(label, "label"), self._concept_name)
 
     def _horizon(self, as_of: int | datetime | None) -> Horizon:
         return Horizon(as_of=checks.moment(as_of, "as_of"), now=self._clock())

@@ -473,7 +473,11 @@ class RecallM:
             raise InvalidInputError("texts must be a list of str", argument="texts")
         self._check_open()
         checked = [checks.string(text, "texts") for text in texts]
-        found = list(self._extractor.extract_many((text, None) for text in checked))
+        known = [self._kept.get(text, None) for text in checked]
+        fresh = self._extractor.extract_many(
+            (text, None) for text, it in zip(checked, known, strict=True) if it is None
+        )
+        found = [next(fresh) if it is None else it for it in known]
         for text, extraction in zip(checked, found, strict=True):
             self._kept.keep(text, None, extraction)
         return found

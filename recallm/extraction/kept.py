@@ -31,6 +31,11 @@ class KeptExtractions:
                 (oldest, _), _ = self._kept.popitem(last=False)
                 self._room += len(oldest)
 
+    def get(self, text: str, speaker: str | None) -> Extraction | None:
+        """The extraction of this text, which stays kept; None if there is none."""
+        with self._lock:
+            return self._kept.get((text, speaker))
+
     def take(self, text: str, speaker: str | None) -> Extraction | None:
         """The extraction of this text, which is kept no longer; None if there is none."""
         with self._lock:

@@ -1,0 +1,98 @@
+"""Property values as JSON values, and back: what comes out is what went in, of the same type.
+
+JSON's own values stand for themselves. A datetime, date, time or bytes is an object with two
+members, ``$type`` and ``value``; an object of the user's that has a ``$type`` is wrapped likewise.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time
+from typing import Any
+
+from recallm import InvalidInputError
+
+__all__ = ["decoded", "encoded"]
+
+_TYPE = "$type"
+
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "datetime": datetime.fromisoformat,
+    "date": date.fromisoformat,
+    "time": time.fromisoformat,
+    "bytes": base64.b64decode,
+    "dict": lambda value: {key: _decoded(it) for key, it in value.items()},
+}
+
+
+def encoded(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """``properties`` in JSON values.
+
+    Raises:
+        InvalidInputError: a value would not come back as it is.
+
+    """
+    try:
+        return {_key(key): _encoded(value, str(key)) for key, value in properties.items()}
+    except RecursionError:
+        raise InvalidInputError(
+            "a property holds itself, or is nested too deeply", argument="properties"
+        ) from None
+
+
+def decoded(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``encoded`` was given."""
+    return {key: _decoded(value) for key, value in properties.items()}
+
+
+def _encoded(value: Any, where: str) -> Any:
+    match value:
+        case None | bool():
+            return value
+        case str():
+            return str.__str__(value)
+        case int():
+            return int(value)
+        case float() if math.isfinite(value):
+            return float(value)
+        case datetime() if not value.fold:
+            return _typed("datetime", value.isoformat())
+        case date() if not isinstance(value, datetime):
+            return _typed("date", value.isoformat())
+        case time() if not value.fold:
+            return _typed("time", value.isoformat())
+        case bytes():
+            return _typed("bytes", base64.b64encode(value).decode())
+        case list():
+            return [_encoded(it, where) for it in value]
+        case dict():
+            members = {_key(key): _encoded(it, where) for key, it in value.items()}
+            return _typed("dict", members) if _TYPE in members else members
+    raise InvalidInputError(
+        f"property {where!r} holds {value!r} ({type(value).__name__}), which would not come back "
+        "as it is; use str, int, finite float, bool, None, datetime, date, time, bytes, lists, or "
+        "dicts with str keys",
+        argument="properties",
+    )
+
+
+def _typed(kind: str, value: Any) -> dict[str, Any]:
+    return {_TYPE: kind, "value": value}
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_decoded(it) for it in value]
+    if isinstance(value, dict):
+        if value.get(_TYPE) in _READ and value.keys() == {_TYPE, "value"}:
+            return _READ[value[_TYPE]](value["value"])
+        return {key: _decoded(it) for key, it in value.items()}
+    return value
+
+
+def _key(key: object) -> str:
+    if isinstance(key, str):
+        return str.__str__(key)
+    raise InvalidInputError(f"a property's name must be a str, not {key!r}", argument="properties")

@@ -1,0 +1,493 @@
+"""``RecallMPropertyGraphStore``: the temporal graph of a memory as a LlamaIndex property graph."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import PurePosixPath
+from typing import Any, cast
+
+import fsspec
+from llama_index.core.graph_stores.types import (
+    DEFAULT_PERSIST_DIR,
+    DEFAULT_PG_PERSIST_FNAME,
+    ChunkNode,
+    LabelledNode,
+    PropertyGraphStore,
+    Relation,
+)
+from llama_index.core.graph_stores.types import Triplet as Path
+from llama_index.core.schema import BaseNode
+from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQueryMode
+from llama_index.core.vector_stores.utils import build_metadata_filter_fn
+
+from llama_index_recallm._nodes import as_llama_node, is_chunk, node_of, relation_of
+from llama_index_recallm._rel_map import rel_map
+from llama_index_recallm._schema import schema_of, schema_text
+from llama_index_recallm._writing import split, write_chunks, write_entities, write_relations
+from recallm import Entity, InvalidInputError, Passage, RecallM, Triplet
+from recallm.adapting import checked_memory
+
+__all__ = ["RecallMPropertyGraphStore"]
+
+
+class RecallMPropertyGraphStore(PropertyGraphStore):
+    """The entities, triplets and passages of ``memory`` as a property graph.
+
+    Entity nodes are entities, by their exact id; chunk nodes are passages, their text verbatim, so
+    that recall finds what they say; relations are triplets with their label as predicate, which
+    grow stronger with each knowledge update that shows them. A chunk with what LlamaIndex extracted
+    from it is one knowledge update, and where it is deleted, what another chunk says as well stays.
+    ``triplet_source_id`` of a node or relation is on read the latest chunk that shows it.
+
+    Nodes are looked up by exact id, then by casing, then by stem (``get``, ``get_triplets``);
+    ``delete`` takes exact ids and names alone. An empty list names nothing, None anything.
+    Properties hold what JSON holds, and datetimes, dates, times and bytes; they are merged, a new
+    value takes the place of the old one. ``embedding_model`` names the embeddings that LlamaIndex
+    hands with its nodes: under one name all have the same dimension. They are not given back.
+
+    ``timestamp_key``: the metadata of a chunk that says when it was said (an aware datetime or ISO
+    8601 text), if any. ``structured_queries=True`` (Neo4j alone) lets ``structured_query`` run
+    Cypher, in sessions that can only read: it sees every namespace of the server.
+
+    >>> from llama_index.core.graph_stores.types import EntityNode, Relation
+    >>> from recallm import RecallM
+    >>> store = RecallMPropertyGraphStore(memory=RecallM())
+    >>> store.upsert_nodes([EntityNode(name="Ann", label="PERSON"), EntityNode(name="Acme")])
+    >>> works = Relation(label="WORKS_FOR", source_id="Ann", target_id="Acme")
+    >>> store.upsert_relations([works])
+    >>> store.upsert_relations([works])
+    >>> [(source, relation, target)] = store.get_triplets(entity_names=["ann"])
+    >>> source.name, relation.label, relation.strength, target.name
+    ('Ann', 'WORKS_FOR', 2, 'Acme')
+
+    Raises:
+        InvalidInputError: an argument cannot be used; in a call, nothing was written.
+        StoreError: in a call, where the store failed.
+
+    """
+
+    supports_vector_queries = True
+
+    def __init__(
+        self,
+        memory: RecallM,
+        *,
+        embedding_model: str = "llama-index",
+        timestamp_key: str | None = None,
+        structured_queries: bool = False,
+    ) -> None:
+        self._memory = checked_memory(memory)
+        self._model = embedding_model
+        self._timestamp_key = timestamp_key
+        if structured_queries and memory.graph.cypher_schema is None:
+            raise InvalidInputError(
+                "structured_queries=True needs a memory on Neo4j, as in RecallM('neo4j://…')",
+                argument="structured_queries",
+            )
+        self.supports_structured_queries = structured_queries
+        self._schema: dict[str, Any] | None = None
+
+    @property
+    def memory(self) -> RecallM:
+        """The memory that the graph is of."""
+        return self._memory
+
+    @property
+    def client(self) -> RecallM:
+        """The memory."""
+        return self._memory
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def get(
+        self, properties: dict[str, Any] | None = None, ids: list[str] | None = None
+    ) -> list[LabelledNode]:
+        """The nodes with these ids (all if None) that have all of ``properties``."""
+        entities = self._memory.graph.entities() if ids is None else self._found(ids)
+        nodes = self._nodes(entities)
+        return [
+            nodes[entity.id]
+            for entity in entities
+            if entity.id in nodes and _has(nodes[entity.id], properties)
+        ]
+
+    def get_triplets(
+        self,
+        entity_names: list[str] | None = None,
+        relation_names: list[str] | None = None,
+        properties: dict[str, Any] | None = None,
+        ids: list[str] | None = None,
+    ) -> list[Path]:
+        """The relations, with their two nodes, that meet every condition given: an end has one of
+        these names; their label is one of these; the relation or an end has all of ``properties``;
+        an end has one of these ids. In the order of their t_index."""
+        ends = [None if names is None else self._ids(names) for names in (entity_names, ids)]
+        given = [names for names in ends if names is not None]
+        triplets = self._memory.graph.triplets(
+            ends=given[0] if given else None, predicates=relation_names
+        )
+        if len(given) == 2:
+            triplets = [it for it in triplets if {it.subject, it.object} & given[1]]
+        paths = self._paths(sorted(triplets, key=lambda it: it.t_index))
+        return [path for path in paths if any(_has(part, properties) for part in path)]
+
+    def get_rel_map(
+        self,
+        graph_nodes: list[LabelledNode],
+        depth: int = 2,
+        limit: int = 30,
+        ignore_rels: list[str] | None = None,
+    ) -> list[Path]:
+        """At most ``limit`` relations at most ``depth`` away from ``graph_nodes``, none with a
+        label in ``ignore_rels``, in the order of their t_index: the nearest, and of those the
+        latest, of each node in turn. A chunk stands for the relations between entities that it
+        brought; that it mentions an entity (MENTIONS) is not followed."""
+        chunks = [node.id for node in graph_nodes if isinstance(node, ChunkNode)]
+        triplets = rel_map(
+            self._memory.graph,
+            [node.id for node in graph_nodes if not isinstance(node, ChunkNode)],
+            chunks,
+            depth=depth,
+            limit=limit,
+            ignored=ignore_rels or (),
+        )
+        return self._paths(triplets)
+
+    def get_llama_nodes(self, node_ids: list[str]) -> list[BaseNode]:
+        """The nodes that chunks were made from, with these exact ids."""
+        entities = self._memory.graph.entities(node_ids)
+        nodes = self._nodes([entity for entity in entities if is_chunk(entity)])
+        found = [nodes[id] for id in dict.fromkeys(node_ids) if id in nodes]
+        return [as_llama_node(node) for node in found if isinstance(node, ChunkNode)]
+
+    def vector_query(
+        self,
+        query: VectorStoreQuery,
+        **kwargs: Any,  # noqa: ARG002
+    ) -> tuple[list[LabelledNode], list[float]]:
+        """The ``similarity_top_k`` nodes whose embeddings are nearest to ``query_embedding``, with
+        the cosine, nearest first: of those with these ``node_ids``, from these ``doc_ids``, whose
+        properties meet ``filters``. Every embedding is looked at.
+
+        Raises:
+            InvalidInputError: there is no embedding, or a mode other than the default.
+            DimensionError: the embedding has another dimension than those kept.
+
+        """
+        if query.query_embedding is None or query.mode != VectorStoreQueryMode.DEFAULT:
+            raise InvalidInputError(
+                "vector_query needs a query_embedding, and knows the default mode alone",
+                argument="query",
+            )
+        if query.similarity_top_k < 1:
+            return [], []
+        found = self._memory.graph.nearest(
+            query.query_embedding,
+            model=self._model,
+            limit=query.similarity_top_k,
+            ids=self._among(query),
+        )
+        nodes = self._nodes([entity for entity, _ in found])
+        near = [(nodes[entity.id], cosine) for entity, cosine in found if entity.id in nodes]
+        return [node for node, _ in near], [cosine for _, cosine in near]
+
+    def structured_query(self, query: str, param_map: dict[str, Any] | None = None) -> Any:
+        """The rows that a Cypher query gives, in a session that can only read.
+
+        Raises:
+            NotImplementedError: it was not asked for with ``structured_queries=True``.
+            InvalidInputError: the query cannot be run, or would write.
+
+        """
+        if not self.supports_structured_queries:
+            raise NotImplementedError(
+                "structured queries are off: they see every namespace of a Neo4j server; "
+                "RecallMPropertyGraphStore(memory=…, structured_queries=True) allows them"
+            )
+        return self._memory.graph.cypher(query, param_map)
+
+    def get_schema(self, refresh: bool = False) -> dict[str, Any]:
+        """``node_props`` and ``rel_props`` (label → property → type), ``relationships`` (labels of
+        source, relation and target), as they were when last read or refreshed."""
+        if refresh or self._schema is None:
+            graph = self._memory.graph
+            self._schema = schema_of(graph.entities(), graph.triplets())
+        return self._schema
+
+    def get_schema_str(self, refresh: bool = False) -> str:
+        """``get_schema`` in words; with structured queries also how the graph stands in Neo4j."""
+        text = schema_text(self.get_schema(refresh=refresh))
+        if not self.supports_structured_queries:
+            return text
+        return f"{self._memory.graph.cypher_schema}\n\n{text}"
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def upsert_nodes(self, nodes: Sequence[LabelledNode]) -> None:
+        """Write nodes; those that there are already are merged."""
+        chunks, entities = split(nodes)
+        if chunks:
+            write_chunks(self._memory, chunks, model=self._model, timestamp_key=self._timestamp_key)
+        if entities:
+            write_entities(self._memory, entities, model=self._model)
+
+    def upsert_relations(self, relations: list[Relation]) -> None:
+        """Write relations; an end that is not there becomes an entity with that name."""
+        if relations:
+            write_relations(self._memory, relations)
+
+    def delete(
+        self,
+        entity_names: list[str] | None = None,
+        relation_names: list[str] | None = None,
+        properties: dict[str, Any] | None = None,
+        ids: list[str] | None = None,
+    ) -> None:
+        """Delete the entities with these names, the relations with these labels, the nodes that
+        have all of ``properties``, and the nodes with these ids: exactly those. A node goes with
+        its relations. With a chunk goes all that no other chunk and no other call told of."""
+        graph = self._memory.graph
+        named = {name.replace('"', " ") for name in entity_names or ()}
+        doomed = [entity for entity in graph.entities(named) if not is_chunk(entity)]
+        doomed += graph.entities(ids or ())
+        if properties:
+            doomed += graph.entities([node.id for node in self.get(properties=properties)])
+        if relation_names:
+            triplets = graph.triplets(predicates=relation_names)
+            graph.delete(triplets=[(it.subject, it.predicate, it.object) for it in triplets])
+        gone = {entity.id: entity for entity in doomed}
+        for id, entity in gone.items():
+            if is_chunk(entity):
+                self._memory.forget(id=id)
+        if gone:
+            graph.delete(entities=gone)
+
+    def delete_llama_nodes(
+        self, node_ids: list[str] | None = None, ref_doc_ids: list[str] | None = None
+    ) -> None:
+        """Delete the chunks with these ids, and those of these documents, as ``delete`` does."""
+        chunks = [id for id in node_ids or () if id]
+        for document in ref_doc_ids or ():
+            chunks += [passage.id for passage in self._memory.passages(session=document)]
+            chunks.append(document)
+        found = self._memory.graph.entities(chunks)
+        documents = set(ref_doc_ids or ())
+        self.delete(ids=[it.id for it in found if is_chunk(it) or it.id in documents])
+
+    # -- keeping ---------------------------------------------------------------------------
+
+    def persist(self, persist_path: str, fs: fsspec.AbstractFileSystem | None = None) -> None:
+        """Write all that the memory's namespace holds to a file, as JSON Lines. A memory in a file
+        or on a server is kept without it.
+
+        Raises:
+            ArchiveError: the file cannot be written.
+
+        """
+        if fs is None:
+            self._memory.export(persist_path)
+        else:
+            with fs.open(persist_path, "w", encoding="utf-8") as stream:
+                self._memory.export(stream)
+
+    @classmethod
+    def from_persist_path(
+        cls,
+        persist_path: str,
+        fs: fsspec.AbstractFileSystem | None = None,
+        *,
+        memory: RecallM | None = None,
+        **settings: Any,
+    ) -> RecallMPropertyGraphStore:
+        """A store of what ``persist`` wrote: in ``memory``, whose namespace must be empty (a new
+        one, embedded and in memory, if None). ``settings`` are the constructor's.
+
+        Raises:
+            ArchiveError: the file cannot be read.
+            InvalidInputError: the namespace is not empty.
+
+        """
+        memory = RecallM() if memory is None else checked_memory(memory)
+        if fs is None:
+            memory.load(persist_path)
+        else:
+            with fs.open(persist_path, "r", encoding="utf-8") as stream:
+                memory.load(stream)
+        return cls(memory, **settings)
+
+    @classmethod
+    def from_persist_dir(
+        cls,
+        persist_dir: str = DEFAULT_PERSIST_DIR,
+        fs: fsspec.AbstractFileSystem | None = None,
+        *,
+        memory: RecallM | None = None,
+        **settings: Any,
+    ) -> RecallMPropertyGraphStore:
+        """``from_persist_path`` for the file that a ``StorageContext`` writes into a directory."""
+        path = str(PurePosixPath(persist_dir) / DEFAULT_PG_PERSIST_FNAME)
+        return cls.from_persist_path(path, fs, memory=memory, **settings)
+
+    # -- off the event loop ----------------------------------------------------------------
+
+    async def aget(
+        self, properties: dict[str, Any] | None = None, ids: list[str] | None = None
+    ) -> list[LabelledNode]:
+        """``get``, off the event loop."""
+        return await asyncio.to_thread(self.get, properties, ids)
+
+    async def aget_triplets(
+        self,
+        entity_names: list[str] | None = None,
+        relation_names: list[str] | None = None,
+        properties: dict[str, Any] | None = None,
+        ids: list[str] | None = None,
+    ) -> list[Path]:
+        """``get_triplets``, off the event loop."""
+        return await asyncio.to_thread(
+            self.get_triplets, entity_names, relation_names, properties, ids
+        )
+
+    async def aget_rel_map(
+        self,
+        graph_nodes: list[LabelledNode],
+        depth: int = 2,
+        limit: int = 30,
+        ignore_rels: list[str] | None = None,
+    ) -> list[Path]:
+        """``get_rel_map``, off the event loop."""
+        return await asyncio.to_thread(self.get_rel_map, graph_nodes, depth, limit, ignore_rels)
+
+    async def aget_llama_nodes(self, node_ids: list[str]) -> list[BaseNode]:
+        """``get_llama_nodes``, off the event loop."""
+        return await asyncio.to_thread(self.get_llama_nodes, node_ids)
+
+    async def aupsert_nodes(self, nodes: Sequence[LabelledNode]) -> None:
+        """``upsert_nodes``, off the event loop."""
+        await asyncio.to_thread(self.upsert_nodes, nodes)
+
+    async def aupsert_relations(self, relations: list[Relation]) -> None:
+        """``upsert_relations``, off the event loop."""
+        await asyncio.to_thread(self.upsert_relations, relations)
+
+    async def adelete(
+        self,
+        entity_names: list[str] | None = None,
+        relation_names: list[str] | None = None,
+        properties: dict[str, Any] | None = None,
+        ids: list[str] | None = None,
+    ) -> None:
+        """``delete``, off the event loop."""
+        await asyncio.to_thread(self.delete, entity_names, relation_names, properties, ids)
+
+    async def adelete_llama_nodes(
+        self, node_ids: list[str] | None = None, ref_doc_ids: list[str] | None = None
+    ) -> None:
+        """``delete_llama_nodes``, off the event loop."""
+        await asyncio.to_thread(self.delete_llama_nodes, node_ids, ref_doc_ids)
+
+    async def astructured_query(self, query: str, param_map: dict[str, Any] | None = None) -> Any:
+        """``structured_query``, off the event loop."""
+        return await asyncio.to_thread(self.structured_query, query, param_map)
+
+    async def avector_query(
+        self, query: VectorStoreQuery, **kwargs: Any
+    ) -> tuple[list[LabelledNode], list[float]]:
+        """``vector_query``, off the event loop."""
+        return await asyncio.to_thread(self.vector_query, query, **kwargs)
+
+    async def aget_schema(self, refresh: bool = False) -> Any:
+        """``get_schema``, off the event loop."""
+        return await asyncio.to_thread(self.get_schema, refresh)
+
+    async def aget_schema_str(self, refresh: bool = False) -> str:
+        """``get_schema_str``, off the event loop."""
+        return await asyncio.to_thread(self.get_schema_str, refresh)
+
+    # --------------------------------------------------------------------------------------
+
+    def _found(self, ids: Iterable[str]) -> list[Entity]:
+        """The entities with these ids, in their order: by exact id, else those whose name differs
+        in its casing alone, else those on the same concept."""
+        graph = self._memory.graph
+        wanted = list(dict.fromkeys(ids))
+        exact = {entity.id: entity for entity in graph.entities(wanted)}
+        missing = [id for id in wanted if id not in exact]
+        near: list[Entity] = []
+        if missing:
+            # Capitals alone are not stemmed: "PARIS" and "Paris" stand on two concepts.
+            spellings = {
+                form for id in missing for form in (id, id.lower(), id.upper(), id.title())
+            }
+            near = graph.entities(labels=sorted(form for form in spellings if form))
+        found: dict[str, Entity] = {}
+        for id in wanted:
+            if id in exact:
+                found[id] = exact[id]
+                continue
+            alike = [
+                it for it in near if id.casefold() in (it.id.casefold(), it.label.casefold())
+            ] or [it for it in near if it.concept == graph.concept_name(id)]
+            found.update((entity.id, entity) for entity in alike)
+        return list(found.values())
+
+    def _ids(self, names: Iterable[str]) -> set[str]:
+        """The ids of the entities that ``names`` mean."""
+        return {entity.id for entity in self._found(name.replace('"', " ") for name in names)}
+
+    def _among(self, query: VectorStoreQuery) -> Collection[str] | None:
+        """The ids of the nodes that a vector query may give; None: all."""
+        graph = self._memory.graph
+        among: list[Entity] | None = None
+        if query.node_ids is not None:
+            among = graph.entities(query.node_ids)
+        if query.doc_ids is not None:
+            passages = [
+                passage.id
+                for document in query.doc_ids
+                for passage in self._memory.passages(session=document)
+            ]
+            told = graph.entities(passages=passages)
+            chosen = {entity.id for entity in told}
+            among = told if among is None else [it for it in among if it.id in chosen]
+        if query.filters is not None and query.filters.filters:
+            nodes = self._nodes(graph.entities() if among is None else among)
+            meets = build_metadata_filter_fn(lambda id: nodes[id].properties, query.filters)
+            return [id for id in nodes if meets(id)]
+        return None if among is None else [entity.id for entity in among]
+
+    def _nodes(self, entities: Iterable[Entity]) -> dict[str, LabelledNode]:
+        """The nodes that these entities are, by id; without chunks whose text was forgotten."""
+        texts = self._texts(entities)
+        nodes = {entity.id: node_of(entity, texts.get(entity.id)) for entity in entities}
+        return {id: node for id, node in nodes.items() if node is not None}
+
+    def _paths(self, triplets: Iterable[Triplet]) -> list[Path]:
+        """Triplets with the nodes at their ends; these name the chunk that shows the relation."""
+        triplets = list(triplets)
+        ends = {end for it in triplets for end in (it.subject, it.object)}
+        entities = {entity.id: entity for entity in self._memory.graph.entities(ends)}
+        texts = self._texts(entities.values())
+        paths: list[Path] = []
+        for it in triplets:
+            nodes = [
+                node_of(entities[id], texts.get(id), source=it.source) if id in entities else None
+                for id in (it.subject, it.object)
+            ]
+            if None not in nodes:
+                source, target = cast("list[LabelledNode]", nodes)
+                paths.append((source, relation_of(it), target))
+        return paths
+
+    def _texts(self, entities: Iterable[Entity]) -> dict[str, Passage]:
+        """The passages of the chunks among these entities, by id."""
+        chunks = [entity.id for entity in entities if is_chunk(entity)]
+        found = {id: self._memory.get(id) for id in chunks}
+        return {id: passage for id, passage in found.items() if passage is not None}
+
+
+def _has(part: LabelledNode | Relation, properties: dict[str, Any] | None) -> bool:
+    """Whether a node or a relation has all of ``properties``."""
+    own = part.properties
+    return all(key in own and own[key] == value for key, value in (properties or {}).items())
