@@ -1,0 +1,491 @@
+"""Statements as nodes: filters, metadata, what query engines show a model, who may see what."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from llama_index.core import Settings
+from llama_index.core.agent import ReActAgent
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.response.schema import Response
+from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
+from llama_index.core.llms import CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
+from llama_index.core.llms.mock import MockLLM
+from llama_index.core.postprocessor import SimilarityPostprocessor
+from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEngine
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.tools import QueryEngineTool, RetrieverTool
+
+from llama_index_recallm import RecallMRetriever
+from recallm import ClosedError, InvalidInputError, NewItem, RecallConfig, RecallM
+
+MAY = datetime(2026, 5, 1, 12, 30, tzinfo=timezone(timedelta(hours=2)))
+DRINKS = (
+    "Brandon loves coffee.",
+    "Brandon drinks tea now.",
+    "Brandon drinks water at night.",
+    "Brandon drinks juice on Sundays.",
+)
+
+
+@pytest.fixture
+def memory() -> Iterator[RecallM]:
+    with RecallM() as memory:
+        yield memory
+
+
+@pytest.fixture
+def drinks(memory: RecallM) -> RecallM:
+    memory.update_many(DRINKS)
+    return memory
+
+
+@pytest.fixture(autouse=True)
+def _no_model_of_openai() -> Iterator[None]:
+    """Nothing here may ask LlamaIndex for its default models."""
+    yield
+    assert Settings._llm is None
+    assert Settings._embed_model is None
+
+
+def texts(found: list[NodeWithScore]) -> list[str]:
+    return [node.text for node in found]
+
+
+def test_class() -> None:
+    names_of_base_classes = [base.__name__ for base in RecallMRetriever.__mro__]
+    assert BaseRetriever.__name__ in names_of_base_classes
+
+
+# -- nodes -------------------------------------------------------------------------------------
+
+
+def test_the_oldest_first_or_the_best_first(drinks: RecallM) -> None:
+    assert texts(RecallMRetriever(drinks).retrieve("What does Brandon love?")) == list(DRINKS)
+    best = RecallMRetriever(memory=drinks, order="score")
+    found = best.retrieve("What does Brandon drink at night?")
+    assert found[0].text == "Brandon drinks water at night."
+    scores = [node.get_score(raise_error=True) for node in found]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) > 1
+
+
+def test_a_node(memory: RecallM) -> None:
+    memory.update(
+        "I start at Cisco on Monday!",
+        speaker="Brandon",
+        timestamp=MAY,
+        source="chat export",
+        session="chat-17",
+        id="message-1",
+        metadata={"channel": "general", "tags": ["work"]},
+    )
+    [found] = RecallMRetriever(memory=memory).retrieve("Where does Brandon start?")
+    assert found.node_id == "message-1#0"
+    assert found.text == "I start at Cisco on Monday!"
+    assert found.node.ref_doc_id == "message-1"
+    assert found.score is not None
+    assert 0 < found.score < 1
+    assert found.metadata == {
+        "t_index": 1,
+        "timestamp": "2026-05-01T12:30:00+02:00",
+        "speaker": "Brandon",
+        "source": "chat export",
+        "session": "chat-17",
+        "concepts": ["brandon", "cisco", "mondai"],
+        "passage": "message-1",
+        "channel": "general",
+        "tags": ["work"],
+    }
+    assert json.loads(found.node.to_json())["metadata"] == found.metadata
+    assert TextNode.from_json(found.node.to_json()) == found.node
+
+
+@pytest.mark.parametrize(
+    ("said", "llm", "embed"),
+    [
+        ({}, "Brandon loves {coffee}.", "Brandon loves {coffee}."),
+        ({"speaker": "Ann"}, *["[speaker: Ann] Brandon loves {coffee}."] * 2),
+        (
+            {"timestamp": MAY},
+            "[timestamp: 2026-05-01T12:30:00+02:00] Brandon loves {coffee}.",
+            "Brandon loves {coffee}.",
+        ),
+        (
+            {"timestamp": MAY, "speaker": "Ann", "metadata": {"mood": "good"}},
+            "[timestamp: 2026-05-01T12:30:00+02:00, speaker: Ann] Brandon loves {coffee}.",
+            "[speaker: Ann] Brandon loves {coffee}.",
+        ),
+    ],
+)
+def test_what_models_are_shown(memory: RecallM, said: dict[str, Any], llm: str, embed: str) -> None:
+    """Who said it and when, where that is known; no ids, no scores, no None."""
+    memory.update("Brandon loves {coffee}.", **said)
+    [found] = RecallMRetriever(memory=memory).retrieve("Brandon?")
+    assert found.get_content(MetadataMode.NONE) == "Brandon loves {coffee}."
+    assert found.get_content(MetadataMode.LLM) == llm
+    assert found.get_content(MetadataMode.EMBED) == embed
+
+
+def test_own_metadata_that_clashes_is_kept_apart(memory: RecallM) -> None:
+    own = {"t_index": "mine", "score": 7, "own": {"own": 1}, "kept": None}
+    memory.update("Brandon loves coffee.", metadata=own)
+    [found] = RecallMRetriever(memory=memory).retrieve("Brandon?")
+    assert found.metadata["t_index"] == 1
+    assert found.metadata["kept"] is None
+    assert found.metadata["own"] == {k: v for k, v in own.items() if k != "kept"}
+    assert "score" not in found.metadata
+
+
+def test_a_statement_is_the_same_node_for_every_question(drinks: RecallM) -> None:
+    """Fusions know nodes by their hash: the score is no part of it."""
+    retriever = RecallMRetriever(memory=drinks)
+    one = retriever.retrieve("What does Brandon drink at night?")
+    other = retriever.retrieve("What does Brandon love?")
+    assert [node.node.hash for node in one] == [node.node.hash for node in other]
+    assert [node.score for node in one] != [node.score for node in other]
+
+
+def test_what_is_changed_in_a_node_is_not_changed_in_the_memory(memory: RecallM) -> None:
+    memory.update("Brandon loves coffee.", metadata={"tags": ["a"]})
+    retriever = RecallMRetriever(memory=memory)
+    retriever.retrieve("Brandon?")[0].metadata["tags"].append("b")
+    assert retriever.retrieve("Brandon?")[0].metadata["tags"] == ["a"]
+
+
+def test_a_revised_context_is_a_node_of_no_passage() -> None:
+    config = RecallConfig(revise_every=1)
+    with RecallM(llm=lambda _: "Marta lives in Porto.", config=config) as memory:
+        memory.update("Marta lives in Lyon, in a small flat by the river.")
+        memory.update("Marta moved to Porto with all of her books last week.")
+        found = RecallMRetriever(memory=memory).retrieve("Where does Marta live?")
+    [revised] = [it for it in found if it.node.ref_doc_id is None]
+    assert (revised.text, revised.node_id) == ("Marta lives in Porto.", "summary:marta@2")
+
+
+# -- what is asked -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("empty", ["", " \n ", QueryBundle(""), QueryBundle("", image_path="x")])
+async def test_nothing_asked(drinks: RecallM, empty: str | QueryBundle) -> None:
+    retriever = RecallMRetriever(memory=drinks)
+    assert retriever.retrieve(empty) == []
+    assert await retriever.aretrieve(empty) == []
+
+
+def test_nothing_known(memory: RecallM) -> None:
+    assert RecallMRetriever(memory=memory).retrieve("Who?") == []
+
+
+def test_the_question_is_the_text_of_the_query(drinks: RecallM) -> None:
+    """What is to be embedded (HyDE's imagined document, say) is not what is asked."""
+    retriever = RecallMRetriever(memory=drinks)
+    bundle = QueryBundle(
+        "What does Brandon love?", custom_embedding_strs=["A zebra."], embedding=[0.1]
+    )
+    assert retriever.retrieve(bundle) == retriever.retrieve("What does Brandon love?")
+
+
+@pytest.mark.parametrize("wrong", [None, 3, ["Who?"]])
+def test_what_is_no_query(memory: RecallM, wrong: Any) -> None:
+    with pytest.raises(ValueError, match=r"valid string|must be a str"):
+        RecallMRetriever(memory=memory).retrieve(wrong)
+
+
+def test_a_query_that_is_no_text(memory: RecallM) -> None:
+    with pytest.raises(InvalidInputError, match="lone surrogate"):
+        RecallMRetriever(memory=memory).retrieve("\ud83d")
+    with pytest.raises(ValueError, match=r"valid string|must be a str"):
+        RecallMRetriever(memory=memory).retrieve(QueryBundle(None))  # type: ignore[arg-type]
+
+
+# -- filters -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def talk(memory: RecallM) -> RecallM:
+    """Four turns in two conversations, a day apart."""
+    memory.update_many(
+        {
+            "text": f"My cat number {day} is called {name}.",
+            "speaker": "Anna" if day % 2 else "Bo",
+            "session": "one" if day < 3 else "two",
+            "timestamp": MAY + timedelta(days=day),
+            "metadata": {"day": day},
+        }
+        for day, name in enumerate(["Mila", "Tom", "Kim", "Lu"], start=1)
+    )
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("filters", "days"),
+    [
+        ({}, {1, 2, 3, 4}),
+        ({"speaker": "Anna"}, {1, 3}),
+        ({"session": "two"}, {3, 4}),
+        ({"since": 2, "until": 3}, {2, 3}),
+        ({"since": MAY + timedelta(days=3)}, {3, 4}),
+        ({"until": MAY + timedelta(days=2)}, {1, 2}),
+        ({"as_of": 2}, {1, 2}),
+        ({"as_of": MAY + timedelta(days=1)}, {1}),
+        ({"where": {"day": 4}}, {4}),
+        ({"speaker": "Anna", "session": "two"}, {3}),
+        ({"min_score": 1.0}, set()),
+    ],
+)
+def test_filters(talk: RecallM, filters: dict[str, Any], days: set[int]) -> None:
+    found = RecallMRetriever(memory=talk, **filters).retrieve("What is the cat called?")
+    assert [node.metadata["day"] for node in found] == sorted(days)
+
+
+def test_how_many(talk: RecallM) -> None:
+    question = "What is the cat called?"
+    assert len(RecallMRetriever(memory=talk, limit=3).retrieve(question)) == 3
+    assert len(RecallMRetriever(memory=talk, similarity_top_k=2).retrieve(question)) == 2
+    assert len(RecallMRetriever(memory=talk, max_tokens=40).retrieve(question)) == 2
+    with pytest.raises(InvalidInputError, match="give one"):
+        RecallMRetriever(memory=talk, limit=3, similarity_top_k=3)
+
+
+def test_the_limit_of_the_memory_where_none_is_given() -> None:
+    with RecallM(config=RecallConfig(limit=2)) as memory:
+        memory.update_many(DRINKS)
+        assert len(RecallMRetriever(memory=memory).retrieve("Brandon?")) == 2
+        assert len(RecallMRetriever(memory=memory, limit=3).retrieve("Brandon?")) == 3
+
+
+def test_items_at_a_path(memory: RecallM) -> None:
+    for user in ("ann", "bob"):
+        memory.items.put([NewItem(path=("users", user), key="food", text=f"{user} loves pizza.")])
+    found = RecallMRetriever(memory=memory, path=("users", "ann")).retrieve("Who loves pizza?")
+    assert texts(found) == ["ann loves pizza."]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"limit": 0},
+        {"limit": True},
+        {"limit": "3"},
+        {"max_tokens": -1},
+        {"since": "2026-05-01"},
+        {"since": MAY.replace(tzinfo=None)},
+        {"until": -1},
+        {"as_of": True},
+        {"speaker": ""},
+        {"session": 3},
+        {"min_score": 1.5},
+        {"order": "random"},
+        {"namespace": ""},
+        {"where": ["day"]},
+        {"where": {"a": object()}},
+        {"path": "users"},
+    ],
+)
+def test_wrong_arguments_are_refused_when_they_are_set(
+    memory: RecallM, wrong: dict[str, Any]
+) -> None:
+    [argument] = wrong
+    with pytest.raises(InvalidInputError, match=argument) as caught:
+        RecallMRetriever(memory=memory, **wrong)
+    assert caught.value.argument == argument
+
+
+def test_what_is_no_memory() -> None:
+    with pytest.raises(InvalidInputError, match="memory must be a RecallM"):
+        RecallMRetriever(memory="memory.db")  # type: ignore[arg-type]
+
+
+def test_a_closed_memory() -> None:
+    memory = RecallM()
+    retriever = RecallMRetriever(memory=memory)
+    memory.close()
+    with pytest.raises(ClosedError):
+        retriever.retrieve("Who?")
+
+
+def test_the_papers_ranking() -> None:
+    with RecallM(config=RecallConfig(ranking="paper")) as memory:
+        memory.update_many(DRINKS)
+        found = RecallMRetriever(memory=memory).retrieve("What does Brandon drink?")
+        assert texts(found) == list(DRINKS)
+        assert {node.score for node in found} == {None}
+        for unscored in ({"order": "score"}, {"min_score": 0.5}):
+            with pytest.raises(InvalidInputError, match="ranking='statements'"):
+                RecallMRetriever(memory=memory, **unscored)
+
+
+def test_a_namespace(memory: RecallM) -> None:
+    for user in ("ann", "bob"):
+        memory.in_namespace(user).update(f"The secret word is {user}{user}.")
+    question = "What is the secret word?"
+    assert RecallMRetriever(memory=memory).retrieve(question) == []
+    bobs = RecallMRetriever(memory=memory, namespace="bob")
+    assert texts(bobs.retrieve(question)) == ["The secret word is bobbob."]
+
+
+async def test_recall_leaves_the_event_loop() -> None:
+    where: list[threading.Thread] = []
+
+    class Watched(RecallM):
+        def recall(self, *args: Any, **kwargs: Any) -> Any:
+            where.append(threading.current_thread())
+            return super().recall(*args, **kwargs)
+
+    with Watched() as memory:
+        memory.update_many(DRINKS)
+        retriever = RecallMRetriever(memory=memory)
+        found = await asyncio.gather(*[retriever.aretrieve("Brandon?") for _ in range(5)])
+    assert [texts(nodes) for nodes in found] == [list(DRINKS)] * 5
+    assert len(where) == 5
+    assert threading.current_thread() not in where
+
+
+def test_callbacks_see_what_was_retrieved(drinks: RecallM) -> None:
+    seen = LlamaDebugHandler(print_trace_on_end=False)
+    retriever = RecallMRetriever(memory=drinks, callback_manager=CallbackManager([seen]))
+    found = retriever.retrieve("Brandon?")
+    [(started, ended)] = seen.get_event_pairs(CBEventType.RETRIEVE)
+    assert started.payload is not None
+    assert started.payload["query_str"] == "Brandon?"
+    assert ended.payload is not None
+    assert ended.payload["nodes"] == found
+
+
+# -- query engines -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def moved(memory: RecallM) -> RecallM:
+    """A belief and what replaces it."""
+    memory.update("I live in Malaga, by the sea.", speaker="Ann", timestamp=MAY)
+    memory.update("I moved to Porto.", speaker="Ann", timestamp=MAY + timedelta(days=30))
+    return memory
+
+
+def test_a_query_engine_shows_the_newest_last(moved: RecallM) -> None:
+    """``MockLLM`` answers with its prompt."""
+    engine = RetrieverQueryEngine.from_args(RecallMRetriever(memory=moved), llm=MockLLM())
+    prompt = str(engine.query("Where does Ann live now?"))
+    assert (
+        "[timestamp: 2026-05-01T12:30:00+02:00, speaker: Ann] I live in Malaga, by the sea.\n\n"
+        "[timestamp: 2026-05-31T12:30:00+02:00, speaker: Ann] I moved to Porto.\n"
+    ) in prompt
+    assert "score" not in prompt
+    assert "#0" not in prompt
+
+
+async def test_a_query_engine_off_the_event_loop(moved: RecallM) -> None:
+    engine = RetrieverQueryEngine.from_args(RecallMRetriever(memory=moved), llm=MockLLM())
+    response = await engine.aquery("Where does Ann live now?")
+    assert str(response).index("Malaga") < str(response).index("Porto")
+
+
+def test_a_cutoff_by_score(drinks: RecallM) -> None:
+    """The score is a probability: a cutoff means the same for every question."""
+    found = RecallMRetriever(memory=drinks).retrieve("What does Brandon drink at night?")
+    least = max(node.get_score() for node in found)
+    engine = RetrieverQueryEngine.from_args(
+        RecallMRetriever(memory=drinks),
+        llm=MockLLM(),
+        node_postprocessors=[SimilarityPostprocessor(similarity_cutoff=least)],
+    )
+    response = engine.query("What does Brandon drink at night?")
+    assert texts(response.source_nodes) == ["Brandon drinks water at night."]
+
+
+def test_nothing_known_is_no_context(memory: RecallM) -> None:
+    engine = RetrieverQueryEngine.from_args(RecallMRetriever(memory=memory), llm=MockLLM())
+    response = engine.query("Who?")
+    assert str(response) == "Empty Response"
+    assert response.source_nodes == []
+
+
+def test_citations_keep_what_a_statement_is(moved: RecallM) -> None:
+    """A statement is one source, numbered in order of time; its passage and metadata stay."""
+    engine = CitationQueryEngine(RecallMRetriever(memory=moved), llm=MockLLM())
+    response = engine.query("Where does Ann live now?")
+    assert isinstance(response, Response)
+    prompt = str(response)
+    old = (
+        "[timestamp: 2026-05-01T12:30:00+02:00, speaker: Ann] "
+        "Source 1:\nI live in Malaga, by the sea."
+    )
+    new = "[timestamp: 2026-05-31T12:30:00+02:00, speaker: Ann] Source 2:\nI moved to Porto."
+    assert prompt.index(old) < prompt.index(new)
+    retrieved = RecallMRetriever(memory=moved).retrieve("Where does Ann live now?")
+    assert [it.metadata for it in response.source_nodes] == [it.metadata for it in retrieved]
+    assert [it.node.ref_doc_id for it in response.source_nodes] == [
+        it.node.ref_doc_id for it in retrieved
+    ]
+    assert [it.score for it in response.source_nodes] == [it.score for it in retrieved]
+
+
+def test_a_long_statement_is_split_into_sources_of_one_passage(memory: RecallM) -> None:
+    memory.update("Ann says " + ", ".join(f"word {n}" for n in range(300)) + ".", id="long")
+    engine = CitationQueryEngine(
+        RecallMRetriever(memory=memory),
+        llm=MockLLM(),
+        citation_chunk_size=100,
+        citation_chunk_overlap=0,
+    )
+    sources = engine.query("What does Ann say?").source_nodes
+    assert len(sources) > 3
+    assert {it.node.ref_doc_id for it in sources} == {"long"}
+    assert len({it.node_id for it in sources}) == len(sources)
+    assert {it.metadata["passage"] for it in sources} == {"long"}
+
+
+# -- tools of agents ---------------------------------------------------------------------------
+
+
+class ScriptedLLM(CustomLLM):
+    """Asks the tool once, then answers with the last line that it was shown."""
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata()
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        shown = [line for line in prompt.splitlines() if "[timestamp" in line]
+        if not shown:
+            return CompletionResponse(
+                text='Thought: I look it up.\nAction: recall\nAction Input: {"input": "Ann?"}'
+            )
+        last = shown[-1][shown[-1].index("[timestamp") :]
+        return CompletionResponse(text=f"Thought: I can answer.\nAnswer: {last}")
+
+    def stream_complete(
+        self, prompt: str, formatted: bool = False, **kwargs: Any
+    ) -> CompletionResponseGen:
+        whole = self.complete(prompt)
+
+        def pieces() -> CompletionResponseGen:
+            yield CompletionResponse(text=whole.text, delta=whole.text)
+
+        return pieces()
+
+
+# LlamaIndex's workflows use what pydantic and they themselves have deprecated.
+@pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
+@pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
+async def test_an_agent_recalls_with_a_tool(moved: RecallM) -> None:
+    tool = RetrieverTool.from_defaults(
+        RecallMRetriever(memory=moved), name="recall", description="What was said before."
+    )
+    agent = ReActAgent(tools=[tool], llm=ScriptedLLM(), streaming=False)
+    answer = await agent.run("Where does Ann live?")
+    assert str(answer) == "[timestamp: 2026-05-31T12:30:00+02:00, speaker: Ann] I moved to Porto."
+
+
+def test_a_query_engine_as_a_tool(moved: RecallM) -> None:
+    engine = RetrieverQueryEngine.from_args(RecallMRetriever(memory=moved), llm=MockLLM())
+    said = QueryEngineTool.from_defaults(engine, name="recall", description="It.").call("Ann?")
+    assert said.content.index("Malaga") < said.content.index("Porto")
