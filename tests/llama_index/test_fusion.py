@@ -1,0 +1,211 @@
+"""Recall beside a vector retriever: what LlamaIndex's fusions make of order and duplicates."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from llama_index.core import Settings, VectorStoreIndex
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.llms.mock import MockLLM
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.retrievers import QueryFusionRetriever
+from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
+from llama_index.core.schema import NodeWithScore, TextNode
+
+from llama_index_recallm import RecallMRetriever
+from recallm import RecallConfig, RecallM
+from tests.test_examples import run
+
+DAY = datetime(2026, 5, 1, tzinfo=UTC)
+GUIDE = (
+    "York was called Eboracum by the Romans.",
+    "The museum of York shows a Viking street.",
+    "Tulsa has a zoo with elephants.",
+    "Athens has a museum beside the Acropolis.",
+)
+SAID = (
+    "We booked a hotel in York.",
+    "Ingrid wants to see a Viking street.",
+    "We cancelled the hotel in York.",
+    "We rent a flat in York.",
+)
+
+
+class BagOfWords(BaseEmbedding):
+    """Words, hashed into 64 numbers."""
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        vector = [0.0] * 64
+        for word in re.findall(r"\w+", text.lower()):
+            vector[hashlib.sha256(word.encode()).digest()[0] % 64] += 1.0
+        return vector
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+
+@pytest.fixture
+def memory() -> Iterator[RecallM]:
+    with RecallM() as memory:
+        memory.update_many(
+            {"text": text, "timestamp": DAY + timedelta(days=day)} for day, text in enumerate(SAID)
+        )
+        yield memory
+
+
+@pytest.fixture
+def vectors() -> BaseRetriever:
+    nodes = [TextNode(text=text, id_=f"guide-{place}") for place, text in enumerate(GUIDE)]
+    return VectorStoreIndex(nodes, embed_model=BagOfWords()).as_retriever(similarity_top_k=3)
+
+
+@pytest.fixture(autouse=True)
+def _no_model_of_openai() -> Iterator[None]:
+    """Nothing here may ask LlamaIndex for its default models."""
+    yield
+    assert Settings._llm is None
+    assert Settings._embed_model is None
+
+
+def fused(
+    retrievers: list[BaseRetriever], mode: str, *, top_k: int = 20, num_queries: int = 1
+) -> QueryFusionRetriever:
+    return QueryFusionRetriever(
+        retrievers,
+        llm=MockLLM(),  # asked for more questions where num_queries is more than 1
+        mode=FUSION_MODES(mode),
+        similarity_top_k=top_k,
+        num_queries=num_queries,
+    )
+
+
+def texts(found: list[NodeWithScore]) -> list[str]:
+    return [node.text for node in found]
+
+
+MODES = pytest.mark.parametrize("mode", [mode.value for mode in FUSION_MODES])
+QUESTION = "Where do we sleep in York, in a hotel?"
+
+
+@MODES
+async def test_statements_and_chunks_side_by_side(
+    memory: RecallM, vectors: BaseRetriever, mode: str
+) -> None:
+    """All of both are there, the best first, and who said what and when stays."""
+    recalled = RecallMRetriever(memory=memory)
+    both = fused([vectors, recalled], mode)
+    found = await both.aretrieve(QUESTION)
+    alone = [*vectors.retrieve(QUESTION), *recalled.retrieve(QUESTION)]
+    assert sorted(texts(found)) == sorted(texts(alone))
+    scores = [node.get_score(raise_error=True) for node in found]
+    assert scores == sorted(scores, reverse=True)
+    by_id = {node.node_id: node.metadata for node in found}
+    assert by_id == {node.node_id: node.metadata for node in alone}
+    assert sum("t_index" in metadata for metadata in by_id.values()) >= 3
+
+
+@MODES
+def test_without_the_event_loop(memory: RecallM, vectors: BaseRetriever, mode: str) -> None:
+    both = fused([vectors, RecallMRetriever(memory=memory)], mode)
+    found = both.retrieve(QUESTION)
+    both.use_async = False
+    assert both.retrieve(QUESTION) == found
+
+
+@MODES
+def test_the_best_of_both_are_kept(memory: RecallM, vectors: BaseRetriever, mode: str) -> None:
+    recalled = RecallMRetriever(memory=memory)
+    best = max(recalled.retrieve(QUESTION), key=lambda node: node.get_score())
+    assert best.node_id in {
+        node.node_id for node in fused([vectors, recalled], mode, top_k=4).retrieve(QUESTION)
+    }
+
+
+@MODES
+def test_the_order_of_retrieval_does_not_count(
+    memory: RecallM, vectors: BaseRetriever, mode: str
+) -> None:
+    """A fusion sorts by score itself."""
+    by_time, by_score = (
+        fused([vectors, RecallMRetriever(memory=memory, order=order)], mode)
+        for order in ("time", "score")
+    )
+    found = {node.node_id: node.score for node in by_time.retrieve(QUESTION)}
+    assert found == {node.node_id: node.score for node in by_score.retrieve(QUESTION)}
+
+
+@MODES
+def test_a_statement_that_two_recall_is_one(memory: RecallM, mode: str) -> None:
+    """Two retrievers on one memory: what both find is there once, and ranks no lower."""
+    every = RecallMRetriever(memory=memory)
+    best = RecallMRetriever(memory=memory, limit=1)
+    [favourite] = best.retrieve(QUESTION)
+    found = fused([every, best], mode).retrieve(QUESTION)
+    assert len({node.node_id for node in found}) == len(found)
+    assert sorted(texts(found)) == sorted(texts(every.retrieve(QUESTION)))
+    assert found[0].node_id == favourite.node_id
+
+
+@MODES
+def test_a_statement_of_two_questions_is_one(memory: RecallM, mode: str) -> None:
+    """The model makes the other one: the last line of its prompt, which repeats the first."""
+    found = fused([RecallMRetriever(memory=memory)], mode, num_queries=5).retrieve(QUESTION)
+    assert len(found) > 2
+    assert len({node.node_id for node in found}) == len(found)
+
+
+@MODES
+def test_what_stands_in_both_is_two_nodes(vectors: BaseRetriever, mode: str) -> None:
+    """A chunk is no statement: they differ in their metadata."""
+    with RecallM() as memory:
+        memory.update(GUIDE[0])
+        found = fused([vectors, RecallMRetriever(memory=memory)], mode).retrieve("York?")
+    assert texts(found).count(GUIDE[0]) == 2
+
+
+@MODES
+def test_nothing_is_recalled(vectors: BaseRetriever, mode: str) -> None:
+    with RecallM() as memory:
+        both = fused([vectors, RecallMRetriever(memory=memory)], mode)
+        assert sorted(texts(both.retrieve("York?"))) == sorted(texts(vectors.retrieve("York?")))
+
+
+@MODES
+def test_the_papers_ranking_has_no_scores(
+    memory: RecallM, vectors: BaseRetriever, mode: str
+) -> None:
+    with RecallM(config=RecallConfig(ranking="paper")) as memory:
+        memory.update_many(SAID)
+        found = fused([vectors, RecallMRetriever(memory=memory)], mode).retrieve(QUESTION)
+    assert set(SAID) & set(texts(found))
+    assert set(GUIDE) & set(texts(found))
+
+
+def test_the_time_is_in_the_prompt(memory: RecallM, vectors: BaseRetriever) -> None:
+    """The order is by score, so it is the time beside each statement that tells what holds."""
+    both = fused([vectors, RecallMRetriever(memory=memory)], "reciprocal_rerank")
+    prompt = str(RetrieverQueryEngine.from_args(both, llm=MockLLM()).query(QUESTION))
+    assert "[timestamp: 2026-05-03T00:00:00+00:00] We cancelled the hotel in York." in prompt
+    assert "[timestamp: 2026-05-01T00:00:00+00:00] We booked a hotel in York." in prompt
+    assert "The museum of York shows a Viking street." in prompt
+
+
+def test_the_example_answers_from_documents_and_from_what_was_said(tmp_path: Path) -> None:
+    output = run("llama_index/fusion.py", tmp_path)
+    assert "[speaker: Ann] We cancelled the hotel Majestic and booked the hotel Minster." in output
+    assert "York was known as Eboracum by the Romans" in output
+    *_, guide, shellfish, booked, cancelled = output.rstrip().splitlines()
+    assert guide.startswith("york: ")
+    assert shellfish == "said before: My sister Ingrid is allergic to shellfish."
+    assert booked == "said before: We booked the hotel Majestic for the first week."
+    assert cancelled.startswith("said before: We cancelled the hotel Majestic")
+    assert not list(tmp_path.iterdir())
