@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import PurePosixPath
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import fsspec
 from llama_index.core.graph_stores.types import (
     DEFAULT_PERSIST_DIR,
     DEFAULT_PG_PERSIST_FNAME,
+    TRIPLET_SOURCE_KEY,
     ChunkNode,
     LabelledNode,
     PropertyGraphStore,
@@ -266,14 +267,20 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
     def delete_llama_nodes(
         self, node_ids: list[str] | None = None, ref_doc_ids: list[str] | None = None
     ) -> None:
-        """Delete the chunks with these ids, and those of these documents, as ``delete`` does."""
-        chunks = [id for id in node_ids or () if id]
-        for document in ref_doc_ids or ():
+        """Delete the chunks with these ids, and those of these documents, as ``delete`` does; also
+        the entities that name such a chunk as their source and came without it."""
+        documents = list(ref_doc_ids or ())
+        chunks = [*(node_ids or ())]
+        for document in documents:
             chunks += [passage.id for passage in self._memory.passages(session=document)]
-            chunks.append(document)
-        found = self._memory.graph.entities(chunks)
-        documents = set(ref_doc_ids or ())
-        self.delete(ids=[it.id for it in found if is_chunk(it) or it.id in documents])
+        told = {*chunks, *documents}
+        doomed = [
+            entity.id
+            for entity in self._memory.graph.entities()
+            if (entity.id in told and (is_chunk(entity) or entity.id in documents))
+            or (entity.source is None and entity.properties.get(TRIPLET_SOURCE_KEY) in told)
+        ]
+        self.delete(ids=doomed)
 
     # -- keeping ---------------------------------------------------------------------------
 
@@ -289,7 +296,7 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
             self._memory.export(persist_path)
         else:
             with fs.open(persist_path, "w", encoding="utf-8") as stream:
-                self._memory.export(stream)
+                self._memory.export(cast("IO[str]", stream))
 
     @classmethod
     def from_persist_path(
@@ -313,7 +320,7 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
             memory.load(persist_path)
         else:
             with fs.open(persist_path, "r", encoding="utf-8") as stream:
-                memory.load(stream)
+                memory.load(cast("IO[str]", stream))
         return cls(memory, **settings)
 
     @classmethod

@@ -68,6 +68,17 @@ def test_langchain_migration_shows_the_latest_belief_last(tmp_path: Path) -> Non
     assert after.rstrip().endswith("Human: Ingrid has a dog.")
 
 
+def test_llama_index_answers_from_a_chapter_that_no_model_read(tmp_path: Path) -> None:
+    output = run("llama_index/documents.py", tmp_path)
+    assert "Aunt Em, badly frightened, threw open the trap door in the floor" in output
+    assert "with long silky hair" in output
+    assert "the sheds where the cows and horses were kept" in output
+    answer, _, shown = output.partition("The engine was shown:")
+    assert answer.rstrip().endswith("Toto was dyed, and is a pink dog now.")
+    assert "little black dog" in shown
+    assert shown.rstrip().endswith("Toto was dyed, and is a pink dog now.")
+
+
 def test_the_real_text_names_its_authors_and_licence() -> None:
     attribution = (EXAMPLES / "travel" / "README.md").read_text("utf-8")
     for guide in (EXAMPLES / "travel").glob("*.txt"):

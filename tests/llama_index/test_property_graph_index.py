@@ -1,0 +1,338 @@
+"""LlamaIndex's own property graph index and retrievers over a memory."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_index.core import Document, PropertyGraphIndex, Settings, StorageContext
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.graph_stores.types import (
+    KG_NODES_KEY,
+    KG_RELATIONS_KEY,
+    EntityNode,
+    Relation,
+)
+from llama_index.core.indices.property_graph import (
+    ImplicitPathExtractor,
+    LLMSynonymRetriever,
+    SimpleLLMPathExtractor,
+    TextToCypherRetriever,
+    VectorContextRetriever,
+)
+from llama_index.core.llms import (
+    CompletionResponse,
+    CompletionResponseGen,
+    CustomLLM,
+    LLMMetadata,
+)
+from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.schema import BaseNode, TransformComponent
+from neo4j import GraphDatabase
+from pydantic import Field
+
+from llama_index_recallm import (
+    RecallMExtractor,
+    RecallMPropertyGraphStore,
+    RecallMRetriever,
+    RecallMSubRetriever,
+)
+from recallm import RecallM
+
+CHAPTER = Path(__file__).parents[2] / "examples" / "llama_index" / "the_cyclone.txt"
+
+
+class ScriptedLLM(CustomLLM):
+    """Gives one answer to everything; ``given`` keeps the prompts."""
+
+    answer: str = "Understood."
+    given: list[str] = Field(default_factory=list)
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(context_window=100_000)
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        self.given.append(prompt)
+        return CompletionResponse(text=self.answer)
+
+    def stream_complete(
+        self, prompt: str, formatted: bool = False, **kwargs: Any
+    ) -> CompletionResponseGen:
+        raise NotImplementedError
+
+
+class LetterEmbedding(BaseEmbedding):
+    """How often each letter stands in a text."""
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return [float(query.lower().count(chr(ord("a") + n))) for n in range(26)]
+
+    _get_text_embedding = _get_query_embedding
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._get_query_embedding(query)
+
+
+class Patterns(TransformComponent):
+    """⟨subject, label, object⟩ wherever a pattern with three groups matches."""
+
+    pattern: str = r"(\w+) (lives in|works for) (\w+)"
+
+    def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
+        for node in nodes:
+            entities: list[EntityNode] = []
+            relations: list[Relation] = []
+            for subject, label, object in re.findall(self.pattern, node.get_content()):
+                ends = [EntityNode(name=name, label="NAMED") for name in (subject, object)]
+                entities += ends
+                relations.append(Relation(label=label, source_id=ends[0].id, target_id=ends[1].id))
+            node.metadata[KG_NODES_KEY] = entities
+            node.metadata[KG_RELATIONS_KEY] = relations
+        return nodes
+
+
+@pytest.fixture(params=["sqlite", "neo4j"])
+def memory(request: pytest.FixtureRequest) -> Iterator[RecallM]:
+    """A memory in a namespace of its own."""
+    if request.param == "sqlite":
+        with RecallM() as memory:
+            yield memory
+        return
+    server = request.getfixturevalue("neo4j_server")
+    with (
+        GraphDatabase.driver(server.uri, auth=server.auth) as driver,
+        RecallM(driver, namespace=f"index-{uuid.uuid4()}") as memory,
+    ):
+        yield memory
+
+
+@pytest.fixture
+def store(memory: RecallM) -> RecallMPropertyGraphStore:
+    return RecallMPropertyGraphStore(memory=memory)
+
+
+@pytest.fixture
+def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks LlamaIndex for its default models fails."""
+
+    def refused(*_: Any, **__: Any) -> Any:
+        raise AssertionError("a default model was asked for")
+
+    monkeypatch.setattr("llama_index.core.settings.resolve_llm", refused)
+    monkeypatch.setattr("llama_index.core.settings.resolve_embed_model", refused)
+    monkeypatch.setattr(Settings, "_llm", None)
+    monkeypatch.setattr(Settings, "_embed_model", None)
+
+
+def triplets(store: RecallMPropertyGraphStore) -> set[tuple[str, str, str]]:
+    return {(path[0].id, path[1].id, path[2].id) for path in store.get_triplets()}
+
+
+def test_a_chapter_without_any_model_and_a_belief_that_changes(
+    memory: RecallM, store: RecallMPropertyGraphStore, no_models: None
+) -> None:
+    text = CHAPTER.read_text("utf-8")
+    index = PropertyGraphIndex.from_documents(
+        [Document(text=text, id_="chapter")],
+        property_graph_store=store,
+        kg_extractors=[RecallMExtractor(memory=memory)],
+        embed_kg_nodes=False,
+        transformations=[SentenceSplitter(chunk_size=256, chunk_overlap=0)],
+    )
+    chunks = memory.stats().passages
+    assert chunks > 3
+    assert memory.stats().t_index == chunks
+    related = store.get_triplets(entity_names=["Toto"], relation_names=["RELATED"])
+    assert len(related) > 5
+
+    def shown(question: str, retriever: Any) -> str:
+        llm = ScriptedLLM()
+        answer = RetrieverQueryEngine.from_args(retriever, llm=llm).query(question)
+        assert str(answer) == "Understood."
+        [prompt] = llm.given
+        return prompt
+
+    subs = [RecallMSubRetriever(store, include_text=include) for include in (True, False)]
+    retrievers = [index.as_retriever(sub_retrievers=[sub]) for sub in subs]
+    retrievers.append(RecallMRetriever(memory=memory))
+    for retriever in retrievers:
+        prompt = shown("Who threw open the trap door?", retriever)
+        assert "Aunt Em, badly frightened, threw open the trap door" in prompt
+    index.insert(Document(text="Toto is no longer black. Toto is pink now.", id_="news"))
+    for retriever in retrievers:
+        prompt = shown("What colour is Toto, black?", retriever)
+        assert prompt.index("little black dog") < prompt.index("Toto is pink now.")
+        _, _, after = prompt.partition("Toto is pink now.")
+        assert "Dorothy" not in after.partition("Given the context")[0]
+    reopened = PropertyGraphIndex.from_existing(
+        store, kg_extractors=[RecallMExtractor(memory=memory)], embed_kg_nodes=False
+    )
+    again = reopened.as_retriever(sub_retrievers=[subs[1]])
+    assert again.retrieve("What colour is Toto?")[-1].text == "Toto is pink now."
+
+
+def test_the_default_extractors_and_retrievers(
+    memory: RecallM, store: RecallMPropertyGraphStore
+) -> None:
+    llm = ScriptedLLM(answer="(Ann, lives in, Oslo)\n(Ann, works for, Acme)")
+    index = PropertyGraphIndex.from_documents(
+        [Document(text="Ann lives in Oslo and works for Acme.", metadata={"page": 1})],
+        property_graph_store=store,
+        kg_extractors=[SimpleLLMPathExtractor(llm=llm), ImplicitPathExtractor()],
+        llm=llm,
+        embed_model=LetterEmbedding(),
+    )
+    # LlamaIndex writes an extracted relation with a capital.
+    assert {path for path in triplets(store) if path[1] != "SOURCE"} == {
+        ("Ann", "Lives in", "Oslo"),
+        ("Ann", "Works for", "Acme"),
+    }
+    assert memory.stats().t_index == 1
+    [ann] = store.get(ids=["Ann"])
+    assert ann.properties["page"] == 1
+    asked = ScriptedLLM(answer="ann^oslo")
+    subs = [
+        LLMSynonymRetriever(store, llm=asked),
+        VectorContextRetriever(store, embed_model=LetterEmbedding(), similarity_top_k=2),
+        RecallMSubRetriever(store),
+    ]
+    for sub in subs:
+        found = index.as_retriever(sub_retrievers=[sub]).retrieve("Where does Ann live?")
+        assert "Ann lives in Oslo and works for Acme." in found[0].text
+    both = index.as_retriever(sub_retrievers=subs[:2], include_text=False)
+    assert {node.text for node in both.retrieve("Ann?")}
+    facts = LLMSynonymRetriever(store, llm=asked, include_text=False).retrieve("Ann?")
+    assert {node.text for node in facts} >= {"Ann -> Lives in -> Oslo"}
+
+
+async def test_async_retrievers(memory: RecallM, store: RecallMPropertyGraphStore) -> None:
+    embedding = LetterEmbedding().get_text_embedding("Ann")
+    store.upsert_nodes([EntityNode(name="Ann", embedding=embedding)])
+    store.upsert_relations([Relation(label="knows", source_id="Ann", target_id="Bo")])
+    for sub in (
+        LLMSynonymRetriever(store, llm=ScriptedLLM(answer="ann"), include_text=False),
+        VectorContextRetriever(store, embed_model=LetterEmbedding(), include_text=False),
+    ):
+        found = await sub.aretrieve("Ann?")
+        assert [node.text for node in found] == ["Ann -> knows -> Bo"]
+
+
+def test_documents_inserted_and_deleted(memory: RecallM, store: RecallMPropertyGraphStore) -> None:
+    index = PropertyGraphIndex.from_documents(
+        [
+            Document(text="Ann lives in Oslo. Bo works for Acme.", id_="first"),
+            Document(text="Ann lives in Oslo. Cy works for Acme.", id_="second"),
+        ],
+        property_graph_store=store,
+        kg_extractors=[Patterns()],
+        embed_kg_nodes=False,
+    )
+    index.insert(Document(text="Ann lives in Rome.", id_="third"))
+    everything = {
+        ("Ann", "lives in", "Oslo"),
+        ("Ann", "lives in", "Rome"),
+        ("Bo", "works for", "Acme"),
+        ("Cy", "works for", "Acme"),
+    }
+    assert triplets(store) == everything
+    index.delete_ref_doc("first")
+    assert triplets(store) == everything - {("Bo", "works for", "Acme")}
+    assert store.get(ids=["Bo"]) == []
+    index.delete_ref_doc("third")
+    assert triplets(store) == {("Ann", "lives in", "Oslo"), ("Cy", "works for", "Acme")}
+    index.delete_ref_doc("unknown")
+    index.delete_ref_doc("second")
+    assert store.get() == []
+    assert memory.stats().statements == 0
+
+
+def test_an_updated_document(store: RecallMPropertyGraphStore, memory: RecallM) -> None:
+    index = PropertyGraphIndex.from_documents(
+        [Document(text="Ann lives in Oslo.", id_="d")],
+        property_graph_store=store,
+        kg_extractors=[Patterns()],
+        embed_kg_nodes=False,
+    )
+    index.update_ref_doc(Document(text="Ann lives in Rome.", id_="d"))
+    assert triplets(store) == {("Ann", "lives in", "Rome")}
+    assert [it.text for it in memory.recall("Where does Ann live?").statements] == [
+        "Ann lives in Rome."
+    ]
+
+
+def test_the_same_nodes_twice_change_nothing(
+    memory: RecallM, store: RecallMPropertyGraphStore
+) -> None:
+    nodes = SentenceSplitter().get_nodes_from_documents(
+        [Document(text="Ann lives in Oslo.", id_="d", metadata={"page": 1})]
+    )
+    for _ in range(2):
+        PropertyGraphIndex(
+            nodes=[node.model_copy(deep=True) for node in nodes],
+            property_graph_store=store,
+            kg_extractors=[Patterns()],
+            embed_kg_nodes=False,
+        )
+    assert memory.stats().t_index == memory.stats().passages == 1
+    [(_, relation, _)] = store.get_triplets()
+    assert relation.strength == 1  # type: ignore[attr-defined]
+
+
+def test_embeddings_of_another_model_are_refused(store: RecallMPropertyGraphStore) -> None:
+    class Short(LetterEmbedding):
+        def _get_text_embedding(self, text: str) -> list[float]:
+            return [1.0, 2.0]
+
+    def build(model: BaseEmbedding, text: str) -> PropertyGraphIndex:
+        return PropertyGraphIndex.from_documents(
+            [Document(text=text)],
+            property_graph_store=store,
+            kg_extractors=[Patterns()],
+            embed_model=model,
+        )
+
+    build(LetterEmbedding(), "Ann lives in Oslo.")
+    before = store.get()
+    with pytest.raises(ValueError, match="26 dimensions"):
+        build(Short(), "Bo lives in Rome.")
+    assert store.get() == before
+
+
+def test_text_to_cypher(memory: RecallM) -> None:
+    if memory.graph.cypher_schema is None:
+        plain = RecallMPropertyGraphStore(memory=memory)
+        with pytest.raises(ValueError, match="does not support cypher"):
+            TextToCypherRetriever(plain, llm=ScriptedLLM())
+        return
+    store = RecallMPropertyGraphStore(memory=memory, structured_queries=True)
+    PropertyGraphIndex.from_documents(
+        [Document(text="Ann lives in Oslo.")],
+        property_graph_store=store,
+        kg_extractors=[Patterns()],
+        embed_kg_nodes=False,
+    )
+    llm = ScriptedLLM(
+        answer="MATCH (e:RecallMEntity {namespace: $namespace}) RETURN e.id AS id ORDER BY id"
+    )
+    retriever = TextToCypherRetriever(store, llm=llm, allowed_output_fields=["id"])
+    [found] = retriever.retrieve("Who is there?")
+    assert "Ann" in found.text
+    assert "RecallMEntity" in llm.given[0]
+    assert "lives in" in llm.given[0]
+
+
+def test_under_a_storage_context(store: RecallMPropertyGraphStore) -> None:
+    context = StorageContext.from_defaults(property_graph_store=store)
+    PropertyGraphIndex.from_documents(
+        [Document(text="Ann lives in Oslo.")],
+        storage_context=context,
+        kg_extractors=[Patterns()],
+        embed_kg_nodes=False,
+    )
+    assert triplets(store) == {("Ann", "lives in", "Oslo")}

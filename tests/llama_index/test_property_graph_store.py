@@ -1,0 +1,334 @@
+"""What RecallMPropertyGraphStore does beyond what every property graph store must."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_index.core import StorageContext
+from llama_index.core.graph_stores.types import (
+    TRIPLET_SOURCE_KEY,
+    ChunkNode,
+    EntityNode,
+    LabelledNode,
+    PropertyGraphStore,
+    Relation,
+)
+from llama_index.core.schema import Document, NodeRelationship, RelatedNodeInfo, TextNode
+from llama_index.core.vector_stores.types import VectorStoreQuery
+from neo4j import GraphDatabase
+
+from llama_index_recallm import RecallMPropertyGraphStore
+from recallm import DimensionError, InvalidInputError, NewEntity, RecallM
+
+
+@pytest.fixture(params=["sqlite", "neo4j"])
+def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RecallM]:
+    """A memory in a namespace of its own."""
+    if request.param == "sqlite":
+        with RecallM(tmp_path / "memory.db") as memory:
+            yield memory
+        return
+    server = request.getfixturevalue("neo4j_server")
+    with (
+        GraphDatabase.driver(server.uri, auth=server.auth) as driver,
+        RecallM(driver, namespace=f"graph-{uuid.uuid4()}") as memory,
+    ):
+        yield memory
+
+
+@pytest.fixture
+def store(memory: RecallM) -> RecallMPropertyGraphStore:
+    return RecallMPropertyGraphStore(memory=memory)
+
+
+def chunk(id: str, text: str, document: str | None = None, **metadata: Any) -> TextNode:
+    node = TextNode(id_=id, text=text, metadata=metadata)
+    if document is not None:
+        node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(node_id=document)
+    return node
+
+
+def brought(chunk: str, source: str, label: str, target: str) -> list[Any]:
+    """A relation and its ends as LlamaIndex hands them over for a chunk."""
+    properties = {TRIPLET_SOURCE_KEY: chunk}
+    return [
+        EntityNode(name=source, properties=dict(properties)),
+        EntityNode(name=target, properties=dict(properties)),
+        Relation(label=label, source_id=source, target_id=target, properties=dict(properties)),
+    ]
+
+
+def tell(store: RecallMPropertyGraphStore, node: TextNode, *triplets: tuple[str, str, str]) -> None:
+    """The three calls of LlamaIndex for one chunk."""
+    parts = [part for triplet in triplets for part in brought(node.id_, *triplet)]
+    entities = [part for part in parts if isinstance(part, EntityNode)]
+    known = {it.id for it in store.get(ids=[it.id for it in entities])}
+    store.upsert_llama_nodes([node])
+    store.upsert_nodes([it for it in entities if it.id not in known])
+    store.upsert_relations([part for part in parts if isinstance(part, Relation)])
+
+
+def names(nodes: list[LabelledNode]) -> set[str]:
+    return {node.id for node in nodes}
+
+
+def test_it_is_a_property_graph_store() -> None:
+    assert "PropertyGraphStore" in [base.__name__ for base in RecallMPropertyGraphStore.__mro__]
+    assert issubclass(RecallMPropertyGraphStore, PropertyGraphStore)
+
+
+def test_three_calls_are_one_knowledge_update(
+    store: RecallMPropertyGraphStore, memory: RecallM
+) -> None:
+    tell(store, chunk("c1", "Alice lives in Paris."), ("Alice", "LIVES_IN", "Paris"))
+    tell(store, chunk("c2", "Alice moved to Rome."), ("Alice", "LIVES_IN", "Rome"))
+    assert memory.stats().t_index == 2
+    assert {it.object: (it.t_index, it.strength) for it in memory.graph.triplets()} == {
+        "Paris": (1, 1),
+        "Rome": (2, 1),
+    }
+    assert memory.recall("Where does Alice live?").statements[-1].text == "Alice moved to Rome."
+
+
+def test_relations_grow_stronger_with_each_update(store: RecallMPropertyGraphStore) -> None:
+    works = Relation(label="WORKS_FOR", source_id="Ann", target_id="Acme", properties={"since": 1})
+    for update in (1, 2, 3):
+        store.upsert_relations([works])
+        [(_, relation, _)] = store.get_triplets(ids=["Ann"])
+        assert relation == works
+        assert works == relation
+        assert (relation.strength, relation.t_index) == (update, update)  # type: ignore[attr-defined]
+    tell(store, chunk("c", "Ann works for Acme."), ("Ann", "WORKS_FOR", "Acme"))
+    tell(store, chunk("c", "Ann works for Acme."), ("Ann", "WORKS_FOR", "Acme"))
+    [(_, relation, _)] = store.get_triplets(ids=["Ann"])
+    assert (relation.strength, relation.t_index) == (4, 4)  # type: ignore[attr-defined]
+
+
+def test_names_by_exact_id_then_casing_then_stem(store: RecallMPropertyGraphStore) -> None:
+    for name in ("universe", "Universal", "PARIS", "cats", "CATS", "New York"):
+        store.upsert_nodes([EntityNode(name=name)])
+    assert names(store.get(ids=["universe"])) == {"universe"}
+    assert names(store.get(ids=["Universe"])) == {"universe"}
+    assert names(store.get(ids=["university"])) == {"universe", "Universal"}
+    assert names(store.get(ids=["Paris"])) == {"PARIS"}
+    assert names(store.get(ids=["Cats"])) == {"cats", "CATS"}
+    assert names(store.get(ids=["Cat"])) == {"cats"}
+    assert names(store.get(ids=["New york", "nothing"])) == {"New York"}
+    assert store.get(ids=["London", ""]) == []
+    store.delete(ids=["University", "Paris"], entity_names=["universal"])
+    assert len(store.get()) == 6
+
+
+def test_what_another_document_says_too_stays(
+    store: RecallMPropertyGraphStore, memory: RecallM
+) -> None:
+    tell(
+        store,
+        chunk("c1", "Alice lives in Paris. Bob is blind."),
+        ("Alice", "LIVES_IN", "Paris"),
+        ("Bob", "IS", "blind"),
+    )
+    tell(store, chunk("c2", "Alice likes Paris."), ("Alice", "LIVES_IN", "Paris"))
+    # Bob is spelled out, and LlamaIndex does not hand him over a second time.
+    tell(store, chunk("c3", "The rumour about bob was false."))
+    assert store.get(ids=["Alice"])[0].properties[TRIPLET_SOURCE_KEY] == "c2"
+    store.delete(ids=["c1"])
+    assert names(store.get()) == {"c2", "c3", "Alice", "Paris", "Bob"}
+    assert [path[1].id for path in store.get_triplets()] == ["LIVES_IN"]
+    assert store.get(ids=["Bob"])[0].properties[TRIPLET_SOURCE_KEY] == "c3"
+    store.delete(ids=["c2"])
+    assert names(store.get()) == {"c3", "Bob"}
+    assert memory.recall("Where does Alice live?").text == ""
+
+
+def test_a_relation_names_the_chunk_that_shows_it(store: RecallMPropertyGraphStore) -> None:
+    tell(store, chunk("c1", "Alice lives in Paris."), ("Alice", "LIVES_IN", "Paris"))
+    tell(store, chunk("c2", "Alice moved to Rome."), ("Alice", "LIVES_IN", "Rome"))
+    [alice] = store.get(ids=["Alice"])
+    paths = store.get_rel_map([alice])
+    assert [(path[2].id, path[0].properties[TRIPLET_SOURCE_KEY]) for path in paths] == [
+        ("Paris", "c1"),
+        ("Rome", "c2"),
+    ]
+
+
+def test_forgetting_in_the_memory_shows_in_the_graph(
+    store: RecallMPropertyGraphStore, memory: RecallM
+) -> None:
+    tell(store, chunk("c1", "Ann ran. Bob sat.", "doc"), ("Ann", "IS", "fast"))
+    store.upsert_relations([Relation(label="NEXT", source_id="c0", target_id="c1")])
+    memory.forget(statement="c1#1")
+    assert [node.text for node in store.get_llama_nodes(["c1"])] == ["Ann ran."]  # type: ignore[attr-defined]
+    memory.forget(source="doc")
+    assert store.get_llama_nodes(["c1"]) == []
+    assert names(store.get()) <= {"c0"}
+    assert store.get_triplets() == []
+
+
+def test_another_text_takes_the_place_of_the_old(
+    store: RecallMPropertyGraphStore, memory: RecallM
+) -> None:
+    tell(store, chunk("c", "Ann lives in Oslo."), ("Ann", "LIVES_IN", "Oslo"))
+    tell(store, chunk("c", "Ann lives in Bergen."), ("Ann", "LIVES_IN", "Bergen"))
+    assert [path[2].id for path in store.get_triplets()] == ["Bergen"]
+    assert "Oslo" not in memory.recall("Where does Ann live?").text
+    memory.update("Cy ran.", id="own")
+    with pytest.raises(Exception, match="already belongs"):
+        store.upsert_llama_nodes([chunk("own", "Something else.")])
+    with pytest.raises(InvalidInputError, match="id of a text chunk"):
+        store.upsert_nodes([EntityNode(name="c")])
+
+
+def test_chunks_by_their_document(store: RecallMPropertyGraphStore, memory: RecallM) -> None:
+    store.upsert_llama_nodes(
+        [chunk("a", "One.", "d1"), chunk("b", "Two.", "d1"), chunk("c", "Three.", "d2")]
+    )
+    memory.update("Not a chunk.", session="d1", id="said")
+    store.delete_llama_nodes(ref_doc_ids=["d1", "unknown"])
+    assert names(store.get()) == {"c"}
+    assert memory.get("said") is not None
+    store.delete_llama_nodes(node_ids=["c", "said"])
+    assert store.get() == []
+    assert memory.get("said") is not None
+
+
+def test_documents_and_plain_chunks_come_back(store: RecallMPropertyGraphStore) -> None:
+    document = Document(id_="d", text="A whole text.", metadata={"title": "T", "n": 1})
+    store.upsert_llama_nodes([document])
+    store.upsert_nodes([ChunkNode(id_="p", text="Plain.", label="note", properties={"k": [1]})])
+    found, plain = store.get_llama_nodes(["d", "p"])
+    assert (type(found), found.hash) == (Document, document.hash)
+    assert (plain.get_content(), plain.metadata) == ("Plain.", {"k": [1]})
+    assert [node.label for node in store.get(ids=["p"])] == ["note"]
+
+
+def test_when_it_was_said(memory: RecallM) -> None:
+    store = RecallMPropertyGraphStore(memory=memory, timestamp_key="said")
+    store.upsert_llama_nodes([chunk("late", "Ann lives in Rome.", said="2024-05-02T10:00:00Z")])
+    store.upsert_llama_nodes([chunk("early", "Ann lives in Oslo.", said="2023-05-02T10:00:00Z")])
+    context = memory.recall("Where does Ann live?")
+    assert [it.passage for it in context.statements] == ["early", "late"]
+    assert context.statements[0].timestamp == datetime(2023, 5, 2, 10, tzinfo=UTC)
+    for bad in ("yesterday", "2024-05-02T10:00:00"):
+        with pytest.raises(InvalidInputError):
+            store.upsert_llama_nodes([chunk("bad", "Ann lives in Bonn.", said=bad)])
+    assert store.get(ids=["bad"]) == []
+
+
+def test_entities_of_the_core_are_nodes(store: RecallMPropertyGraphStore, memory: RecallM) -> None:
+    memory.graph.upsert([NewEntity(id="mary-1", label="Mary", type="person")])
+    store.upsert_relations([Relation(label="KNOWS", source_id="mary-1", target_id="Ann")])
+    [mary] = store.get(ids=["mary"])
+    assert isinstance(mary, EntityNode)
+    assert (mary.id, mary.name, mary.label) == ("mary-1", "Mary", "person")
+    assert [path[2].id for path in store.get_rel_map([mary])] == ["Ann"]
+
+
+def test_embeddings_of_one_dimension(memory: RecallM) -> None:
+    store = RecallMPropertyGraphStore(memory=memory)
+    store.upsert_nodes([EntityNode(name="a", embedding=[1.0, 0.0])])
+    with pytest.raises(DimensionError, match="2 dimensions"):
+        store.upsert_nodes([EntityNode(name="b", embedding=[1.0, 0.0, 0.0])])
+    with pytest.raises(DimensionError):
+        store.vector_query(VectorStoreQuery(query_embedding=[1.0]))
+    with pytest.raises(InvalidInputError, match="finite"):
+        store.upsert_nodes([EntityNode(name="b", embedding=[1.0, float("nan")])])
+    assert names(store.get()) == {"a"}
+    other = RecallMPropertyGraphStore(memory=memory, embedding_model="other")
+    other.upsert_nodes([EntityNode(name="a", embedding=[1.0, 0.0, 0.0])])
+    for found, size in ((store, 2), (other, 3)):
+        query = VectorStoreQuery(query_embedding=[1.0] * size, similarity_top_k=3)
+        assert names(found.vector_query(query)[0]) == {"a"}
+
+
+def test_structured_queries_are_off_unless_asked_for(
+    store: RecallMPropertyGraphStore, memory: RecallM
+) -> None:
+    assert not store.supports_structured_queries
+    with pytest.raises(NotImplementedError, match="structured_queries=True"):
+        store.structured_query("MATCH (n) RETURN n")
+    if memory.graph.cypher_schema is None:
+        with pytest.raises(InvalidInputError, match="Neo4j"):
+            RecallMPropertyGraphStore(memory=memory, structured_queries=True)
+        return
+    asked = RecallMPropertyGraphStore(memory=memory, structured_queries=True)
+    asked.upsert_relations([Relation(label="KNOWS", source_id="Ann", target_id="Bob")])
+    rows = asked.structured_query(
+        "MATCH (e:RecallMEntity {namespace: $namespace}) RETURN e.id AS id ORDER BY id"
+    )
+    assert rows == [{"id": "Ann"}, {"id": "Bob"}]
+    with pytest.raises(InvalidInputError):
+        asked.structured_query("MATCH (n) DETACH DELETE n")
+    assert len(asked.get()) == 2
+    assert "RecallMEntity" in asked.get_schema_str()
+    assert "KNOWS" in asked.get_schema_str(refresh=True)
+
+
+def test_a_schema(store: RecallMPropertyGraphStore) -> None:
+    store.upsert_nodes([EntityNode(name="Ann", label="PERSON", properties={"age": 3})])
+    store.upsert_relations([Relation(label="KNOWS", source_id="Ann", target_id="Bob")])
+    schema = store.get_schema(refresh=True)
+    assert schema["node_props"]["PERSON"] == {"age": "int", "name": "str"}
+    assert schema["relationships"] == [("PERSON", "KNOWS", "entity")]
+    assert "(PERSON)-[KNOWS]->(entity)" in store.get_schema_str()
+
+
+def test_kept_and_read_again_with_a_storage_context(
+    store: RecallMPropertyGraphStore, tmp_path: Path
+) -> None:
+    tell(store, chunk("c", "Ann lives in Oslo."), ("Ann", "LIVES_IN", "Oslo"))
+    store.upsert_nodes([EntityNode(name="Ann", embedding=[0.0, 1.0])])
+    StorageContext.from_defaults(property_graph_store=store).persist(str(tmp_path / "kept"))
+    again = RecallMPropertyGraphStore.from_persist_dir(str(tmp_path / "kept"))
+    assert again.get() == store.get()
+    assert again.get_triplets() == store.get_triplets()
+    query = VectorStoreQuery(query_embedding=[0.0, 1.0])
+    assert again.vector_query(query) == store.vector_query(query)
+    again.memory.close()
+
+
+async def test_the_event_loop_goes_on(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:
+    import threading
+
+    store = RecallMPropertyGraphStore(memory=memory)
+    on_loop = threading.get_ident()
+    seen: set[str] = set()
+
+    def guarded(name: str) -> Any:
+        original = getattr(store, name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            assert threading.get_ident() != on_loop
+            seen.add(name)
+            return original(*args, **kwargs)
+
+        return call
+
+    sync = [name[1:] for name in vars(RecallMPropertyGraphStore) if f"{name}"[:1] == "a"]
+    for name in sync:
+        monkeypatch.setattr(store, name, guarded(name))
+    node = EntityNode(name="Ann", embedding=[1.0])
+    await store.aupsert_nodes([node])
+    await store.aupsert_relations([Relation(label="K", source_id="Ann", target_id="Bob")])
+    found = await asyncio.gather(
+        store.aget(),
+        store.aget_triplets(),
+        store.aget_rel_map([node]),
+        store.aget_llama_nodes(["x"]),
+        store.avector_query(VectorStoreQuery(query_embedding=[1.0])),
+        store.aget_schema(),
+        store.aget_schema_str(),
+    )
+    assert [len(part) for part in found[:4]] == [2, 1, 1, 0]
+    with pytest.raises(NotImplementedError):
+        await store.astructured_query("RETURN 1")
+    await store.adelete_llama_nodes(["x"])
+    await store.adelete(ids=["Ann", "Bob"])
+    assert await store.aget() == []
+    assert seen == set(sync)
