@@ -27,6 +27,14 @@ _NOTHING_FOR = {
     " WHERE number NOT IN (SELECT entity FROM entity_evidence)",
     "evidence without entity": "SELECT 1 FROM entity_evidence"
     " WHERE entity NOT IN (SELECT number FROM entity)",
+    "entity on a concept that is none": "SELECT 1 FROM entity"
+    " WHERE concept != -1 AND concept NOT IN (SELECT id FROM concept)",
+    "concept without a name": "SELECT 1 FROM concept WHERE name = ''",
+    "vector without entity": "SELECT 1 FROM entity_vector"
+    " WHERE entity NOT IN (SELECT number FROM entity)",
+    "vector without a size, or of another": "SELECT 1 FROM (SELECT ns, model, blob FROM vector"
+    " UNION ALL SELECT ns, model, blob FROM entity_vector) v WHERE NOT EXISTS (SELECT 1 FROM"
+    " vector_size s WHERE s.ns = v.ns AND s.model = v.model AND s.size = length(v.blob))",
     "triplet without evidence": "SELECT 1 FROM triplet"
     " WHERE number NOT IN (SELECT triplet FROM triplet_evidence)",
     "evidence without triplet": "SELECT 1 FROM triplet_evidence"
@@ -51,7 +59,8 @@ _EQUAL = {
         (
             "SELECT concept, count(DISTINCT at >> 20), max(at) >> 20 FROM"
             " (SELECT concept, at FROM mention UNION SELECT e.concept, v.at FROM entity e"
-            "  JOIN entity_evidence v ON v.entity = e.number) GROUP BY concept"
+            "  JOIN entity_evidence v ON v.entity = e.number WHERE e.concept != -1)"
+            " GROUP BY concept"
         ),
     ),
     "sessions": (

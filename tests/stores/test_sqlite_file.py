@@ -17,6 +17,7 @@ import pytest
 
 from recallm.errors import (
     ClosedError,
+    DimensionError,
     InvalidInputError,
     RecallMError,
     SchemaVersionError,
@@ -29,7 +30,7 @@ from recallm.errors import (
 from recallm.model import Filter, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.sqlite import SQLiteStore, connections
-from recallm.testing.marked_text import entity, prepared, triplet
+from recallm.testing.marked_text import entity, prepared, triplet, vector
 from tests.stores.sqlite_rows import check_rows
 
 NOBODY = 65534
@@ -121,6 +122,8 @@ class TestOpening:
             )
         with closing(sqlite3.connect(path)) as older:
             older.execute("DROP INDEX passage_item")
+            older.execute("DROP TABLE entity_vector")
+            older.execute("DROP TABLE vector_size")
             older.execute("PRAGMA user_version = 1")
             older.executemany(
                 "UPDATE passage SET path = ? WHERE id = ?",
@@ -141,6 +144,42 @@ class TestOpening:
                 "EXPLAIN QUERY PLAN SELECT t FROM passage WHERE ns = 1 AND path = '' AND key = 'k'"
             ).fetchall()
         assert "passage_item" in plan[0][3]
+
+    def test_a_file_of_the_second_version_is_brought_up_to_date(self, path: Path) -> None:
+        """It had neither vectors of entities nor sizes, which are those of its vectors."""
+        told = [
+            prepared("1", "[Ann] ran", vectors=(vector(0, b"four"), vector(0, b"12", model="n"))),
+            prepared("2", "[Bo] sat", vectors=(vector(0, b"more"),), entities=(entity("a", "A"),)),
+        ]
+        with closing(SQLiteStore(path)) as store:
+            store.apply("n", told)
+            store.apply("other", [prepared("1", "[Ann] ran", vectors=(vector(0, b"xx"),))])
+            with store.reader("n", Horizon()) as reader:
+                before = list(reader.dump())
+        with closing(sqlite3.connect(path)) as older:
+            older.execute("DROP TABLE entity_vector")
+            older.execute("DROP TABLE vector_size")
+            older.execute("PRAGMA user_version = 2")
+            older.commit()
+        for _ in range(2):
+            with closing(SQLiteStore(path)) as store:
+                with store.reader("n", Horizon()) as reader:
+                    assert list(reader.dump()) == before
+                    sizes = [reader.vector_size(model) for model in ("m", "n", "o")]
+                    assert sizes == [4, 2, None]
+                    assert reader.entity_vectors(model="m") == {}
+                with store.reader("other", Horizon()) as reader:
+                    assert reader.vector_size("m") == 2
+                with pytest.raises(DimensionError):
+                    store.apply("n", [prepared("3", "[Cy]", vectors=(vector(0, b"no"),))])
+        with closing(SQLiteStore(path)) as store:
+            brought = (entity("a", "A", vectors={"m": b"5678"}),)
+            store.apply("n", [PreparedUpdate(id="1", text=None, entities=brought)])
+            with store.reader("n", Horizon()) as reader:
+                assert reader.entity_vectors(model="m") == {"a": b"5678"}
+        with closing(sqlite3.connect(path)) as newer:
+            assert newer.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+            check_rows(newer)
 
     def test_the_file_is_damaged(self, path: Path) -> None:
         fill(path, 500)

@@ -24,6 +24,7 @@ from recallm.model import (
     Summary,
 )
 from recallm.stores.base import Applied
+from recallm.stores.sqlite.applying import apply_updates
 from recallm.stores.sqlite.archive import restored
 from recallm.stores.sqlite.codec import microseconds, pack, timestamp_text
 from recallm.stores.sqlite.connections import Connections
@@ -37,7 +38,7 @@ from recallm.stores.sqlite.lookup import fetch_from
 from recallm.stores.sqlite.memory import MemoryConnections
 from recallm.stores.sqlite.reading import SQLiteReader
 from recallm.stores.sqlite.totals import context_version
-from recallm.stores.sqlite.writing import apply_updates, open_namespace
+from recallm.stores.sqlite.writing import open_namespace
 
 __all__ = ["SQLiteStore"]
 

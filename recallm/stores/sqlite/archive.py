@@ -28,6 +28,7 @@ from recallm.stores.sqlite.codec import pack, read_path, unpack, unpack_mentions
 from recallm.stores.sqlite.entities import check_all_known
 from recallm.stores.sqlite.evidence import quads
 from recallm.stores.sqlite.lookup import Fetch, fetch_by
+from recallm.stores.sqlite.sizes import VectorSizes
 from recallm.stores.sqlite.writing import (
     Numbered,
     create_namespace,
@@ -158,22 +159,35 @@ def _neighbours(pairs: str, names: dict[int, str]) -> tuple[Neighbours, ...]:
 
 
 def _entities(fetch: Fetch, span: tuple[int, int, int]) -> dict[int, list[EntityUpsert]]:
-    """The entities that each t is evidence of; the properties stand at the latest evidence."""
-    found: dict[int, list[EntityUpsert]] = {}
-    for id, type, name, label, kind, properties, at, latest in fetch(
-        "SELECT e.id, e.type, c.name, e.label, e.kind, e.properties, v.at,"
-        " (SELECT max(at) FROM entity_evidence q WHERE q.ns = v.ns AND q.entity = v.entity)"
+    """The entities that each t is evidence of; properties and vectors stand at the latest
+    evidence."""
+    rows = fetch(
+        "SELECT e.number, e.id, e.type, coalesce(c.name, ''), e.label, e.kind, e.properties, v.at,"
+        " v.at = (SELECT max(at) FROM entity_evidence q WHERE q.ns = v.ns AND q.entity = v.entity)"
         " FROM entity_evidence v JOIN entity e ON e.number = v.entity"
-        " JOIN concept c ON c.id = e.concept WHERE v.ns = ? AND v.at >= ? AND v.at < ?"
+        " LEFT JOIN concept c ON c.id = e.concept WHERE v.ns = ? AND v.at >= ? AND v.at < ?"
         " ORDER BY e.id, v.at",
         span,
+    )
+    vectors: dict[int, dict[str, bytes]] = {}
+    for number, model, blob in sorted(
+        fetch_by(
+            fetch,
+            "SELECT entity, model, blob FROM entity_vector WHERE ns = ? AND entity IN",
+            {row[0] for row in rows if row[-1]},
+            lead=(span[0],),
+        )
     ):
+        vectors.setdefault(number, {})[model] = blob
+    found: dict[int, list[EntityUpsert]] = {}
+    for number, id, type, name, label, kind, properties, at, is_latest in rows:
         found.setdefault(at >> 20, []).append(
             EntityUpsert(
                 id=id,
                 type=type,
                 concept=ConceptMention(name=name, label=label, kind=kind),
-                properties=json.loads(properties) if at == latest else empty_mapping(),
+                properties=json.loads(properties) if is_latest else empty_mapping(),
+                vectors=vectors.get(number, empty_mapping()) if is_latest else empty_mapping(),
                 position=at & NO_POSITION,
             )
         )
@@ -216,6 +230,7 @@ def restored(
             argument="namespace",
         )
     ns = create_namespace(connection, namespace) if found is None else found[0]
+    sizes = VectorSizes(connection, ns)
     written = 0
     latest = 0
     waiting: list[Numbered] = []
@@ -227,12 +242,15 @@ def restored(
             None, (), (),
         ):  # fmt: skip
             latest = _next_t(latest, record)
+            sizes.check(record)
             digest = "" if record.text is None else text_digest(record.text)
             waiting.append((latest, record, digest))
             written += 1
         if waiting and (record is None or len(waiting) == _CHUNK):
-            write_updates(connection, ns, waiting, late_entities=True)
+            brought = [(t, it) for t, it, _ in waiting if it.entities or it.triplets]
+            write_updates(connection, ns, waiting, brought, late_entities=True)
             waiting.clear()
+    sizes.write(ns)
     check_all_known(connection, ns)
     for summary in summaries:
         _write_summary(connection, ns, summary)

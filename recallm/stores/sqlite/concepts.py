@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from recallm.model import statement_key
 from recallm.stores.sqlite.codec import unpack_mentions
 
-__all__ = ["first_label", "is_touched", "recount_updates", "settle_concepts"]
+__all__ = ["add_update", "first_label", "is_touched", "recount_updates", "settle_concepts"]
 
 
 def is_touched(connection: sqlite3.Connection, ns: int, concept: int, t_index: int) -> bool:
@@ -22,6 +22,24 @@ def is_touched(connection: sqlite3.Connection, ns: int, concept: int, t_index: i
         (ns, concept, *span, ns, concept, *span),
     ).fetchone()
     return bool(touched)
+
+
+def add_update(connection: sqlite3.Connection, ns: int, concept: int, t_index: int | None) -> None:
+    """Count the update ``t_index`` (None: one that is counted already) by which an entity came to
+    touch a concept, and put its label right where only entities touch it."""
+    if t_index is not None:
+        connection.execute(
+            "UPDATE concept SET updates = updates + 1, t_index = max(t_index, ?) WHERE id = ?",
+            (t_index, concept),
+        )
+    (statements,) = connection.execute(
+        "SELECT statements FROM concept WHERE id = ?", (concept,)
+    ).fetchone()
+    if statements == 0:
+        connection.execute(
+            "UPDATE concept SET label = ?, kind = ? WHERE id = ?",
+            (*_first_entity_label(connection, ns, concept), concept),
+        )
 
 
 def settle_concepts(
@@ -66,10 +84,14 @@ def first_label(
         for mention in unpack_mentions(row[0]):
             if mention.name == name:
                 return mention.label, mention.kind
+    return _first_entity_label(connection, ns, concept)
+
+
+def _first_entity_label(connection: sqlite3.Connection, ns: int, concept: int) -> tuple[str, str]:
     label: tuple[str, str] = connection.execute(
-        "SELECT e.label, e.kind FROM entity e JOIN entity_evidence v"
-        " ON v.ns = e.ns AND v.entity = e.number WHERE e.ns = ? AND e.concept = ?"
-        " ORDER BY v.at >> 20, e.id LIMIT 1",
+        "SELECT label, kind FROM entity e WHERE ns = ? AND concept = ? ORDER BY"
+        " (SELECT min(at) FROM entity_evidence v WHERE v.ns = e.ns AND v.entity = e.number) >> 20,"
+        " id LIMIT 1",
         (ns, concept),
     ).fetchone()
     return label
@@ -79,8 +101,9 @@ def _settle(connection: sqlite3.Connection, ns: int, concept: int, lost: int) ->
     name, latest = connection.execute(
         "SELECT name, max("
         " coalesce((SELECT max(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id), -1),"
-        " coalesce((SELECT max(v.at) FROM entity e JOIN entity_evidence v"
-        "  ON v.ns = e.ns AND v.entity = e.number WHERE e.ns = c.ns AND e.concept = c.id), -1))"
+        " coalesce((SELECT max((SELECT max(at) FROM entity_evidence v"
+        "   WHERE v.ns = e.ns AND v.entity = e.number))"
+        "  FROM entity e WHERE e.ns = c.ns AND e.concept = c.id), -1))"
         " FROM concept c WHERE id = ?",
         (concept,),
     ).fetchone()

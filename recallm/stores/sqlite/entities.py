@@ -9,10 +9,14 @@ from collections.abc import Collection, Iterable
 from recallm.errors import UnknownEntityError
 from recallm.model import ConceptMention, EntityUpsert, PreparedUpdate, TripletUpsert, statement_key
 from recallm.stores.sqlite.codec import json_text
-from recallm.stores.sqlite.concepts import is_touched, recount_updates
+from recallm.stores.sqlite.concepts import add_update, is_touched, recount_updates
 from recallm.stores.sqlite.lookup import inserted
+from recallm.stores.sqlite.schema import NO_CONCEPT
 
-__all__ = ["EntityBatch", "check_all_known", "delete_entities", "delete_triplets"]
+__all__ = ["Brought", "EntityBatch", "check_all_known", "delete_entities", "delete_triplets"]
+
+Brought = tuple[int, PreparedUpdate]
+"""A t, and an update whose entities and triplets are evidence at it."""
 
 _UNKNOWN = 0
 """The concept of an entity that a triplet names before its own upsert comes (in an archive)."""
@@ -37,13 +41,13 @@ class EntityBatch:
         self._concepts = dict(concepts)
         self._late_entities = late_entities
 
-    def write(self, updates: Iterable[tuple[int, PreparedUpdate]]) -> None:
-        """Write all entities and triplets of ``updates``, (t, update) ascending.
+    def write(self, brought: Iterable[Brought]) -> None:
+        """Write all entities and triplets, in this order, which need not be that of t.
 
         Raises:
             UnknownEntityError: a triplet names an entity that does not exist.
         """
-        for t_index, update in updates:
+        for t_index, update in brought:
             for entity in update.entities:
                 self._write_entity(t_index, entity)
             for triplet in update.triplets:
@@ -62,7 +66,7 @@ class EntityBatch:
         else:
             number = row[0]
             merged = {**json.loads(row[2]), **upsert.properties}
-        touched = is_touched(self._connection, self._ns, concept, t_index)
+        touched = concept != NO_CONCEPT and is_touched(self._connection, self._ns, concept, t_index)
         self._connection.execute(
             "UPDATE entity SET type = ?, concept = ?, label = ?, kind = ?, properties = ?"
             " WHERE number = ?",
@@ -73,20 +77,21 @@ class EntityBatch:
             "INSERT OR IGNORE INTO entity_evidence VALUES (?, ?, ?)",
             (self._ns, number, statement_key(t_index, upsert.position)),
         )
-        if before not in (_UNKNOWN, concept) and recount_updates(
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO entity_vector VALUES (?, ?, ?, ?)",
+            [(self._ns, number, model, blob) for model, blob in upsert.vectors.items()],
+        )
+        if before not in (_UNKNOWN, NO_CONCEPT, concept) and recount_updates(
             self._connection, self._ns, before
         ):
             self._concepts = {name: id for name, id in self._concepts.items() if id != before}
-        (statements,) = self._connection.execute(
-            "SELECT statements FROM concept WHERE id = ?", (concept,)
-        ).fetchone()
-        if before != concept or statements == 0:
+        if concept == NO_CONCEPT:
+            return
+        if before not in (_UNKNOWN, concept):
             recount_updates(self._connection, self._ns, concept)
-        elif not touched:
-            self._connection.execute(
-                "UPDATE concept SET updates = updates + 1, t_index = max(t_index, ?) WHERE id = ?",
-                (t_index, concept),
-            )
+        else:
+            # The entity brings no evidence from elsewhere.
+            add_update(self._connection, self._ns, concept, None if touched else t_index)
 
     def _write_triplet(self, t_index: int, upsert: TripletUpsert) -> None:
         subject, object = self._entity(upsert.subject), self._entity(upsert.object)
@@ -133,6 +138,8 @@ class EntityBatch:
         )
 
     def _concept(self, mention: ConceptMention) -> int:
+        if not mention.name:
+            return NO_CONCEPT
         if mention.name not in self._concepts:
             row = self._connection.execute(
                 "SELECT id FROM concept WHERE ns = ? AND name = ?", (self._ns, mention.name)
@@ -165,7 +172,7 @@ def check_all_known(connection: sqlite3.Connection, ns: int) -> None:
 def delete_entities(
     connection: sqlite3.Connection, ns: int, numbers: Collection[int]
 ) -> tuple[dict[int, set[int]], int]:
-    """Delete entities with their evidence and their triplets.
+    """Delete entities with their evidence, their vectors and their triplets.
 
     Returns what they touched (concept → t), for ``settle_concepts``, and how many triplets went.
     """
@@ -178,7 +185,8 @@ def delete_entities(
         for (at,) in connection.execute(
             "SELECT at FROM entity_evidence WHERE ns = ? AND entity = ?", (ns, number)
         ):
-            touched.setdefault(concept, set()).add(at >> 20)
+            if concept != NO_CONCEPT:
+                touched.setdefault(concept, set()).add(at >> 20)
         triplets.update(
             row[0]
             for row in connection.execute(
@@ -188,6 +196,7 @@ def delete_entities(
             )
         )
         connection.execute("DELETE FROM entity_evidence WHERE ns = ? AND entity = ?", (ns, number))
+        connection.execute("DELETE FROM entity_vector WHERE ns = ? AND entity = ?", (ns, number))
         connection.execute("DELETE FROM entity WHERE number = ?", (number,))
     delete_triplets(connection, ns, triplets)
     return touched, len(triplets)

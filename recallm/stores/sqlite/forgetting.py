@@ -15,7 +15,7 @@ from recallm.stores.sqlite.concepts import settle_concepts
 from recallm.stores.sqlite.entities import delete_entities, delete_triplets
 from recallm.stores.sqlite.evidence import Pair, hide_relations, pairs_of, quads
 from recallm.stores.sqlite.lookup import fetch_by, fetch_from
-from recallm.stores.sqlite.schema import TABLES
+from recallm.stores.sqlite.schema import NO_CONCEPT, TABLES
 from recallm.stores.sqlite.selecting import select
 from recallm.stores.sqlite.sessions import (
     derive_again,
@@ -323,6 +323,8 @@ class _Forgetting:
                 "DELETE FROM " + table + " WHERE ns = ? AND at >= ? AND at < ?", span
             )
         for _, concept, at in entities:
+            if concept == NO_CONCEPT:
+                continue
             self._lost.touches.setdefault(concept, set()).add(at >> 20)
         bare = [n for (n,) in triplets if not self._has_evidence("triplet", n)]
         delete_triplets(self._connection, self._ns, bare)

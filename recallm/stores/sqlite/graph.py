@@ -1,4 +1,4 @@
-"""Entities and triplets within a view."""
+"""Entities with their vectors, and triplets, within a view."""
 
 from __future__ import annotations
 
@@ -10,32 +10,54 @@ from recallm.model import Entity, Triplet
 from recallm.stores.sqlite.lookup import fetch_by
 from recallm.stores.sqlite.view import View
 
-__all__ = ["read_entities", "read_triplets"]
+__all__ = ["read_entities", "read_entity_vectors", "read_triplets", "read_vector_size"]
+
+
+_ENTITY_SOURCE: LiteralString = (
+    "SELECT number, (SELECT p.id FROM entity_evidence v CROSS JOIN passage p"
+    "  ON p.row = (n.ns << 32) + (v.at >> 20) WHERE v.ns = n.ns AND v.entity = n.number{seen}"
+    "  ORDER BY v.at DESC LIMIT 1) FROM entity n WHERE number IN"
+)
+_TRIPLET_SOURCE = _ENTITY_SOURCE.replace("entity", "triplet")
+
+_ENTITIES_OF: LiteralString = (
+    "SELECT v.entity FROM passage CROSS JOIN entity_evidence v INDEXED BY entity_evidence_at"
+    " ON v.ns = passage.ns AND v.at >= passage.t << 20 AND v.at < (passage.t + 1) << 20"
+    " WHERE passage.ns = ? AND passage.id IN"
+)
+_TRIPLETS_OF = _ENTITIES_OF.replace("entity", "triplet")
 
 
 def read_entities(
-    view: View, ids: Collection[str] | None, concepts: Collection[str] | None
+    view: View,
+    ids: Collection[str] | None,
+    concepts: Collection[str] | None,
+    passages: Collection[str] | None,
 ) -> list[Entity]:
     """``GraphReader.entities``."""
     columns: LiteralString = (
-        "SELECT e.id, e.type, e.label, c.name, e.properties, max(v.at) >> 20,"
-        " count(DISTINCT v.at >> 20) FROM entity e JOIN concept c ON c.id = e.concept"
+        "SELECT e.number, e.id, e.type, e.label, coalesce(c.name, ''), e.properties,"
+        " max(v.at) >> 20, count(DISTINCT v.at >> 20)"
+        " FROM entity e LEFT JOIN concept c ON c.id = e.concept"
         " JOIN entity_evidence v ON v.ns = e.ns AND v.entity = e.number WHERE e.ns = ?"
     )
     after: LiteralString = view.seen + " GROUP BY e.number"
-    rows: list[tuple[Any, ...]] = []
-    if ids is None and concepts is None:
-        rows = view.rows(columns + after, (view.ns, *view.seen_values))
+    conditions: list[tuple[LiteralString, Collection[object]]] = []
     if ids is not None:
-        rows += fetch_by(
-            view.rows, columns + " AND e.id IN", set(ids), after,
-            lead=(view.ns,), tail=view.seen_values,
-        )  # fmt: skip
+        conditions.append((" AND e.id IN", set(ids)))
     if concepts is not None:
+        conditions.append((" AND e.concept IN", view.ids("concept", concepts).values()))
+    if passages is not None:
+        conditions.append((" AND e.number IN", _of_passages(view, _ENTITIES_OF, passages)))
+    rows: list[tuple[Any, ...]] = []
+    for condition, values in conditions:
         rows += fetch_by(
-            view.rows, columns + " AND e.concept IN", view.ids("concept", concepts).values(), after,
-            lead=(view.ns,), tail=view.seen_values,
-        )  # fmt: skip
+            view.rows, columns + condition, values, after, lead=(view.ns,), tail=view.seen_values
+        )
+    if not conditions:
+        rows = view.rows(columns + after, (view.ns, *view.seen_values))
+    found = {row[0]: row for row in rows}
+    sources = _sources(view, _ENTITY_SOURCE, found)
     return [
         Entity(
             id=id,
@@ -45,9 +67,59 @@ def read_entities(
             properties=json.loads(properties),
             t_index=t_index,
             updates=updates,
+            source=sources[number],
         )
-        for id, type, label, concept, properties, t_index, updates in sorted(set(rows))
+        for number, id, type, label, concept, properties, t_index, updates in sorted(
+            found.values(), key=lambda row: row[1]
+        )
     ]
+
+
+def read_entity_vectors(view: View, ids: Collection[str] | None, model: str) -> dict[str, bytes]:
+    """``GraphReader.entity_vectors``."""
+    shown: LiteralString = ""
+    if not view.is_present:
+        shown = (
+            " AND EXISTS (SELECT 1 FROM entity_evidence v"
+            " WHERE v.ns = e.ns AND v.entity = e.number" + view.seen + ")"
+        )
+    if ids is None:
+        rows = view.rows(
+            "SELECT e.id, w.blob FROM entity_vector w CROSS JOIN entity e ON e.number = w.entity"
+            " WHERE w.ns = ? AND w.model = ?" + shown,
+            (view.ns, model, *view.seen_values),
+        )
+    else:
+        rows = fetch_by(
+            view.rows,
+            "SELECT e.id, w.blob FROM entity e CROSS JOIN entity_vector w"
+            " ON w.ns = e.ns AND w.entity = e.number WHERE e.ns = ? AND w.model = ? AND e.id IN",
+            set(ids),
+            shown,
+            lead=(view.ns, model),
+            tail=view.seen_values,
+        )
+    return dict(sorted(rows))
+
+
+def read_vector_size(view: View, model: str) -> int | None:
+    """``GraphReader.vector_size``."""
+    rows = view.rows("SELECT size FROM vector_size WHERE ns = ? AND model = ?", (view.ns, model))
+    return rows[0][0] if rows else None
+
+
+def _sources(view: View, sql: LiteralString, numbers: Collection[int]) -> dict[int, str | None]:
+    """Number → the latest visible passage that brought it."""
+    text: LiteralString = sql.replace("{seen}", view.seen)
+    return dict(fetch_by(view.rows, text, numbers, lead=view.seen_values))
+
+
+def _of_passages(view: View, sql: LiteralString, passages: Collection[str]) -> set[int]:
+    """The numbers of what the updates of these visible passages brought."""
+    rows = fetch_by(
+        view.rows, sql, set(passages), view.passed, lead=(view.ns,), tail=view.passed_values
+    )
+    return {number for (number,) in rows}
 
 
 def read_triplets(
@@ -56,9 +128,10 @@ def read_triplets(
     predicates: Collection[str] | None,
     objects: Collection[str] | None,
     ends: Collection[str] | None,
+    passages: Collection[str] | None,
 ) -> list[Triplet]:
     """``GraphReader.triplets``."""
-    chosen = _chosen(view, subjects, predicates, objects, ends)
+    chosen = _chosen(view, subjects, predicates, objects, ends, passages)
     involved = {number for _, s, _, o, _ in chosen for number in (s, o)}
     ids = dict(
         fetch_by(
@@ -81,6 +154,7 @@ def read_triplets(
             tail=view.seen_values,
         )
     }
+    sources = _sources(view, _TRIPLET_SOURCE, evidence)
     triplets = [
         Triplet(
             subject=ids[subject],
@@ -89,6 +163,7 @@ def read_triplets(
             properties=json.loads(properties),
             strength=evidence[number][0],
             t_index=evidence[number][1],
+            source=sources[number],
         )
         for number, subject, predicate, object, properties in chosen
         if number in evidence and subject in ids and object in ids
@@ -102,6 +177,7 @@ def _chosen(
     predicates: Collection[str] | None,
     objects: Collection[str] | None,
     ends: Collection[str] | None,
+    passages: Collection[str] | None,
 ) -> set[tuple[Any, ...]]:
     """(number, subject, predicate, object, properties) of the triplets that meet the conditions,
     found by the one that an index answers best."""
@@ -116,7 +192,10 @@ def _chosen(
     by_object: LiteralString = columns + " AND object IN"
     lead = (view.ns,)
     rows: list[tuple[Any, ...]]
-    if (numbers := named["subject"]) is not None:
+    if passages is not None:
+        brought = _of_passages(view, _TRIPLETS_OF, passages)
+        rows = fetch_by(view.rows, columns + " AND number IN", brought, lead=lead)
+    elif (numbers := named["subject"]) is not None:
         rows = fetch_by(view.rows, by_subject, numbers, lead=lead)
     elif (numbers := named["object"]) is not None:
         rows = fetch_by(view.rows, by_object, numbers, lead=lead)

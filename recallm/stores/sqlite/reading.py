@@ -30,7 +30,12 @@ from recallm.model import (
 from recallm.stores.sqlite.archive import dumped
 from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions, unpack_timestamp
 from recallm.stores.sqlite.connections import Snapshot
-from recallm.stores.sqlite.graph import read_entities, read_triplets
+from recallm.stores.sqlite.graph import (
+    read_entities,
+    read_entity_vectors,
+    read_triplets,
+    read_vector_size,
+)
 from recallm.stores.sqlite.lookup import fetch_by
 from recallm.stores.sqlite.passages import read_item, read_passage, read_passages, read_paths
 from recallm.stores.sqlite.relations import among, newest_relations, relation_count
@@ -225,10 +230,14 @@ class SQLiteReader:
         return summaries_in_force(self._view, names)
 
     def entities(
-        self, ids: Collection[str] | None = None, *, concepts: Collection[str] | None = None
+        self,
+        ids: Collection[str] | None = None,
+        *,
+        concepts: Collection[str] | None = None,
+        passages: Collection[str] | None = None,
     ) -> list[Entity]:
         """See ``GraphReader.entities``."""
-        return read_entities(self._view, ids, concepts)
+        return read_entities(self._view, ids, concepts, passages)
 
     def triplets(
         self,
@@ -237,9 +246,10 @@ class SQLiteReader:
         predicates: Collection[str] | None = None,
         objects: Collection[str] | None = None,
         ends: Collection[str] | None = None,
+        passages: Collection[str] | None = None,
     ) -> list[Triplet]:
         """See ``GraphReader.triplets``."""
-        return read_triplets(self._view, subjects, predicates, objects, ends)
+        return read_triplets(self._view, subjects, predicates, objects, ends, passages)
 
     def corpus(self) -> CorpusSize:
         """See ``GraphReader.corpus``."""
@@ -288,6 +298,16 @@ class SQLiteReader:
             )
         )
 
+    def entity_vectors(
+        self, ids: Collection[str] | None = None, *, model: str
+    ) -> Mapping[str, bytes]:
+        """See ``GraphReader.entity_vectors``."""
+        return read_entity_vectors(self._view, ids, model)
+
+    def vector_size(self, model: str) -> int | None:
+        """See ``GraphReader.vector_size``."""
+        return read_vector_size(self._view, model)
+
     def context_version(self, name: str) -> ContextVersion | None:
         """See ``GraphReader.context_version``."""
         return context_version(self._rows, self._ns, name)
@@ -304,8 +324,11 @@ class SQLiteReader:
         else:
             names = [row.name for row in concept_rows(view, None, None)]
             concepts = len(names)
-            entities = len(read_entities(view, None, None))
-            triplets = len(read_triplets(view, None, None, None, None))
+            entities = self._count(
+                "SELECT count(DISTINCT entity) FROM entity_evidence WHERE ns = ?" + view.seen,
+                view.seen_values,
+            )
+            triplets = len(read_triplets(view, None, None, None, None, None))
             summaries = len(summaries_in_force(view, names))
         return Stats(
             t_index=view.t_index,

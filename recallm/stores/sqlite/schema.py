@@ -14,6 +14,9 @@ The namespace is the first part of every key. A column ``at`` is a statement's k
   said before and after is found in one index either way.
 * ``passage.row`` is ``ns << 32 | t``: the passages of many statements are read without an index.
 * ``passage.path`` has a mark after each part, so that what is below a path is a range.
+* ``entity.concept`` is ``NO_CONCEPT`` for an entity that stands on none: ``concept`` has no row
+  of it.
+* ``vector_size`` is of ``vector`` and ``entity_vector`` together, and outlives their rows.
 * ``passage.pairs`` holds the neighbour pairs as they were given: flat (a, b, earlier, later).
 """
 
@@ -28,6 +31,7 @@ from recallm.stores.sqlite.codec import path_text, unpack
 
 __all__ = [
     "MAX_T",
+    "NO_CONCEPT",
     "TABLES",
     "check_schema",
     "create_schema",
@@ -40,6 +44,8 @@ __all__ = [
 MAX_T = (1 << 32) - 1
 """The last t of a namespace: a passage's row has room for no more."""
 
+NO_CONCEPT = -1
+
 _APPLICATION_ID = 0x52634C4D  # "RcLM"
 
 TABLES: tuple[LiteralString, ...] = (
@@ -50,9 +56,11 @@ TABLES: tuple[LiteralString, ...] = (
     "evidence",
     "neighbour",
     "vector",
+    "vector_size",
     "summary",
     "entity",
     "entity_evidence",
+    "entity_vector",
     "triplet",
     "triplet_evidence",
     "concept",
@@ -62,6 +70,15 @@ TABLES: tuple[LiteralString, ...] = (
 """Every table that holds what a namespace was told; all have a column ``ns``."""
 
 _ITEMS = "CREATE INDEX passage_item ON passage (ns, path, key) WHERE key IS NOT NULL;"
+
+_VECTORS = """
+CREATE TABLE entity_vector (
+    ns INTEGER NOT NULL, entity INTEGER NOT NULL, model TEXT NOT NULL, blob BLOB NOT NULL,
+    PRIMARY KEY (ns, entity, model));
+CREATE TABLE vector_size (
+    ns INTEGER NOT NULL, model TEXT NOT NULL, size INTEGER NOT NULL,
+    PRIMARY KEY (ns, model)) WITHOUT ROWID;
+"""
 
 _SCHEMA = f"""
 CREATE TABLE namespace (
@@ -143,7 +160,7 @@ CREATE TABLE triplet_evidence (
     ns INTEGER NOT NULL, triplet INTEGER NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (ns, triplet, at)) WITHOUT ROWID;
 CREATE INDEX triplet_evidence_at ON triplet_evidence (ns, at);
-"""
+{_VECTORS}"""
 
 
 def passage_row(ns: int, t_index: int) -> int:
@@ -160,9 +177,7 @@ def is_empty_file(connection: sqlite3.Connection) -> bool:
 
 def create_schema(connection: sqlite3.Connection) -> None:
     """Create every table; inside the caller's transaction."""
-    for statement in _SCHEMA.split(";\n"):
-        if statement.strip():
-            connection.execute(statement)
+    _execute(connection, _SCHEMA)
     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
@@ -183,7 +198,19 @@ def upgrade_schema(connection: sqlite3.Connection) -> None:
             "UPDATE passage SET path = ? WHERE row = ?",
             [(path_text(unpack(path)), row) for row, path in packed],
         )
+    if version < SCHEMA_VERSION:
+        _execute(connection, _VECTORS)
+        connection.execute(
+            "INSERT INTO vector_size SELECT ns, model, length(blob) FROM"
+            " (SELECT ns, model, blob, min(at) FROM vector GROUP BY ns, model)"
+        )
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _execute(connection: sqlite3.Connection, script: str) -> None:
+    for statement in script.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
 
 
 def check_schema(connection: sqlite3.Connection, name: str) -> None:

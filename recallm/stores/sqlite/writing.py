@@ -1,4 +1,4 @@
-"""Writing knowledge updates, a batch at a time.
+"""Writing new knowledge updates, a batch at a time.
 
 Rows are gathered in Python, names become ids by a few set look-ups, and each table is written by
 one ``executemany`` in key order: a batch touches each page once.
@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from recallm.errors import ConflictError, InvalidInputError, StoreError
-from recallm.model import ExtractedStatement, PreparedUpdate, statement_key, text_digest
-from recallm.stores.base import Applied
+from recallm.errors import InvalidInputError, StoreError
+from recallm.model import ExtractedStatement, PreparedUpdate, statement_key
 from recallm.stores.sessions import next_derived_session, session_key_of
 from recallm.stores.sqlite.codec import (
     json_text,
@@ -25,13 +24,13 @@ from recallm.stores.sqlite.codec import (
     read_timestamp,
     timestamp_text,
 )
-from recallm.stores.sqlite.entities import EntityBatch
+from recallm.stores.sqlite.entities import Brought, EntityBatch
 from recallm.stores.sqlite.evidence import show_relations
 from recallm.stores.sqlite.lookup import fetch_by, fetch_from, inserted
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.sessions import write_session_sizes
 
-__all__ = ["Numbered", "apply_updates", "create_namespace", "open_namespace", "write_updates"]
+__all__ = ["Numbered", "create_namespace", "open_namespace", "write_updates"]
 
 Numbered = tuple[int, PreparedUpdate, str]
 """A t, its update, and the digest of its text ('' where there is none)."""
@@ -45,95 +44,6 @@ def open_namespace(connection: sqlite3.Connection, namespace: str) -> tuple[int,
     return row
 
 
-def apply_updates(
-    connection: sqlite3.Connection,
-    namespace: str,
-    updates: Sequence[PreparedUpdate],
-    forget: Callable[[int, set[int]], object],
-) -> list[Applied]:
-    """``GraphStore.apply`` inside a write transaction. ``forget`` takes the updates at these t of
-    a namespace, by its id, away: what an item takes the place of."""
-    found = open_namespace(connection, namespace)
-    ns, t_index = found if found is not None else (0, 0)
-    items = _Items(connection, ns, updates)
-    known: dict[str, tuple[int, str]] = {
-        id: (t, digest)
-        for id, t, digest in fetch_by(
-            fetch_from(connection),
-            "SELECT id, t, digest FROM passage WHERE ns = ? AND id IN",
-            {update.id for update in updates if update.text is not None},
-            lead=(ns,),
-        )
-    }
-    applied: list[Applied] = []
-    fresh: list[Numbered] = []
-    conflict: ConflictError | None = None
-    for index, update in enumerate(updates):
-        digest = ""
-        if update.text is not None:
-            digest = text_digest(update.text)
-            if update.id in known:
-                t, stored = known[update.id]
-                if stored != digest:
-                    conflict = ConflictError(update.id, index=index)
-                    break
-                applied.append(Applied(t_index=t, duplicate=True))
-                continue
-            if replaced := items.replaced_by(update, t_index + 1):
-                # Written first, what the batch itself brought is forgotten as it would be later.
-                if fresh:
-                    ns = _write_fresh(connection, namespace, ns, fresh)
-                    fresh = []
-                forget(ns, set(replaced))
-                for id in replaced.values():
-                    known.pop(id, None)
-        t_index += 1
-        if update.text is not None:
-            known[update.id] = (t_index, digest)
-        fresh.append((t_index, update, digest))
-        applied.append(Applied(t_index=t_index))
-    if fresh:
-        _write_fresh(connection, namespace, ns, fresh)
-    if conflict is not None:
-        # Only now: what an earlier update does wrong is said first.
-        raise conflict
-    return applied
-
-
-class _Items:
-    """Which updates keep an item under the keys that a batch writes to."""
-
-    def __init__(
-        self, connection: sqlite3.Connection, ns: int, updates: Sequence[PreparedUpdate]
-    ) -> None:
-        places = {(path_text(it.path), it.key) for it in updates if it.key is not None}
-        self._kept: dict[tuple[str, str], dict[int, str]] = {}
-        for path, key in places if ns else ():
-            rows = connection.execute(
-                "SELECT t, id FROM passage WHERE ns = ? AND path = ? AND key = ?", (ns, path, key)
-            )
-            self._kept[path, str(key)] = dict(rows.fetchall())
-
-    def replaced_by(self, update: PreparedUpdate, t_index: int) -> dict[int, str]:
-        """The passage ids, by their t, of what ``update`` takes the place of, once."""
-        if update.key is None:
-            return {}
-        place = (path_text(update.path), update.key)
-        replaced = self._kept.get(place, {})
-        self._kept[place] = {t_index: update.id}
-        return replaced
-
-
-def _write_fresh(
-    connection: sqlite3.Connection, namespace: str, ns: int, fresh: list[Numbered]
-) -> int:
-    """Write new updates, and the counter; the namespace's id, which 0 stood for if it is new."""
-    ns = ns or create_namespace(connection, namespace)
-    write_updates(connection, ns, fresh)
-    connection.execute("UPDATE namespace SET t = ? WHERE id = ?", (fresh[-1][0], ns))
-    return ns
-
-
 def create_namespace(connection: sqlite3.Connection, namespace: str) -> int:
     """A new row for ``namespace``; its id."""
     return inserted(connection, "INSERT INTO namespace (name, t) VALUES (?, 0)", (namespace,))
@@ -142,15 +52,21 @@ def create_namespace(connection: sqlite3.Connection, namespace: str) -> int:
 def write_updates(
     connection: sqlite3.Connection,
     ns: int,
-    updates: Iterable[Numbered],
+    updates: Sequence[Numbered],
+    brought: Sequence[Brought],
     *,
     late_entities: bool = False,
 ) -> None:
-    """Write new updates; ``late_entities``: a triplet may come before its entities."""
-    listed = list(updates)
-    if listed and listed[-1][0] > MAX_T:
-        raise StoreError(f"a namespace holds at most {MAX_T} updates; go on in another one")
-    _Batch(connection, ns, listed, late_entities).write()
+    """Write new updates, then the entities and triplets that were ``brought``, by them or to
+    passages that are there, in this order; ``late_entities``: a triplet may come before its
+    entities."""
+    concepts: dict[str, int] = {}
+    if updates:
+        if updates[-1][0] > MAX_T:
+            raise StoreError(f"a namespace holds at most {MAX_T} updates; go on in another one")
+        concepts = _Batch(connection, ns, updates).write()
+    if brought:
+        EntityBatch(connection, ns, concepts, late_entities).write(brought)
 
 
 class _ConceptTotals:
@@ -171,16 +87,15 @@ class _Batch:
         self,
         connection: sqlite3.Connection,
         ns: int,
-        updates: list[Numbered],
-        late_entities: bool,
+        updates: Sequence[Numbered],
     ) -> None:
         self._connection = connection
         self._fetch = fetch_from(connection)
         self._ns = ns
         self._updates = updates
-        self._late_entities = late_entities
 
-    def write(self) -> None:
+    def write(self) -> dict[str, int]:
+        """Write all but entities and triplets; the concepts mentioned, name → id."""
         concepts = self._write_concepts()
         terms = self._write_terms()
         sessions = self._write_sessions()
@@ -191,9 +106,7 @@ class _Batch:
             for t, update, _ in self._updates
         ]
         show_relations(self._connection, self._ns, pairs)
-        if any(update.entities or update.triplets for _, update, _ in self._updates):
-            entities = EntityBatch(self._connection, self._ns, concepts, self._late_entities)
-            entities.write((t, update) for t, update, _ in self._updates)
+        return concepts
 
     def _write_concepts(self) -> dict[str, int]:
         """Write the totals of every concept that the updates mention; name → id."""
