@@ -1,0 +1,120 @@
+"""The asynchronous methods: they do and give what the others do."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from llama_index.core.graph_stores.types import EntityNode, PropertyGraphStore
+from llama_index.core.vector_stores.types import VectorStoreQuery
+
+from llama_index_recallm.testing.suite.base import (
+    PropertyGraphTests,
+    chunk,
+    draw,
+    ids,
+    lines,
+    related,
+    tell,
+    thing,
+    typed,
+)
+
+__all__ = ["AsyncTests"]
+
+
+class AsyncTests(PropertyGraphTests):
+    """Each beside its synchronous one."""
+
+    def test_aupsert_nodes(self, store: PropertyGraphStore) -> None:
+        """Nodes are upserted."""
+        asyncio.run(store.aupsert_nodes([thing("a", "CITY", n=1)]))
+        [node] = store.get(ids=["a"])
+        assert (node.label, node.properties) == ("CITY", {"n": 1})
+
+    def test_aupsert_relations(self, store: PropertyGraphStore) -> None:
+        """Relations are upserted."""
+        asyncio.run(store.aupsert_relations([related("a", "R", "b", n=1)]))
+        assert lines(store.get_triplets(ids=["a"])) == ["a R b"]
+
+    def test_aget(self, store: PropertyGraphStore) -> None:
+        """Nodes by properties and ids, in this order."""
+        store.upsert_nodes([thing("a", n=1), thing("b", n=1), thing("c", n=2)])
+        assert ids(asyncio.run(store.aget())) == ["a", "b", "c"]
+        assert ids(asyncio.run(store.aget({"n": 1}, ["a", "c"]))) == ["a"]
+        assert asyncio.run(store.aget(ids=[])) == []
+
+    def test_aget_triplets(self, store: PropertyGraphStore) -> None:
+        """Triplets by names, labels, properties and ids, in this order."""
+        draw(store, "a R b", "a Q b", "c R d")
+        assert lines(asyncio.run(store.aget_triplets())) == ["a Q b", "a R b", "c R d"]
+        assert lines(asyncio.run(store.aget_triplets(["a"], ["R"], None, ["b"]))) == ["a R b"]
+
+    def test_aget_rel_map(self, store: PropertyGraphStore) -> None:
+        """Depth, limit and ignored labels, in this order."""
+        draw(store, "a R b", "b R c", "c R d", "a Q e")
+        found = asyncio.run(store.aget_rel_map([thing("a")], 2, 5, ["Q"]))
+        assert lines(found) == ["a R b", "b R c"]
+        assert len(asyncio.run(store.aget_rel_map([thing("a")], 3, 1))) == 1
+
+    def test_aget_llama_nodes(self, store: PropertyGraphStore) -> None:
+        """Chunks, in the order of the ids."""
+        store.upsert_llama_nodes([chunk("c1", "one", page=1), chunk("c2", "two")])
+        asked = ["c2", "nobody", "c1"]
+        found = asyncio.run(store.aget_llama_nodes(asked))
+        assert [it.get_content() for it in found] == ["two", "one"]
+        assert found == store.get_llama_nodes(asked)
+
+    def test_adelete(self, store: PropertyGraphStore) -> None:
+        """By names, labels, properties and ids, in this order."""
+        draw(store, "a R b", "a Q b", "c R d")
+        asyncio.run(store.adelete(ids=[]))
+        assert len(store.get()) == 4
+        asyncio.run(store.adelete(None, ["Q"]))
+        assert lines(store.get_triplets()) == ["a R b", "c R d"]
+        asyncio.run(store.adelete(["a"]))
+        asyncio.run(store.adelete(ids=["c"]))
+        assert ids(store.get()) == ["b", "d"]
+
+    def test_adelete_llama_nodes(self, store: PropertyGraphStore) -> None:
+        """By node ids and documents, in this order; with what they alone brought."""
+        tell(store, "c1", "a R b", document="d1")
+        tell(store, "c2", "b R c", document="d2")
+        asyncio.run(store.adelete_llama_nodes(["nobody"]))
+        assert len(store.get()) == 5
+        asyncio.run(store.adelete_llama_nodes(["c1"]))
+        assert ids(store.get()) == ["b", "c", "c2"]
+        asyncio.run(store.adelete_llama_nodes(None, ["d2"]))
+        assert store.get() == []
+
+    def test_avector_query(self, vectors: PropertyGraphStore) -> None:
+        """Nodes and similarities."""
+        vectors.upsert_nodes([EntityNode(name=f"n{n}", embedding=[1.0, n]) for n in range(3)])
+        query = VectorStoreQuery(query_embedding=[1.0, 1.0], similarity_top_k=2)
+        nodes, scores = asyncio.run(vectors.avector_query(query))
+        again, others = vectors.vector_query(query)
+        assert [it.id for it in nodes] == [it.id for it in again]
+        assert nodes[0].id == "n1"
+        assert scores == others
+
+    def test_aget_schema(self, store: PropertyGraphStore) -> None:
+        """The schema, and as text."""
+        draw(store, "a R b")
+        assert typed(asyncio.run(store.aget_schema(True))) == typed(store.get_schema(True))
+        assert asyncio.run(store.aget_schema_str(True)) == store.get_schema_str(True)
+
+    def test_astructured_query(self, store: PropertyGraphStore) -> None:
+        """It is refused where the other is."""
+        if not store.supports_structured_queries:
+            with pytest.raises(NotImplementedError):
+                asyncio.run(store.astructured_query("MATCH (n) RETURN n"))
+
+    def test_side_by_side(self, store: PropertyGraphStore) -> None:
+        """What runs at the same time is all done."""
+
+        async def run() -> None:
+            calls = [store.aupsert_relations([related("hub", "R", f"n{n}")]) for n in range(10)]
+            await asyncio.gather(*calls, *(store.aget_rel_map([thing("hub")]) for _ in range(10)))
+
+        asyncio.run(run())
+        assert len(store.get_triplets(ids=["hub"])) == 10

@@ -1,0 +1,209 @@
+"""What the topics of the suite share: the fixtures, and a few ways to say things shortly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pytest
+from llama_index.core.graph_stores.types import (
+    TRIPLET_SOURCE_KEY,
+    ChunkNode,
+    EntityNode,
+    LabelledNode,
+    PropertyGraphStore,
+    Relation,
+    Triplet,
+)
+from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+
+__all__ = [
+    "PropertyGraphTests",
+    "chunk",
+    "chunk_of",
+    "draw",
+    "entity_of",
+    "ids",
+    "lines",
+    "named",
+    "refuses",
+    "related",
+    "relation_of",
+    "snapshot",
+    "source_of",
+    "tell",
+    "thing",
+    "typed",
+]
+
+
+class PropertyGraphTests:
+    """Tests of one topic; the subclass gives the fixture ``store``."""
+
+    @pytest.fixture
+    def store(self) -> PropertyGraphStore:
+        """The store under test, empty."""
+        raise NotImplementedError("a subclass of PropertyGraphStoreSuite gives the fixture 'store'")
+
+    @pytest.fixture
+    def other(self, store: PropertyGraphStore) -> PropertyGraphStore:
+        """A second empty store that has nothing in common with ``store``; skips where none is."""
+        pytest.skip(f"no second {type(store).__name__} is given")
+
+    @pytest.fixture
+    def vectors(self, store: PropertyGraphStore) -> PropertyGraphStore:
+        """``store``; skips where it does not support vector queries."""
+        if not store.supports_vector_queries:
+            pytest.skip(f"{type(store).__name__} does not support vector queries")
+        return store
+
+    @pytest.fixture
+    def entity_query(self, store: PropertyGraphStore) -> str:
+        """A structured query that gives a row with the ``name`` of each entity."""
+        pytest.skip(f"no structured query for {type(store).__name__} is given")
+
+    @pytest.fixture
+    def loaded(self, store: PropertyGraphStore) -> Callable[[str], PropertyGraphStore]:
+        """Loads what was persisted to a path; skips where the store cannot."""
+        load = getattr(type(store), "from_persist_path", None)
+        if load is None:
+            pytest.skip(f"{type(store).__name__} has no from_persist_path")
+        return load  # type: ignore[no-any-return]
+
+
+def thing(name: str, label: str = "THING", **properties: Any) -> EntityNode:
+    """An entity."""
+    return EntityNode(name=name, label=label, properties=properties)
+
+
+def related(source: str, label: str, target: str, **properties: Any) -> Relation:
+    """A relation between two ids."""
+    return Relation(source_id=source, label=label, target_id=target, properties=properties)
+
+
+def chunk(id: str, text: str, document: str | None = None, **metadata: Any) -> TextNode:
+    """A text node, of a document if one is given."""
+    node = TextNode(id_=id, text=text, metadata=metadata)
+    if document is not None:
+        node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(node_id=document)
+    return node
+
+
+def draw(store: PropertyGraphStore, *said: str) -> None:
+    """Upsert entities and relations without a source: ``"a KNOWS b"`` a relation, ``"a"`` an
+    entity."""
+    parts = [line.split() for line in said]
+    names = dict.fromkeys(name for part in parts for name in (part[0], part[-1]))
+    store.upsert_nodes([thing(name) for name in names])
+    relations = [related(*part) for part in parts if len(part) == 3]
+    if relations:
+        store.upsert_relations(relations)
+
+
+def tell(
+    store: PropertyGraphStore,
+    id: str,
+    *said: str,
+    document: str | None = None,
+) -> TextNode:
+    """Upsert a chunk that says ``"a KNOWS b"`` and names ``"a"``, as ``PropertyGraphIndex`` does:
+    in three calls, entities and relations with their source, entities that exist not at all."""
+    node = chunk(id, f"{id}: " + "; ".join(said), document)
+    parts = [line.split() for line in said]
+    names = dict.fromkeys(name for part in parts for name in (part[0], part[-1]))
+    known = {it.id for it in store.get(ids=list(names))}
+    source = {TRIPLET_SOURCE_KEY: id}
+    store.upsert_llama_nodes([node])
+    if entities := [thing(name, **source) for name in names if name not in known]:
+        store.upsert_nodes(entities)
+    if relations := [related(*part, **source) for part in parts if len(part) == 3]:
+        store.upsert_relations(relations)
+    return node
+
+
+def ids(nodes: Iterable[LabelledNode]) -> list[str]:
+    """The ids of the nodes, in order."""
+    return sorted(node.id for node in nodes)
+
+
+def lines(triplets: Iterable[Triplet]) -> list[str]:
+    """What the triplets say, in order: ``"a KNOWS b"``."""
+    told = []
+    for subject, relation, object in triplets:
+        assert (relation.source_id, relation.target_id) == (subject.id, object.id)
+        told.append(f"{subject.id} {relation.label} {object.id}")
+    return sorted(told)
+
+
+def named(conditions: dict[str, Any]) -> str:
+    """How a test's case with these arguments is called."""
+    return ", ".join(f"{name}={value}" for name, value in conditions.items()) or "nothing"
+
+
+def entity_of(store: PropertyGraphStore, id: str) -> EntityNode:
+    """The one entity with this id."""
+    [node] = store.get(ids=[id])
+    assert isinstance(node, EntityNode)
+    assert node.id == id
+    return node
+
+
+def chunk_of(store: PropertyGraphStore, id: str) -> ChunkNode:
+    """The one chunk with this id."""
+    [node] = store.get(ids=[id])
+    assert isinstance(node, ChunkNode)
+    assert node.id == id
+    return node
+
+
+def relation_of(store: PropertyGraphStore, label: str) -> Relation:
+    """The one relation with this label."""
+    [(_, relation, _)] = store.get_triplets(relation_names=[label])
+    return relation
+
+
+def source_of(store: PropertyGraphStore, id: str) -> Any:
+    """The source that the entity with this id is shown with."""
+    return entity_of(store, id).properties.get(TRIPLET_SOURCE_KEY)
+
+
+def typed(value: Any) -> Any:
+    """``value`` so that it equals only what is of the same type all through."""
+    if isinstance(value, dict):
+        members = [(typed(key), typed(it)) for key, it in value.items()]
+        return (type(value).__name__, sorted(members, key=repr))
+    if isinstance(value, list | tuple):
+        return (type(value).__name__, [typed(it) for it in value])
+    return (type(value).__name__, repr(value))
+
+
+def snapshot(store: PropertyGraphStore) -> Any:
+    """All that ``get`` and ``get_triplets`` show, in a fixed order."""
+
+    def shown(it: LabelledNode | Relation) -> Any:
+        return (type(it).__name__, it.id, typed(it.model_dump(exclude={"embedding"})))
+
+    nodes = [shown(node) for node in store.get()]
+    triplets = [tuple(shown(part) for part in triplet) for triplet in store.get_triplets()]
+    return sorted(nodes), sorted(triplets)
+
+
+def refuses(
+    store: PropertyGraphStore,
+    nodes: Sequence[LabelledNode] = (),
+    relations: Sequence[Relation] = (),
+) -> bool:
+    """Upsert; whether the store refused it, in which case it must have changed nothing."""
+    before = snapshot(store)
+    try:
+        if nodes:
+            store.upsert_nodes(nodes)
+        if relations:
+            store.upsert_relations(list(relations))
+    except ValueError as refusal:
+        message = str(refusal)
+    else:
+        return False
+    assert message
+    assert snapshot(store) == before
+    return True

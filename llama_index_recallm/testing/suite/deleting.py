@@ -1,0 +1,168 @@
+"""``delete`` and ``delete_llama_nodes``: exactly what is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from llama_index.core.graph_stores.types import PropertyGraphStore
+
+from llama_index_recallm.testing.suite.base import (
+    PropertyGraphTests,
+    chunk,
+    draw,
+    entity_of,
+    ids,
+    lines,
+    named,
+    related,
+    snapshot,
+    thing,
+)
+
+__all__ = ["DeletingTests"]
+
+
+def _people(store: PropertyGraphStore) -> None:
+    store.upsert_llama_nodes([chunk("c1", "one", "d1", page=1), chunk("c2", "two", "d2", page=2)])
+    store.upsert_nodes(
+        [thing("Ann", "PERSON", age=30, city="Rome"), thing("Bo", "PERSON", age=30, city="Oslo")]
+    )
+    draw(store, "Ann KNOWS Bo", "Bo KNOWS Ann", "Ann LIKES tea", "Bo LIKES tea")
+
+
+class DeletingTests(PropertyGraphTests):
+    """What is not named stays."""
+
+    @pytest.mark.parametrize(
+        "conditions",
+        [
+            {},
+            {"ids": []},
+            {"entity_names": []},
+            {"relation_names": []},
+            {"ids": [], "entity_names": [], "relation_names": []},
+            {"ids": ["nobody"]},
+            {"entity_names": ["nobody"]},
+            {"relation_names": ["HATES"]},
+            {"relation_names": ["knows"]},
+            {"properties": {"age": 31}},
+            {"properties": {"age": "30"}},
+            {"properties": {"age": 30, "city": "Paris"}},
+            {"ids": ["ann", "ANN", "anns", "LIKES"]},
+            {"entity_names": ["ann", "bos"]},
+        ],
+        ids=named,
+    )
+    def test_nothing_is_named(self, store: PropertyGraphStore, conditions: dict[str, Any]) -> None:
+        """Empty lists, what is unknown and what is merely alike delete nothing at all."""
+        _people(store)
+        before = snapshot(store)
+        store.delete(**conditions)
+        assert snapshot(store) == before
+
+    @pytest.mark.parametrize(
+        "conditions",
+        [
+            {},
+            {"node_ids": []},
+            {"ref_doc_ids": []},
+            {"node_ids": ["nobody"]},
+            {"ref_doc_ids": ["nobody"]},
+            {"node_ids": ["nobody"], "ref_doc_ids": ["c9"]},
+        ],
+        ids=named,
+    )
+    def test_no_llama_nodes_are_named(
+        self, store: PropertyGraphStore, conditions: dict[str, Any]
+    ) -> None:
+        """Empty lists and unknown ids delete nothing at all."""
+        _people(store)
+        before = snapshot(store)
+        store.delete_llama_nodes(**conditions)
+        assert snapshot(store) == before
+
+    def test_an_entity_by_id(self, store: PropertyGraphStore) -> None:
+        """Its relations go with it; its neighbours stay as they are."""
+        _people(store)
+        store.delete(ids=["Ann"])
+        assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
+        assert lines(store.get_triplets()) == ["Bo LIKES tea"]
+        assert entity_of(store, "Bo").properties == {"age": 30, "city": "Oslo"}
+
+    def test_a_neighbour_without_relations_stays(self, store: PropertyGraphStore) -> None:
+        """A node need not be in a relation to stay."""
+        store.upsert_nodes([thing("a", "THING", n=1)])
+        store.upsert_relations([related("a", "R", "b"), related("c", "R", "a")])
+        store.delete(ids=["a"])
+        assert ids(store.get()) == ["b", "c"]
+        assert store.get_triplets() == []
+
+    def test_an_entity_by_name(self, store: PropertyGraphStore) -> None:
+        """``entity_names`` are names where they differ from ids."""
+        _people(store)
+        store.upsert_nodes([thing('the "Bear"')])
+        store.delete(entity_names=["Ann", 'the "Bear"', "nobody"])
+        assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
+        assert lines(store.get_triplets()) == ["Bo LIKES tea"]
+
+    def test_relations_by_label(self, store: PropertyGraphStore) -> None:
+        """Only the relations with these labels go; all nodes stay."""
+        _people(store)
+        nodes, _ = snapshot(store)
+        store.delete(relation_names=["KNOWS", "HATES"])
+        assert snapshot(store)[0] == nodes
+        assert lines(store.get_triplets()) == ["Ann LIKES tea", "Bo LIKES tea"]
+
+    def test_nodes_by_properties(self, store: PropertyGraphStore) -> None:
+        """Those that have them all go, with their relations."""
+        _people(store)
+        store.delete(properties={"age": 30, "city": "Rome"})
+        assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
+        assert lines(store.get_triplets()) == ["Bo LIKES tea"]
+
+    def test_chunks_by_node_id(self, store: PropertyGraphStore) -> None:
+        """The chunks named go, whichever way they are named."""
+        _people(store)
+        store.delete_llama_nodes(node_ids=["c1", "nobody"])
+        assert store.get_llama_nodes(["c1"]) == []
+        assert ids(store.get()) == ["Ann", "Bo", "c2", "tea"]
+        store.delete(ids=["c2"])
+        assert ids(store.get()) == ["Ann", "Bo", "tea"]
+        assert len(store.get_triplets()) == 4
+
+    def test_chunks_by_document(self, store: PropertyGraphStore) -> None:
+        """All chunks of the documents named go, and no others."""
+        _people(store)
+        store.upsert_llama_nodes([chunk("c3", "three", "d1"), chunk("c4", "four")])
+        store.delete_llama_nodes(ref_doc_ids=["d1", "nobody"])
+        assert ids(store.get()) == ["Ann", "Bo", "c2", "c4", "tea"]
+        store.delete_llama_nodes(node_ids=["c4"], ref_doc_ids=["d2"])
+        assert ids(store.get()) == ["Ann", "Bo", "tea"]
+
+    def test_what_came_back_is_new(self, store: PropertyGraphStore) -> None:
+        """Nothing of a deleted node or relation is left to merge with."""
+        store.upsert_nodes([thing("a", "OLD", n=1)])
+        store.upsert_relations([related("a", "R", "b", n=1)])
+        store.delete(ids=["a"])
+        store.upsert_nodes([thing("a", "NEW")])
+        assert (entity_of(store, "a").label, entity_of(store, "a").properties) == ("NEW", {})
+        assert store.get_triplets() == []
+        store.upsert_relations([related("a", "R", "b", m=2)])
+        [(_, relation, _)] = store.get_triplets(relation_names=["R"])
+        assert relation.properties == {"m": 2}
+
+    def test_a_chunk_that_came_back_is_new(self, store: PropertyGraphStore) -> None:
+        """A deleted chunk can be upserted again, with another text too."""
+        store.upsert_llama_nodes([chunk("c1", "one", page=1)])
+        store.delete(ids=["c1"])
+        mine = chunk("c1", "two")
+        store.upsert_llama_nodes([mine])
+        assert store.get_llama_nodes(["c1"]) == [mine]
+
+    def test_everything_one_by_one(self, store: PropertyGraphStore) -> None:
+        """When all is deleted nothing is left."""
+        _people(store)
+        for node in store.get():
+            store.delete(ids=[node.id])
+        assert (store.get(), store.get_triplets()) == ([], [])

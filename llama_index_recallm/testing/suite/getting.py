@@ -1,0 +1,143 @@
+"""What ``get`` and ``get_triplets`` give for which arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from llama_index.core.graph_stores.types import PropertyGraphStore
+
+from llama_index_recallm.testing.suite.base import (
+    PropertyGraphTests,
+    chunk,
+    draw,
+    ids,
+    lines,
+    named,
+    related,
+    thing,
+)
+
+__all__ = ["GettingTests"]
+
+ALL = ["Ann KNOWS Bo", "Ann LIKES tea", "Bo KNOWS Cy", "Bo LIKES tea"]
+
+Cases = list[tuple[dict[str, Any], list[str]]]
+GET: Cases = [
+    ({}, ["Ann", "Bo", "Cy", "tea"]),
+    ({"ids": ["Cy", "Ann"]}, ["Ann", "Cy"]),
+    ({"ids": ["Ann", "Ann"]}, ["Ann"]),
+    ({"ids": []}, []),
+    ({"ids": ["nobody"]}, []),
+    ({"ids": ["nobody", "tea"]}, ["tea"]),
+    ({"properties": {"city": "Rome"}}, ["Ann", "Bo"]),
+    ({"properties": {"city": "Rome", "age": 30}}, ["Ann"]),
+    ({"properties": {"city": "Rome", "age": 99}}, []),
+    ({"properties": {"age": "30"}}, []),
+    ({"properties": {"size": None}}, []),
+    ({"properties": {"age": 30}, "ids": ["Ann", "Bo"]}, ["Ann"]),
+    ({"properties": {"age": 30}, "ids": []}, []),
+]
+TRIPLETS: Cases = [
+    ({}, ALL),
+    ({"entity_names": ["Ann"]}, ["Ann KNOWS Bo", "Ann LIKES tea"]),
+    ({"entity_names": ["Cy"]}, ["Bo KNOWS Cy"]),
+    ({"entity_names": ["Ann", "Cy"]}, ["Ann KNOWS Bo", "Ann LIKES tea", "Bo KNOWS Cy"]),
+    ({"entity_names": ["nobody"]}, []),
+    ({"entity_names": []}, []),
+    ({"relation_names": ["KNOWS"]}, ["Ann KNOWS Bo", "Bo KNOWS Cy"]),
+    ({"relation_names": ["KNOWS", "LIKES", "HATES"]}, ALL),
+    ({"relation_names": ["knows"]}, []),
+    ({"relation_names": []}, []),
+    ({"ids": ["tea"]}, ["Ann LIKES tea", "Bo LIKES tea"]),
+    ({"ids": ["nobody"]}, []),
+    ({"ids": []}, []),
+    ({"properties": {"since": 2000}}, ["Ann KNOWS Bo", "Bo KNOWS Cy"]),
+    ({"properties": {"since": 2000, "how": "well"}}, ["Ann KNOWS Bo"]),
+    ({"properties": {"since": 2000, "how": "ill"}}, []),
+    ({"properties": {"city": "Oslo"}}, ["Bo KNOWS Cy"]),
+    ({"properties": {"since": 1999}}, []),
+    ({"entity_names": ["Ann"], "relation_names": ["LIKES"]}, ["Ann LIKES tea"]),
+    ({"entity_names": ["Ann"], "ids": ["tea"]}, ["Ann LIKES tea"]),
+    ({"ids": ["Bo"], "relation_names": ["KNOWS"]}, ["Ann KNOWS Bo", "Bo KNOWS Cy"]),
+    ({"ids": ["Ann"], "properties": {"since": 2010}}, ["Ann LIKES tea"]),
+    ({"relation_names": ["LIKES"], "properties": {"since": 2000}}, []),
+    ({"entity_names": ["Ann"], "ids": []}, []),
+    ({"entity_names": ["Ann"], "relation_names": []}, []),
+]
+
+
+def _people(store: PropertyGraphStore) -> None:
+    store.upsert_nodes(
+        [
+            thing("Ann", "PERSON", city="Rome", age=30),
+            thing("Bo", "PERSON", city="Rome", age=40),
+            thing("Cy", "PERSON", city="Oslo", age=30),
+            thing("tea", "DRINK"),
+        ]
+    )
+    store.upsert_relations(
+        [
+            related("Ann", "KNOWS", "Bo", since=2000, how="well"),
+            related("Bo", "KNOWS", "Cy", since=2000),
+            related("Ann", "LIKES", "tea", since=2010),
+            related("Bo", "LIKES", "tea"),
+        ]
+    )
+
+
+class GettingTests(PropertyGraphTests):
+    """Conditions are conjunctions; an empty list names nothing."""
+
+    @pytest.mark.parametrize(("conditions", "found"), GET, ids=[named(it) for it, _ in GET])
+    def test_get(
+        self, store: PropertyGraphStore, conditions: dict[str, Any], found: list[str]
+    ) -> None:
+        """Nodes by ids and by properties, all of which must match; with neither, all nodes."""
+        _people(store)
+        assert ids(store.get(**conditions)) == found
+
+    def test_get_gives_chunks_too(self, store: PropertyGraphStore) -> None:
+        """Chunks are nodes; they are found by id and by metadata."""
+        draw(store, "a")
+        store.upsert_llama_nodes([chunk("c1", "text", "d1", page=7), chunk("c2", "text", "d2")])
+        assert ids(store.get()) == ["a", "c1", "c2"]
+        assert ids(store.get(ids=["c1", "a"])) == ["a", "c1"]
+        assert ids(store.get(properties={"page": 7})) == ["c1"]
+        assert ids(store.get(properties={"ref_doc_id": "d2"})) == ["c2"]
+
+    @pytest.mark.parametrize("value", [1, "1", "", 0, 0.5], ids=repr)
+    def test_get_by_value(self, store: PropertyGraphStore, value: Any) -> None:
+        """A property matches a value that equals it."""
+        values = {"one": 1, "str": "1", "empty": "", "zero": 0, "half": 0.5}
+        store.upsert_nodes([thing(name, "THING", v=it) for name, it in values.items()])
+        wanted = sorted(name for name, it in values.items() if it == value)
+        assert ids(store.get(properties={"v": value})) == wanted
+
+    @pytest.mark.parametrize(
+        ("conditions", "found"), TRIPLETS, ids=[named(it) for it, _ in TRIPLETS]
+    )
+    def test_get_triplets(
+        self, store: PropertyGraphStore, conditions: dict[str, Any], found: list[str]
+    ) -> None:
+        """Triplets of which an end has one of the names and one of the ids, whose label is one of
+        those named, and which, or an end of which, has the properties; with nothing named, all."""
+        _people(store)
+        assert lines(store.get_triplets(**conditions)) == found
+
+    def test_names_with_quotes(self, store: PropertyGraphStore) -> None:
+        """``entity_names`` are names and ``ids`` ids where the two differ."""
+        mine = thing('the "Bear"')
+        store.upsert_nodes([mine, thing("b")])
+        store.upsert_relations([related(mine.id, "EATS", "b")])
+        assert len(store.get_triplets(entity_names=['the "Bear"'])) == 1
+        assert len(store.get_triplets(ids=[mine.id])) == 1
+
+    def test_arguments_are_not_changed(self, store: PropertyGraphStore) -> None:
+        """The lists and dicts of a question stay as they are."""
+        _people(store)
+        names, labels, properties, some = ["Ann"], ["KNOWS"], {"since": 2000}, ["Bo"]
+        store.get(properties=properties, ids=some)
+        store.get_triplets(names, labels, properties, some)
+        store.get_rel_map([thing("Ann")], ignore_rels=labels)
+        assert (names, labels, properties, some) == (["Ann"], ["KNOWS"], {"since": 2000}, ["Bo"])

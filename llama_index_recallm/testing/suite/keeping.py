@@ -1,0 +1,126 @@
+"""What outlives a store, and what stays inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from llama_index.core import StorageContext
+from llama_index.core.graph_stores.types import DEFAULT_PG_PERSIST_FNAME, PropertyGraphStore
+
+from llama_index_recallm.testing.suite.base import (
+    PropertyGraphTests,
+    chunk,
+    draw,
+    ids,
+    lines,
+    related,
+    snapshot,
+    tell,
+    thing,
+)
+from llama_index_recallm.testing.suite.values import KEPT_OR_REFUSED
+
+__all__ = ["KeepingTests"]
+
+Load = Callable[[str], PropertyGraphStore]
+
+
+def _filled(store: PropertyGraphStore) -> None:
+    tell(store, "c1", "Ann KNOWS Bo", "Ann LIKES tea", document="d1")
+    tell(store, "c2", "Ann KNOWS Bo", document="d2")
+    store.upsert_llama_nodes([chunk("c3", "e\u0301\x00 北京\r\n", page=1, tags=["x", None])])
+    store.upsert_nodes([thing('the "Bear"', "A`B", age=1.0, sure=True, nested={"a": [1]})])
+    store.upsert_relations([related("Ann", "R\n`", "x y", since=2020)])
+
+
+class KeepingTests(PropertyGraphTests):
+    """Persisting, and two stores beside each other."""
+
+    def test_persist(self, store: PropertyGraphStore, loaded: Load, tmp_path: Path) -> None:
+        """What is persisted to a path is loaded from it as it was."""
+        _filled(store)
+        path = str(tmp_path / "graph.json")
+        store.persist(path)
+        again = loaded(path)
+        assert snapshot(again) == snapshot(store)
+        asked = ["c3", "c1", "c2"]
+        assert again.get_llama_nodes(asked) == store.get_llama_nodes(asked)
+
+    def test_persist_typed_values(
+        self, store: PropertyGraphStore, loaded: Load, tmp_path: Path
+    ) -> None:
+        """Whatever values the store took are loaded as they were."""
+        for name, value in KEPT_OR_REFUSED.items():
+            try:
+                store.upsert_nodes([thing(name, "THING", held=value)])
+            except ValueError:
+                continue
+        path = str(tmp_path / "graph.json")
+        store.persist(path)
+        assert snapshot(loaded(path)) == snapshot(store)
+
+    def test_persist_nothing(self, store: PropertyGraphStore, loaded: Load, tmp_path: Path) -> None:
+        """An empty store is loaded as an empty store."""
+        path = str(tmp_path / "graph.json")
+        store.persist(path)
+        again = loaded(path)
+        assert (again.get(), again.get_triplets()) == ([], [])
+
+    def test_persist_again(self, store: PropertyGraphStore, loaded: Load, tmp_path: Path) -> None:
+        """What is persisted last is what is loaded."""
+        path = str(tmp_path / "graph.json")
+        draw(store, "a KNOWS b", "c")
+        store.persist(path)
+        store.delete(ids=["a"])
+        store.persist(path)
+        assert ids(loaded(path).get()) == ["b", "c"]
+
+    def test_provenance_is_persisted(
+        self, store: PropertyGraphStore, loaded: Load, tmp_path: Path
+    ) -> None:
+        """From a loaded store chunks are deleted as from the first."""
+        _filled(store)
+        path = str(tmp_path / "graph.json")
+        store.persist(path)
+        again = loaded(path)
+        for one in (store, again):
+            one.delete(ids=["c1"])
+        assert snapshot(again) == snapshot(store)
+        assert lines(again.get_triplets(relation_names=["KNOWS", "LIKES"])) == ["Ann KNOWS Bo"]
+
+    def test_a_loaded_store_is_another(
+        self, store: PropertyGraphStore, loaded: Load, tmp_path: Path
+    ) -> None:
+        """What is written to one is not seen in the other."""
+        path = str(tmp_path / "graph.json")
+        draw(store, "a KNOWS b")
+        store.persist(path)
+        again = loaded(path)
+        draw(again, "a KNOWS c")
+        store.delete(ids=["b"])
+        assert ids(store.get()) == ["a"]
+        assert ids(again.get()) == ["a", "b", "c"]
+
+    def test_persist_a_storage_context(
+        self, store: PropertyGraphStore, loaded: Load, tmp_path: Path
+    ) -> None:
+        """LlamaIndex persists the store with the rest of an index's storage."""
+        draw(store, "a KNOWS b")
+        StorageContext.from_defaults(property_graph_store=store).persist(str(tmp_path))
+        again = loaded(str(tmp_path / DEFAULT_PG_PERSIST_FNAME))
+        assert lines(again.get_triplets()) == ["a KNOWS b"]
+
+    def test_two_stores(self, store: PropertyGraphStore, other: PropertyGraphStore) -> None:
+        """Two stores know nothing of each other, whatever ids they share."""
+        _filled(store)
+        assert (other.get(), other.get_triplets()) == ([], [])
+        before = snapshot(store)
+        draw(other, "Ann HATES tea")
+        other.upsert_llama_nodes([chunk("c1", "another text", "d1")])
+        assert snapshot(store) == before
+        assert lines(other.get_rel_map([thing("Ann")], depth=3)) == ["Ann HATES tea"]
+        other.delete_llama_nodes(ref_doc_ids=["d1"])
+        other.delete(ids=["Ann", "Bo", "tea"])
+        assert snapshot(store) == before
+        assert other.get() == []

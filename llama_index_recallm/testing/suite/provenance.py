@@ -1,0 +1,187 @@
+"""Which chunk brought what: kept of every source, so that a chunk can be deleted."""
+
+from __future__ import annotations
+
+import pytest
+from llama_index.core.graph_stores.types import TRIPLET_SOURCE_KEY, PropertyGraphStore
+
+from llama_index_recallm.testing.suite.base import (
+    PropertyGraphTests,
+    chunk,
+    draw,
+    entity_of,
+    ids,
+    lines,
+    related,
+    relation_of,
+    snapshot,
+    source_of,
+    tell,
+    thing,
+)
+
+__all__ = ["ProvenanceTests"]
+
+
+class ProvenanceTests(PropertyGraphTests):
+    """Entities and relations with ``triplet_source_id``; what a deleted chunk takes along."""
+
+    def test_a_chunk_takes_what_it_alone_brought(self, store: PropertyGraphStore) -> None:
+        """With its only chunk a relation goes, and its ends."""
+        tell(store, "c1", "Ann KNOWS Bo", "Cy")
+        store.delete(ids=["c1"])
+        assert (store.get(), store.get_triplets()) == ([], [])
+
+    def test_what_another_chunk_says_stays(self, store: PropertyGraphStore) -> None:
+        """Of two chunks that say the same one may go; with the second all is gone."""
+        tell(store, "c1", "Ann KNOWS Bo", "Ann LIKES tea")
+        tell(store, "c2", "Ann KNOWS Bo", "Bo LIKES milk")
+        store.delete(ids=["c1"])
+        assert ids(store.get()) == ["Ann", "Bo", "c2", "milk"]
+        assert lines(store.get_triplets()) == ["Ann KNOWS Bo", "Bo LIKES milk"]
+        store.delete(ids=["c2"])
+        assert (store.get(), store.get_triplets()) == ([], [])
+
+    @pytest.mark.parametrize("gone", ["c1", "c2"])
+    def test_the_source_is_one_that_is_there(self, store: PropertyGraphStore, gone: str) -> None:
+        """Whichever chunk goes, what stays is shown with the other."""
+        tell(store, "c1", "Ann KNOWS Bo")
+        tell(store, "c2", "Ann KNOWS Bo")
+        store.delete(ids=[gone])
+        left = {"c1": "c2", "c2": "c1"}[gone]
+        assert relation_of(store, "KNOWS").properties == {TRIPLET_SOURCE_KEY: left}
+        assert entity_of(store, "Ann").properties == {TRIPLET_SOURCE_KEY: left}
+        assert [it.node_id for it in store.get_llama_nodes(["c1", "c2"])] == [left]
+
+    def test_the_newest_source_is_shown(self, store: PropertyGraphStore) -> None:
+        """Of several chunks the one that was told last, for relations and for their ends, though
+        the index does not upsert these again."""
+        tell(store, "c1", "Ann KNOWS Bo")
+        assert source_of(store, "Ann") == relation_of(store, "KNOWS").properties[TRIPLET_SOURCE_KEY]
+        assert source_of(store, "Ann") == "c1"
+        tell(store, "c2", "Ann KNOWS Bo")
+        for [(subject, relation, object)] in (
+            store.get_triplets(ids=["Ann"]),
+            store.get_rel_map([thing("Bo")], depth=1),
+        ):
+            sources = [it.properties[TRIPLET_SOURCE_KEY] for it in (subject, relation, object)]
+            assert sources == ["c2", "c2", "c2"]
+        assert source_of(store, "Ann") == "c2"
+
+    def test_of_three_sources(self, store: PropertyGraphStore) -> None:
+        """Sources are kept in the order in which they came, however many go."""
+        for id in ("c1", "c2", "c3"):
+            tell(store, id, "Ann KNOWS Bo")
+        for gone, left in (("c3", "c2"), ("c1", "c2")):
+            store.delete(ids=[gone])
+            assert source_of(store, "Bo") == left
+            assert relation_of(store, "KNOWS").properties[TRIPLET_SOURCE_KEY] == left
+
+    def test_an_entity_that_another_chunk_brought_too(self, store: PropertyGraphStore) -> None:
+        """It stays, with its properties."""
+        store.upsert_llama_nodes([chunk("c1", "one"), chunk("c2", "two")])
+        store.upsert_nodes([thing("Ann", "PERSON", age=30, **{TRIPLET_SOURCE_KEY: "c1"})])
+        store.upsert_nodes([thing("Ann", "PERSON", **{TRIPLET_SOURCE_KEY: "c2"})])
+        store.delete(ids=["c1"])
+        assert entity_of(store, "Ann").properties == {"age": 30, TRIPLET_SOURCE_KEY: "c2"}
+        store.delete(ids=["c2"])
+        assert store.get() == []
+
+    def test_an_entity_that_another_chunk_relates(self, store: PropertyGraphStore) -> None:
+        """A chunk that says a relation of an entity is a source of the entity."""
+        tell(store, "c1", "Ann")
+        tell(store, "c2", "Ann KNOWS Bo")
+        store.delete(ids=["c1"])
+        assert ids(store.get()) == ["Ann", "Bo", "c2"]
+        assert source_of(store, "Ann") == "c2"
+
+    def test_an_entity_that_another_chunk_mentions(self, store: PropertyGraphStore) -> None:
+        """A chunk with a relation MENTIONS to an entity is a source of the entity."""
+        tell(store, "c1", "Ann KNOWS Bo")
+        store.upsert_llama_nodes([chunk("c2", "two")])
+        store.upsert_relations([related("c2", "MENTIONS", "Ann")])
+        store.delete(ids=["c1"])
+        assert ids(store.get()) == ["Ann", "c2"]
+        assert source_of(store, "Ann") == "c2"
+        store.delete(ids=["c2"])
+        assert store.get() == []
+
+    def test_an_end_that_a_relation_made(self, store: PropertyGraphStore) -> None:
+        """It was brought by the relation's chunk, and goes with it."""
+        store.upsert_llama_nodes([chunk("c1", "one"), chunk("c2", "two")])
+        store.upsert_relations([related("a", "R", "b", **{TRIPLET_SOURCE_KEY: "c1"})])
+        store.upsert_relations([related("b", "R", "c", **{TRIPLET_SOURCE_KEY: "c2"})])
+        store.delete(ids=["c1"])
+        assert ids(store.get()) == ["b", "c", "c2"]
+        assert lines(store.get_triplets()) == ["b R c"]
+
+    def test_what_has_no_source_stays(self, store: PropertyGraphStore) -> None:
+        """No chunk takes along what was once upserted without one."""
+        draw(store, "Ann KNOWS Bo", "Cy")
+        before = snapshot(store)
+        tell(store, "c1", "Ann KNOWS Bo", "Bo LIKES Cy")
+        store.delete(ids=["c1"])
+        assert snapshot(store) == before
+
+    def test_no_source_after_a_source(self, store: PropertyGraphStore) -> None:
+        """That holds for what is upserted without a source later as well."""
+        tell(store, "c1", "Ann KNOWS Bo")
+        store.upsert_nodes([thing("Ann")])
+        store.delete(ids=["c1"])
+        assert ids(store.get()) == ["Ann"]
+        assert source_of(store, "Ann") is None
+        assert store.get_triplets() == []
+
+    def test_an_unknown_chunk_takes_nothing(self, store: PropertyGraphStore) -> None:
+        """Nor does one whose id is merely alike."""
+        tell(store, "c1", "Ann KNOWS Bo")
+        before = snapshot(store)
+        for id in ("C1", "c", "c11", "c2"):
+            store.delete(ids=[id])
+            store.delete_llama_nodes(node_ids=[id])
+        assert snapshot(store) == before
+
+    def test_deleted_as_a_llama_node(self, store: PropertyGraphStore) -> None:
+        """``delete_llama_nodes`` by node id takes along what ``delete`` does."""
+        tell(store, "c1", "Ann KNOWS Bo", "Ann LIKES tea")
+        tell(store, "c2", "Ann KNOWS Bo")
+        store.delete_llama_nodes(node_ids=["c1"])
+        assert ids(store.get()) == ["Ann", "Bo", "c2"]
+        assert lines(store.get_triplets()) == ["Ann KNOWS Bo"]
+
+    def test_deleted_with_its_document(self, store: PropertyGraphStore) -> None:
+        """``delete_llama_nodes`` by document takes along what its chunks alone brought."""
+        tell(store, "c1", "Ann KNOWS Bo", document="d1")
+        tell(store, "c2", "Bo KNOWS Cy", document="d1")
+        tell(store, "c3", "Cy LIKES tea", document="d2")
+        store.delete_llama_nodes(ref_doc_ids=["d1"])
+        assert ids(store.get()) == ["Cy", "c3", "tea"]
+        assert lines(store.get_triplets()) == ["Cy LIKES tea"]
+        assert source_of(store, "Cy") == "c3"
+
+    def test_two_chunks_at_once(self, store: PropertyGraphStore) -> None:
+        """What only the chunks named say goes, though each said it of the other too."""
+        tell(store, "c1", "Ann KNOWS Bo")
+        tell(store, "c2", "Ann KNOWS Bo", "Bo KNOWS Cy")
+        tell(store, "c3", "Cy LIKES tea")
+        store.delete(ids=["c1", "c2"])
+        assert ids(store.get()) == ["Cy", "c3", "tea"]
+
+    def test_a_deleted_entity_leaves_its_chunk(self, store: PropertyGraphStore) -> None:
+        """The text stays when what it says is deleted, and says it no longer."""
+        tell(store, "c1", "Ann KNOWS Bo")
+        store.delete(ids=["Ann"])
+        assert ids(store.get()) == ["Bo", "c1"]
+        assert store.get_triplets() == []
+
+    def test_many_chunks_of_one_call(self, store: PropertyGraphStore) -> None:
+        """The index upserts all chunks of a build in three calls: each keeps its own."""
+        store.upsert_llama_nodes([chunk(f"c{n}", f"text {n}") for n in range(20)])
+        store.upsert_nodes([thing(f"n{n}", **{TRIPLET_SOURCE_KEY: f"c{n}"}) for n in range(20)])
+        store.upsert_relations(
+            [related("n0", "R", f"n{n}", **{TRIPLET_SOURCE_KEY: f"c{n}"}) for n in range(20)]
+        )
+        for n in range(1, 20):
+            store.delete(ids=[f"c{n}"])
+        assert ids(store.get()) == ["c0", "n0"]
+        assert lines(store.get_triplets()) == ["n0 R n0"]

@@ -1,0 +1,118 @@
+"""Property values: kept with their type, or refused; never changed in silence."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from llama_index.core.graph_stores.types import PropertyGraphStore
+
+from llama_index_recallm.testing.suite.base import (
+    PropertyGraphTests,
+    draw,
+    entity_of,
+    refuses,
+    related,
+    relation_of,
+    thing,
+    typed,
+)
+
+__all__ = ["ValueTests"]
+
+KEPT: dict[str, Any] = {
+    "str": "text",
+    "empty_str": "",
+    "quotes": "\"x\" 'y' `z` \\ $a {b}",
+    "script": "e\u0301 北京 👩‍👩‍👧",
+    "number_in_str": "1",
+    "datetime_in_str": "2024-05-01T12:00:00+00:00",
+    "int": 7,
+    "negative": -1,
+    "int_of_64_bits": 2**63 - 1,
+    "float": 0.1,
+    "whole_float": 1.0,
+    "small_float": 5e-324,
+    "true": True,
+    "false": False,
+    "zero": 0,
+    "list_of_str": ["b", "a", "b"],
+}
+KEPT_OR_REFUSED: dict[str, Any] = {
+    "none": None,
+    "nul": "a\x00b",
+    "lone_surrogate": "\ud800",
+    "large_int": 2**70,
+    "negative_zero": -0.0,
+    "infinity": math.inf,
+    "nan": math.nan,
+    "empty_list": [],
+    "mixed_list": [1, 1.0, True, "1", None],
+    "nested_list": [[1], [2, [3, []]]],
+    "dict": {"a": {"b": [1, {"c": None, "d": 1.0}]}, "": 0},
+    "empty_dict": {},
+    "keys_that_are_not_str": {1: "a", None: "b"},
+    "dict_like_a_type": {"$type": "datetime", "value": "2024-05-01"},
+    "dict_like_a_typed_dict": {"$type": "dict", "value": {"$type": "bytes", "value": ""}},
+    "aware_datetime": datetime(2024, 5, 1, 12, 0, 0, 123456, tzinfo=UTC),
+    "datetime_elsewhere": datetime(2024, 5, 1, 12, tzinfo=timezone(timedelta(hours=5, minutes=30))),
+    "naive_datetime": datetime(2024, 5, 1, 12),  # noqa: DTZ001
+    "date": date(2024, 5, 1),
+    "time": time(12, 30),
+    "timedelta": timedelta(days=1, microseconds=1),
+    "bytes": b"\x00\xff",
+    "typed_values_in_lists": [date(2024, 5, 1), {"at": datetime(2024, 5, 1, tzinfo=UTC)}, b""],
+    "tuple": (1, 2),
+    "set": {1},
+    "decimal": Decimal("1.10"),
+    "uuid": uuid.UUID(int=1),
+    "object": object,
+}
+
+
+class ValueTests(PropertyGraphTests):
+    """Values of nodes' and of relations' properties."""
+
+    @pytest.mark.parametrize("value", KEPT.values(), ids=KEPT.keys())
+    def test_plain_values_are_kept(self, store: PropertyGraphStore, value: Any) -> None:
+        """str, int, float, bool and lists of str come back, of the same type."""
+        store.upsert_nodes([thing("a", "THING", held=value)])
+        store.upsert_relations([related("a", "R", "b", held=value)])
+        wanted = typed({"held": value})
+        assert typed(entity_of(store, "a").properties) == wanted
+        assert typed(relation_of(store, "R").properties) == wanted
+        [(_, relation, _)] = store.get_rel_map([thing("a")], depth=1)
+        assert typed(relation.properties) == wanted
+
+    @pytest.mark.parametrize("value", KEPT_OR_REFUSED.values(), ids=KEPT_OR_REFUSED.keys())
+    def test_other_values_of_nodes(self, store: PropertyGraphStore, value: Any) -> None:
+        """They come back as they were or are refused, and with them the whole call."""
+        store.upsert_nodes([thing("a", "THING", held="before")])
+        mine = thing("a", "THING", held=value)
+        if not refuses(store, nodes=[thing("bystander"), mine]):
+            assert typed(entity_of(store, "a").properties) == typed({"held": value})
+
+    @pytest.mark.parametrize("value", KEPT_OR_REFUSED.values(), ids=KEPT_OR_REFUSED.keys())
+    def test_other_values_of_relations(self, store: PropertyGraphStore, value: Any) -> None:
+        """They come back as they were or are refused, and with them the whole call."""
+        draw(store, "a R b")
+        mine = related("a", "R", "b", held=value)
+        if not refuses(store, relations=[related("a", "Q", "c"), mine]):
+            assert typed(relation_of(store, "R").properties) == typed({"held": value})
+
+    @pytest.mark.parametrize(
+        "key",
+        ["", "a b", "a`b", "a.b", '"', "é", "x: 1}) DETACH DELETE n //", "name", "id", "label"],
+    )
+    def test_keys_are_kept(self, store: PropertyGraphStore, key: str) -> None:
+        """A property's name is text, and nothing that the store itself uses is in its way."""
+        store.upsert_nodes([thing("a", "THING").model_copy(update={"properties": {key: 1}})])
+        store.upsert_relations([related("a", "R", "a").model_copy(update={"properties": {key: 2}})])
+        node = entity_of(store, "a")
+        assert (node.name, node.label, node.properties) == ("a", "THING", {key: 1})
+        assert relation_of(store, "R").properties == {key: 2}
+        assert [it.id for it in store.get(properties={key: 1})] == ["a"]
