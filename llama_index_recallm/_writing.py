@@ -40,6 +40,7 @@ from recallm import (
 __all__ = ["split", "write_chunks", "write_entities", "write_relations"]
 
 _AT_ONCE = 500
+"""How many knowledge updates are one transaction: an index may hand over a whole library."""
 
 
 def write_chunks(
@@ -67,7 +68,7 @@ def write_chunks(
     ]
     if blank:
         again.append(GraphUpdate(entities=[as_chunk(node, model) for node in blank]))
-    memory.graph.upsert_many(again)
+    _write(memory, again)
 
 
 def write_entities(memory: RecallM, nodes: Sequence[EntityNode], *, model: str) -> None:
@@ -85,8 +86,9 @@ def write_entities(memory: RecallM, nodes: Sequence[EntityNode], *, model: str) 
     for node in nodes:
         source = sources.get(_source(node))
         told.setdefault(source, []).append(as_entity(node, model, source=source is not None))
-    memory.graph.upsert_many(
-        GraphUpdate(entities=entities, passage=source) for source, entities in told.items()
+    _write(
+        memory,
+        [GraphUpdate(entities=entities, passage=source) for source, entities in told.items()],
     )
 
 
@@ -114,9 +116,12 @@ def write_relations(memory: RecallM, relations: Sequence[Relation]) -> None:
                 properties=encoded(own),
             )
         )
-    memory.graph.upsert_many(
-        GraphUpdate(entities=entities.values(), triplets=triplets, passage=source)
-        for source, (entities, triplets) in told.items()
+    _write(
+        memory,
+        [
+            GraphUpdate(entities=entities.values(), triplets=triplets, passage=source)
+            for source, (entities, triplets) in told.items()
+        ],
     )
 
 
@@ -140,6 +145,11 @@ def split(nodes: Iterable[LabelledNode]) -> tuple[list[ChunkNode], list[EntityNo
                 argument="nodes",
             )
     return chunks, entities
+
+
+def _write(memory: RecallM, updates: Sequence[GraphUpdate]) -> None:
+    for start in range(0, len(updates), _AT_ONCE):
+        memory.graph.upsert_many(updates[start : start + _AT_ONCE])
 
 
 def _spelled(memory: RecallM, nodes: Sequence[ChunkNode]) -> list[list[Entity]]:
