@@ -30,7 +30,7 @@ from recallm.stores.cypher import generations as generations_cypher
 from recallm.stores.cypher import graph as graph_cypher
 from recallm.stores.cypher import reading as reading_cypher
 from recallm.stores.cypher import writing as writing_cypher
-from recallm.stores.neo4j import Neo4jStore, forgetting, writing
+from recallm.stores.neo4j import Neo4jStore, dumping, forgetting, writing
 from recallm.stores.neo4j import store as store_module
 from recallm.stores.neo4j.connection import Tx, rows
 from recallm.testing.everything import everything
@@ -147,6 +147,62 @@ def test_rows_that_a_crash_left(
         assert reader.relations_among(["ann", "bo"])[0].strength == 1
 
 
+def test_vectors_and_their_sizes_are_purged(
+    driver: Driver, store: Neo4jStore, namespace: str
+) -> None:
+    """Nothing of a generation stays: neither what entities had nor what was held to."""
+    long = "m" * 100_000
+    eve = replace(entity("e", "Eve"), vectors={"m": b"four", long: b"2."})
+    store.apply(namespace, [prepared("1", "[Ann]", entities=(eve,))])
+    with store.reader(namespace, Horizon()) as reader:
+        assert (reader.vector_size("m"), reader.vector_size(long)) == (4, 2)
+        assert reader.entity_vectors(model=long) == {"e": b"2."}
+    counted = _nodes(driver, namespace)
+    store.delete_graph(namespace, entities=["e"])
+    assert counted - _nodes(driver, namespace) == 4
+    store.forget(namespace, Selection(kind="everything", value=True))
+    assert _nodes(driver, namespace) == 0
+
+
+def test_what_joins_while_it_is_dumped(
+    store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An archive holds the entities of the triplets that it holds."""
+    store.apply(namespace, [prepared("1", "[Ann] met [Bo]"), prepared("2", "[Cy]")])
+    joining = PreparedUpdate(
+        id="1",
+        text=None,
+        entities=(entity("a", "Ann"), entity("b", "Bo")),
+        triplets=(triplet("a", "met", "b"),),
+    )
+    waiting = [joining]
+
+    def joined(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> object:
+        found = rows(tx, query, parameters)
+        if query == dumping_cypher.ENTITIES and waiting:
+            store.apply(namespace, [waiting.pop()])
+        return found
+
+    monkeypatch.setattr(dumping, "rows", joined)
+    with store.reader(namespace, Horizon()) as reader:
+        records = list(reader.dump())
+    assert waiting == []
+    copied = f"{namespace}-copy"
+    assert store.restore(copied, 2, records) == 2
+    assert seen(store, copied) == seen(store, namespace)
+
+
+def test_what_comes_after_a_dump_was_begun(store: Neo4jStore, namespace: str) -> None:
+    """An entity that is told of again keeps its properties in the archive."""
+    eve = entity("e", "Eve", properties={"k": 1})
+    store.apply(namespace, [prepared("1", "[Ann]", entities=(eve,))])
+    with store.reader(namespace, Horizon()) as reader:
+        store.apply(namespace, [prepared("2", "[Bo]", entities=(entity("e", "Eve"),))])
+        [record] = list(reader.dump())
+    assert isinstance(record, PreparedUpdate)
+    assert record.entities[0].properties == {"k": 1}
+
+
 def test_a_failed_restore_leaves_no_rows(driver: Driver, store: Neo4jStore, namespace: str) -> None:
     """Written in portions, seen as a whole, or not at all."""
     store.apply(f"{namespace}-source", [rich(f"{n}") for n in range(3)])
@@ -238,6 +294,30 @@ def test_round_trips_of_an_update(
     assert len(queries) == 5
 
 
+def test_entities_on_no_concept_are_not_counted(
+    store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many there are, one more costs what the first did."""
+    nothing = mention("")
+    chunks = [replace(entity(f"{n}", "chunk"), concept=nothing) for n in range(20)]
+    store.apply(namespace, [PreparedUpdate(id="", text=None, entities=tuple(chunks))])
+    queries: list[str] = []
+
+    def counted(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> object:
+        queries.append(query)
+        return rows(tx, query, parameters)
+
+    monkeypatch.setattr(writing, "rows", counted)
+    store.apply(namespace, [PreparedUpdate(id="", text=None, entities=tuple(chunks[:2]))])
+    assert queries == [
+        writing_cypher.LOCK,
+        writing_cypher.KNOWN_ENTITIES,
+        writing_cypher.UPDATES,
+        writing_cypher.ENTITIES,
+        writing_cypher.CLOSE,
+    ]
+
+
 def test_round_trips_of_items(
     store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -297,7 +377,7 @@ def _keep_items(store: Neo4jStore, namespace: str, writer: int, *, rounds: int) 
             metadata={"id": id},
             entities=(entity(key, "Ann"), entity("x", "Bo")),
             triplets=(triplet(key, "met", "x", position=0),),
-            vectors=(vector(0, id.encode()),),
+            vectors=(vector(0, id.encode().rjust(5)),),
         )
         store.apply(namespace, [update])
         with store.reader(namespace, Horizon()) as reader:

@@ -19,6 +19,7 @@ from neo4j import Driver, GraphDatabase
 from neo4j.exceptions import AuthError, ServiceUnavailable, SessionExpired
 
 from recallm.errors import (
+    DimensionError,
     InvalidInputError,
     SchemaVersionError,
     StoreCredentialsError,
@@ -26,8 +27,8 @@ from recallm.errors import (
 )
 from recallm.model import Filter, Horizon, PreparedUpdate, Relation, statement_key
 from recallm.stores.base import SCHEMA_VERSION
-from recallm.stores.neo4j import Neo4jStore
-from recallm.testing.marked_text import prepared
+from recallm.stores.neo4j import Neo4jStore, upgrading
+from recallm.testing.marked_text import entity, prepared, triplet, vector
 from tests.neo4j import guard as guard_module
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
@@ -96,8 +97,8 @@ def test_opened_by_several_processes_at_once(neo4j_server: RunningServer) -> Non
             moment = time.time() + 4
             for job in [pool.submit(_open_at, server.uri, server.auth, moment) for _ in range(3)]:
                 job.result()
-        assert len(_schema(driver, "CONSTRAINT")) == 13
-        assert len(_schema(driver, "INDEX")) == 26
+        assert len(_schema(driver, "CONSTRAINT")) == 15
+        assert len(_schema(driver, "INDEX")) == 28
         versions, _, _ = driver.execute_query("MATCH (n:RecallMSchema) RETURN n.version AS v")
         assert [row["v"] for row in versions] == [SCHEMA_VERSION]
 
@@ -121,6 +122,7 @@ def test_a_database_of_version_1(neo4j_server: RunningServer, namespace: str) ->
             "MATCH ()-[under:UNDER]->() DELETE under",
             "MATCH (u:RecallMUpdate) REMOVE u.item_key, u.paths",
             "MATCH (s:RecallMStatement) REMOVE s.paths",
+            *_AS_VERSION_2,
             "MATCH (n:RecallMSchema) SET n.version = 1",
         ]
         for query in as_version_1:
@@ -129,7 +131,7 @@ def test_a_database_of_version_1(neo4j_server: RunningServer, namespace: str) ->
             moment = time.time() + 4
             for job in [pool.submit(_open_at, server.uri, server.auth, moment) for _ in range(3)]:
                 job.result()
-        assert len(_schema(driver, "INDEX")) == 26
+        assert len(_schema(driver, "INDEX")) == 28
         versions, _, _ = driver.execute_query("MATCH (n:RecallMSchema) RETURN n.version AS v")
         assert [row["v"] for row in versions] == [SCHEMA_VERSION]
         loops, _, _ = driver.execute_query(
@@ -151,6 +153,58 @@ def test_a_database_of_version_1(neo4j_server: RunningServer, namespace: str) ->
             store.apply(namespace, [prepared("4", "[Eve]", path=("p", "q"), key="k")])
             with store.reader(namespace, Horizon()) as reader:
                 assert [it.id for it in reader.passages(Filter(path=()))] == ["4", "3"]
+
+
+def test_a_database_of_version_2(
+    neo4j_server: RunningServer, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Brought up by whoever opens it, several at once too: entities say on which concept they
+    stand, and the first vector under a model is the size of those to come."""
+    server = neo4j_server.started_by_the_tests()
+    monkeypatch.setattr(upgrading, "_AT_ONCE", 2)
+    updates = [
+        prepared("1", "[Ann] ran", vectors=(vector(0, b"four"), vector(0, b"2.", "n"))),
+        PreparedUpdate(
+            id="",
+            text=None,
+            entities=tuple(entity(f"e{n}", f"Eve {n % 2}", f"eve {n % 2}") for n in range(5)),
+            triplets=(triplet("e0", "met", "e4"),),
+        ),
+    ]
+    with GraphDatabase.driver(server.uri, auth=server.auth) as driver:
+        with closing(Neo4jStore(driver)) as store:
+            store.apply(namespace, updates)
+            before = seen(store, namespace)
+        for query in (*_AS_VERSION_2, "MATCH (n:RecallMSchema) SET n.version = 2"):
+            driver.execute_query(query)
+        # Of two sizes, as version 2 let them be, the earlier one is taken.
+        later: LiteralString = """CREATE (:RecallMVector {
+            namespace: $rows, key: 9437184, model: 'm', blob: $blob})"""
+        driver.execute_query(later, rows=_rows_of(driver, namespace), blob=b"longer")
+        with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as pool:
+            moment = time.time() + 4
+            for job in [pool.submit(_open_at, server.uri, server.auth, moment) for _ in range(3)]:
+                job.result()
+        driver.execute_query("MATCH (n:RecallMSchema) SET n.version = 2")
+        with closing(Neo4jStore(driver)) as store:
+            assert seen(store, namespace) == before
+            with store.reader(namespace, Horizon()) as reader:
+                assert [reader.vector_size(model) for model in "mno"] == [4, 2, None]
+                assert [e.concept for e in reader.entities()] == [f"eve {n % 2}" for n in range(5)]
+            with pytest.raises(DimensionError):
+                store.apply(namespace, [prepared("2", "[Bo]", vectors=(vector(0, b"no"),))])
+            store.apply(namespace, [prepared("2", "[Bo]", vectors=(vector(0, b"also"),))])
+        versions, _, _ = driver.execute_query("MATCH (n:RecallMSchema) RETURN n.version AS v")
+        assert [row["v"] for row in versions] == [SCHEMA_VERSION]
+
+
+_AS_VERSION_2: tuple[LiteralString, ...] = (
+    "DROP CONSTRAINT recallm_entity_vector",
+    "DROP CONSTRAINT recallm_vector_size",
+    "MATCH (v:RecallMEntityVector) DETACH DELETE v",
+    "MATCH (z:RecallMVectorSize) DELETE z",
+    "MATCH (e:RecallMEntity) REMOVE e.concept",
+)
 
 
 def _rows_of(driver: Driver, namespace: str) -> str:

@@ -6,6 +6,7 @@ from typing import Final, LiteralString
 
 __all__ = [
     "ENTITIES",
+    "ENTITY_VECTORS",
     "EVIDENCE",
     "STATEMENTS",
     "SUMMARIES",
@@ -46,8 +47,17 @@ UNWIND $ts AS t
 MATCH (u:RecallMUpdate {namespace: $namespace, t: t})<-[shown:SHOWN]-(x:RecallMEntity)
 USING INDEX SEEK u:RecallMUpdate(namespace, t)
 RETURN t, shown.key AS key, x AS entity,
-    head(COLLECT { MATCH (x)-[:STANDS_ON]->(c) RETURN c.name }) AS name,
-    NOT EXISTS { MATCH (x)-[later:SHOWN]->() WHERE later.key > shown.key } AS latest
+    NOT EXISTS {
+        MATCH (x)-[later:SHOWN]->()
+        WHERE later.key > shown.key AND later.key < ($t + 1) * 1048576
+    } AS latest
+"""
+
+ENTITY_VECTORS: Final[LiteralString] = """
+UNWIND $ids AS id
+MATCH (e:RecallMEntity {namespace: $namespace, key: id})-[:EMBEDDED]->(v:RecallMEntityVector)
+USING INDEX SEEK e:RecallMEntity(namespace, key)
+RETURN e.id AS id, v.model AS model, v.blob AS blob
 """
 
 TRIPLETS: Final[LiteralString] = """
@@ -57,7 +67,10 @@ USING INDEX SEEK u:RecallMUpdate(namespace, t)
 RETURN t, shown.key AS key, x.name AS predicate, x.properties AS properties,
     head(COLLECT { MATCH (x)-[:SUBJECT]->(e) RETURN e.id }) AS subject,
     head(COLLECT { MATCH (x)-[:OBJECT]->(e) RETURN e.id }) AS object,
-    NOT EXISTS { MATCH (x)-[later:SHOWN]->() WHERE later.key > shown.key } AS latest
+    NOT EXISTS {
+        MATCH (x)-[later:SHOWN]->()
+        WHERE later.key > shown.key AND later.key < ($t + 1) * 1048576
+    } AS latest
 """
 
 SUMMARIES: Final[LiteralString] = """

@@ -142,8 +142,8 @@ RETURN collect(DISTINCT CASE WHEN x:RecallMEntity THEN x.key END) AS entities,
 
 UNSHOWN_ENTITIES: Final[LiteralString] = """
 UNWIND $entities AS key
-MATCH (e:RecallMEntity {namespace: $namespace, key: key})-[:STANDS_ON]->(c)
-RETURN key AS entity, c.key AS concept, EXISTS { (e)-[:SHOWN]->() } AS shown
+MATCH (e:RecallMEntity {namespace: $namespace, key: key})
+RETURN key AS entity, e.concept AS concept, EXISTS { (e)-[:SHOWN]->() } AS shown
 """
 
 UNSHOWN_TRIPLETS: Final[LiteralString] = """
@@ -160,6 +160,11 @@ UNWIND $entities AS key
 MATCH (e:RecallMEntity {namespace: $namespace, key: key})
 OPTIONAL MATCH (e)<-[:SUBJECT|OBJECT]-(x:RecallMTriplet)
 WITH collect(DISTINCT e) AS entities, collect(DISTINCT x) AS triplets
+CALL (entities) {
+    UNWIND entities AS gone
+    MATCH (gone)-[:EMBEDDED]->(v:RecallMEntityVector)
+    DETACH DELETE v
+}
 CALL (entities, triplets) {
     UNWIND entities + triplets AS gone
     MATCH (gone)-[:SHOWN]->(u)

@@ -50,6 +50,11 @@ PURGE: Final[tuple[LiteralString, ...]] = (
     """MATCH (x:RecallMVector)
     WHERE x.namespace = $namespace AND x.key IS NOT NULL AND x.model IS NOT NULL
     WITH x LIMIT $limit DETACH DELETE x RETURN count(*) AS deleted""",
+    """MATCH (x:RecallMEntityVector)
+    WHERE x.namespace = $namespace AND x.model_key IS NOT NULL AND x.entity IS NOT NULL
+    WITH x LIMIT $limit DETACH DELETE x RETURN count(*) AS deleted""",
+    """MATCH (x:RecallMVectorSize) WHERE x.namespace = $namespace AND x.model_key IS NOT NULL
+    WITH x LIMIT $limit DELETE x RETURN count(*) AS deleted""",
     """MATCH (x:RecallMStatement) WHERE x.namespace = $namespace AND x.key IS NOT NULL
     WITH x LIMIT $limit DETACH DELETE x RETURN count(*) AS deleted""",
     """MATCH (:RecallMConcept)-[x:EVIDENCE]->(:RecallMConcept)

@@ -18,6 +18,7 @@ __all__ = [
     "CONCEPTS_LATEST",
     "CONCEPTS_NAMED",
     "ENTITIES",
+    "ENTITY_VECTORS",
     "LINKED_END",
     "LINKED_HOP",
     "LINKED_START",
@@ -26,6 +27,7 @@ __all__ = [
     "SUMMARIES",
     "SUMMARISED",
     "TRIPLETS",
+    "VECTOR_SIZE",
 ]
 
 CONCEPTS_NAMED: Final[LiteralString] = """
@@ -188,21 +190,61 @@ CALL () {
     MATCH (e:RecallMEntity)-[:STANDS_ON]->(:RecallMConcept {namespace: $namespace, key: name})
     RETURN e
     UNION
+    UNWIND $passages AS id
+    MATCH (u:RecallMUpdate {namespace: $namespace, id_key: id})
+    USING INDEX SEEK u:RecallMUpdate(namespace, id_key)
+    WHERE """
+    + UPDATE_SEEN
+    + """
+    MATCH (e:RecallMEntity)-[:SHOWN]->(u)
+    RETURN e
+    UNION
     WITH 1 AS one WHERE $all
     MATCH (e:RecallMEntity) WHERE e.namespace = $namespace AND e.key IS NOT NULL
     RETURN e
 }
-MATCH (e)-[:STANDS_ON]->(c:RecallMConcept)
 MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE """
     + UPDATE_SEEN
     + """
-RETURN e AS entity, c.name AS concept, count(DISTINCT u.t) AS updates, max(u.t) AS t_index
+RETURN e AS entity, count(DISTINCT u.t) AS updates, max(u.t) AS t_index,
+    max(CASE WHEN u.id IS NOT NULL THEN [u.t, u.id] END) AS brought
 """
 )
+
+ENTITY_VECTORS: Final[LiteralString] = (
+    """
+CALL () {
+    UNWIND $ids AS id
+    MATCH (v:RecallMEntityVector {namespace: $namespace, model_key: $model, entity: id})
+    RETURN v
+    UNION
+    WITH 1 AS one WHERE $all
+    MATCH (v:RecallMEntityVector)
+    WHERE v.namespace = $namespace AND v.model_key = $model AND v.entity IS NOT NULL
+    RETURN v
+}
+MATCH (v)<-[:EMBEDDED]-(e:RecallMEntity)
+WHERE EXISTS { MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE """
+    + UPDATE_SEEN
+    + """ }
+RETURN e.id AS id, v.blob AS blob
+"""
+)
+
+VECTOR_SIZE: Final[LiteralString] = """
+MATCH (z:RecallMVectorSize {namespace: $namespace, model_key: $model})
+RETURN z.bytes AS bytes
+"""
 
 TRIPLETS: Final[LiteralString] = (
     """
 CALL () {
+    WITH 1 AS one WHERE $entry = 'passages'
+    UNWIND $passages AS id
+    MATCH (u:RecallMUpdate {namespace: $namespace, id_key: id})
+    MATCH (x:RecallMTriplet)-[:SHOWN]->(u)
+    RETURN x
+    UNION
     WITH 1 AS one WHERE $entry = 'subjects'
     UNWIND $subjects AS id
     MATCH (x:RecallMTriplet)-[:SUBJECT]->(:RecallMEntity {namespace: $namespace, key: id})
@@ -232,6 +274,11 @@ WHERE (NOT $by_subjects OR x.subject IN $subjects)
     AND (NOT $by_predicates OR x.predicate IN $predicates)
     AND (NOT $by_objects OR x.object IN $objects)
     AND (NOT $by_ends OR x.subject IN $ends OR x.object IN $ends)
+    AND (NOT $by_passages OR EXISTS {
+        MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.id_key IN $passages AND """
+    + UPDATE_SEEN
+    + """
+    })
 CALL (x) { MATCH (x)-[:SUBJECT]->(subject) RETURN subject }
 CALL (x) { MATCH (x)-[:OBJECT]->(object) RETURN object }
 WITH x, subject, object
@@ -245,6 +292,7 @@ MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE """
     + UPDATE_SEEN
     + """
 RETURN subject.id AS subject, x.name AS predicate, object.id AS object,
-    x.properties AS properties, count(DISTINCT u.t) AS strength, max(u.t) AS t_index
+    x.properties AS properties, count(DISTINCT u.t) AS strength, max(u.t) AS t_index,
+    max(CASE WHEN u.id IS NOT NULL THEN [u.t, u.id] END) AS brought
 """
 )

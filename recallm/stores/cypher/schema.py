@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Final, LiteralString
 
 __all__ = [
+    "ALL_ROWS",
     "AWAIT_INDEXES",
     "CREATE",
+    "FIRST_VECTORS",
+    "LOCK_ROWS",
     "MARK_ITEMS",
+    "NAME_CONCEPTS",
     "READ_VERSION",
     "UNMARKED_ITEMS",
     "WRITE_VERSION",
@@ -48,6 +52,32 @@ MERGE (u)-[:UNDER {namespace: row.namespace, path: path, t: row.t}]->(u)
 """
 """Setting a property locks the node first: stores that do this at once make each loop once."""
 
+ALL_ROWS: Final[LiteralString] = "MATCH (n:RecallMNamespace) RETURN n.rows AS namespace"
+
+LOCK_ROWS: Final[LiteralString] = """
+MATCH (n:RecallMNamespace {rows: $namespace})
+SET n.locked = true
+RETURN n.rows AS namespace
+"""
+
+FIRST_VECTORS: Final[LiteralString] = """
+MATCH (v:RecallMVector)
+WHERE v.namespace = $namespace AND v.key IS NOT NULL AND v.model IS NOT NULL
+WITH v.model AS model, min(v.key) AS key
+MATCH (v:RecallMVector {namespace: $namespace, key: key, model: model})
+RETURN model, v.blob AS blob
+"""
+
+NAME_CONCEPTS: Final[LiteralString] = """
+MATCH (e:RecallMEntity)
+WHERE e.namespace = $namespace AND e.key >= $after AND e.concept IS NULL
+WITH e ORDER BY e.namespace, e.key LIMIT $limit
+OPTIONAL MATCH (e)-[:STANDS_ON]->(c)
+SET e.concept = coalesce(c.name, '')
+RETURN max(e.key) AS last
+"""
+"""Entities of version 2 do not say themselves on which concept they stand."""
+
 AWAIT_INDEXES: Final[LiteralString] = "CALL db.awaitIndexes(300)"
 
 CREATE: Final[tuple[LiteralString, ...]] = (
@@ -77,6 +107,10 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     FOR (n:RecallMSummary) REQUIRE (n.namespace, n.concept, n.t_index) IS UNIQUE""",
     """CREATE CONSTRAINT recallm_vector IF NOT EXISTS
     FOR (n:RecallMVector) REQUIRE (n.namespace, n.key, n.model) IS UNIQUE""",
+    """CREATE CONSTRAINT recallm_entity_vector IF NOT EXISTS
+    FOR (n:RecallMEntityVector) REQUIRE (n.namespace, n.model_key, n.entity) IS UNIQUE""",
+    """CREATE CONSTRAINT recallm_vector_size IF NOT EXISTS
+    FOR (n:RecallMVectorSize) REQUIRE (n.namespace, n.model_key) IS UNIQUE""",
     """CREATE INDEX recallm_purge_after IF NOT EXISTS
     FOR (n:RecallMNamespace) ON (n.purge_after)""",
     """CREATE INDEX recallm_update_source IF NOT EXISTS
@@ -104,5 +138,6 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     """CREATE INDEX recallm_under IF NOT EXISTS
     FOR ()-[n:UNDER]-() ON (n.namespace, n.path, n.t)""",
 )
-"""Schema version 2. Version 1 had no ``recallm_update_item`` and ``recallm_under``, and its items
-had no ``item_key``, ``paths`` and ``UNDER``."""
+"""Schema version 3. Version 2 had no ``recallm_entity_vector`` and ``recallm_vector_size``, and its
+entities had no ``concept``. Version 1 had no ``recallm_update_item`` and ``recallm_under`` either,
+and its items had no ``item_key``, ``paths`` and ``UNDER``."""

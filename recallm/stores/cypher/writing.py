@@ -9,8 +9,10 @@ __all__ = [
     "CONCEPTS_AND_STEMS",
     "CONTEXT_VERSION",
     "ENTITIES",
+    "ENTITY_VECTORS",
     "EXPIRE",
     "IS_EMPTY",
+    "JOINED",
     "KNOWN_ENTITIES",
     "KNOWN_TRIPLETS",
     "LOCK",
@@ -21,6 +23,7 @@ __all__ = [
     "TRIPLETS",
     "UPDATES",
     "VECTORS",
+    "VECTOR_SIZES",
 ]
 
 LOCK: Final[LiteralString] = """
@@ -39,8 +42,13 @@ CALL (n) {
     MATCH (u:RecallMUpdate {namespace: n.rows, item_key: item})
     RETURN collect([item, u.t, u.id_key]) AS kept
 }
+CALL (n) {
+    UNWIND $models AS model
+    MATCH (z:RecallMVectorSize {namespace: n.rows, model_key: model})
+    RETURN collect([model, z.bytes]) AS sizes
+}
 RETURN n.rows AS rows, n.t AS t, n.open_session AS open_session, n.open_said AS open_said,
-    known, kept
+    known, kept, sizes
 """
 """Setting a property locks the node until the transaction ends: what is read after it, t above
 all, no other writer of the namespace can change. ``rows`` is the namespace of all other queries.
@@ -53,9 +61,8 @@ RETURN n.open_session AS open_session, n.open_said AS open_said
 
 KNOWN_ENTITIES: Final[LiteralString] = """
 UNWIND $ids AS id
-MATCH (e:RecallMEntity {namespace: $namespace, key: id})-[:STANDS_ON]->(c)
-USING INDEX SEEK e:RecallMEntity(namespace, key)
-RETURN id, e.properties AS properties, c.key AS concept
+MATCH (e:RecallMEntity {namespace: $namespace, key: id})
+RETURN id, e.properties AS properties, e.concept AS concept
 """
 
 KNOWN_TRIPLETS: Final[LiteralString] = """
@@ -136,19 +143,41 @@ SET e = shown
 
 ENTITIES: Final[LiteralString] = """
 UNWIND $entities AS row
-MERGE (c:RecallMConcept {namespace: $namespace, key: row.concept.key})
-ON CREATE SET c = row.concept
 MERGE (e:RecallMEntity {namespace: $namespace, key: row.key})
 SET e += row.properties
-WITH e, c, row
-OPTIONAL MATCH (e)-[old:STANDS_ON]->(other)
-WHERE other <> c
-DELETE old
-MERGE (e)-[:STANDS_ON]->(c)
+WITH e, row
+CALL (e, row) {
+    MATCH (e)-[old:STANDS_ON]->(other)
+    WHERE row.stands_on IS NULL OR other.key <> row.stands_on.key
+    DELETE old
+}
+CALL (e, row) {
+    WITH e, row WHERE row.stands_on IS NOT NULL
+    MERGE (c:RecallMConcept {namespace: $namespace, key: row.stands_on.key})
+    ON CREATE SET c = row.stands_on
+    MERGE (e)-[:STANDS_ON]->(c)
+}
 WITH e, row
 UNWIND row.keys AS key
 MATCH (u:RecallMUpdate {namespace: $namespace, t: key / 1048576})
-CREATE (e)-[:SHOWN {key: key}]->(u)
+MERGE (e)-[:SHOWN {key: key}]->(u)
+"""
+"""What joins an update may be shown there already."""
+
+ENTITY_VECTORS: Final[LiteralString] = """
+UNWIND $vectors AS row
+MATCH (e:RecallMEntity {namespace: $namespace, key: row.entity})
+MERGE (v:RecallMEntityVector {
+    namespace: $namespace, model_key: row.model_key, entity: row.entity
+})
+SET v.model = row.model, v.blob = row.blob
+MERGE (e)-[:EMBEDDED]->(v)
+"""
+
+VECTOR_SIZES: Final[LiteralString] = """
+UNWIND $sizes AS row
+MERGE (z:RecallMVectorSize {namespace: $namespace, model_key: row[0]})
+ON CREATE SET z.bytes = row[1]
 """
 
 TRIPLETS: Final[LiteralString] = """
@@ -165,8 +194,15 @@ MERGE (x)-[:OBJECT]->(object)
 WITH x, row
 UNWIND row.keys AS key
 MATCH (u:RecallMUpdate {namespace: $namespace, t: key / 1048576})
-CREATE (x)-[:SHOWN {key: key}]->(u)
+MERGE (x)-[:SHOWN {key: key}]->(u)
 """
+
+JOINED: Final[LiteralString] = """
+UNWIND $ts AS t
+MATCH (u:RecallMUpdate {namespace: $namespace, t: t})
+SET u.joined = coalesce(u.joined, 0) + 1
+"""
+"""Lets whoever dumps the update at this moment see that it is another now."""
 
 CLOSE: Final[LiteralString] = """
 CALL () {

@@ -51,8 +51,10 @@ class Batch:
     sessions: dict[str, dict[str, Any]] = field(default_factory=dict)
     vectors: list[dict[str, Any]] = field(default_factory=list)
     entities: dict[str, dict[str, Any]] = field(default_factory=dict)
+    entity_vectors: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     triplets: dict[TripletKey, dict[str, Any]] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
+    joined: set[int] = field(default_factory=set)
     statements: int = 0
     terms: int = 0
     _entity_properties: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -60,9 +62,9 @@ class Batch:
     _triplet_properties: dict[TripletKey, dict[str, Any]] = field(default_factory=dict)
 
     def know_entity(self, key: str, properties: str, concept: str) -> None:
-        """An entity that is stored, and the concept that it stands on."""
+        """An entity that is stored, and the name of the concept that it stands on ("": none)."""
         self._entity_properties[key] = json_in(properties)
-        self._stood_on[key] = concept
+        self._stood_on[key] = key_of(concept)
 
     def know_triplet(self, key: TripletKey, properties: str) -> None:
         """A triplet that is stored."""
@@ -73,7 +75,7 @@ class Batch:
         return key_of(id) in self._entity_properties
 
     def add(self, update: PreparedUpdate, t_index: int) -> None:
-        """Take in one update."""
+        """Take in one update; one that joins a passage's has the t of that."""
         self.add_all_but_triplets(update, t_index)
         self.add_triplets(update, t_index)
 
@@ -81,6 +83,8 @@ class Batch:
         """Take in one update without its triplets."""
         if update.text is not None:
             self._add_passage(update, update.text, t_index)
+        elif update.id:
+            self.joined.add(t_index)
         elif update.entities or update.triplets:
             properties = update_out(self.namespace, update, t_index, None)
             self.updates.append({"properties": properties, "statements": [], "paths": []})
@@ -192,24 +196,34 @@ class Batch:
         merged = {**self._entity_properties.get(key, {}), **entity.properties}
         self._entity_properties[key] = merged
         concept = key_of(entity.concept.name)
-        self.touched |= {concept, self._stood_on.get(key, concept)}
+        self.touched |= {concept, self._stood_on.get(key, concept)} - {""}
         self._stood_on[key] = concept
         row = self.entities.setdefault(key, {"key": key, "keys": []})
-        row["concept"] = _concept_row(entity.concept) | {
-            "namespace": self.namespace,
-            "t_index": t_index,
-            "updates": 0,
-            "statements": 0,
-            "merges": 0,
-        }
+        row["stands_on"] = None
+        if concept:
+            row["stands_on"] = _concept_row(entity.concept) | {
+                "namespace": self.namespace,
+                "t_index": t_index,
+                "updates": 0,
+                "statements": 0,
+                "merges": 0,
+            }
         row["properties"] = {
             "id": entity.id,
             "sort": sort_of(entity.id),
             "type": entity.type,
             "label": entity.concept.label,
             "kind": entity.concept.kind,
+            "concept": entity.concept.name,
             "properties": json_out(merged),
         }
+        for model, blob in entity.vectors.items():
+            self.entity_vectors[key, model] = {
+                "entity": key,
+                "model": model,
+                "model_key": key_of(model),
+                "blob": blob,
+            }
         _append_new(row["keys"], statement_key(t_index, entity.position))
 
     def _add_triplet(self, triplet: TripletUpsert, t_index: int) -> None:

@@ -22,7 +22,7 @@ from recallm.model import (
 )
 from recallm.stores.cypher import dumping as cypher
 from recallm.stores.neo4j.connection import Connection, Row, rows
-from recallm.stores.neo4j.values import json_in, mentions_in, passage_in, summary_in
+from recallm.stores.neo4j.values import json_in, key_of, mentions_in, passage_in, summary_in
 from recallm.stores.neo4j.whole import whole_rows
 
 __all__ = ["dump"]
@@ -41,13 +41,16 @@ def dump(connection: Connection, key: str, t_index: int) -> Iterator[PreparedUpd
     after = 0
     while page := ask(cypher.UPDATES, after=after, limit=_PAGE):
         ts = [row["update"]["t"] for row in page]
+        entities = ask(cypher.ENTITIES, ts=ts)
         parts = {
             "statements": _by_t(ask(cypher.STATEMENTS, ts=ts)),
             "evidence": _by_t(ask(cypher.EVIDENCE, ts=ts)),
-            "entities": _by_t(ask(cypher.ENTITIES, ts=ts)),
+            "entities": _by_t(entities),
             "triplets": _by_t(ask(cypher.TRIPLETS, ts=ts)),
             "vectors": _by_t(ask(cypher.VECTORS, ts=ts)),
         }
+        latest = {key_of(it["entity"]["id"]) for it in entities if it["latest"]}
+        vectors = _by_id(ask(cypher.ENTITY_VECTORS, ids=list(latest)))
         # An update that is still as it was had all its parts until now. From the first one on
         # that was forgotten or cut meanwhile, the page is read again.
         now = ask(cypher.UPDATES, after=after, limit=_PAGE)
@@ -55,7 +58,9 @@ def dump(connection: Connection, key: str, t_index: int) -> Iterator[PreparedUpd
             if row != still:
                 break
             t = after = row["update"]["t"]
-            yield _update(row["update"], {name: rows_of[t] for name, rows_of in parts.items()})
+            yield _update(
+                row["update"], {name: rows_of[t] for name, rows_of in parts.items()}, vectors
+            )
     summaries = [summary_in(row["summary"]) for row in ask(cypher.SUMMARIES)]
     yield from sorted(summaries, key=lambda it: (it.t_index, it.concept))
 
@@ -67,8 +72,17 @@ def _by_t(found: list[Row]) -> defaultdict[int, list[Row]]:
     return groups
 
 
-def _update(node: Row, parts: Mapping[str, list[Row]]) -> PreparedUpdate:
-    entities = [_entity(row) for row in parts["entities"]]
+def _by_id(found: list[Row]) -> dict[str, dict[str, bytes]]:
+    vectors: dict[str, dict[str, bytes]] = {}
+    for row in found:
+        vectors.setdefault(row["id"], {})[row["model"]] = bytes(row["blob"])
+    return vectors
+
+
+def _update(
+    node: Row, parts: Mapping[str, list[Row]], vectors_of: Mapping[str, Mapping[str, bytes]]
+) -> PreparedUpdate:
+    entities = [_entity(row, vectors_of) for row in parts["entities"]]
     triplets = [_triplet(row) for row in parts["triplets"]]
     update = PreparedUpdate(
         id="",
@@ -127,13 +141,14 @@ def _neighbours(row: Row) -> list[Neighbours]:
     ]
 
 
-def _entity(row: Row) -> EntityUpsert:
+def _entity(row: Row, vectors_of: Mapping[str, Mapping[str, bytes]]) -> EntityUpsert:
     node = row["entity"]
     return EntityUpsert(
         id=node["id"],
         type=node["type"],
-        concept=ConceptMention(name=row["name"], label=node["label"], kind=node["kind"]),
+        concept=ConceptMention(name=node["concept"], label=node["label"], kind=node["kind"]),
         properties=_properties(row, node["properties"]),
+        vectors=vectors_of.get(node["id"], empty_mapping()) if row["latest"] else empty_mapping(),
         position=row["key"] & NO_POSITION,
     )
 

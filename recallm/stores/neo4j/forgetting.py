@@ -197,7 +197,8 @@ class _Forgetting:
         doomed: list[str] = []
         for chunk in chunks({*chosen, *shown}):
             for row in self._rows(cypher.UNSHOWN_ENTITIES, entities=chunk):
-                self._concepts.add(row["concept"])
+                if row["concept"]:
+                    self._concepts.add(key_of(row["concept"]))
                 if row["entity"] in chosen or not row["shown"]:
                     doomed.append(row["entity"])
         for chunk in chunks(doomed):

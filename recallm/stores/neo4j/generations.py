@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 from recallm.errors import InvalidInputError, StoreError, UnknownEntityError
@@ -12,6 +13,7 @@ from recallm.model import PreparedUpdate, Summary
 from recallm.stores.cypher import generations as cypher
 from recallm.stores.cypher.writing import IS_EMPTY
 from recallm.stores.neo4j.connection import Connection, Tx, chunks, rows
+from recallm.stores.neo4j.sizes import Sizes, models_of
 from recallm.stores.neo4j.values import fresh_rows
 from recallm.stores.neo4j.writing import (
     lock,
@@ -102,7 +104,7 @@ def _fill(connection: Connection, stage: str, records: Iterable[PreparedUpdate |
     with_triplets: list[PreparedUpdate] = []
     written = 0
     for chunk in chunks(records, _AT_ONCE):
-        updates = [record for record in chunk if isinstance(record, PreparedUpdate)]
+        updates = [_alone(record) for record in chunk if isinstance(record, PreparedUpdate)]
         summaries += [record for record in chunk if isinstance(record, Summary)]
         with_triplets += [update for update in updates if update.triplets]
         connection.write(partial(_write_updates, stage=stage, updates=updates))
@@ -115,10 +117,16 @@ def _fill(connection: Connection, stage: str, records: Iterable[PreparedUpdate |
 
 
 def _write_updates(tx: Tx, stage: str, updates: Sequence[PreparedUpdate]) -> None:
-    batch = new_batch(tx, lock_key(tx, stage, None), updates)
+    state = lock_key(tx, stage, None, models=models_of(updates))
+    sizes = Sizes.of(state)
+    batch = new_batch(tx, state, updates)
     for update in updates:
+        refusal = sizes.refusal(update)
+        if refusal is not None:
+            raise refusal
         batch.add_all_but_triplets(update, _t_of(update))
     write_batch(tx, batch, 0)
+    sizes.write(tx, stage)
 
 
 def _write_triplets(tx: Tx, stage: str, updates: Sequence[PreparedUpdate]) -> None:
@@ -130,6 +138,11 @@ def _write_triplets(tx: Tx, stage: str, updates: Sequence[PreparedUpdate]) -> No
                     raise UnknownEntityError(id)
         batch.add_triplets(update, _t_of(update))
     write_batch(tx, batch, 0)
+
+
+def _alone(update: PreparedUpdate) -> PreparedUpdate:
+    """The update; without a passage it is one of its own, whatever its id."""
+    return replace(update, id="") if update.text is None else update
 
 
 def _t_of(update: PreparedUpdate) -> int:

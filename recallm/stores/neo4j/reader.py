@@ -197,24 +197,30 @@ class Neo4jReader:
         return {row["name"]: summary_in(row["summary"]) for row in found}
 
     def entities(
-        self, ids: Collection[str] | None = None, *, concepts: Collection[str] | None = None
+        self,
+        ids: Collection[str] | None = None,
+        *,
+        concepts: Collection[str] | None = None,
+        passages: Collection[str] | None = None,
     ) -> list[Entity]:
         """See ``GraphReader.entities``."""
         found = self._ask(
             graph.ENTITIES,
             ids=_keys(ids or ()),
             concepts=_keys(concepts or ()),
-            all=ids is None and concepts is None,
+            passages=_keys(passages or ()),
+            all=ids is None and concepts is None and passages is None,
         )
         entities = [
             Entity(
                 id=row["entity"]["id"],
                 type=row["entity"]["type"],
                 label=row["entity"]["label"],
-                concept=row["concept"],
+                concept=row["entity"]["concept"],
                 properties=json_in(row["entity"]["properties"]),
                 t_index=row["t_index"],
                 updates=row["updates"],
+                source=_source(row),
             )
             for row in found
         ]
@@ -227,9 +233,16 @@ class Neo4jReader:
         predicates: Collection[str] | None = None,
         objects: Collection[str] | None = None,
         ends: Collection[str] | None = None,
+        passages: Collection[str] | None = None,
     ) -> list[Triplet]:
         """See ``GraphReader.triplets``."""
-        given = {"subjects": subjects, "objects": objects, "ends": ends, "predicates": predicates}
+        given = {
+            "passages": passages,
+            "subjects": subjects,
+            "objects": objects,
+            "ends": ends,
+            "predicates": predicates,
+        }
         conditions = {name: _keys(it or ()) for name, it in given.items()}
         wanted = {f"by_{name}": it is not None for name, it in given.items()}
         # The first condition given is where the search enters the graph.
@@ -242,6 +255,7 @@ class Neo4jReader:
                 properties=json_in(row["properties"]),
                 strength=row["strength"],
                 t_index=row["t_index"],
+                source=_source(row),
             )
             for row in self._ask(graph.TRIPLETS, entry=entry, **conditions, **wanted)
         ]
@@ -270,6 +284,20 @@ class Neo4jReader:
             for chunk in chunks(sorted(set(keys)))
             for row in self._ask(cypher.VECTORS, keys=chunk, model=model)
         }
+
+    def entity_vectors(
+        self, ids: Collection[str] | None = None, *, model: str
+    ) -> Mapping[str, bytes]:
+        """See ``GraphReader.entity_vectors``."""
+        found = self._ask(
+            graph.ENTITY_VECTORS, ids=_keys(ids or ()), all=ids is None, model=key_of(model)
+        )
+        return {row["id"]: row["blob"] for row in found}
+
+    def vector_size(self, model: str) -> int | None:
+        """See ``GraphReader.vector_size``."""
+        found = self._ask(graph.VECTOR_SIZE, model=key_of(model))
+        return found[0]["bytes"] if found else None
 
     def context_version(self, name: str) -> ContextVersion | None:
         """See ``GraphReader.context_version``."""
@@ -357,6 +385,11 @@ class Neo4jReader:
 
 def _keys(names: Collection[str]) -> list[str]:
     return sorted({key_of(name) for name in names})
+
+
+def _source(row: Row) -> str | None:
+    """The id of the latest passage that brought it."""
+    return None if row["brought"] is None else row["brought"][1]
 
 
 def _relations(found: list[Row]) -> list[Relation]:

@@ -20,12 +20,13 @@ from recallm.model import (
 )
 from recallm.stores.base import SCHEMA_VERSION, Applied
 from recallm.stores.cypher import reading, schema
+from recallm.stores.neo4j.applying import apply
 from recallm.stores.neo4j.connection import Connection, already_exists, rows
 from recallm.stores.neo4j.forgetting import delete_graph, forget, forget_updates
 from recallm.stores.neo4j.generations import purge, restore
 from recallm.stores.neo4j.reader import Neo4jReader
-from recallm.stores.neo4j.upgrading import mark_items
-from recallm.stores.neo4j.writing import apply, expire, revise
+from recallm.stores.neo4j.upgrading import upgrade
+from recallm.stores.neo4j.writing import expire, revise
 
 __all__ = ["Neo4jStore"]
 
@@ -89,7 +90,7 @@ class Neo4jStore:
             self._create_schema()
             self._connection.read(lambda tx: rows(tx, schema.AWAIT_INDEXES, {}))
             if version is not None:
-                mark_items(self._connection)
+                upgrade(self._connection, version)
             version = self._connection.write(
                 lambda tx: rows(tx, schema.WRITE_VERSION, {"version": SCHEMA_VERSION})
             )[0]["version"]

@@ -1,22 +1,39 @@
-"""Bringing the rows of an earlier version of the schema up to this one's."""
+"""Bringing the rows of an earlier version of the schema up to this one's.
+
+In transactions of bounded size: whoever is cut short, or does it at the same time as another,
+changes nothing that the next one would not do."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from recallm.stores.cypher import schema as cypher
-from recallm.stores.neo4j.connection import Connection, chunks, rows
-from recallm.stores.neo4j.values import item_key, path_keys
+from recallm.stores.cypher.writing import VECTOR_SIZES
+from recallm.stores.neo4j.connection import Connection, Tx, chunks, rows
+from recallm.stores.neo4j.values import item_key, key_of, path_keys
 
-__all__ = ["mark_items"]
+__all__ = ["upgrade"]
 
 _AT_ONCE = 500
 
 
-def mark_items(connection: Connection) -> None:
+def upgrade(connection: Connection, version: int) -> None:
+    """Bring the rows of all namespaces up from ``version``."""
+    if version < 2:
+        _mark_items(connection)
+    if version < 3:
+        for row in connection.read(lambda tx: rows(tx, cypher.ALL_ROWS, {})):
+            connection.write(partial(_pin_sizes, namespace=row["namespace"]))
+            last: str | None = ""
+            while last is not None:
+                last = connection.write(
+                    partial(_name_concepts, namespace=row["namespace"], after=last)
+                )
+
+
+def _mark_items(connection: Connection) -> None:
     """Let the items that version 1 wrote (only restored archives could bring any) be found by
-    their path and key. In transactions of bounded size: whoever is cut short, or does it at the
-    same time, changes nothing that the next one would not do."""
+    their path and key."""
     found = connection.read(lambda tx: rows(tx, cypher.UNMARKED_ITEMS, {}))
     marks = [
         {
@@ -29,3 +46,21 @@ def mark_items(connection: Connection) -> None:
     ]
     for chunk in chunks(marks, _AT_ONCE):
         connection.write(partial(rows, query=cypher.MARK_ITEMS, parameters={"rows": chunk}))
+
+
+def _pin_sizes(tx: Tx, namespace: str) -> None:
+    """Take the first vector under each model, in order of t, for the size of those to come."""
+    if rows(tx, cypher.LOCK_ROWS, {"namespace": namespace}):
+        found = rows(tx, cypher.FIRST_VECTORS, {"namespace": namespace})
+        sizes = [[key_of(row["model"]), len(row["blob"])] for row in found]
+        rows(tx, VECTOR_SIZES, {"namespace": namespace, "sizes": sizes})
+
+
+def _name_concepts(tx: Tx, namespace: str, after: str) -> str | None:
+    """Let the next entities after the one with this key say on which concept they stand; the key
+    of the last of them."""
+    if not rows(tx, cypher.LOCK_ROWS, {"namespace": namespace}):
+        return None
+    parameters = {"namespace": namespace, "after": after, "limit": _AT_ONCE}
+    last: str | None = rows(tx, cypher.NAME_CONCEPTS, parameters)[0]["last"]
+    return last

@@ -13,10 +13,10 @@ from recallm.stores.neo4j.connection import Row
 __all__ = ["whole_rows"]
 
 _READS = 3
-_MAY_BE_NULL: Final = frozenset({"previous", "next"})
+_MAY_BE_NULL: Final = frozenset({"brought", "previous", "next"})
 _ALWAYS_THERE: Final[Mapping[str, tuple[str, ...]]] = {
     "concept": ("name", "label", "kind", "t_index", "updates", "statements", "merges"),
-    "entity": ("id", "type", "label", "kind", "properties"),
+    "entity": ("id", "type", "label", "kind", "concept", "properties"),
     "origin": ("id", "metadata", "path"),
     "passage": ("id", "t", "text", "metadata", "path"),
     "statement": ("key", "text", "start", "end", "terms", "names", "labels", "kinds", "traits"),

@@ -1,23 +1,19 @@
-"""``apply``, ``revise`` and ``expire``, each inside of one transaction."""
+"""Locking a namespace and writing rows into it; ``revise`` and ``expire``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from recallm.errors import ConflictError, UnknownEntityError
-from recallm.model import ContextVersion, PreparedUpdate, Summary, t_index_of, text_digest
-from recallm.stores.base import Applied
+from recallm.model import ContextVersion, PreparedUpdate, Summary, t_index_of
 from recallm.stores.cypher import forgetting as forgetting_cypher
 from recallm.stores.cypher import writing as cypher
 from recallm.stores.neo4j.batch import Batch, triplet_key
 from recallm.stores.neo4j.connection import Row, Tx, chunks, rows
-from recallm.stores.neo4j.values import item_key, key_of, micros, summary_out
+from recallm.stores.neo4j.values import key_of, micros, summary_out
 
 __all__ = [
-    "apply",
     "context_version",
     "expire",
     "lock",
@@ -30,14 +26,28 @@ __all__ = [
 ]
 
 
-def lock(tx: Tx, namespace: str, ids: Collection[str] = (), items: Collection[str] = ()) -> Row:
+def lock(
+    tx: Tx,
+    namespace: str,
+    *,
+    ids: Collection[str] = (),
+    items: Collection[str] = (),
+    models: Collection[str] = (),
+) -> Row:
     """Keep other writers out of the namespace; its counter, open session, the namespace of its
-    rows, which of the passages ``ids`` exist, and what is kept as ``items`` (``item_key``)."""
-    return lock_key(tx, key_of(namespace), namespace, ids, items)
+    rows, which of the passages ``ids`` exist, what is kept as ``items`` (``item_key``), and the
+    size of the vectors under ``models``."""
+    return lock_key(tx, key_of(namespace), namespace, ids=ids, items=items, models=models)
 
 
 def lock_key(
-    tx: Tx, key: str, name: str | None, ids: Collection[str] = (), items: Collection[str] = ()
+    tx: Tx,
+    key: str,
+    name: str | None,
+    *,
+    ids: Collection[str] = (),
+    items: Collection[str] = (),
+    models: Collection[str] = (),
 ) -> Row:
     """``lock`` by the key of the namespace's node."""
     parameters = {
@@ -45,115 +55,9 @@ def lock_key(
         "name": name,
         "ids": [key_of(id) for id in ids],
         "items": list(items),
+        "models": [key_of(model) for model in models],
     }
     return rows(tx, cypher.LOCK, parameters)[0]
-
-
-def apply(
-    tx: Tx,
-    namespace: str,
-    updates: Sequence[PreparedUpdate],
-    forget: Callable[[str, Collection[int]], object],
-) -> list[Applied]:
-    """See ``GraphStore.apply``. ``forget`` takes the updates at these t of a namespace's rows
-    away: what an item takes the place of."""
-    told = [update for update in updates if update.text is not None]
-    items = {item_key(it.path, it.key) for it in told if it.key is not None}
-    state = lock(tx, namespace, {update.id for update in told}, items)
-    passages: dict[str, tuple[int, str]] = {key: (t, digest) for key, t, digest in state["known"]}
-    pending = _Pending(tx=tx, namespace=state["rows"], state=state, forget=forget)
-    applied: list[Applied] = []
-    t_index: int = state["t"]
-    for index, update in enumerate(updates):
-        if update.text is not None:
-            digest = text_digest(update.text)
-            t, found = passages.setdefault(key_of(update.id), (t_index + 1, digest))
-            if found != digest:
-                # What an earlier update does wrong is said first; all of it is rolled back.
-                pending.write()
-                raise ConflictError(update.id, index=index)
-            if t <= t_index:
-                applied.append(Applied(t_index=t, duplicate=True))
-                continue
-        t_index += 1
-        for id in pending.add(update, t_index):
-            passages.pop(id, None)
-        applied.append(Applied(t_index=t_index))
-    pending.write()
-    return applied
-
-
-@dataclass(slots=True, kw_only=True)
-class _Pending:
-    """The updates of a batch that are not written yet, and the items that they take the place of.
-
-    What is to be forgotten is forgotten before what is pending is written, whatever came first:
-    for passages that makes no difference. For entities and triplets, of which the properties
-    are kept as merged, it does: where some are pending, they are written before more is forgotten.
-    """
-
-    tx: Tx
-    namespace: str
-    state: Row
-    forget: Callable[[str, Collection[int]], object]
-    _fresh: dict[int, PreparedUpdate] = field(default_factory=dict)
-    _doomed: set[int] = field(default_factory=set)
-    _kept: dict[str, dict[int, str]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._kept = {}
-        for item, t, id in self.state["kept"]:
-            self._kept.setdefault(item, {})[t] = id
-
-    def add(self, update: PreparedUpdate, t_index: int) -> Collection[str]:
-        """Take in one update; the ids (by ``key_of``) of the items that it takes the place of."""
-        replaced: dict[int, str] = {}
-        if update.text is not None and update.key is not None:
-            item = item_key(update.path, update.key)
-            replaced = self._kept.get(item, {})
-            self._kept[item] = {t_index: key_of(update.id)}
-        if replaced:
-            if any(map(_shows_graph, self._fresh.values())):
-                self.write()
-            self._doomed |= {t for t in replaced if self._fresh.pop(t, None) is None}
-        self._fresh[t_index] = update
-        return replaced.values()
-
-    def write(self) -> None:
-        """Forget and write all that is pending.
-
-        Raises:
-            UnknownEntityError: a triplet names an entity that is not there.
-        """
-        if self._doomed:
-            self.forget(self.namespace, self._doomed)
-            self._doomed = set()
-            parameters = {"namespace": self.namespace}
-            self.state = {**self.state, **rows(self.tx, cypher.OPEN_SESSION, parameters)[0]}
-        if self._fresh:
-            batch = self._gather()
-            write_batch(self.tx, batch, max(self._fresh))
-            self._fresh = {}
-            self.state = {
-                **self.state,
-                "open_session": batch.open_session,
-                "open_said": batch.open_said,
-            }
-
-    def _gather(self) -> Batch:
-        """The rows of what is pending."""
-        batch = new_batch(self.tx, self.state, list(self._fresh.values()))
-        for t_index, update in self._fresh.items():
-            batch.add(update, t_index)
-            for triplet in update.triplets:
-                for id in (triplet.subject, triplet.object):
-                    if not batch.knows_entity(id):
-                        raise UnknownEntityError(id)
-        return batch
-
-
-def _shows_graph(update: PreparedUpdate) -> bool:
-    return bool(update.entities or update.triplets)
 
 
 def expire(tx: Tx, namespace: str, moments: Mapping[str, datetime | None]) -> int:
@@ -267,8 +171,13 @@ def write_batch(tx: Tx, batch: Batch, t_index: int) -> None:
         rows(tx, cypher.VECTORS, {**namespace, "vectors": batch.vectors})
     if batch.entities:
         rows(tx, cypher.ENTITIES, {**namespace, "entities": list(batch.entities.values())})
+    if batch.entity_vectors:
+        vectors = list(batch.entity_vectors.values())
+        rows(tx, cypher.ENTITY_VECTORS, {**namespace, "vectors": vectors})
     if batch.triplets:
         rows(tx, cypher.TRIPLETS, {**namespace, "triplets": list(batch.triplets.values())})
+    if batch.joined:
+        rows(tx, cypher.JOINED, {**namespace, "ts": list(batch.joined)})
     recompute_concepts(tx, batch.namespace, batch.touched)
     rows(
         tx,
