@@ -123,6 +123,12 @@ class Connection:
         with self.errors(), self._session() as session:
             return session.execute_read(work)
 
+    def read_only(self, work: Callable[[ManagedTransaction], Result], *, timeout: float) -> Result:
+        """Run ``work`` where the server refuses every write, for so many seconds at most."""
+        limited = neo4j.unit_of_work(timeout=timeout)(work)
+        with self.errors(), self._session(default_access_mode=neo4j.READ_ACCESS) as session:
+            return session.execute_read(limited)
+
     def write(self, work: Callable[[ManagedTransaction], Result]) -> Result:
         """Run ``work`` in a write transaction, again after transient errors: all or nothing."""
         with self.errors(), self._session() as session:
@@ -151,8 +157,9 @@ class Connection:
                 raise ClosedError from error
             raise self._translated(error) from error
 
-    def _session(self) -> Session:
+    def _session(self, **config: Any) -> Session:
         return self.driver.session(
+            **config,
             database=self._database,
             bookmark_manager=self._bookmarks,
             notifications_min_severity=neo4j.NotificationMinimumSeverity.OFF,

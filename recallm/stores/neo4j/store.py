@@ -6,6 +6,7 @@ from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
+from typing import Any, ClassVar
 
 from neo4j import Driver, ManagedTransaction
 
@@ -24,6 +25,7 @@ from recallm.stores.neo4j.applying import apply
 from recallm.stores.neo4j.connection import Connection, already_exists, rows
 from recallm.stores.neo4j.forgetting import delete_graph, forget, forget_updates
 from recallm.stores.neo4j.generations import purge, restore
+from recallm.stores.neo4j.own_cypher import CYPHER_SCHEMA, run_own_cypher
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.upgrading import upgrade
 from recallm.stores.neo4j.writing import expire, revise
@@ -61,6 +63,9 @@ class Neo4jStore:
         InvalidInputError: the URI cannot be used.
 
     """
+
+    cypher_schema: ClassVar[str] = CYPHER_SCHEMA
+    """What a query for ``cypher`` can read of entities and triplets, in words for an LLM."""
 
     def __init__(
         self,
@@ -165,6 +170,36 @@ class Neo4jStore:
         the last one is there."""
         self._connection.check_open()
         return restore(self._connection, namespace, t_index, records)
+
+    def cypher(
+        self,
+        namespace: str,
+        query: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        timeout: float = 30.0,
+    ) -> list[dict[str, Any]]:
+        """Run a query of one's own, which may only read the graph, and see all that is stored,
+        expired or not. It is given ``$namespace``, the value of the property ``namespace`` of all
+        nodes of this namespace: a query that leaves it out reads those of others too.
+
+        Nodes come back as their properties, relationships likewise with their ``type``, paths as
+        their ``nodes`` and ``relationships``, points as ``srid`` and ``coordinates``, temporal
+        values as those of Python (a duration with months as ISO 8601 text).
+
+        Args:
+            namespace: the namespace to read.
+            query: its text; see ``cypher_schema``.
+            parameters: those of the query.
+            timeout: seconds after which it is given up.
+
+        Raises:
+            InvalidInputError: the query is not valid, would write, uses ``LOAD CSV``, a
+                procedure, ``SHOW`` or another command, or takes too long; or ``parameters`` hold
+                a ``namespace`` or what the server cannot be given.
+        """
+        self._connection.check_open()
+        return run_own_cypher(self._connection, namespace, query, parameters or {}, timeout=timeout)
 
     def namespaces(self) -> list[str]:
         """See ``GraphStore.namespaces``."""

@@ -1,0 +1,220 @@
+"""A user's own Cypher: it reads the graph as the schema text says it is, and does nothing else."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, date, datetime, timedelta
+from datetime import time as daytime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from neo4j import Driver
+
+from recallm.errors import ClosedError, InvalidInputError
+from recallm.model import PreparedUpdate, Selection
+from recallm.stores.neo4j import Neo4jStore
+from recallm.testing.marked_text import entity, prepared, triplet
+from tests.stores.rich import rich, seen
+
+
+def _filled(store: Neo4jStore, namespace: str) -> None:
+    graph = PreparedUpdate(
+        id="p",
+        text=None,
+        entities=(entity("ann", "Ann", properties={"age": 4}), entity("bo", "Bo")),
+        triplets=(triplet("ann", "KNOWS", "bo"),),
+    )
+    store.apply(namespace, [prepared("p", "[Ann] met [Bo]"), graph])
+
+
+def test_the_example_runs(store: Neo4jStore, namespace: str) -> None:
+    """As it stands in the schema text."""
+    _filled(store, namespace)
+    _filled(store, f"{namespace}-other")
+    _, example = Neo4jStore.cypher_schema.split("Example: ")
+    query = example.partition("\n")[2]
+    assert store.cypher(namespace, query, {"id": "ann"}) == [
+        {"subject": "ann", "predicate": "KNOWS", "object": "bo", "passages": ["p"]}
+    ]
+    assert store.cypher(f"{namespace}-empty", query, {"id": "ann"}) == []
+
+
+def test_the_schema_text_says_what_is_there(store: Neo4jStore, namespace: str) -> None:
+    """Each label, property and relationship that it names."""
+    _filled(store, namespace)
+    [found] = store.cypher(
+        namespace,
+        """MATCH (x:RecallMTriplet {namespace: $namespace})-[:SUBJECT]->(e:RecallMEntity)
+        MATCH (x)-[:OBJECT]->(o:RecallMEntity) MATCH (x)-[:SHOWN]->(u:RecallMUpdate)
+        MATCH (e)-[:SHOWN]->(u) MATCH (e)-[:STANDS_ON]->(c:RecallMConcept)
+        RETURN x {.name, .predicate, .properties} AS x,
+            e {.key, .id, .type, .label, .concept, .properties} AS e,
+            o.id AS o, u {.t, .id, .text} AS u, c {.name, .label, .kind} AS c""",
+    )
+    assert found == {
+        "x": {"name": "KNOWS", "predicate": "KNOWS", "properties": "{}"},
+        "e": {
+            "key": "ann",
+            "id": "ann",
+            "type": "Thing",
+            "label": "Ann",
+            "concept": "ann",
+            "properties": '{"age": 4}',
+        },
+        "o": "bo",
+        "u": {"t": 1, "id": "p", "text": "Ann met Bo"},
+        "c": {"name": "ann", "label": "Ann", "kind": "name"},
+    }
+
+
+def test_rows_of_a_namespace_that_was_forgotten(store: Neo4jStore, namespace: str) -> None:
+    """``$namespace`` is what the rows have now."""
+    count = "MATCH (e:RecallMEntity {namespace: $namespace}) RETURN count(e) AS count"
+    _filled(store, namespace)
+    assert store.cypher(namespace, count) == [{"count": 2}]
+    store.forget(namespace, Selection(kind="everything", value=True))
+    assert store.cypher(namespace, count) == [{"count": 0}]
+    _filled(store, namespace)
+    assert store.cypher(namespace, count) == [{"count": 2}]
+
+
+def test_values_are_those_of_python(store: Neo4jStore, namespace: str) -> None:
+    """Nothing of the driver comes out."""
+    _filled(store, namespace)
+    [found] = store.cypher(
+        namespace,
+        """MATCH path = (x:RecallMTriplet {namespace: $namespace})-[r:SUBJECT]->(e)
+        RETURN path, r, [{node: e.id}, null, 1.5, true] AS mixed,
+            datetime('2026-01-02T03:04:05.000006Z') AS instant, date('2026-01-02') AS day,
+            localtime('03:04') AS time, localdatetime('2026-01-02T03:04') AS local,
+            duration('P1DT2S') AS duration, duration('P1M') AS month,
+            point({x: 1, y: 2}) AS point, $mine AS mine""",
+        {"mine": [1, "a"]},
+    )
+    path = found.pop("path")
+    assert [set(node) >= {"namespace"} for node in path["nodes"]] == [True, True]
+    assert path["nodes"][1]["id"] == "ann"
+    assert path["relationships"] == [{"type": "SUBJECT"}]
+    assert found == {
+        "r": {"type": "SUBJECT"},
+        "mixed": [{"node": "ann"}, None, 1.5, True],
+        "instant": datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC),
+        "day": date(2026, 1, 2),
+        "time": daytime(3, 4),
+        "local": datetime.fromisoformat("2026-01-02T03:04"),
+        "duration": timedelta(days=1, seconds=2),
+        "month": "P1M",
+        "point": {"srid": 7203, "coordinates": [1.0, 2.0]},
+        "mine": [1, "a"],
+    }
+    assert [type(found[name]) for name in ("instant", "day", "time")] == [datetime, date, daytime]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "CREATE (n:Evil) RETURN n",
+        "MATCH (n {namespace: $namespace}) SET n.evil = 1",
+        "MATCH (n {namespace: $namespace}) REMOVE n.id",
+        "MATCH (n {namespace: $namespace}) DETACH DELETE n",
+        "MERGE (n:Evil) RETURN n",
+        "FOREACH (x IN [1] | CREATE (:Evil))",
+        "MATCH (n {namespace: $namespace}) CALL (n) { SET n.evil = 1 } IN TRANSACTIONS",
+        "CALL { RETURN 1 AS x } IN TRANSACTIONS RETURN x",
+        "CREATE INDEX evil FOR (n:Evil) ON (n.x)",
+        "DROP CONSTRAINT recallm_schema",
+        "CREATE USER evil SET PASSWORD 'password'",
+        "CALL db.createLabel('Evil')",
+        "CALL db.labels()",
+        "CALL dbms.listConfig()",
+        "SHOW SETTINGS",
+        "SHOW USERS",
+        "TERMINATE TRANSACTIONS 'neo4j-transaction-1'",
+        "PROFILE CREATE (n:Evil)",
+        "CYPHER runtime=slotted PROFILE MATCH (n) RETURN n",
+        "RETURN 1; CREATE (n:Evil)",
+        "// a comment\nCREATE (n:Evil)",
+    ],
+)
+def test_a_query_reads_and_nothing_else(
+    store: Neo4jStore, driver: Driver, namespace: str, query: str
+) -> None:
+    """Whatever else it would do is refused, and is not done."""
+    store.apply(namespace, [rich("1")])
+    before = seen(store, namespace)
+    with pytest.raises(InvalidInputError) as failure:
+        store.cypher(namespace, query)
+    assert failure.value.argument == "query"
+    assert seen(store, namespace) == before
+    assert driver.execute_query("MATCH (n:Evil) RETURN n").records == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "LOAD CSV FROM $url AS row RETURN row",
+        "load  csv with headers from $url as row return row",
+        "LOAD /* x */ CSV FROM $url AS row RETURN row",
+        "UNWIND [1] AS x CALL (x) { LOAD CSV FROM $url AS row RETURN row } RETURN row",
+        "CYPHER runtime=slotted LOAD CSV FROM $url AS row RETURN row",
+    ],
+)
+def test_files_are_not_read(store: Neo4jStore, namespace: str, tmp_path: Path, query: str) -> None:
+    """A read-only session would read them: the plan of the query shows that it does."""
+    secret = tmp_path / "secret.csv"
+    secret.write_text("secret\n")
+    with pytest.raises(InvalidInputError, match="LOAD CSV is not allowed"):
+        store.cypher(namespace, query, {"url": secret.as_uri()})
+
+
+def test_text_that_only_looks_dangerous(store: Neo4jStore, namespace: str) -> None:
+    """It is the plan that counts, not the words."""
+    said = "LOAD CSV, CREATE, DELETE // SHOW"
+    assert store.cypher(namespace, f"RETURN '{said}' AS CREATE") == [{"CREATE": said}]
+
+
+@pytest.mark.parametrize(
+    ("query", "parameters", "argument", "message"),
+    [
+        ("MATCH (n RETURN n", {}, "query", "Invalid input 'RETURN'"),
+        ("", {}, "query", "end of input"),
+        ("RETURN $missing", {}, "query", "missing"),
+        ("RETURN 1 / 0", {}, "query", "by zero"),
+        ("RETURN 1", {"namespace": "mine"}, "parameters", "name yours otherwise"),
+        ("RETURN $x", {"x": object()}, "parameters", "cannot be given"),
+        ("RETURN $x", {"x": 1 << 70}, "parameters", "cannot be given"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    store: Neo4jStore,
+    namespace: str,
+    query: str,
+    parameters: dict[str, Any],
+    argument: str,
+    message: str,
+) -> None:
+    """In the server's words, where it is the server that says it."""
+    with pytest.raises(InvalidInputError, match=message) as failure:
+        store.cypher(namespace, query, parameters)
+    assert failure.value.argument == argument
+
+
+def test_a_query_that_takes_long(store: Neo4jStore, namespace: str) -> None:
+    """It is given up after its time."""
+    endless = "UNWIND range(1, 1000000) AS x UNWIND range(1, 1000000) AS y RETURN sum(x * y)"
+    started = time.monotonic()
+    with pytest.raises(InvalidInputError, match=r"longer than 0\.5 s"):
+        store.cypher(namespace, endless, timeout=0.5)
+    assert time.monotonic() - started < 20
+    for no_limit in (0.0, -1.0):
+        with pytest.raises(InvalidInputError) as failure:
+            store.cypher(namespace, "RETURN 1", timeout=no_limit)
+        assert failure.value.argument == "timeout"
+
+
+def test_a_closed_store_reads_nothing(driver: Driver, namespace: str) -> None:
+    store = Neo4jStore(driver)
+    store.close()
+    with pytest.raises(ClosedError):
+        store.cypher(namespace, "RETURN 1 AS x")
