@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, LiteralString
 
 from recallm.model import Entity, Triplet
 from recallm.stores.sqlite.lookup import fetch_by
+from recallm.stores.sqlite.schema import passage_row
 from recallm.stores.sqlite.view import View
 
 __all__ = ["read_entities", "read_entity_vectors", "read_triplets", "read_vector_size"]
@@ -57,7 +58,7 @@ def read_entities(
     if not conditions:
         rows = view.rows(columns + after, (view.ns, *view.seen_values))
     found = {row[0]: row for row in rows}
-    sources = _sources(view, _ENTITY_SOURCE, found)
+    sources = _sources(view, _ENTITY_SOURCE, {n: row[6] for n, row in found.items()})
     return [
         Entity(
             id=id,
@@ -108,10 +109,20 @@ def read_vector_size(view: View, model: str) -> int | None:
     return rows[0][0] if rows else None
 
 
-def _sources(view: View, sql: LiteralString, numbers: Collection[int]) -> dict[int, str | None]:
-    """Number → the latest visible passage that brought it."""
+def _sources(view: View, sql: LiteralString, latest: Mapping[int, int]) -> dict[int, str | None]:
+    """The latest visible passage that brought what has these numbers, each with its latest t:
+    mostly the passage of that one."""
+    by_t = dict(
+        fetch_by(
+            view.rows,
+            "SELECT t, id FROM passage WHERE row IN",
+            {passage_row(view.ns, t) for t in latest.values()},
+        )
+    )
+    found: dict[int, str | None] = {n: by_t[t] for n, t in latest.items() if t in by_t}
     text: LiteralString = sql.replace("{seen}", view.seen)
-    return dict(fetch_by(view.rows, text, numbers, lead=view.seen_values))
+    found.update(fetch_by(view.rows, text, latest.keys() - found.keys(), lead=view.seen_values))
+    return found
 
 
 def _of_passages(view: View, sql: LiteralString, passages: Collection[str]) -> set[int]:
@@ -154,7 +165,7 @@ def read_triplets(
             tail=view.seen_values,
         )
     }
-    sources = _sources(view, _TRIPLET_SOURCE, evidence)
+    sources = _sources(view, _TRIPLET_SOURCE, {n: t for n, (_, t) in evidence.items()})
     triplets = [
         Triplet(
             subject=ids[subject],
@@ -188,13 +199,15 @@ def _chosen(
     columns: LiteralString = (
         "SELECT number, subject, predicate, object, properties FROM triplet WHERE ns = ?"
     )
+    # The sign keeps the planner from reading all of the namespace's by an index.
+    by_number: LiteralString = columns.replace("ns =", "+ns =") + " AND number IN"
     by_subject: LiteralString = columns + " AND subject IN"
     by_object: LiteralString = columns + " AND object IN"
     lead = (view.ns,)
     rows: list[tuple[Any, ...]]
     if passages is not None:
         brought = _of_passages(view, _TRIPLETS_OF, passages)
-        rows = fetch_by(view.rows, columns + " AND number IN", brought, lead=lead)
+        rows = fetch_by(view.rows, by_number, brought, lead=lead)
     elif (numbers := named["subject"]) is not None:
         rows = fetch_by(view.rows, by_subject, numbers, lead=lead)
     elif (numbers := named["object"]) is not None:
