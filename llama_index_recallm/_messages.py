@@ -1,0 +1,126 @@
+"""What of a LlamaIndex message is remembered: its text, and whose it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal, TypeGuard, get_args
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
+
+from recallm import InvalidInputError
+from recallm.adapting import CLOSING, Said, as_data, storable
+
+__all__ = ["BOTH", "NAMES", "Role", "asked_last", "checked_roles", "said_in", "text_of"]
+
+Role = Literal["human", "ai", "tool"]
+"""Whose words can be remembered; what a system message says is the developer's own."""
+
+BOTH: frozenset[Role] = frozenset({"human", "ai"})
+"""The default: what the user says and what the model answers. Tools give back what others wrote,
+at any length: remembered only where asked for."""
+
+NAMES: Mapping[Role, str] = MappingProxyType({"human": "Human", "ai": "AI", "tool": "Tool"})
+"""How speakers are called whose message has no name."""
+
+_ROLES: Mapping[MessageRole, Role] = {
+    MessageRole.USER: "human",
+    MessageRole.ASSISTANT: "ai",
+    MessageRole.CHATBOT: "ai",
+    MessageRole.MODEL: "ai",
+    MessageRole.TOOL: "tool",
+    MessageRole.FUNCTION: "tool",
+}
+_LONGEST_NAME = 200
+
+_BEGINNING = as_data("\0").partition("\0")[0]
+"""What every recalled text begins with."""
+
+_RECALLED = re.compile(
+    r"(<memory>(?:(?!</?memory>).)*?)?"
+    + re.escape(_BEGINNING)
+    + r".*?"
+    + re.escape(CLOSING)
+    + r"(?(1)(?:(?!</?memory>).)*</memory>)\n?",
+    re.DOTALL,
+)
+"""A recalled text, with the tags that ``Memory`` puts around it and around its other blocks."""
+
+
+def text_of(message: ChatMessage) -> str:
+    """The text parts of a message, a line each; '' where it has none (an image, a tool call).
+
+    What ``Memory`` has put into the message, recalled text among it, is left out: nobody said it.
+    Of what a ``ReActAgent`` keeps of its reasoning the answer alone counts: its observations are
+    what tools gave. Lone surrogates, which cannot be stored, become question marks.
+    """
+    texts = [block.text for block in message.blocks if isinstance(block, TextBlock)]
+    last = len(texts) - 1
+    lines = [
+        _RECALLED.sub("", text) if _BEGINNING in text else text
+        for place, text in enumerate(texts)
+        # Memory puts a block of its own before what was said.
+        if place == last or _BEGINNING not in text
+    ]
+    text = storable("\n".join(line for line in lines if line.strip()))
+    return _answer(text) if _ROLES.get(message.role) == "ai" else text
+
+
+def said_in(messages: Iterable[ChatMessage], names: Mapping[Role, str]) -> list[Said]:
+    """What people, the model and tools say in these messages, where it is text."""
+    found: list[Said] = []
+    for message in messages:
+        role = _ROLES.get(message.role)
+        if role is not None and (text := text_of(message)).strip():
+            given = message.additional_kwargs.get("name")
+            name = storable(given).strip() if isinstance(given, str) else ""
+            speaker = name[:_LONGEST_NAME] or names[role]
+            found.append(Said(text=text, speaker=speaker, role=role))
+    return found
+
+
+def asked_last(spoken: Sequence[Said]) -> tuple[list[int], bool]:
+    """The places of what the user said last, since the model spoke before it, and whether it spoke
+    after it."""
+    asked: list[int] = []
+    answered = False
+    for place in range(len(spoken) - 1, -1, -1):
+        if spoken[place].role == "ai":
+            if asked:
+                break
+            answered = True
+        elif spoken[place].role == "human":
+            asked.append(place)
+    return asked[::-1], answered
+
+
+def checked_roles(roles: Collection[str]) -> frozenset[Role]:
+    """The roles, refused where one is unknown.
+
+    Raises:
+        InvalidInputError: a role is none of "human", "ai", "tool".
+
+    """
+    known = get_args(Role)
+    several: object = roles
+    given = {roles} if isinstance(roles, str) else set(roles if several else ())
+    if not given or not _are_roles(given):
+        raise InvalidInputError(
+            f"roles must be one or more of {', '.join(map(repr, known))}, not "
+            f"{sorted(map(str, given))!r}",
+            argument="roles",
+        )
+    return frozenset(given)
+
+
+def _are_roles(given: set[str]) -> TypeGuard[set[Role]]:
+    return given <= set(get_args(Role))
+
+
+def _answer(text: str) -> str:
+    """Of the steps of a ``ReActAgent`` the answer; any other text as it is."""
+    if not text.startswith("Thought: "):
+        return text
+    _, answers, answer = text[max(text.rfind("\nThought: "), 0) :].partition("\nAnswer: ")
+    return answer if answers else text

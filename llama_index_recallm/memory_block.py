@@ -1,0 +1,371 @@
+"""``RecallMMemoryBlock``: the long-term memory of a LlamaIndex ``Memory``.
+
+* ``Memory`` asks its blocks for what they know before each call of the model, and shows them its
+  queue. The block recalls for what the user asked last, and writes what is new in the queue.
+* ``Memory`` hands over what overflows its queue, from 21,000 tokens on: that alone would leave
+  most conversations unwritten. So the block is eager: what it is shown, it writes.
+* A message is written once, however often it is shown, handed over or flushed.
+* Whatever fails in the memory, the user has the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Sequence
+from itertools import groupby
+from typing import Annotated, Any, Self, TypeVar
+
+from llama_index.core.async_utils import asyncio_run
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.memory import BaseMemoryBlock, Memory
+from llama_index.core.storage.chat_store.base_db import MessageStatus
+from llama_index.core.utils import get_tokenizer
+from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
+
+from llama_index_recallm._messages import BOTH, NAMES, Role, asked_last, checked_roles, said_in
+from llama_index_recallm._queue import Queues
+from recallm import InvalidInputError, RecalledContext, RecallM
+from recallm.adapting import (
+    CLOSING,
+    Conversation,
+    Said,
+    Scope,
+    as_data,
+    bounded,
+    checked_limits,
+    checked_memory,
+    checked_room,
+)
+
+__all__ = ["RecallMMemoryBlock"]
+
+_log = logging.getLogger("llama_index_recallm")
+
+_T = TypeVar("_T")
+_Name = Annotated[str, Field(min_length=1, strict=True, pattern=r"\S")]
+_HEAD, _, _TAIL = as_data("\0").partition("\0")
+_MOST = 256
+
+
+class RecallMMemoryBlock(BaseMemoryBlock[str]):
+    """A memory block of ``Memory``: it recalls for what the user says, and remembers the
+    conversation.
+
+    ``memory`` is the core, ``namespace`` another namespace of it: whose memory it is. ``Memory``'s
+    session is the session: what was said in one is recalled in the next, unless
+    ``scope="session"`` keeps recall inside it. ``roles`` are remembered: "human" and "ai" by
+    default, "tool" where asked for; their text parts only. ``human_prefix`` and ``ai_prefix`` name
+    the speakers of messages whose ``additional_kwargs`` have no ``name``. ``limit`` counts
+    statements, ``max_tokens`` the recalled text with its delimiters, by the memory's counter;
+    ``min_score`` is the least probability to help.
+
+    What is recalled is a text, delimited as data, '' where nothing is known. ``Memory`` puts it
+    into the system message or beside the user's; it is never remembered as if somebody had said it.
+    ``priority`` is 1: where all is more than ``Memory``'s ``token_limit``, the block gives way,
+    by whole statements, the least relevant first (0: never; ``Memory`` cuts the lowest first).
+    ``tokenizer_fn`` measures that, as ``Memory``'s own: give both the same.
+
+    ``eager``, the default, writes what is new in the queue whenever ``Memory`` is asked for its
+    messages: a block that waits for an overflow remembers nothing of a conversation that ends
+    before. Agents ask once more after the model's last answer, chat engines do not: ``flush`` at
+    a session's end writes what is left. Without ``eager`` what overflows is written, and what is
+    flushed. Where a user says in two turns on end the very same, the second is written a turn
+    later, for agents show the block a question twice. A message that comes as
+    ``aget(input=ChatMessage(…))`` is not shown to blocks: what the user said before it is recalled
+    for; give a ``str``.
+
+    A failure of the memory is logged (logger ``llama_index_recallm``) and the agent answers without
+    it; ``raise_errors`` raises it.
+
+    >>> import asyncio
+    >>> from llama_index.core.llms import ChatMessage
+    >>> from llama_index.core.memory import Memory
+    >>> from recallm import RecallM
+    >>> from sqlalchemy.ext.asyncio import create_async_engine
+    >>> block = RecallMMemoryBlock(memory=RecallM())
+    >>> async def say(text, session):
+    ...     engine = create_async_engine("sqlite+aiosqlite://")  # of the queue, as by default
+    ...     memory = Memory.from_defaults(session, memory_blocks=[block], async_engine=engine)
+    ...     await memory.aput(ChatMessage(role="user", content=text))
+    ...     messages = await memory.aget()
+    ...     await engine.dispose()
+    ...     return messages
+    >>> _ = asyncio.run(say("I moved to Porto.", session="monday"))
+    >>> system, user = asyncio.run(say("Where did I move to?", session="tuesday"))
+    >>> "Human: I moved to Porto." in system.content, user.content
+    (True, 'Where did I move to?')
+
+    Raises:
+        ValidationError: a field cannot be used (pydantic's; a ``ValueError``).
+
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    memory: Annotated[RecallM, BeforeValidator(checked_memory)] = Field(exclude=True)
+    name: _Name = "recallm"
+    priority: int = Field(default=1, ge=0, strict=True)
+    scope: Scope = "namespace"
+    namespace: _Name | None = None
+    roles: Annotated[Collection[Role], BeforeValidator(checked_roles)] = BOTH
+    human_prefix: _Name = NAMES["human"]
+    ai_prefix: _Name = NAMES["ai"]
+    limit: int | None = Field(default=10, strict=True)
+    max_tokens: int | None = Field(default=1000, strict=True)
+    min_score: float | None = None
+    eager: bool = True
+    raise_errors: bool = False
+    tokenizer_fn: Callable[[str], Sequence[Any]] = Field(
+        default_factory=get_tokenizer, exclude=True
+    )
+
+    _queues: Queues = PrivateAttr(default_factory=Queues)
+    _scores: OrderedDict[str, list[float]] = PrivateAttr(default_factory=OrderedDict)
+    _lock: Any = PrivateAttr(default_factory=threading.Lock)
+
+    @model_validator(mode="after")
+    def _can_work(self) -> Self:
+        checked_limits(limit=self.limit, max_tokens=self.max_tokens, min_score=self.min_score)
+        checked_room(self.memory, self.max_tokens)
+        return self
+
+    # -- what Memory calls -----------------------------------------------------------------
+
+    async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
+        """What is recalled for what the user said last, as data; '' where nothing is. With
+        ``eager``, what is new in ``messages`` is written, if there is a ``session_id``."""
+        if not messages:
+            return ""
+        spoken = said_in(messages, self._names())
+        session = Conversation.name_of(block_kwargs.get("session_id"))
+        return await asyncio.to_thread(self._turn, spoken, session)
+
+    async def _aput(self, messages: list[ChatMessage]) -> None:
+        """Write what is new in ``messages``, which leave the queue of the session that their
+        ``additional_kwargs`` name: all of a session's or nothing. Where they name none, each is
+        new, and belongs to no session."""
+        # Read before anything is awaited: other blocks take the session's id out of the messages.
+        named = [(_session_of(message), message) for message in messages]
+        for session, group in groupby(named, key=lambda it: it[0]):
+            spoken = said_in((message for _, message in group), self._names())
+            await asyncio.to_thread(self._left, spoken, session)
+
+    async def atruncate(self, content: str | list[Any], tokens_to_truncate: int) -> str | None:
+        """``content`` shorter by ``tokens_to_truncate`` at least: without its least relevant
+        statements (the first ones, where that is not known any more), whole ones, with its
+        delimiters. None where nothing is left.
+
+        >>> import asyncio
+        >>> from llama_index.core.llms import ChatMessage
+        >>> from recallm import RecallM
+        >>> memory = RecallM()
+        >>> _ = memory.update_many(["Ann keeps bees.", "Ann has loved bees since her childhood."])
+        >>> block = RecallMMemoryBlock(memory=memory)
+        >>> async def cut(question, tokens):
+        ...     content = await block.aget([ChatMessage(role="user", content=question)])
+        ...     return await block.atruncate(content, tokens)
+        >>> "since her childhood" in asyncio.run(cut("Who keeps bees?", 5))
+        False
+        >>> asyncio.run(cut("Who keeps bees?", 500)) is None
+        True
+
+        """
+        return await asyncio.to_thread(self._truncated, content, tokens_to_truncate)
+
+    # -- what users call -------------------------------------------------------------------
+
+    async def aflush(self, memory: Memory) -> int:
+        """Write what is new in the queue of ``memory``, all or nothing; how many messages that
+        were. They stay in the queue; called again, it changes nothing.
+
+        >>> import asyncio
+        >>> from llama_index.core.llms import ChatMessage
+        >>> from llama_index.core.memory import Memory
+        >>> from recallm import RecallM
+        >>> from sqlalchemy.ext.asyncio import create_async_engine
+        >>> core = RecallM()
+        >>> block = RecallMMemoryBlock(memory=core)
+        >>> async def talk():
+        ...     engine = create_async_engine("sqlite+aiosqlite://")
+        ...     memory = Memory.from_defaults(memory_blocks=[block], async_engine=engine)
+        ...     await memory.aput(ChatMessage(role="assistant", content="Your train is at ten."))
+        ...     flushed = await block.aflush(memory), await block.aflush(memory)
+        ...     await engine.dispose()
+        ...     return flushed
+        >>> asyncio.run(talk())
+        (1, 0)
+        >>> [passage.text for passage in core.passages()]
+        ['Your train is at ten.']
+
+        Raises:
+            InvalidInputError: ``memory`` is no ``Memory``, or a message cannot be stored.
+            ClosedError: the memory is closed.
+            StoreError: the store failed; nothing was written.
+
+        """
+        given: object = memory
+        if not isinstance(given, Memory):
+            raise InvalidInputError(
+                f"flush takes the Memory whose queue is written, not {given!r}", argument="memory"
+            )
+        messages = await memory.aget_all(status=MessageStatus.ACTIVE)
+        spoken = said_in(messages, self._names())
+        session = Conversation.name_of(memory.session_id)
+        return await asyncio.to_thread(lambda: self._remember(spoken, session)[1])
+
+    def flush(self, memory: Memory) -> int:
+        """``aflush``, where nothing awaits.
+
+        >>> import asyncio
+        >>> from llama_index.core.llms import ChatMessage
+        >>> from llama_index.core.memory import Memory
+        >>> from recallm import RecallM
+        >>> from sqlalchemy.ext.asyncio import create_async_engine
+        >>> engine = create_async_engine("sqlite+aiosqlite://")
+        >>> block = RecallMMemoryBlock(memory=RecallM())
+        >>> memory = Memory.from_defaults(memory_blocks=[block], async_engine=engine)
+        >>> memory.put(ChatMessage(role="assistant", content="Your train is at ten."))
+        >>> block.flush(memory)
+        1
+        >>> asyncio.run(engine.dispose())
+
+        Raises:
+            InvalidInputError: ``memory`` is no ``Memory``, or a message cannot be stored.
+            ClosedError: the memory is closed.
+            StoreError: the store failed; nothing was written.
+
+        """
+        return int(asyncio_run(self.aflush(memory)))
+
+    # -- the memory ------------------------------------------------------------------------
+
+    def _conversation(self, session: str | None) -> Conversation:
+        memory = self.memory
+        if self.namespace is not None:
+            memory = memory.in_namespace(self.namespace)
+        return Conversation(memory=memory, session=session, scope=self.scope)
+
+    def _names(self) -> dict[Role, str]:
+        return {**NAMES, "human": self.human_prefix, "ai": self.ai_prefix}
+
+    def _turn(self, spoken: list[Said], session: str | None) -> str:
+        """Write what is new in the queue, and recall for what was asked last in it."""
+        # Once a tool was called, agents give the question again, after a queue that holds it.
+        again = _is_said_again(spoken)
+        queue = spoken[:-1] if again else spoken
+        asked, answered = asked_last(queue)
+        placed = self._guarded(
+            lambda: self._placed(queue, session), "what is new was not remembered"
+        )
+        question = "\n".join(queue[place].text for place in asked)
+        besides: list[Said] = []
+        # Where the model has answered it before, it may be asked anew: then all is recalled.
+        if placed is not None and not (again and answered):
+            besides = [placed[place] for place in asked if queue[place].role in self.roles]
+        conversation = self._conversation(session)
+        contexts: list[RecalledContext] = []
+
+        def recall(room: int | None) -> RecalledContext:
+            context = conversation.recall(
+                question,
+                besides=besides,
+                limit=self.limit,
+                max_tokens=room,
+                min_score=self.min_score,
+            )
+            contexts.append(context)
+            return context
+
+        text = question and self._guarded(
+            lambda: bounded(conversation.memory, recall, self.max_tokens), "nothing was recalled"
+        )
+        if not text:
+            return ""
+        self._keep_scores(text, contexts[-1])
+        return text
+
+    def _placed(self, spoken: Sequence[Said], session: str | None) -> list[Said]:
+        """``spoken``, with the ids of what is written, which with ``eager`` is all that is
+        remembered."""
+        if session is None:
+            return list(spoken)
+        if self.eager:
+            kept, _ = self._remember(spoken, session)
+        else:
+            remembered = [said for said in spoken if said.role in self.roles]
+            kept = self._queues.of(session).shown(self._conversation(session), remembered)
+        following = iter(kept)
+        return [next(following) if said.role in self.roles else said for said in spoken]
+
+    def _left(self, spoken: Sequence[Said], session: str | None) -> None:
+        self._guarded(
+            lambda: self._remember(spoken, session, leaving=True),
+            f"{len(spoken)} message(s) were not remembered",
+        )
+
+    def _remember(
+        self, spoken: Sequence[Said], session: str | None, *, leaving: bool = False
+    ) -> tuple[list[Said], int]:
+        """Write what is new in ``spoken``; what is remembered of it, and how many were new."""
+        conversation = self._conversation(session)
+        remembered = [said for said in spoken if said.role in self.roles]
+        if session is None:
+            conversation.remember(remembered)
+            return remembered, len(remembered)
+        return self._queues.of(session).remember(conversation, remembered, leaving=leaving)
+
+    def _guarded(self, work: Callable[[], _T], loss: str) -> _T | None:
+        """What ``work`` gives; where it fails, that is logged with the ``loss``, or raised."""
+        try:
+            return work()
+        except Exception:
+            if self.raise_errors:
+                raise
+            _log.warning("the memory failed, the agent goes on: %s", loss, exc_info=True)
+            return None
+
+    # -- truncation ------------------------------------------------------------------------
+
+    def _keep_scores(self, text: str, context: RecalledContext) -> None:
+        """Keep how relevant each line of ``text`` is, for where it is truncated."""
+        scores = [it.score for it in context.statements if it.score is not None]
+        if len(scores) == context.text.count("\n"):  # a line each, after the first one
+            with self._lock:
+                self._scores[text] = scores
+                self._scores.move_to_end(text)
+                if len(self._scores) > _MOST:
+                    self._scores.popitem(last=False)
+
+    def _truncated(self, content: str | list[Any], tokens: int) -> str | None:
+        if not (isinstance(content, str) and content.startswith(_HEAD) and CLOSING in content):
+            return None
+        if tokens <= 0:
+            return content
+        joint = "\n\n" if self.memory.config.ranking == "paper" else "\n"
+        first, *lines = content.removeprefix(_HEAD).removesuffix(_TAIL).split(joint)
+        with self._lock:
+            scores = self._scores.get(content)
+        places = range(len(lines))
+        worst_first = sorted(places, key=scores.__getitem__) if scores else list(places)
+        most = len(self.tokenizer_fn(content)) - tokens
+        for number in range(1, len(lines)):
+            left = [lines[place] for place in sorted(worst_first[number:])]
+            shorter = _HEAD + joint.join((first, *left)) + _TAIL
+            if len(self.tokenizer_fn(shorter)) <= most:
+                return shorter
+        return None
+
+
+def _is_said_again(spoken: Sequence[Said]) -> bool:
+    """Whether the last that is said is what the user said last before."""
+    if not spoken or spoken[-1].role != "human":
+        return False
+    before = next((said for said in reversed(spoken[:-1]) if said.role == "human"), None)
+    return before is not None and before.text == spoken[-1].text
+
+
+def _session_of(message: ChatMessage) -> str | None:
+    return Conversation.name_of(message.additional_kwargs.get("session_id"))
