@@ -1,0 +1,375 @@
+"""Concepts and relations for a property graph, with no model."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from llama_index.core import PropertyGraphIndex, Settings
+from llama_index.core.graph_stores.simple_labelled import SimplePropertyGraphStore
+from llama_index.core.graph_stores.types import (
+    KG_NODES_KEY,
+    KG_RELATIONS_KEY,
+    TRIPLET_SOURCE_KEY,
+    EntityNode,
+    Relation,
+)
+from llama_index.core.indices.property_graph import ImplicitPathExtractor
+from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.ingestion.pipeline import get_transformation_hash
+from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.schema import BaseNode, Document, ImageNode, TextNode, TransformComponent
+
+import recallm.extraction.extractor
+from llama_index_recallm import (
+    RecallMExtractor,
+    RecallMPropertyGraphStore,
+    RecallMSubRetriever,
+)
+from recallm import (
+    ClosedError,
+    InvalidInputError,
+    NewEntity,
+    RecallConfig,
+    RecallM,
+)
+
+
+@pytest.fixture
+def memory() -> Iterator[RecallM]:
+    with RecallM() as memory:
+        yield memory
+
+
+@pytest.fixture
+def extractor(memory: RecallM) -> RecallMExtractor:
+    return RecallMExtractor(memory=memory)
+
+
+@pytest.fixture(autouse=True)
+def _no_model_of_openai() -> Iterator[None]:
+    """Nothing here may ask LlamaIndex for its default models."""
+    yield
+    assert Settings._llm is None
+    assert Settings._embed_model is None
+
+
+def entities(node: BaseNode) -> list[EntityNode]:
+    found = node.metadata[KG_NODES_KEY]
+    assert isinstance(found, list)
+    return found
+
+
+def relations(node: BaseNode) -> list[Relation]:
+    found = node.metadata[KG_RELATIONS_KEY]
+    assert isinstance(found, list)
+    return found
+
+
+def names(node: BaseNode) -> list[str]:
+    return [entity.name for entity in entities(node)]
+
+
+def pairs(node: BaseNode) -> list[tuple[str, str]]:
+    return [(relation.source_id, relation.target_id) for relation in relations(node)]
+
+
+def test_class() -> None:
+    names_of_base_classes = [base.__name__ for base in RecallMExtractor.__mro__]
+    assert TransformComponent.__name__ in names_of_base_classes
+
+
+# -- what is found -----------------------------------------------------------------------------
+
+
+def test_concepts_and_neighbours(extractor: RecallMExtractor, memory: RecallM) -> None:
+    """The same that the memory itself writes of the text."""
+    text = "Brandon loves coffee. He bought 5 cups in New York."
+    [node] = extractor([TextNode(text=text)])
+    update = memory.update(text)
+    assert [(it.name, it.label) for it in entities(node)] == [
+        ("Brandon", "entity"),
+        ("coffee", "noun"),
+        ("5", "number"),
+        ("cups", "noun"),
+        ("New York", "entity"),
+        ("York", "name"),
+    ]
+    assert {relation.label for relation in relations(node)} == {"RELATED"}
+    by_name = {"brandon": "Brandon", "coffe": "coffee", "5": "5", "cup": "cups"}
+    by_name["new york"] = "New York"
+    assert sorted(pairs(node)) == sorted((by_name[a], by_name[b]) for a, b in update.relations)
+
+
+def test_a_relation_leads_the_same_way_in_every_text(extractor: RecallMExtractor) -> None:
+    """So that it is one relation, which grows stronger."""
+    one, other = extractor([TextNode(text="Ann met Bo."), TextNode(text="Bo met Ann.")])
+    assert pairs(one) == pairs(other) == [("Ann", "Bo")]
+
+
+def test_one_spelling_in_a_call(extractor: RecallMExtractor) -> None:
+    first, second = extractor(
+        [TextNode(text="Coffee comes from Brazil."), TextNode(text="BRAZIL drinks coffee.")]
+    )
+    assert names(first) == ["Coffee", "Brazil"]
+    assert names(second)[0] == "Brazil"
+    assert names(second)[-1] == "Coffee"
+    assert {end for pair in pairs(second) for end in pair} <= set(names(second))
+
+
+def test_the_entity_that_the_memory_has(extractor: RecallMExtractor, memory: RecallM) -> None:
+    """Whatever its capitals, and with the label that it was given."""
+    memory.graph.upsert(
+        [
+            NewEntity(id="BRANDON", type="PERSON"),
+            NewEntity(id="coffee-17", type="DRINK", label="Coffee"),
+            NewEntity(id="Parisian", type="x"),
+        ]
+    )
+    [node] = extractor([TextNode(text="Brandon loves coffee in Paris.")])
+    found = {entity.name: entity.label for entity in entities(node)}
+    assert found["BRANDON"] == "PERSON"
+    assert found["coffee-17"] == "DRINK"
+    assert found["Paris"] == "entity"
+    assert ("BRANDON", "coffee-17") in pairs(node)
+
+
+def test_the_exact_spelling_wins(extractor: RecallMExtractor, memory: RecallM) -> None:
+    memory.graph.upsert([NewEntity(id="APPLE", type="company"), NewEntity(id="apple", type="f")])
+    one, other = extractor([TextNode(text="Ann ate an apple."), TextNode(text="Ann left APPLE.")])
+    assert ("apple", "f") in [(it.name, it.label) for it in entities(one)]
+    assert ("APPLE", "company") in [(it.name, it.label) for it in entities(other)]
+
+
+def test_stems_that_collide_are_two_entities(extractor: RecallMExtractor) -> None:
+    one, other = extractor([TextNode(text="A university."), TextNode(text="The universe.")])
+    assert (names(one), names(other)) == (["university"], ["universe"])
+
+
+def test_quotes_in_a_text(extractor: RecallMExtractor) -> None:
+    """LlamaIndex has no quotation marks in ids; the ends of relations are ids."""
+    [node] = extractor([TextNode(text='The 5" screen and Bo`s "Rose" \n of `Cairo` cost 7.')])
+    assert len(entities(node)) > 3
+    ids = {entity.id for entity in entities(node)}
+    assert {end for pair in pairs(node) for end in pair} <= ids
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "!!!", "🙂"])
+def test_a_text_without_concepts(extractor: RecallMExtractor, text: str) -> None:
+    [node] = extractor([TextNode(text=text)])
+    assert node.metadata == {KG_NODES_KEY: [], KG_RELATIONS_KEY: []}
+
+
+def test_other_nodes(extractor: RecallMExtractor) -> None:
+    assert extractor([]) == []
+    document, image = extractor([Document(text="Ann met Bo."), ImageNode(image_url="http://x/y")])
+    assert names(document) == ["Ann", "Bo"]
+    assert names(image) == []
+
+
+# -- metadata ----------------------------------------------------------------------------------
+
+
+def test_properties_are_a_copy_of_the_metadata(extractor: RecallMExtractor) -> None:
+    [node] = extractor([TextNode(text="Ann met Bo.", metadata={"file": "a.txt", "tags": ["x"]})])
+    assert [entity.properties for entity in entities(node)] == [
+        {"file": "a.txt", "tags": ["x"]},
+        {"file": "a.txt", "tags": ["x"]},
+    ]
+    entities(node)[0].properties["tags"].append("y")
+    assert entities(node)[1].properties["tags"] == ["x"]
+    assert relations(node)[0].properties == {"file": "a.txt", "tags": ["x"]}
+    assert node.metadata["tags"] == ["x"]
+
+
+def test_what_was_found_before_stays(extractor: RecallMExtractor) -> None:
+    ann = EntityNode(name="Ann", label="PERSON", properties={"age": 40})
+    knows = Relation(label="KNOWS", source_id="Ann", target_id="Bo")
+    node = TextNode(text="ann met Bo.", metadata={"file": "a.txt"})
+    node.metadata[KG_NODES_KEY] = [ann]
+    node.metadata[KG_RELATIONS_KEY] = [knows]
+    extractor([node])
+    assert entities(node)[0] is ann
+    assert relations(node)[0] is knows
+    assert names(node) == ["Ann", "Bo"]
+    assert pairs(node) == [("Ann", "Bo"), ("Ann", "Bo")]
+    assert entities(node)[1].properties == {"file": "a.txt"}
+
+
+def test_beside_another_extractor(extractor: RecallMExtractor) -> None:
+    nodes = SentenceSplitter(chunk_size=30, chunk_overlap=0).get_nodes_from_documents(
+        [Document(text="Ann met Bo in Cairo. " * 6, id_="doc")]
+    )
+    assert len(nodes) > 1
+    for node in extractor(ImplicitPathExtractor()(nodes)):
+        labels = {relation.label for relation in relations(node)}
+        assert {"RELATED", "SOURCE"} <= labels
+        assert set(names(node)) >= {"Ann", "Bo", "Cairo"}
+        assert all(KG_NODES_KEY not in entity.properties for entity in entities(node))
+
+
+def test_run_twice_adds_no_entity(extractor: RecallMExtractor) -> None:
+    [node] = extractor(extractor([TextNode(text="Ann met Bo.")]))
+    assert names(node) == ["Ann", "Bo"]
+
+
+# -- how it runs -------------------------------------------------------------------------------
+
+
+async def test_off_the_event_loop() -> None:
+    where: list[threading.Thread] = []
+
+    class Watched(RecallM):
+        def extract(self, *args: Any, **kwargs: Any) -> Any:
+            where.append(threading.current_thread())
+            return super().extract(*args, **kwargs)
+
+    with Watched() as memory:
+        [node] = await RecallMExtractor(memory=memory).acall([TextNode(text="Ann met Bo.")])
+    assert names(node) == ["Ann", "Bo"]
+    assert where
+    assert threading.current_thread() not in where
+
+
+def test_many_nodes_come_in_batches_and_show_progress(
+    extractor: RecallMExtractor, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nodes = [TextNode(text=f"Ann met Bo{place}.", id_=str(place)) for place in range(450)]
+    found = extractor(nodes, show_progress=True)
+    assert [node.node_id for node in found] == [node.node_id for node in nodes]
+    assert [names(node)[-1] for node in found] == [f"Bo{place}" for place in range(450)]
+    assert "Extracting concepts: 100%" in capsys.readouterr().err
+    extractor(nodes)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_text_that_cannot_be_read(extractor: RecallMExtractor) -> None:
+    nodes = [TextNode(text="Ann met Bo."), TextNode(text="\ud83d", id_="bad")]
+    with pytest.raises(InvalidInputError, match=r"node 'bad' cannot be read: .*surrogate"):
+        extractor(nodes)
+    assert [node.metadata for node in nodes] == [{}, {}]
+
+
+def test_what_is_no_memory() -> None:
+    with pytest.raises(ValueError, match="memory must be a RecallM"):
+        RecallMExtractor(memory="memory.db")  # type: ignore[arg-type]
+    memory = RecallM()
+    extractor = RecallMExtractor(memory=memory)
+    memory.close()
+    with pytest.raises(ClosedError):
+        extractor([TextNode(text="Ann met Bo.")])
+
+
+def test_it_stays_in_its_process(extractor: RecallMExtractor) -> None:
+    with pytest.raises(InvalidInputError, match="without num_workers"):
+        pickle.dumps(extractor)
+    with pytest.raises(InvalidInputError, match="without num_workers"):
+        IngestionPipeline(transformations=[extractor]).run(
+            documents=[Document(text="Ann met Bo."), Document(text="Bo met Cy.")], num_workers=2
+        )
+
+
+def test_the_memory_is_not_serialised(extractor: RecallMExtractor, memory: RecallM) -> None:
+    written = extractor.to_dict()
+    assert written.keys() == {"class_name", "reads"}
+    assert written["class_name"] == "RecallMExtractor"
+    assert extractor.to_json()
+    copy = RecallMExtractor.from_dict(written, memory=memory)
+    assert copy.memory is memory
+
+
+def test_a_pipeline_caches_what_was_extracted(extractor: RecallMExtractor) -> None:
+    pipeline = IngestionPipeline(transformations=[SentenceSplitter(), extractor])
+    documents = [Document(text="Ann met Bo.", id_="doc")]
+    [first] = pipeline.run(documents=documents)
+    assert names(first) == ["Ann", "Bo"]
+    [again] = pipeline.run(documents=documents)
+    assert [it["name"] for it in again.metadata[KG_NODES_KEY]] == ["Ann", "Bo"]  # as cached: JSON
+
+
+def test_the_cache_tells_one_extractor_from_another(memory: RecallM) -> None:
+    """By whose memory it is and by its settings: another user's spellings are not given."""
+    others = [
+        RecallMExtractor(memory=memory),
+        RecallMExtractor(memory=memory.in_namespace("bo")),
+        RecallMExtractor(memory=RecallM(config=RecallConfig(nouns_only=True))),
+    ]
+    nodes = [TextNode(text="Ann met Bo.")]
+    assert len({get_transformation_hash(nodes, it) for it in others}) == 3
+    same = RecallMExtractor(memory=RecallM())
+    assert get_transformation_hash(nodes, same) == get_transformation_hash(nodes, others[0])
+
+
+async def test_an_async_pipeline(extractor: RecallMExtractor) -> None:
+    pipeline = IngestionPipeline(transformations=[extractor])
+    [node] = await pipeline.arun(documents=[Document(text="Ann met Bo.")])
+    assert names(node) == ["Ann", "Bo"]
+
+
+# -- in an index -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("use_async", [True, False])
+def test_an_index_with_no_model(extractor: RecallMExtractor, use_async: bool) -> None:
+    """In LlamaIndex's own store: nothing there knows of us."""
+    index = PropertyGraphIndex(
+        [TextNode(text="Ann met Bo.", id_="one"), TextNode(text="!!!", id_="two")],
+        kg_extractors=[extractor],
+        property_graph_store=SimplePropertyGraphStore(),
+        embed_kg_nodes=False,
+        use_async=use_async,
+    )
+    [(source, relation, target)] = index.property_graph_store.get_triplets(entity_names=["Ann"])
+    assert isinstance(source, EntityNode)
+    assert isinstance(target, EntityNode)
+    assert (source.name, relation.label, target.name) == ("Ann", "RELATED", "Bo")
+    assert relation.properties[TRIPLET_SOURCE_KEY] == "one"
+
+
+def test_the_memory_reads_a_text_once(
+    memory: RecallM, extractor: RecallMExtractor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    extract_many = recallm.extraction.extractor.Extractor.extract_many
+
+    def counted(self: Any, texts: Any) -> Any:
+        texts = list(texts)
+        read.extend(text for text, _ in texts)
+        return extract_many(self, texts)
+
+    monkeypatch.setattr(recallm.extraction.extractor.Extractor, "extract_many", counted)
+    node = TextNode(text="Ann met Bo in Cairo.", metadata={"file": "a.txt"})
+    PropertyGraphIndex(
+        [node],
+        kg_extractors=[extractor],
+        property_graph_store=RecallMPropertyGraphStore(memory=memory),
+        embed_kg_nodes=False,
+    )
+    assert read == ["Ann met Bo in Cairo."]
+    assert memory.stats().statements == 1
+
+
+def test_a_second_document_strengthens_what_the_first_said(
+    memory: RecallM, extractor: RecallMExtractor
+) -> None:
+    store = RecallMPropertyGraphStore(memory=memory)
+    index = PropertyGraphIndex.from_documents(
+        [Document(text="Ann met Bo.", id_="one")],
+        kg_extractors=[extractor],
+        property_graph_store=store,
+        embed_kg_nodes=False,
+    )
+    index.insert(Document(text="BO met ann.", id_="two"))
+    [triplet] = memory.graph.triplets(predicates=["RELATED"])
+    assert (triplet.subject, triplet.object, triplet.strength) == ("Ann", "Bo", 2)
+
+
+def test_from_existing_with_no_model(memory: RecallM, extractor: RecallMExtractor) -> None:
+    store = RecallMPropertyGraphStore(memory=memory)
+    index = PropertyGraphIndex.from_existing(store, kg_extractors=[extractor], embed_kg_nodes=False)
+    index.insert(Document(text="Ann met Bo."))
+    retriever = index.as_retriever(sub_retrievers=[RecallMSubRetriever(store, include_text=False)])
+    assert [found.text for found in retriever.retrieve("Who met Ann?")] == ["Ann met Bo."]
