@@ -1,0 +1,231 @@
+"""Recall within a property graph index: statements alone, and with the chunks they come from."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from llama_index.core import PropertyGraphIndex, Settings
+from llama_index.core.graph_stores.simple_labelled import SimplePropertyGraphStore
+from llama_index.core.indices.property_graph import (
+    BasePGRetriever,
+    CustomPGRetriever,
+    PGRetriever,
+)
+from llama_index.core.llms.mock import MockLLM
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.schema import Document, NodeWithScore, QueryBundle, TextNode
+
+from llama_index_recallm import (
+    RecallMExtractor,
+    RecallMPropertyGraphStore,
+    RecallMSubRetriever,
+)
+from recallm import ClosedError, InvalidInputError, RecallM
+
+OLD = "Ann lives in Malaga. The city has a beach. Ann swims every day."
+NEW = "Ann moved to Porto last week. Her flat is small."
+
+
+@pytest.fixture
+def memory() -> Iterator[RecallM]:
+    with RecallM() as memory:
+        yield memory
+
+
+@pytest.fixture
+def store(memory: RecallM) -> RecallMPropertyGraphStore:
+    return RecallMPropertyGraphStore(memory=memory)
+
+
+@pytest.fixture
+def index(memory: RecallM, store: RecallMPropertyGraphStore) -> PropertyGraphIndex:
+    """Two documents, the second of which says otherwise."""
+    index = PropertyGraphIndex(
+        [TextNode(text=OLD, id_="old", metadata={"file": "old.txt"})],
+        kg_extractors=[RecallMExtractor(memory=memory)],
+        property_graph_store=store,
+        embed_kg_nodes=False,
+    )
+    index.insert_nodes([TextNode(text=NEW, id_="new", metadata={"file": "new.txt"})])
+    return index
+
+
+@pytest.fixture(autouse=True)
+def _no_model_of_openai() -> Iterator[None]:
+    """Nothing here may ask LlamaIndex for its default models."""
+    yield
+    assert Settings._llm is None
+    assert Settings._embed_model is None
+
+
+def texts(found: list[NodeWithScore]) -> list[str]:
+    return [node.text for node in found]
+
+
+def test_class() -> None:
+    names_of_base_classes = [base.__name__ for base in RecallMSubRetriever.__mro__]
+    assert BasePGRetriever.__name__ in names_of_base_classes
+
+
+QUESTION = "Where does Ann live now?"
+
+
+@pytest.mark.parametrize("use_async", [True, False])
+def test_statements_in_order_of_time(index: PropertyGraphIndex, use_async: bool) -> None:
+    sub = RecallMSubRetriever(index.property_graph_store, include_text=False)
+    found = index.as_retriever(sub_retrievers=[sub], use_async=use_async).retrieve(QUESTION)
+    assert {"Ann lives in Malaga.", "Ann moved to Porto last week."} <= set(texts(found))
+    assert [node.metadata["t_index"] for node in found] == sorted(
+        node.metadata["t_index"] for node in found
+    )
+    assert {node.node.ref_doc_id for node in found} == {"old", "new"}
+    assert {node.metadata["file"] for node in found} == {"old.txt", "new.txt"}
+
+
+@pytest.mark.parametrize("use_async", [True, False])
+def test_chunks_once_and_the_newest_last(index: PropertyGraphIndex, use_async: bool) -> None:
+    """A chunk stands there once, under all of its statements, scored as the best of them."""
+    alone = RecallMSubRetriever(index.property_graph_store, include_text=False)
+    statements = alone.retrieve(QUESTION)
+    sub = RecallMSubRetriever(index.property_graph_store)
+    old, new = index.as_retriever(sub_retrievers=[sub], use_async=use_async).retrieve(QUESTION)
+    assert (old.node_id, new.node_id) == ("old", "new")
+    assert old.text.endswith(f"\n\n{OLD}")
+    assert new.text.endswith(f"\n\n{NEW}")
+    assert old.metadata == {"file": "old.txt"}
+    for chunk in (old, new):
+        own = [it for it in statements if it.node.ref_doc_id == chunk.node_id]
+        assert len(own) > 0
+        assert "\n".join(texts(own)) in chunk.text
+        assert chunk.score == max(it.get_score() for it in own)
+
+
+def test_the_preamble(index: PropertyGraphIndex) -> None:
+    for preamble in ("It was said:\n", None):
+        sub = RecallMSubRetriever(
+            index.property_graph_store, include_text_preamble=preamble, limit=1
+        )
+        [found] = sub.retrieve("What happened last week?")
+        assert found.text == f"{preamble or ''}Ann moved to Porto last week.\n\n{NEW}"
+
+
+def test_a_query_engine_is_shown_the_newest_last(index: PropertyGraphIndex) -> None:
+    """``MockLLM`` answers with its prompt."""
+    for include_text in (True, False):
+        sub = RecallMSubRetriever(index.property_graph_store, include_text=include_text)
+        engine = index.as_query_engine(llm=MockLLM(), sub_retrievers=[sub])
+        prompt = str(engine.query(QUESTION))
+        assert prompt.index("Ann lives in Malaga.") < prompt.index("Ann moved to Porto")
+        assert "Ann lives in Malaga." not in prompt[prompt.index("Ann moved to Porto") :]
+
+
+async def test_off_the_event_loop() -> None:
+    where: list[threading.Thread] = []
+
+    class Watched(RecallM):
+        def recall(self, *args: Any, **kwargs: Any) -> Any:
+            where.append(threading.current_thread())
+            return super().recall(*args, **kwargs)
+
+    with Watched() as memory:
+        store = RecallMPropertyGraphStore(memory=memory)
+        store.upsert_llama_nodes([TextNode(text=OLD, id_="old")])
+        retriever = PGRetriever([RecallMSubRetriever(store)])
+        [found] = await retriever.aretrieve(QUESTION)
+    assert found.node_id == "old"
+    assert where
+    assert threading.current_thread() not in where
+
+
+def test_beside_another_sub_retriever(index: PropertyGraphIndex) -> None:
+    class Fixed(CustomPGRetriever):
+        def init(self, **kwargs: Any) -> None:
+            pass
+
+        def custom_retrieve(self, query_str: str) -> str:
+            return "from elsewhere"
+
+        async def acustom_retrieve(self, query_str: str) -> str:
+            return "from elsewhere"
+
+    store = index.property_graph_store
+    retriever = index.as_retriever(
+        sub_retrievers=[Fixed(store), RecallMSubRetriever(store, include_text=False, limit=2)]
+    )
+    found = retriever.retrieve(QUESTION)
+    assert texts(found)[0] == "from elsewhere"
+    assert len(found) == 3
+    engine = RetrieverQueryEngine.from_args(retriever, llm=MockLLM())
+    assert "Ann moved to Porto last week." in str(engine.query(QUESTION))
+
+
+def test_what_comes_from_no_chunk_stands_alone(
+    memory: RecallM, store: RecallMPropertyGraphStore
+) -> None:
+    store.upsert_llama_nodes([TextNode(text=OLD, id_="old")])
+    memory.update("Ann told me that Porto is her home now.", id="said")
+    *_, chunk, said = RecallMSubRetriever(store).retrieve("Where is the home of Ann now?")
+    assert chunk.node_id == "old"
+    assert (said.node_id, said.text) == ("said#0", "Ann told me that Porto is her home now.")
+
+
+def test_a_deleted_document_is_not_recalled(index: PropertyGraphIndex) -> None:
+    index.delete_nodes(["old"])
+    [found] = RecallMSubRetriever(index.property_graph_store).retrieve(QUESTION)
+    assert found.node_id == "new"
+
+
+def test_a_document_is_deleted_with_its_chunks(
+    memory: RecallM, store: RecallMPropertyGraphStore
+) -> None:
+    index = PropertyGraphIndex.from_documents(
+        [Document(text=OLD, id_="a")],
+        kg_extractors=[RecallMExtractor(memory=memory)],
+        property_graph_store=store,
+        embed_kg_nodes=False,
+    )
+    assert RecallMSubRetriever(store).retrieve(QUESTION)
+    store.delete_llama_nodes(ref_doc_ids=["a"])
+    assert index.as_retriever(sub_retrievers=[RecallMSubRetriever(store)]).retrieve(QUESTION) == []
+
+
+def test_filters(index: PropertyGraphIndex) -> None:
+    store = index.property_graph_store
+    for filters in ({"where": {"file": "old.txt"}}, {"as_of": 1}, {"until": 1}):
+        found = RecallMSubRetriever(store, include_text=False, **filters).retrieve(QUESTION)
+        assert {node.node.ref_doc_id for node in found} == {"old"}
+    with pytest.raises(InvalidInputError, match="limit must be"):
+        RecallMSubRetriever(store, limit=0)
+
+
+@pytest.mark.parametrize("query", ["", " ", QueryBundle("")])
+def test_nothing_asked(index: PropertyGraphIndex, query: str | QueryBundle) -> None:
+    assert RecallMSubRetriever(index.property_graph_store).retrieve(query) == []
+
+
+def test_of_a_memory(index: PropertyGraphIndex, memory: RecallM) -> None:
+    sub = RecallMSubRetriever(memory=memory)
+    assert sub.retrieve(QUESTION) == RecallMSubRetriever(index.property_graph_store).retrieve(
+        QUESTION
+    )
+
+
+def test_what_it_cannot_ask(memory: RecallM, store: RecallMPropertyGraphStore) -> None:
+    with pytest.raises(InvalidInputError, match="not SimplePropertyGraphStore"):
+        RecallMSubRetriever(SimplePropertyGraphStore())
+    with pytest.raises(InvalidInputError, match="one of the two"):
+        RecallMSubRetriever()
+    with pytest.raises(InvalidInputError, match="one of the two"):
+        RecallMSubRetriever(store, memory=memory)
+    with pytest.raises(InvalidInputError, match="memory must be a RecallM"):
+        RecallMSubRetriever(memory="memory.db")  # type: ignore[arg-type]
+
+
+def test_a_closed_memory(memory: RecallM, store: RecallMPropertyGraphStore) -> None:
+    sub = RecallMSubRetriever(store)
+    memory.close()
+    with pytest.raises(ClosedError):
+        sub.retrieve(QUESTION)
