@@ -6,7 +6,7 @@ In your own code use a real one, such as ``OpenAI(model="…")`` of ``llama-inde
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 from llama_index.core.llms import (
@@ -51,7 +51,7 @@ class OfflineLLM(CustomLLM):
     ) -> CompletionResponseGen:
         """The same answer, at once."""
 
-        def stream() -> Iterator[CompletionResponse]:
+        def stream() -> Generator[CompletionResponse, None, None]:
             whole = self.complete(prompt, formatted, **kwargs)
             yield CompletionResponse(text=whole.text, delta=whole.text)
 

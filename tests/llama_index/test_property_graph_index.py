@@ -73,7 +73,8 @@ class LetterEmbedding(BaseEmbedding):
     def _get_query_embedding(self, query: str) -> list[float]:
         return [float(query.lower().count(chr(ord("a") + n))) for n in range(26)]
 
-    _get_text_embedding = _get_query_embedding
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._get_query_embedding(text)
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
         return self._get_query_embedding(query)
