@@ -8,9 +8,10 @@ A store's author subclasses it in a test module and gives the fixture ``store``:
             return MyStore()
 
 The store is empty. What a store says of itself decides what else is asked of it:
-``supports_vector_queries``, ``supports_structured_queries`` and whether it has
-``from_persist_path``. ``other`` is a second empty store beside it, ``entity_query`` a query in the
-store's own language; the tests that need what is not given are skipped.
+``supports_vector_queries``; ``supports_structured_queries``, for which a fixture ``entity_query``
+gives a query in the store's own language; ``from_persist_path``, where it has one. ``other`` is a
+second empty store, with nothing in common. Tests are skipped where there is no ``other``, and those
+of vectors and of persisting where the store has neither.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ __all__ = [
     "draw",
     "entity_of",
     "ids",
+    "is_empty",
     "lines",
     "named",
     "refuses",
@@ -33,6 +34,7 @@ __all__ = [
     "source_of",
     "tell",
     "thing",
+    "told",
     "typed",
 ]
 
@@ -58,13 +60,14 @@ class PropertyGraphTests:
         return store
 
     @pytest.fixture
-    def entity_query(self, store: PropertyGraphStore) -> str:
-        """A structured query that gives a row with the ``name`` of each entity."""
-        pytest.skip(f"no structured query for {type(store).__name__} is given")
+    def entity_query(self) -> str:
+        """A structured query that gives a row with the ``name`` of each entity; asked for where
+        the store supports structured queries."""
+        raise NotImplementedError("a subclass of PropertyGraphStoreSuite gives 'entity_query'")
 
     @pytest.fixture
-    def loaded(self, store: PropertyGraphStore) -> Callable[[str], PropertyGraphStore]:
-        """Loads what was persisted to a path; skips where the store cannot."""
+    def loaded(self, store: PropertyGraphStore) -> Callable[..., PropertyGraphStore]:
+        """Loads what was persisted to a path, in ``fs`` if given; skips where a store cannot."""
         load = getattr(type(store), "from_persist_path", None)
         if load is None:
             pytest.skip(f"{type(store).__name__} has no from_persist_path")
@@ -135,6 +138,16 @@ def lines(triplets: Iterable[Triplet]) -> list[str]:
     return sorted(told)
 
 
+def told(store: PropertyGraphStore) -> list[str]:
+    """What all triplets of the store say."""
+    return lines(_triplets(store))
+
+
+def is_empty(store: PropertyGraphStore) -> bool:
+    """Whether there is neither node nor triplet."""
+    return not store.get() and not store.get_triplets()
+
+
 def named(conditions: dict[str, Any]) -> str:
     """How a test's case with these arguments is called."""
     return ", ".join(f"{name}={value}" for name, value in conditions.items()) or "nothing"
@@ -178,14 +191,18 @@ def typed(value: Any) -> Any:
 
 
 def snapshot(store: PropertyGraphStore) -> Any:
-    """All that ``get`` and ``get_triplets`` show, in a fixed order."""
+    """All nodes and triplets that the store shows, in a fixed order."""
 
     def shown(it: LabelledNode | Relation) -> Any:
         return (type(it).__name__, it.id, typed(it.model_dump(exclude={"embedding"})))
 
     nodes = [shown(node) for node in store.get()]
-    triplets = [tuple(shown(part) for part in triplet) for triplet in store.get_triplets()]
+    triplets = [tuple(shown(part) for part in triplet) for triplet in _triplets(store)]
     return sorted(nodes), sorted(triplets)
+
+
+def _triplets(store: PropertyGraphStore) -> list[Triplet]:
+    return store.get_triplets(ids=[node.id for node in store.get()])
 
 
 def refuses(

@@ -23,6 +23,7 @@ from llama_index_recallm.testing.suite.base import (
     draw,
     ids,
     lines,
+    refuses,
     related,
     snapshot,
 )
@@ -36,6 +37,8 @@ TEXTS = {
     "nul": "a\x00b",
     "script": "e\u0301 é 北京 שלום 👩‍👩‍👧",
     "cypher": "MATCH (n) DETACH DELETE n; // ' \" ` \\ {x} $y",
+    "no_word": "?!… — ***",
+    "numbers": "1 2.5 -3",
     "long": "All work and no play. " * 5000,
 }
 LINKS = {
@@ -141,6 +144,27 @@ class ChunkTests(PropertyGraphTests):
         store.upsert_llama_nodes(mine)
         assert snapshot(store) == before
         assert len(store.get_llama_nodes(["c1", "c2"])) == 2
+
+    def test_a_chunk_twice_in_one_call(self, store: PropertyGraphStore) -> None:
+        """The last is the one that counts."""
+        mine = chunk("c1", "second", page=2)
+        store.upsert_llama_nodes([chunk("c1", "first", page=1), chunk("c2", "other"), mine])
+        assert store.get_llama_nodes(["c1"]) == [mine]
+        assert ids(store.get()) == ["c1", "c2"]
+
+    def test_a_text_that_cannot_be_kept(self, store: PropertyGraphStore) -> None:
+        """It is kept or refused, and with it the whole call."""
+        odd = ChunkNode(id_="c2", text="a\ud800b")
+        if not refuses(store, nodes=[ChunkNode(id_="c1", text="text"), odd]):
+            assert chunk_of(store, "c2").text == odd.text
+
+    def test_metadata_keys(self, store: PropertyGraphStore) -> None:
+        """Metadata may have any names, those of the store's own fields among them."""
+        keys = ["id", "id_", "name", "label", "text", "properties", "type", "session", "", "é`'"]
+        mine = chunk("c1", "text").model_copy(update={"metadata": dict.fromkeys(keys, 1)})
+        store.upsert_llama_nodes([mine])
+        assert store.get_llama_nodes(["c1"]) == [mine]
+        assert (chunk_of(store, "c1").text, chunk_of(store, "c1").label) == ("text", "text_chunk")
 
     def test_chunks_of_one_text(self, store: PropertyGraphStore) -> None:
         """Two chunks may say the same."""

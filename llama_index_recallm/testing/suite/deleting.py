@@ -13,11 +13,12 @@ from llama_index_recallm.testing.suite.base import (
     draw,
     entity_of,
     ids,
-    lines,
+    is_empty,
     named,
     related,
     snapshot,
     thing,
+    told,
 )
 
 __all__ = ["DeletingTests"]
@@ -87,7 +88,7 @@ class DeletingTests(PropertyGraphTests):
         _people(store)
         store.delete(ids=["Ann"])
         assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
-        assert lines(store.get_triplets()) == ["Bo LIKES tea"]
+        assert told(store) == ["Bo LIKES tea"]
         assert entity_of(store, "Bo").properties == {"age": 30, "city": "Oslo"}
 
     def test_a_neighbour_without_relations_stays(self, store: PropertyGraphStore) -> None:
@@ -96,7 +97,7 @@ class DeletingTests(PropertyGraphTests):
         store.upsert_relations([related("a", "R", "b"), related("c", "R", "a")])
         store.delete(ids=["a"])
         assert ids(store.get()) == ["b", "c"]
-        assert store.get_triplets() == []
+        assert told(store) == []
 
     def test_an_entity_by_name(self, store: PropertyGraphStore) -> None:
         """``entity_names`` are names where they differ from ids."""
@@ -104,7 +105,7 @@ class DeletingTests(PropertyGraphTests):
         store.upsert_nodes([thing('the "Bear"')])
         store.delete(entity_names=["Ann", 'the "Bear"', "nobody"])
         assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
-        assert lines(store.get_triplets()) == ["Bo LIKES tea"]
+        assert told(store) == ["Bo LIKES tea"]
 
     def test_relations_by_label(self, store: PropertyGraphStore) -> None:
         """Only the relations with these labels go; all nodes stay."""
@@ -112,14 +113,20 @@ class DeletingTests(PropertyGraphTests):
         nodes, _ = snapshot(store)
         store.delete(relation_names=["KNOWS", "HATES"])
         assert snapshot(store)[0] == nodes
-        assert lines(store.get_triplets()) == ["Ann LIKES tea", "Bo LIKES tea"]
+        assert told(store) == ["Ann LIKES tea", "Bo LIKES tea"]
 
     def test_nodes_by_properties(self, store: PropertyGraphStore) -> None:
         """Those that have them all go, with their relations."""
         _people(store)
         store.delete(properties={"age": 30, "city": "Rome"})
         assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
-        assert lines(store.get_triplets()) == ["Bo LIKES tea"]
+        assert told(store) == ["Bo LIKES tea"]
+
+    def test_chunks_by_properties(self, store: PropertyGraphStore) -> None:
+        """Chunks are found by their metadata like other nodes."""
+        _people(store)
+        store.delete(properties={"page": 1})
+        assert ids(store.get()) == ["Ann", "Bo", "c2", "tea"]
 
     def test_chunks_by_node_id(self, store: PropertyGraphStore) -> None:
         """The chunks named go, whichever way they are named."""
@@ -129,7 +136,7 @@ class DeletingTests(PropertyGraphTests):
         assert ids(store.get()) == ["Ann", "Bo", "c2", "tea"]
         store.delete(ids=["c2"])
         assert ids(store.get()) == ["Ann", "Bo", "tea"]
-        assert len(store.get_triplets()) == 4
+        assert len(told(store)) == 4
 
     def test_chunks_by_document(self, store: PropertyGraphStore) -> None:
         """All chunks of the documents named go, and no others."""
@@ -147,7 +154,7 @@ class DeletingTests(PropertyGraphTests):
         store.delete(ids=["a"])
         store.upsert_nodes([thing("a", "NEW")])
         assert (entity_of(store, "a").label, entity_of(store, "a").properties) == ("NEW", {})
-        assert store.get_triplets() == []
+        assert told(store) == []
         store.upsert_relations([related("a", "R", "b", m=2)])
         [(_, relation, _)] = store.get_triplets(relation_names=["R"])
         assert relation.properties == {"m": 2}
@@ -165,4 +172,4 @@ class DeletingTests(PropertyGraphTests):
         _people(store)
         for node in store.get():
             store.delete(ids=[node.id])
-        assert (store.get(), store.get_triplets()) == ([], [])
+        assert is_empty(store)

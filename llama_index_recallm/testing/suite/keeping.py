@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import fsspec
 from llama_index.core import StorageContext
 from llama_index.core.graph_stores.types import DEFAULT_PG_PERSIST_FNAME, PropertyGraphStore
 
@@ -13,17 +14,19 @@ from llama_index_recallm.testing.suite.base import (
     chunk,
     draw,
     ids,
+    is_empty,
     lines,
     related,
     snapshot,
     tell,
     thing,
+    told,
 )
 from llama_index_recallm.testing.suite.values import KEPT_OR_REFUSED
 
 __all__ = ["KeepingTests"]
 
-Load = Callable[[str], PropertyGraphStore]
+Load = Callable[..., PropertyGraphStore]
 
 
 def _filled(store: PropertyGraphStore) -> None:
@@ -65,7 +68,7 @@ class KeepingTests(PropertyGraphTests):
         path = str(tmp_path / "graph.json")
         store.persist(path)
         again = loaded(path)
-        assert (again.get(), again.get_triplets()) == ([], [])
+        assert is_empty(again)
 
     def test_persist_again(self, store: PropertyGraphStore, loaded: Load, tmp_path: Path) -> None:
         """What is persisted last is what is loaded."""
@@ -109,12 +112,24 @@ class KeepingTests(PropertyGraphTests):
         draw(store, "a KNOWS b")
         StorageContext.from_defaults(property_graph_store=store).persist(str(tmp_path))
         again = loaded(str(tmp_path / DEFAULT_PG_PERSIST_FNAME))
-        assert lines(again.get_triplets()) == ["a KNOWS b"]
+        assert told(again) == ["a KNOWS b"]
+
+    def test_persist_to_a_file_system(
+        self, store: PropertyGraphStore, loaded: Load, tmp_path: Path
+    ) -> None:
+        """The file may stand in any file system of fsspec's."""
+        _filled(store)
+        fs = fsspec.filesystem("memory")
+        path = f"{tmp_path}/graph.json"
+        store.persist(path, fs)
+        assert not Path(path).exists()
+        assert snapshot(loaded(path, fs=fs)) == snapshot(store)
+        fs.rm(path)
 
     def test_two_stores(self, store: PropertyGraphStore, other: PropertyGraphStore) -> None:
         """Two stores know nothing of each other, whatever ids they share."""
         _filled(store)
-        assert (other.get(), other.get_triplets()) == ([], [])
+        assert is_empty(other)
         before = snapshot(store)
         draw(other, "Ann HATES tea")
         other.upsert_llama_nodes([chunk("c1", "another text", "d1")])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from llama_index.core.graph_stores.types import EntityNode, PropertyGraphStore
+from llama_index.core.graph_stores.types import ChunkNode, EntityNode, PropertyGraphStore
 
 from llama_index_recallm.testing.suite.base import (
     PropertyGraphTests,
@@ -11,7 +11,10 @@ from llama_index_recallm.testing.suite.base import (
     entity_of,
     ids,
     lines,
+    refuses,
+    related,
     thing,
+    told,
 )
 
 __all__ = ["NodeTests"]
@@ -49,6 +52,13 @@ LABELS = {
     "chunk": "Chunk",
     "reserved": "__Node__",
 }
+ODD = {
+    "empty": "",
+    "blank": " ",
+    "lone_surrogate": "a\ud800b",
+    "of_10000": "n" * 10_000,
+    "of_50000": "é" * 50_000,
+}
 ALIKE = ["university", "universe", "Universal", "University", "UNIVERSE", "universities"]
 
 
@@ -80,7 +90,7 @@ class NodeTests(PropertyGraphTests):
         node = entity_of(store, "a")
         assert (node.label, node.properties) == (label, {"n": 1})
         assert ids(store.get()) == ["a", "x", "y"]
-        assert lines(store.get_triplets()) == ["x KNOWS y"]
+        assert told(store) == ["x KNOWS y"]
 
     def test_names_that_are_alike(self, store: PropertyGraphStore) -> None:
         """Names that differ in casing or in an ending are different nodes."""
@@ -174,3 +184,27 @@ class NodeTests(PropertyGraphTests):
         store.upsert_nodes([thing(name) for name in names])
         assert ids(store.get()) == names
         assert ids(store.get(ids=names)) == names
+        store.upsert_relations([related("n0000", "R", name) for name in names])
+        assert len(store.get_triplets(ids=names)) == 2000
+        assert len(store.get_rel_map([thing(name) for name in names], limit=5000)) == 2000
+        store.delete(ids=names[1:])
+        assert ids(store.get()) == names[:1]
+
+    @pytest.mark.parametrize("name", ODD.values(), ids=ODD.keys())
+    def test_odd_names_are_kept_or_refused(self, store: PropertyGraphStore, name: str) -> None:
+        """What cannot be a name, a label or an end is refused, and with it the whole call."""
+        draw(store, "a")
+        if not refuses(store, nodes=[thing("b"), thing(name)]):
+            assert entity_of(store, thing(name).id).name == name
+        if not refuses(store, nodes=[thing("c"), thing("d", label=name)]):
+            assert entity_of(store, "d").label == name
+        for relation in (related("a", "R", name), related(name, "R", "a"), related("a", name, "e")):
+            if not refuses(store, relations=[related("a", "Q", "f"), relation]):
+                assert len(store.get_triplets(ids=["a"], relation_names=[relation.label])) > 0
+
+    def test_mixed_nodes_are_refused_whole(self, store: PropertyGraphStore) -> None:
+        """A call with one node that cannot be kept writes none, whatever their classes."""
+        fine = ChunkNode(id_="c1", text="Ann was there.")
+        assert refuses(store, nodes=[fine, thing("a", "THING", held=object())])
+        bad = ChunkNode(id_="c2", text="text", properties={"held": object()})
+        assert refuses(store, nodes=[thing("a"), fine, bad])

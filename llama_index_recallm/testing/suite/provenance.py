@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from llama_index.core.graph_stores.types import TRIPLET_SOURCE_KEY, PropertyGraphStore
+from llama_index.core.schema import ImageNode
 
 from llama_index_recallm.testing.suite.base import (
     PropertyGraphTests,
@@ -11,13 +12,16 @@ from llama_index_recallm.testing.suite.base import (
     draw,
     entity_of,
     ids,
+    is_empty,
     lines,
+    refuses,
     related,
     relation_of,
     snapshot,
     source_of,
     tell,
     thing,
+    told,
 )
 
 __all__ = ["ProvenanceTests"]
@@ -30,7 +34,7 @@ class ProvenanceTests(PropertyGraphTests):
         """With its only chunk a relation goes, and its ends."""
         tell(store, "c1", "Ann KNOWS Bo", "Cy")
         store.delete(ids=["c1"])
-        assert (store.get(), store.get_triplets()) == ([], [])
+        assert is_empty(store)
 
     def test_what_another_chunk_says_stays(self, store: PropertyGraphStore) -> None:
         """Of two chunks that say the same one may go; with the second all is gone."""
@@ -38,9 +42,9 @@ class ProvenanceTests(PropertyGraphTests):
         tell(store, "c2", "Ann KNOWS Bo", "Bo LIKES milk")
         store.delete(ids=["c1"])
         assert ids(store.get()) == ["Ann", "Bo", "c2", "milk"]
-        assert lines(store.get_triplets()) == ["Ann KNOWS Bo", "Bo LIKES milk"]
+        assert told(store) == ["Ann KNOWS Bo", "Bo LIKES milk"]
         store.delete(ids=["c2"])
-        assert (store.get(), store.get_triplets()) == ([], [])
+        assert is_empty(store)
 
     @pytest.mark.parametrize("gone", ["c1", "c2"])
     def test_the_source_is_one_that_is_there(self, store: PropertyGraphStore, gone: str) -> None:
@@ -113,7 +117,7 @@ class ProvenanceTests(PropertyGraphTests):
         store.upsert_relations([related("b", "R", "c", **{TRIPLET_SOURCE_KEY: "c2"})])
         store.delete(ids=["c1"])
         assert ids(store.get()) == ["b", "c", "c2"]
-        assert lines(store.get_triplets()) == ["b R c"]
+        assert told(store) == ["b R c"]
 
     def test_what_has_no_source_stays(self, store: PropertyGraphStore) -> None:
         """No chunk takes along what was once upserted without one."""
@@ -130,7 +134,7 @@ class ProvenanceTests(PropertyGraphTests):
         store.delete(ids=["c1"])
         assert ids(store.get()) == ["Ann"]
         assert source_of(store, "Ann") is None
-        assert store.get_triplets() == []
+        assert told(store) == []
 
     def test_an_unknown_chunk_takes_nothing(self, store: PropertyGraphStore) -> None:
         """Nor does one whose id is merely alike."""
@@ -147,7 +151,7 @@ class ProvenanceTests(PropertyGraphTests):
         tell(store, "c2", "Ann KNOWS Bo")
         store.delete_llama_nodes(node_ids=["c1"])
         assert ids(store.get()) == ["Ann", "Bo", "c2"]
-        assert lines(store.get_triplets()) == ["Ann KNOWS Bo"]
+        assert told(store) == ["Ann KNOWS Bo"]
 
     def test_deleted_with_its_document(self, store: PropertyGraphStore) -> None:
         """``delete_llama_nodes`` by document takes along what its chunks alone brought."""
@@ -156,8 +160,83 @@ class ProvenanceTests(PropertyGraphTests):
         tell(store, "c3", "Cy LIKES tea", document="d2")
         store.delete_llama_nodes(ref_doc_ids=["d1"])
         assert ids(store.get()) == ["Cy", "c3", "tea"]
-        assert lines(store.get_triplets()) == ["Cy LIKES tea"]
+        assert told(store) == ["Cy LIKES tea"]
         assert source_of(store, "Cy") == "c3"
+
+    def test_a_chunk_and_an_entity_at_once(self, store: PropertyGraphStore) -> None:
+        """An entity that is named goes, though another chunk says it too."""
+        tell(store, "c1", "Ann KNOWS Bo")
+        tell(store, "c2", "Ann KNOWS Cy")
+        store.delete(ids=["Ann", "c1"])
+        assert ids(store.get()) == ["Cy", "c2"]
+        store.delete(ids=["c2"])
+        assert store.get() == []
+
+    def test_a_chunk_whose_relation_is_deleted(self, store: PropertyGraphStore) -> None:
+        """Its entities are still its own."""
+        tell(store, "c1", "Ann KNOWS Bo")
+        store.delete(relation_names=["KNOWS"])
+        assert ids(store.get()) == ["Ann", "Bo", "c1"]
+        store.delete(ids=["c1"])
+        assert store.get() == []
+
+    @pytest.mark.parametrize("text", ["", " \n", "?!…"])
+    def test_a_chunk_without_words(self, store: PropertyGraphStore, text: str) -> None:
+        """A chunk of an image may have no text; what was read from it is its own all the same."""
+        node = ImageNode(id_="c1", text=text, image_url="https://example.org/a.png")
+        store.upsert_llama_nodes([node])
+        store.upsert_nodes([thing(name, **{TRIPLET_SOURCE_KEY: "c1"}) for name in ("Ann", "Bo")])
+        store.upsert_relations([related("Ann", "KNOWS", "Bo", **{TRIPLET_SOURCE_KEY: "c1"})])
+        assert source_of(store, "Ann") == "c1"
+        assert relation_of(store, "KNOWS").properties == {TRIPLET_SOURCE_KEY: "c1"}
+        store.delete(ids=["c1"])
+        assert is_empty(store)
+
+    def test_a_chunk_told_twice(self, store: PropertyGraphStore) -> None:
+        """To tell the same of the same chunk again changes nothing."""
+        tell(store, "c1", "Ann KNOWS Bo")
+        before = snapshot(store)
+        tell(store, "c1", "Ann KNOWS Bo")
+        assert snapshot(store) == before
+        store.delete(ids=["c1"])
+        assert store.get() == []
+
+    def test_a_chunk_with_another_text(self, store: PropertyGraphStore) -> None:
+        """Whatever a chunk ever said goes with it."""
+        tell(store, "c1", "Ann KNOWS Bo")
+        tell(store, "c1", "Ann LIKES tea")
+        assert "Ann LIKES tea" in told(store)
+        store.delete(ids=["c1"])
+        assert is_empty(store)
+
+    def test_a_source_that_is_not_there(self, store: PropertyGraphStore) -> None:
+        """A source that is no chunk of the store is shown like any other property."""
+        store.upsert_nodes([thing("Ann", "PERSON", **{TRIPLET_SOURCE_KEY: "elsewhere"})])
+        store.upsert_relations([related("Ann", "R", "Bo", **{TRIPLET_SOURCE_KEY: "elsewhere"})])
+        assert source_of(store, "Ann") == "elsewhere"
+        assert relation_of(store, "R").properties == {TRIPLET_SOURCE_KEY: "elsewhere"}
+
+    def test_found_by_source(self, store: PropertyGraphStore) -> None:
+        """The source is a property that can be asked for."""
+        tell(store, "c1", "Ann KNOWS Bo")
+        tell(store, "c2", "Cy LIKES tea")
+        assert ids(store.get(properties={TRIPLET_SOURCE_KEY: "c2"})) == ["Cy", "tea"]
+        found = store.get_triplets(properties={TRIPLET_SOURCE_KEY: "c1"})
+        assert lines(found) == ["Ann KNOWS Bo"]
+
+    def test_calls_of_several_chunks_are_refused_whole(self, store: PropertyGraphStore) -> None:
+        """A call with one node or relation that cannot be kept writes nothing for any chunk."""
+        store.upsert_llama_nodes([chunk("c1", "one"), chunk("c2", "two")])
+        first, second = {TRIPLET_SOURCE_KEY: "c1"}, {TRIPLET_SOURCE_KEY: "c2"}
+        assert refuses(store, nodes=[thing("a", **first), thing("b", held=object(), **second)])
+        assert refuses(
+            store,
+            relations=[
+                related("a", "R", "b", **first),
+                related("a", "R", "c", held=object(), **second),
+                related("a", "R", "d"),
+            ],
+        )
 
     def test_two_chunks_at_once(self, store: PropertyGraphStore) -> None:
         """What only the chunks named say goes, though each said it of the other too."""
@@ -172,7 +251,7 @@ class ProvenanceTests(PropertyGraphTests):
         tell(store, "c1", "Ann KNOWS Bo")
         store.delete(ids=["Ann"])
         assert ids(store.get()) == ["Bo", "c1"]
-        assert store.get_triplets() == []
+        assert told(store) == []
 
     def test_many_chunks_of_one_call(self, store: PropertyGraphStore) -> None:
         """The index upserts all chunks of a build in three calls: each keeps its own."""
@@ -184,4 +263,4 @@ class ProvenanceTests(PropertyGraphTests):
         for n in range(1, 20):
             store.delete(ids=[f"c{n}"])
         assert ids(store.get()) == ["c0", "n0"]
-        assert lines(store.get_triplets()) == ["n0 R n0"]
+        assert told(store) == ["n0 R n0"]

@@ -10,6 +10,7 @@ from llama_index_recallm.testing.suite.base import (
     draw,
     entity_of,
     ids,
+    is_empty,
     lines,
     related,
     relation_of,
@@ -154,4 +155,4 @@ class RelationTests(PropertyGraphTests):
     def test_no_relations(self, store: PropertyGraphStore) -> None:
         """To upsert an empty list is to do nothing."""
         store.upsert_relations([])
-        assert (store.get(), store.get_triplets()) == ([], [])
+        assert is_empty(store)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from llama_index.core import PropertyGraphIndex
 from llama_index.core.graph_stores.types import PropertyGraphStore
 from llama_index.core.indices.property_graph import (
     LLMSynonymRetriever,
-    PGRetriever,
     VectorContextRetriever,
 )
 from llama_index.core.schema import Document
@@ -73,8 +73,14 @@ class RetrievingTests(PropertyGraphTests):
         [found] = _synonyms(store, "logan").retrieve("Who?")
         assert "Once, Logan" in found.node.get_content()
 
-    async def _asked(self, retriever: LLMSynonymRetriever | PGRetriever) -> list[str]:
-        return [it.node.get_content() for it in await retriever.aretrieve("Who?")]
+    def test_asynchronously_by_synonyms(self, store: PropertyGraphStore) -> None:
+        """The asynchronous retriever finds the same."""
+        _built(store, "Logan WORKS_FOR Acme. Ada LIKES Tea.")
+        retriever = _synonyms(store, "logan^somebody")
+        found = asyncio.run(retriever.aretrieve("Who?"))
+        texts = [it.node.get_content() for it in found]
+        assert texts == [it.node.get_content() for it in retriever.retrieve("Who?")]
+        assert len(texts) == 1
 
     def test_as_retriever(self, store: PropertyGraphStore) -> None:
         """The index's own retriever works, with its sub-retrievers given or not."""

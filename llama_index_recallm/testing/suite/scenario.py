@@ -9,9 +9,11 @@ from llama_index_recallm.testing.suite.base import (
     PropertyGraphTests,
     entity_of,
     ids,
+    is_empty,
     lines,
     related,
     thing,
+    told,
 )
 
 __all__ = ["ScenarioTests"]
@@ -90,7 +92,7 @@ class ScenarioTests(PropertyGraphTests):
         assert len(store.get_llama_nodes([text.node_id])) == 1
         store.delete(ids=[text.node_id])
         assert store.get_llama_nodes([text.node_id]) == []
-        assert (store.get(), store.get_triplets()) == ([], [])
+        assert is_empty(store)
 
     def test_scenario_delete_the_text_first(self, store: PropertyGraphStore) -> None:
         """Entities that no text brought stay when a text that mentions them is deleted."""
@@ -98,4 +100,4 @@ class ScenarioTests(PropertyGraphTests):
         store.delete(ids=[text.node_id])
         assert ids(store.get()) == ["LlamaIndex", "Logan"]
         assert entity_of(store, "Logan").properties["age"] == 28
-        assert lines(store.get_triplets()) == ["Logan WORKS_FOR LlamaIndex"]
+        assert told(store) == ["Logan WORKS_FOR LlamaIndex"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -116,7 +117,7 @@ class VectorTests(PropertyGraphTests):
             {"kind": "stair", "n": 4},
         )
 
-    @pytest.mark.parametrize("k", [1, 2, 3])
+    @pytest.mark.parametrize("k", [0, 1, 2, 3])
     def test_similarity_top_k(self, vectors: PropertyGraphStore, k: int) -> None:
         """At most so many are found."""
         _places(vectors)
@@ -155,6 +156,35 @@ class VectorTests(PropertyGraphTests):
             vectors.upsert_llama_nodes([mine])
         assert snapshot(vectors) == before
         assert _near(vectors, EAST) == ["east"]
+
+    def test_a_large_call_is_refused_whole(self, vectors: PropertyGraphStore) -> None:
+        """However many nodes stand before the one with another dimension."""
+        many = [chunk(f"c{n}", f"text {n}") for n in range(1100)]
+        for node in many:
+            node.embedding = EAST
+        many[-1].embedding = [1.0]
+        with pytest.raises(ValueError, match=DIMENSION):
+            vectors.upsert_llama_nodes([*many])
+        assert vectors.get() == []
+
+    @pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])
+    def test_numbers_that_are_none(self, vectors: PropertyGraphStore, odd: float) -> None:
+        """An embedding and a query of anything but finite numbers are refused."""
+        _places(vectors)
+        before = snapshot(vectors)
+        with pytest.raises(ValueError, match=r"."):
+            vectors.upsert_nodes([_at("good", EAST), _at("bad", [1.0, odd, 0.0])])
+        assert snapshot(vectors) == before
+        with pytest.raises(ValueError, match=r"."):
+            _asked(vectors, [1.0, odd, 0.0])
+
+    def test_mixed_nodes_of_two_dimensions(self, vectors: PropertyGraphStore) -> None:
+        """Chunks and entities of one call share the dimension, and are refused together."""
+        with pytest.raises(ValueError, match=DIMENSION):
+            vectors.upsert_nodes(
+                [ChunkNode(id_="c1", text="Ann", embedding=EAST), _at("a", [1.0, 0.0])]
+            )
+        assert vectors.get() == []
 
     def test_two_dimensions_in_the_first_call(self, vectors: PropertyGraphStore) -> None:
         """Neither is written, so that the next call is free to choose."""

@@ -1,0 +1,18 @@
+"""The suite on LlamaIndex's in-memory store: run by test_property_graph_suite, never by itself."""
+
+from __future__ import annotations
+
+import pytest
+from llama_index.core.graph_stores import SimplePropertyGraphStore
+
+from llama_index_recallm.testing import PropertyGraphStoreSuite
+
+
+class TestSimplePropertyGraphStore(PropertyGraphStoreSuite):
+    @pytest.fixture
+    def store(self) -> SimplePropertyGraphStore:
+        return SimplePropertyGraphStore()
+
+    @pytest.fixture
+    def other(self) -> SimplePropertyGraphStore:
+        return SimplePropertyGraphStore()
