@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import Any
+from typing import IO, Any, cast
 
 import fsspec
 from llama_index.core.graph_stores.types import (
@@ -160,7 +160,7 @@ class RecallMGraphStore(GraphStore):
             self._memory.export(persist_path)
         else:
             with fs.open(persist_path, "w", encoding="utf-8") as stream:
-                self._memory.export(stream)
+                self._memory.export(cast("IO[str]", stream))
 
     @classmethod
     def from_persist_path(
@@ -184,7 +184,7 @@ class RecallMGraphStore(GraphStore):
             store.memory.load(persist_path)
         else:
             with fs.open(persist_path, "r", encoding="utf-8") as stream:
-                store.memory.load(stream)
+                store.memory.load(cast("IO[str]", stream))
         return store
 
     @classmethod

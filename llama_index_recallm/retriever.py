@@ -31,7 +31,9 @@ class RecallMRetriever(BaseRetriever):
     ``where`` is its ``metadata``.
 
     ``order``: "time", as things became true, or "score", the best first. A
-    ``QueryFusionRetriever`` sorts by score itself, whatever the order.
+    ``QueryFusionRetriever`` sorts by score itself, whatever the order, and wants an ``llm`` even
+    where ``num_queries=1`` asks it nothing; ``examples/llama_index/fusion.py`` puts the newest
+    last again.
 
     A node's ``id_`` is the statement's, its ``text`` the statement as it was given, its source
     (``ref_doc_id``) the passage, its score the probability that it helps. ``metadata`` holds

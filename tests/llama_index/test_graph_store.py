@@ -10,12 +10,13 @@ from typing import Any
 
 import fsspec
 import pytest
-from llama_index.core import MockEmbedding, Settings, StorageContext
+from llama_index.core import MockEmbedding, PromptTemplate, Settings, StorageContext
 from llama_index.core.graph_stores.types import GraphStore
 from llama_index.core.indices.knowledge_graph import KnowledgeGraphIndex
 from llama_index.core.indices.knowledge_graph.retrievers import KnowledgeGraphRAGRetriever
 from llama_index.core.llms import CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
 from llama_index.core.llms.mock import MockLLM
+from llama_index.core.query_engine import KnowledgeGraphQueryEngine
 from llama_index.core.schema import Document
 
 from llama_index_recallm import RecallMGraphStore
@@ -368,7 +369,7 @@ def triplets_of(text: str) -> list[tuple[str, str, str]]:
 
 LEGACY = pytest.mark.filterwarnings(
     r"ignore:Call to deprecated class (KnowledgeGraphIndex|KGTableRetriever"
-    r"|KnowledgeGraphRAGRetriever)\.:DeprecationWarning"
+    r"|KnowledgeGraphRAGRetriever|KnowledgeGraphQueryEngine)\.:DeprecationWarning"
 )
 
 
@@ -433,3 +434,31 @@ async def test_a_retriever_of_the_graph(
         "Ann": [["Ann", "loves", "Acme"], ["Acme", "makes", "tea"]]
     }
     assert [node.text for node in await retriever.aretrieve("What of Ann?")] == [found.text]
+
+
+@LEGACY
+def test_a_question_as_cypher(store: RecallMGraphStore) -> None:
+    """The model is shown the schema, and its query is run, where that was asked for."""
+    store.upsert_triplet("Ann", "loves", "tea")
+
+    class Writes(Keywords):
+        def complete(
+            self, prompt: str, formatted: bool = False, **kwargs: Any
+        ) -> CompletionResponse:
+            if prompt.startswith("Schema:"):
+                assert store.schema in prompt
+                return CompletionResponse(
+                    text="MATCH (n {namespace: $namespace, id: 'Ann'}) RETURN n.id AS found"
+                )
+            return CompletionResponse(text=prompt)
+
+    engine = KnowledgeGraphQueryEngine(
+        llm=Writes(),
+        storage_context=StorageContext.from_defaults(graph_store=store),
+        graph_query_synthesis_prompt=PromptTemplate("Schema: {schema}\nQuestion: {query_str}"),
+    )
+    if store.memory.graph.cypher_schema is None:
+        with pytest.raises(NotImplementedError, match="cypher=True"):
+            engine.query("Who is Ann?")
+    else:
+        assert "[{'found': 'Ann'}]" in str(engine.query("Who is Ann?"))

@@ -6,7 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Iterator
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from llama_index.core.agent import ReActAgent
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.response.schema import Response
 from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
+from llama_index.core.graph_stores.types import ChunkNode
 from llama_index.core.llms import CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.postprocessor import SimilarityPostprocessor
@@ -22,7 +23,7 @@ from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEng
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import QueryEngineTool, RetrieverTool
 
-from llama_index_recallm import RecallMRetriever
+from llama_index_recallm import RecallMPropertyGraphStore, RecallMRetriever
 from recallm import ClosedError, InvalidInputError, NewItem, RecallConfig, RecallM
 
 MAY = datetime(2026, 5, 1, 12, 30, tzinfo=timezone(timedelta(hours=2)))
@@ -150,6 +151,20 @@ def test_a_statement_is_the_same_node_for_every_question(drinks: RecallM) -> Non
     other = retriever.retrieve("What does Brandon love?")
     assert [node.node.hash for node in one] == [node.node.hash for node in other]
     assert [node.score for node in one] != [node.score for node in other]
+
+
+def test_metadata_of_a_chunk_is_of_the_type_that_it_was(memory: RecallM) -> None:
+    days = {"day": date(2026, 5, 1), "seen": [MAY]}
+    RecallMPropertyGraphStore(memory=memory).upsert_nodes(
+        [ChunkNode(text="Brandon loves coffee.", id_="chunk", properties=days)]
+    )
+    memory.update("Brandon loves tea.", id="said", metadata={"day": {"$type": "date", "value": 1}})
+    chunk, said = RecallMRetriever(memory=memory).retrieve("What does Brandon love?")
+    assert chunk.node.ref_doc_id == "chunk"
+    assert {key: chunk.metadata[key] for key in days} == days
+    assert said.metadata["day"] == {"$type": "date", "value": 1}
+    [found] = RecallMRetriever(memory=memory, where=days).retrieve("What does Brandon love?")
+    assert found.node == chunk.node
 
 
 def test_what_is_changed_in_a_node_is_not_changed_in_the_memory(memory: RecallM) -> None:
