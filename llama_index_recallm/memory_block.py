@@ -77,6 +77,9 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     ``aget(input=ChatMessage(…))`` is not shown to blocks: what the user said before it is recalled
     for; give a ``str``.
 
+    ``ReActAgent`` leaves out the first system message: give it a ``system_prompt``, or let
+    ``Memory`` speak beside the user (``insert_method=InsertMethod.USER``).
+
     A failure of the memory is logged (logger ``llama_index_recallm``) and the agent answers without
     it; ``raise_errors`` raises it.
 

@@ -1,0 +1,77 @@
+"""What the tests of the memory block share: a core, and LlamaIndex memories that are put away."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import pytest
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.memory import Memory
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from llama_index_recallm import RecallMMemoryBlock
+from recallm import RecallM
+from tests.neo4j.fixtures import RunningServer
+
+__all__ = ["NewMemory", "ai", "core", "new_memory", "stored", "system_of", "tool", "user"]
+
+NewMemory = Callable[..., Memory]
+"""A ``Memory`` of a session with these blocks; ``engine`` where several share their queue."""
+
+
+@pytest.fixture
+def core() -> Iterator[RecallM]:
+    with RecallM() as core:
+        yield core
+
+
+@pytest.fixture(params=["sqlite", "neo4j"])
+def stored(request: pytest.FixtureRequest) -> Iterator[RecallM]:
+    """A memory in each store."""
+    if request.param == "sqlite":
+        memory = RecallM()
+    else:
+        server: RunningServer = request.getfixturevalue("neo4j_server")
+        memory = RecallM(server.uri, auth=server.auth, namespace=f"test-{uuid.uuid4()}")
+    with memory:
+        yield memory
+        memory.forget(everything=True)
+
+
+@pytest.fixture
+async def new_memory() -> AsyncIterator[NewMemory]:
+    engines: list[AsyncEngine] = []
+
+    def make(
+        session: str | None = None,
+        *blocks: RecallMMemoryBlock,
+        engine: AsyncEngine | None = None,
+        **how: Any,
+    ) -> Memory:
+        if engine is None:
+            engine = create_async_engine("sqlite+aiosqlite://")
+        engines.append(engine)
+        return Memory.from_defaults(session, memory_blocks=list(blocks), async_engine=engine, **how)
+
+    yield make
+    for engine in engines:
+        await engine.dispose()
+
+
+def user(content: Any, **more: Any) -> ChatMessage:
+    return ChatMessage(role="user", content=content, additional_kwargs=more)
+
+
+def ai(content: Any, **more: Any) -> ChatMessage:
+    return ChatMessage(role="assistant", content=content, additional_kwargs=more)
+
+
+def tool(content: Any, **more: Any) -> ChatMessage:
+    return ChatMessage(role="tool", content=content, additional_kwargs=more)
+
+
+def system_of(messages: list[ChatMessage]) -> str:
+    """The system message that a model is sent; '' where there is none."""
+    return str(messages[0].content) if messages and messages[0].role == "system" else ""

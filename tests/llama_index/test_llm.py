@@ -1,0 +1,179 @@
+"""A LlamaIndex model as the core's: text in, text out, and nothing else passes for text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    CompletionResponse,
+    CompletionResponseGen,
+    ImageBlock,
+    LLMMetadata,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+)
+from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
+from llama_index.core.llms import CustomLLM, MockLLM
+from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
+
+from llama_index_recallm import as_llm
+from recallm import InvalidInputError, LLMError, RecallConfig, RecallM
+from tests.llama_index.scripted_model import ScriptedLLM
+
+
+class Completing(CustomLLM):
+    """Gives what it is told to give to a prompt."""
+
+    gives: Any = None
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(is_chat_model=False)
+
+    @llm_completion_callback()
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        gives = self.gives
+        return CompletionResponse(text=f"<{prompt}>") if gives is None else gives  # type: ignore[no-any-return]
+
+    @llm_completion_callback()
+    def stream_complete(
+        self, prompt: str, formatted: bool = False, **kwargs: Any
+    ) -> CompletionResponseGen:
+        raise NotImplementedError
+
+
+class ChatOnly(Completing):
+    """A chat model that completes nothing."""
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(is_chat_model=True)
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        raise NotImplementedError("chat only")
+
+    @llm_chat_callback()
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        if self.gives is not None:
+            return self.gives  # type: ignore[no-any-return]
+        said = "|".join(f"{message.role.value}: {message.content}" for message in messages)
+        return ChatResponse(message=ChatMessage(role="assistant", content=said))
+
+
+def test_completion_models() -> None:
+    assert as_llm(MockLLM(max_tokens=3))("a") == "text text text"
+    assert as_llm(Completing())("a") == "<a>"
+    assert as_llm(Completing(system_prompt="Be kind."))("a") == "<Be kind.\n\na>"
+
+
+def test_chat_models() -> None:
+    assert as_llm(ScriptedLLM("one"))("a") == "one"
+    assert as_llm(ChatOnly())("a") == "user: a"
+    assert as_llm(ChatOnly(system_prompt="Be kind."))("a") == "system: Be kind.|user: a"
+
+
+@pytest.mark.parametrize("prompt", ["what {is} {{this}}?", "%s {0}", "{% raw %}"])
+def test_the_prompt_reaches_the_model_as_it_is(prompt: str) -> None:
+    assert as_llm(Completing())(prompt) == f"<{prompt}>"
+    assert as_llm(ChatOnly())(prompt) == f"user: {prompt}"
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ([ThinkingBlock(content="hm"), TextBlock(text="Paris")], "Paris"),
+        ([TextBlock(text="Paris"), ImageBlock(url="https://example.org/a.png")], "Paris"),
+        ("Paris", "Paris"),
+        ("", ""),
+        ([], ""),
+    ],
+)
+def test_text_blocks_alone(content: Any, text: str) -> None:
+    answer = as_llm(ScriptedLLM(ChatMessage(role="assistant", content=content)))("where?")
+    assert answer == text
+    assert type(answer) is str
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ScriptedLLM(ChatMessage(role="assistant", blocks=[ThinkingBlock(content="hm")])),
+        ScriptedLLM(
+            ChatMessage(role="assistant", blocks=[ToolCallBlock(tool_name="f", tool_kwargs={})])
+        ),
+        ScriptedLLM(
+            ChatMessage(role="assistant", content="", additional_kwargs={"tool_calls": [1]})
+        ),
+        Completing(gives=CompletionResponse(text="", additional_kwargs={"tool_calls": [1]})),
+    ],
+)
+def test_an_answer_without_text_is_an_error(model: Any) -> None:
+    with pytest.raises(LLMError, match="answered without text"):
+        as_llm(model)("where?")
+
+
+@pytest.mark.parametrize("reply", [{"answer": 1}, 3, ["a"], "text"])
+@pytest.mark.parametrize("kind", [Completing, ChatOnly])
+def test_a_model_that_gives_no_response(kind: type[Completing], reply: object) -> None:
+    class Bare(kind):  # type: ignore[misc, valid-type]
+        """Without LlamaIndex's callbacks, which take responses alone."""
+
+        def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
+            return reply
+
+        def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> Any:
+            return reply
+
+    with pytest.raises(LLMError, match=f"answered with {type(reply).__name__}"):
+        as_llm(Bare())("where?")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (None, "not NoneType"),
+        ("gpt", "not str"),
+        (MockLLM, "not the class MockLLM"),
+        (lambda prompt: "x", "given to RecallM"),
+    ],
+)
+def test_no_model(wrong: Any, says: str) -> None:
+    with pytest.raises(InvalidInputError, match=says) as caught:
+        as_llm(wrong)
+    assert caught.value.argument == "llm"
+
+
+def test_half_a_character_is_no_text_to_store() -> None:
+    assert as_llm(ScriptedLLM("cut \ud83d"))("a") == "cut ?"
+
+
+def test_what_the_model_raises_comes_through() -> None:
+    llm = as_llm(ScriptedLLM(TimeoutError("too slow"), TimeoutError("too slow")))
+    with pytest.raises(TimeoutError, match="too slow"):
+        llm("a")
+    with RecallM(llm=llm) as memory, pytest.raises(LLMError, match="TimeoutError: too slow"):
+        memory.ask("Who?")
+
+
+def test_it_revises_contexts() -> None:
+    """The core revises a concept that is often talked about with the model it is given."""
+    answer = [ThinkingBlock(content="Marta moved twice"), TextBlock(text="Marta lives in Porto.")]
+    model = ScriptedLLM(reply=lambda _: ChatMessage(role="assistant", blocks=answer))
+    with RecallM(llm=as_llm(model), config=RecallConfig(revise_every=1)) as memory:
+        memory.update("Marta lives in Lyon, in a small flat by the river.")
+        update = memory.update("Marta moved to Porto with all of her books last week.")
+        assert [it.text for it in update.revisions if it.concept == "marta"] == [
+            "Marta lives in Porto."
+        ]
+
+
+def test_callbacks_see_the_call() -> None:
+    seen = LlamaDebugHandler(print_trace_on_end=False)
+    model = MockLLM(max_tokens=1, callback_manager=CallbackManager([seen]))
+    assert as_llm(model)("a") == "text"
+    assert len(seen.get_event_pairs(CBEventType.LLM)) == 1
