@@ -51,6 +51,7 @@ FAILS = {
         test_a_chunk_without_words test_a_chunk_told_twice test_a_chunk_with_another_text
         test_from_existing test_delete_ref_doc test_delete_all_documents
         test_a_document_with_another_text test_links_between_chunks test_provenance_is_persisted
+        test_chunks_told_side_by_side
     """,
     "the source that is shown is the oldest": """
         test_the_newest_source_is_shown test_the_source_is_one_that_is_there test_of_three_sources
@@ -80,13 +81,13 @@ FAILS = {
     """,
     "values of any class are taken, and lost where the store is persisted": """
         test_mixed_nodes_are_refused_whole test_calls_of_several_chunks_are_refused_whole
-        test_persist_typed_values
+        test_persist_typed_values test_values_without_an_end test_an_entity_under_the_id_of_a_chunk
     """,
     "nothing named is no triplet": """
         test_aget_triplets
     """,
     "there is no schema": """
-        test_the_schema_names_what_is_there test_aget_schema
+        test_the_schema_names_what_is_there test_the_schema_is_refreshed test_aget_schema
     """,
 }
 

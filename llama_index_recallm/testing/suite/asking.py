@@ -26,6 +26,15 @@ class AskingTests(PropertyGraphTests):
         schema = store.get_schema_str(refresh=True)
         assert all(label in schema for label in ("PERSON", "ORGANIZATION", "WORKS_FOR"))
 
+    def test_the_schema_is_refreshed(self, store: PropertyGraphStore) -> None:
+        """Asked for anew it names what has come since."""
+        _told(store)
+        store.get_schema_str(refresh=True)
+        store.upsert_nodes([thing("Rome", "CITY")])
+        store.upsert_relations([related("Logan", "LIVES_IN", "Rome")])
+        schema = store.get_schema_str(refresh=True)
+        assert all(label in schema for label in ("PERSON", "CITY", "LIVES_IN"))
+
     def test_structured_queries_are_declared(
         self, store: PropertyGraphStore, request: pytest.FixtureRequest
     ) -> None:

@@ -14,8 +14,10 @@ from llama_index_recallm.testing.suite.base import (
     draw,
     entity_of,
     ids,
+    is_empty,
     lines,
     related,
+    source_of,
     tell,
     thing,
     told,
@@ -126,6 +128,37 @@ class AsyncTests(PropertyGraphTests):
 
         asyncio.run(run())
         assert len(store.get_triplets(ids=["hub"])) == 10
+
+    def test_chunks_told_side_by_side(self, store: PropertyGraphStore) -> None:
+        """Chunks that say the same at the same time are all sources of it."""
+
+        async def run() -> None:
+            await asyncio.gather(
+                *(asyncio.to_thread(tell, store, f"c{n}", "Ann KNOWS Bo") for n in range(8))
+            )
+
+        asyncio.run(run())
+        for n in range(7):
+            store.delete(ids=[f"c{n}"])
+        assert ids(store.get()) == ["Ann", "Bo", "c7"]
+        assert source_of(store, "Ann") == "c7"
+        store.delete(ids=["c7"])
+        assert is_empty(store)
+
+    def test_told_while_another_is_deleted(self, store: PropertyGraphStore) -> None:
+        """What a chunk says while the other that says it is deleted, stays."""
+
+        async def run(n: int) -> None:
+            await asyncio.gather(
+                store.adelete(ids=[f"c{n}"]),
+                asyncio.to_thread(tell, store, f"c{n + 1}", "Ann KNOWS Bo"),
+            )
+
+        tell(store, "c0", "Ann KNOWS Bo")
+        for n in range(10):
+            asyncio.run(run(n))
+            assert lines(store.get_triplets(relation_names=["KNOWS"])) == ["Ann KNOWS Bo"]
+        assert ids(store.get()) == ["Ann", "Bo", "c10"]
 
     def test_an_end_that_is_upserted_meanwhile(self, store: PropertyGraphStore) -> None:
         """A relation that makes its end takes nothing from who upserts that end meanwhile."""

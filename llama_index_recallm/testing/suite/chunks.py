@@ -26,6 +26,7 @@ from llama_index_recallm.testing.suite.base import (
     refuses,
     related,
     snapshot,
+    thing,
 )
 
 __all__ = ["ChunkTests"]
@@ -171,6 +172,13 @@ class ChunkTests(PropertyGraphTests):
         store.upsert_llama_nodes([chunk("c1", "same"), chunk("c2", "same")])
         store.delete(ids=["c1"])
         assert [it.node_id for it in store.get_llama_nodes(["c1", "c2"])] == ["c2"]
+
+    def test_an_entity_under_the_id_of_a_chunk(self, store: PropertyGraphStore) -> None:
+        """It is refused, or the text stays all the same."""
+        mine = chunk("c1", "text")
+        store.upsert_llama_nodes([mine])
+        refuses(store, nodes=[thing("c1", "PERSON", age=1)])
+        assert store.get_llama_nodes(["c1"]) == [mine]
 
     def test_chunk_nodes(self, store: PropertyGraphStore) -> None:
         """A ChunkNode that is upserted as a node comes back: text, label, properties, id."""

@@ -26,13 +26,14 @@ __all__ = ["RetrievingTests"]
 
 def _built(store: PropertyGraphStore, *texts: str, **more: Any) -> PropertyGraphIndex:
     """An index over the texts, as documents ``d0``, ``d1`` …, inserted one by one."""
+    settings: dict[str, Any] = {"embed_kg_nodes": False, **more}
     index = PropertyGraphIndex(
         nodes=[],
         property_graph_store=store,
         kg_extractors=[LineExtractor()],
         transformations=[Paragraphs()],
         use_async=False,
-        **{"embed_kg_nodes": False, **more},
+        **settings,
     )
     for n, text in enumerate(texts):
         index.insert(Document(id_=f"d{n}", text=text))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import uuid
+from collections import OrderedDict
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
+from enum import IntEnum, StrEnum
 from typing import Any
 
 import pytest
@@ -71,6 +73,33 @@ KEPT_OR_REFUSED: dict[str, Any] = {
     "decimal": Decimal("1.10"),
     "uuid": uuid.UUID(int=1),
     "object": object,
+    "long_str": "x" * 100_000,
+}
+
+
+class _Colour(StrEnum):
+    RED = "red"
+
+
+class _Size(IntEnum):
+    BIG = 3
+
+
+class _Named(datetime):
+    """A datetime that says more than others."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Named) and super().__eq__(other)
+
+    __hash__ = datetime.__hash__
+
+
+SUBCLASSES: dict[str, Any] = {
+    "str_enum": _Colour.RED,
+    "int_enum": _Size.BIG,
+    "datetime": _Named(2024, 5, 1, tzinfo=UTC),
+    "ordered_dict": OrderedDict(b=1, a=2),
+    "inside_a_list": [_Colour.RED, {"at": _Named(2024, 5, 1, tzinfo=UTC)}],
 }
 
 
@@ -103,6 +132,25 @@ class ValueTests(PropertyGraphTests):
         mine = related("a", "R", "b", held=value)
         if not refuses(store, relations=[related("a", "Q", "c"), mine]):
             assert typed(relation_of(store, "R").properties) == typed({"held": value})
+
+    @pytest.mark.parametrize("value", SUBCLASSES.values(), ids=SUBCLASSES.keys())
+    def test_values_of_subclasses(self, store: PropertyGraphStore, value: Any) -> None:
+        """They come back as what equals them, or are refused."""
+        if not refuses(store, nodes=[thing("a", "THING", held=value)]):
+            found = entity_of(store, "a").properties["held"]
+            assert found == value
+            assert value == found
+
+    def test_values_without_an_end(self, store: PropertyGraphStore) -> None:
+        """What holds itself, or is too deep to be written, is refused."""
+        within_itself: list[Any] = []
+        within_itself.append(within_itself)
+        deep: list[Any] = []
+        for _ in range(100_000):
+            deep = [deep]
+        for value in (within_itself, deep):
+            assert refuses(store, nodes=[thing("b"), thing("a", "THING", held=value)])
+            assert refuses(store, relations=[related("a", "R", "b", held=value)])
 
     @pytest.mark.parametrize(
         "key",

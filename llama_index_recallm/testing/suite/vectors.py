@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from llama_index.core.graph_stores.types import (
+    TRIPLET_SOURCE_KEY,
     ChunkNode,
     EntityNode,
     LabelledNode,
@@ -225,6 +228,41 @@ class VectorTests(PropertyGraphTests):
         assert _near(vectors, EAST, 1) == ["northeast"]
         vectors.upsert_nodes([_at("east", None)])
         assert "east" not in _near(vectors, EAST, 99)
+
+    def test_what_went_with_a_chunk_is_not_found(self, vectors: PropertyGraphStore) -> None:
+        """Neither a deleted chunk nor what it alone brought."""
+        mine = chunk("c1", "text")
+        mine.embedding = EAST
+        vectors.upsert_llama_nodes([mine])
+        vectors.upsert_nodes([_at("a", EAST, **{TRIPLET_SOURCE_KEY: "c1"}), _at("b", NORTH)])
+        vectors.delete(ids=["c1"])
+        assert _near(vectors, EAST) == ["b"]
+
+    def test_two_stores_of_vectors(
+        self, vectors: PropertyGraphStore, other: PropertyGraphStore
+    ) -> None:
+        """Each has its own nodes, and its own dimension."""
+        _places(vectors)
+        assert _asked(other, EAST) == ([], [])
+        other.upsert_nodes([_at("east", [1.0, 0.0])])
+        assert _near(other, [1.0, 0.0]) == ["east"]
+        assert len(_near(vectors, EAST)) == 4
+
+    def test_embeddings_are_persisted(
+        self,
+        vectors: PropertyGraphStore,
+        loaded: Callable[..., PropertyGraphStore],
+        tmp_path: Path,
+    ) -> None:
+        """A loaded store finds what the first one finds, and keeps its dimension."""
+        _places(vectors)
+        path = str(tmp_path / "graph.json")
+        vectors.persist(path)
+        again = loaded(path)
+        query = [3.0, 1.0, 0.5]
+        assert _near(again, query) == _near(vectors, query)
+        with pytest.raises(ValueError, match=DIMENSION):
+            again.upsert_nodes([_at("a", [1.0])])
 
     def test_the_embedding_is_not_shared(self, vectors: PropertyGraphStore) -> None:
         """To change what was handed in changes nothing in the store."""
