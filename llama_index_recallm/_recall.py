@@ -122,7 +122,7 @@ def recalling(memory: RecallM, namespace: str | None, **how: Any) -> Recalling:
 
 
 def _node(statement: RecalledStatement) -> TextNode:
-    metadata = _decoded(shown_beside(statement))
+    metadata = decoded(shown_beside(statement))
     # The node's hash, by which a fusion knows it again, must not depend on the question.
     del metadata["score"]
     shown = [name for name in _SHOWN if metadata[name] is not None]
@@ -142,11 +142,3 @@ def _node(statement: RecalledStatement) -> TextNode:
         metadata_separator=", ",
         text_template="[{metadata_str}] {content}",
     )
-
-
-def _decoded(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Metadata as LlamaIndex's node had it; as the memory has it where no node wrote it."""
-    try:
-        return decoded(metadata)
-    except (AttributeError, TypeError, ValueError):
-        return metadata

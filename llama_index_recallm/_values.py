@@ -43,7 +43,7 @@ def encoded(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def decoded(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``encoded`` was given."""
+    """What ``encoded`` was given; other JSON values as they are."""
     return {key: _decoded(value) for key, value in properties.items()}
 
 
@@ -86,8 +86,11 @@ def _decoded(value: Any) -> Any:
     if isinstance(value, list):
         return [_decoded(it) for it in value]
     if isinstance(value, dict):
-        if value.get(_TYPE) in _READ and value.keys() == {_TYPE, "value"}:
-            return _READ[value[_TYPE]](value["value"])
+        if value.keys() == {_TYPE, "value"} and value[_TYPE] in list(_READ):
+            try:
+                return _READ[value[_TYPE]](value["value"])
+            except (AttributeError, TypeError, ValueError):
+                return value  # what was not written here, and looks as if it had been
         return {key: _decoded(it) for key, it in value.items()}
     return value
 

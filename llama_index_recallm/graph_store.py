@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import IO, Any, cast
+from typing import Any
 
 import fsspec
 from llama_index.core.graph_stores.types import (
@@ -14,6 +14,7 @@ from llama_index.core.graph_stores.types import (
     GraphStore,
 )
 
+from llama_index_recallm._keeping import persisted, read_again
 from recallm import InvalidInputError, NewEntity, NewTriplet, RecallM, Triplet
 from recallm.adapting import checked_memory
 
@@ -27,8 +28,8 @@ class RecallMGraphStore(GraphStore):
     made with ``RecallMPropertyGraphStore``, which sees the same graph. Triplets come in the order
     of the knowledge update that told of them last.
 
-    ``cypher=True`` (Neo4j alone) lets ``query`` run Cypher, in sessions that can only read: it sees
-    every namespace of the server.
+    ``structured_queries=True`` (Neo4j alone) lets ``query`` run Cypher, in sessions that can only
+    read: it sees every namespace of the server.
 
     >>> from recallm import RecallM
     >>> store = RecallMGraphStore(memory=RecallM())
@@ -48,13 +49,14 @@ class RecallMGraphStore(GraphStore):
 
     """
 
-    def __init__(self, memory: RecallM, *, cypher: bool = False) -> None:
+    def __init__(self, memory: RecallM, *, structured_queries: bool = False) -> None:
         self._memory = checked_memory(memory)
-        if cypher and memory.graph.cypher_schema is None:
+        if structured_queries and memory.graph.cypher_schema is None:
             raise InvalidInputError(
-                "cypher=True needs a memory on Neo4j, as in RecallM('neo4j://…')", argument="cypher"
+                "structured_queries=True needs a memory on Neo4j, as in RecallM('neo4j://…')",
+                argument="structured_queries",
             )
-        self._cypher = cypher
+        self._structured = structured_queries
         # What is read before a write stays true until it, among the threads that share the store.
         self._lock = threading.Lock()
         self.schema = ""
@@ -129,7 +131,7 @@ class RecallMGraphStore(GraphStore):
     def get_schema(self, refresh: bool = False) -> str:
         """How triplets stand in Neo4j, in words for a language model that writes Cypher; empty
         where ``query`` runs none."""
-        if self._cypher and (refresh or not self.schema):
+        if self._structured and (refresh or not self.schema):
             self.schema = self._memory.graph.cypher_schema or ""
         return self.schema
 
@@ -137,14 +139,14 @@ class RecallMGraphStore(GraphStore):
         """The rows that a Cypher query gives, in a session that can only read.
 
         Raises:
-            NotImplementedError: it was not asked for with ``cypher=True``.
+            NotImplementedError: it was not asked for with ``structured_queries=True``.
             InvalidInputError: the query cannot be run, or would write.
 
         """
-        if not self._cypher:
+        if not self._structured:
             raise NotImplementedError(
                 "Cypher is off: it sees every namespace of a Neo4j server; "
-                "RecallMGraphStore(memory=…, cypher=True) allows it"
+                "RecallMGraphStore(memory=…, structured_queries=True) allows it"
             )
         return self._memory.graph.cypher(query, param_map)
 
@@ -156,11 +158,7 @@ class RecallMGraphStore(GraphStore):
             ArchiveError: the file cannot be written.
 
         """
-        if fs is None:
-            self._memory.export(persist_path)
-        else:
-            with fs.open(persist_path, "w", encoding="utf-8") as stream:
-                self._memory.export(cast("IO[str]", stream))
+        persisted(self._memory, persist_path, fs)
 
     @classmethod
     def from_persist_path(
@@ -169,7 +167,7 @@ class RecallMGraphStore(GraphStore):
         fs: fsspec.AbstractFileSystem | None = None,
         *,
         memory: RecallM | None = None,
-        cypher: bool = False,
+        structured_queries: bool = False,
     ) -> RecallMGraphStore:
         """A store of what ``persist`` wrote: in ``memory``, whose namespace must be empty (a new
         one, embedded and in memory, if None).
@@ -179,13 +177,7 @@ class RecallMGraphStore(GraphStore):
             InvalidInputError: the namespace is not empty.
 
         """
-        store = cls(RecallM() if memory is None else memory, cypher=cypher)
-        if fs is None:
-            store.memory.load(persist_path)
-        else:
-            with fs.open(persist_path, "r", encoding="utf-8") as stream:
-                store.memory.load(cast("IO[str]", stream))
-        return store
+        return cls(read_again(memory, persist_path, fs), structured_queries=structured_queries)
 
     @classmethod
     def from_persist_dir(
@@ -194,11 +186,11 @@ class RecallMGraphStore(GraphStore):
         fs: fsspec.AbstractFileSystem | None = None,
         *,
         memory: RecallM | None = None,
-        cypher: bool = False,
+        structured_queries: bool = False,
     ) -> RecallMGraphStore:
         """``from_persist_path`` for the file that a ``StorageContext`` writes into a directory."""
         path = str(PurePosixPath(persist_dir) / DEFAULT_PERSIST_FNAME)
-        return cls.from_persist_path(path, fs, memory=memory, cypher=cypher)
+        return cls.from_persist_path(path, fs, memory=memory, structured_queries=structured_queries)
 
     def _triplets(self, subjects: Iterable[str] | None) -> list[Triplet]:
         """The triplets of these subjects (all if None) in the order of their t_index."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import PurePosixPath
-from typing import IO, Any, cast
+from typing import Any, cast
 
 import fsspec
 from llama_index.core.graph_stores.types import (
@@ -22,6 +22,7 @@ from llama_index.core.schema import BaseNode
 from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQueryMode
 from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 
+from llama_index_recallm._keeping import persisted, read_again
 from llama_index_recallm._nodes import as_llama_node, is_chunk, node_of, relation_of
 from llama_index_recallm._rel_map import rel_map
 from llama_index_recallm._schema import schema_of, schema_text
@@ -292,11 +293,7 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
             ArchiveError: the file cannot be written.
 
         """
-        if fs is None:
-            self._memory.export(persist_path)
-        else:
-            with fs.open(persist_path, "w", encoding="utf-8") as stream:
-                self._memory.export(cast("IO[str]", stream))
+        persisted(self._memory, persist_path, fs)
 
     @classmethod
     def from_persist_path(
@@ -315,13 +312,7 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
             InvalidInputError: the namespace is not empty.
 
         """
-        memory = RecallM() if memory is None else checked_memory(memory)
-        if fs is None:
-            memory.load(persist_path)
-        else:
-            with fs.open(persist_path, "r", encoding="utf-8") as stream:
-                memory.load(cast("IO[str]", stream))
-        return cls(memory, **settings)
+        return cls(read_again(memory, persist_path, fs), **settings)
 
     @classmethod
     def from_persist_dir(

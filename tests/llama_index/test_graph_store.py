@@ -123,7 +123,7 @@ def test_09_custom_query(store: RecallMGraphStore) -> None:
     store.upsert_triplet("TestS", "TEST_REL", "TestO")
     query = "MATCH (n) WHERE n.namespace = $namespace AND n.id = $id RETURN n.id AS id"
     if store.memory.graph.cypher_schema is None:
-        with pytest.raises(NotImplementedError, match="cypher=True"):
+        with pytest.raises(NotImplementedError, match="structured_queries=True"):
             store.query(query, {"id": "TestS"})
     else:
         assert store.query(query, {"id": "TestS"}) == [{"id": "TestS"}]
@@ -133,12 +133,12 @@ def test_09_custom_query(store: RecallMGraphStore) -> None:
 
 
 def test_cypher_only_when_asked_for(memory: RecallM) -> None:
-    with pytest.raises(NotImplementedError, match="cypher=True"):
+    with pytest.raises(NotImplementedError, match="structured_queries=True"):
         RecallMGraphStore(memory=memory).query("RETURN 1")
     assert RecallMGraphStore(memory=memory).get_schema(refresh=True) == ""
     if memory.graph.cypher_schema is None:
         with pytest.raises(InvalidInputError, match="needs a memory on Neo4j"):
-            RecallMGraphStore(memory=memory, cypher=True)
+            RecallMGraphStore(memory=memory, structured_queries=True)
 
 
 # -- triplets ----------------------------------------------------------------------------------
@@ -458,7 +458,7 @@ def test_a_question_as_cypher(store: RecallMGraphStore) -> None:
         graph_query_synthesis_prompt=PromptTemplate("Schema: {schema}\nQuestion: {query_str}"),
     )
     if store.memory.graph.cypher_schema is None:
-        with pytest.raises(NotImplementedError, match="cypher=True"):
+        with pytest.raises(NotImplementedError, match="structured_queries=True"):
             engine.query("Who is Ann?")
     else:
         assert "[{'found': 'Ann'}]" in str(engine.query("Who is Ann?"))
