@@ -40,7 +40,7 @@ TEXTS = {
     "cypher": "MATCH (n) DETACH DELETE n; // ' \" ` \\ {x} $y",
     "no_word": "?!… — ***",
     "numbers": "1 2.5 -3",
-    "long": "All work and no play. " * 5000,
+    "long": "All work and no play. " * 1500,
 }
 LINKS = {
     NodeRelationship.SOURCE: RelatedNodeInfo(node_id="d1", metadata={"a": 1}, hash="x"),
@@ -59,7 +59,7 @@ NODES: dict[str, BaseNode] = {
         end_char_idx=15,
         text_template="{metadata_str}::{content}",
     ),
-    "Document": Document(id_="c1", text="Logan works.", metadata={"page": 7}, doc_id="c1"),
+    "Document": Document(id_="c1", text="Logan works.", metadata={"page": 7}),
     "Node": Node(
         id_="c1",
         text_resource=MediaResource(text="Logan works."),
