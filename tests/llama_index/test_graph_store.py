@@ -38,7 +38,9 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RecallM]:
 
 @pytest.fixture
 def store(memory: RecallM) -> RecallMGraphStore:
-    return RecallMGraphStore(memory=memory, cypher=memory.graph.cypher_schema is not None)
+    return RecallMGraphStore(
+        memory=memory, structured_queries=memory.graph.cypher_schema is not None
+    )
 
 
 @pytest.fixture(autouse=True)
