@@ -2,7 +2,7 @@
 
 An entity node is an entity: its id, its name (the label of the entity), its label (the type).
 A chunk node is a passage with its text, and an entity of the same id, on no concept, with its label
-and properties; a text without a word in it, which is no passage, stands in that entity.
+and properties.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ __all__ = [
 MENTIONS = "MENTIONS"
 """The label of a relation by which a chunk says that it speaks of an entity."""
 
-_TEXT = "recallm:text"
 _CONTENT = ("_node_content", "_node_type", "document_id", "doc_id", "ref_doc_id")
 
 
@@ -85,18 +84,21 @@ def as_entity(node: EntityNode, model: str, *, source: bool) -> NewEntity:
 def as_again(entity: Entity) -> NewEntity:
     """What says of an entity that it is spoken of once more, and changes nothing of it."""
     return NewEntity(
-        id=entity.id, type=entity.type, label=entity.label, concept=bool(entity.concept)
+        id=entity.id,
+        type=entity.type,
+        label=entity.label,
+        concept=bool(entity.concept),
+        mentioned=True,
     )
 
 
 def as_chunk(node: ChunkNode, model: str) -> NewEntity:
     """What is written of a chunk node besides its passage."""
-    text = {} if node.text.strip() else {_TEXT: node.text}
     return NewEntity(
         id=node.id,
         type=node.label,
         concept=False,
-        properties={**encoded(node.properties), **text},
+        properties=encoded(node.properties),
         embeddings=_embeddings(node, model),
     )
 
@@ -130,12 +132,9 @@ def node_of(
     chunk's; ``source`` is the chunk that it is shown by, where that is not the entity's latest."""
     properties = decoded(entity.properties)
     if is_chunk(entity):
-        text = properties.pop(_TEXT, None)
-        if passage is not None:
-            text = passage.text
-        if text is None:
+        if passage is None:
             return None
-        return ChunkNode(text=text, id_=entity.id, label=entity.type, properties=properties)
+        return ChunkNode(text=passage.text, id_=entity.id, label=entity.type, properties=properties)
     shown = source or entity.source
     if shown is not None:
         properties[TRIPLET_SOURCE_KEY] = shown
@@ -187,12 +186,16 @@ def _embeddings(node: LabelledNode, model: str) -> Mapping[str, Sequence[float]]
 
 
 def _moment(value: object, id: str) -> datetime | None:
-    if value is None or isinstance(value, datetime):
-        return value
+    if value is None:
+        return None
     try:
-        return datetime.fromisoformat(str(value))
+        moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
     except ValueError:
+        moment = None
+    if moment is None or moment.utcoffset() is None:
         raise InvalidInputError(
-            f"chunk {id!r} has the timestamp {value!r}; give an aware datetime, or ISO 8601 text",
+            f"chunk {id!r} has the timestamp {value!r}; give an aware datetime, or ISO 8601 text "
+            "with a time zone",
             argument="timestamp_key",
-        ) from None
+        )
+    return moment

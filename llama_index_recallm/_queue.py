@@ -7,6 +7,8 @@ twice.
 
 * A message's id tells its session, its place in it, and a digest of what it says: the memory itself
   knows what was written when a process goes on with a session that another began.
+* Where a process goes on like that, a turn in the very words of an earlier one may pass for it;
+  what is said in other words never does.
 * A place that is missing there was forgotten; it stays so.
 """
 
@@ -37,9 +39,14 @@ class _Entry:
 
 
 class Queue:
-    """What is known of the queue of one session; safe to use from several threads."""
+    """What is known of the queue of one session; safe to use from several threads.
 
-    def __init__(self, session: str) -> None:
+    ``complete``: whatever leaves the queue was written while it was in it.
+    """
+
+    def __init__(self, session: str, *, complete: bool) -> None:
+        self._complete = complete
+        self._begun = False
         self._mark = digest("llama-index", session)[:16]
         self._lock = threading.Lock()
         self._entries: list[_Entry] | None = None
@@ -74,7 +81,6 @@ class Queue:
         if not spoken:
             return [], 0
         with self._lock:
-            first = self._entries is None
             known, places = self._laid(conversation, spoken, leaving=leaving)
             following = self._next
             entries: list[_Entry] = []
@@ -92,13 +98,16 @@ class Queue:
                 # A beginning alone: the rest may come again, as a question that is tried again.
                 rest = known[len(places) :] if places == list(range(len(places))) else []
                 self._entries, self._resumed = entries + rest, False
+            elif len(new) < len(spoken) and self._resumed:
+                self._entries = None  # it may stand there several times: nobody knows what follows
             elif len(new) < len(spoken):
                 last = max(place for place in places if place is not None)
                 self._entries, self._resumed = known[last + 1 :], False
-            elif first:  # all of it is new: what was known had left before
+            elif not self._begun:  # all of it is new: what was known had left before
                 self._entries, self._resumed = [], False
             elif known:  # it never was in this queue
                 self._entries = None
+            self._begun = True
             placed = zip(spoken, entries, strict=True)
             return [replace(said, id=entry.id) for said, entry in placed], len(new)
 
@@ -111,10 +120,14 @@ class Queue:
         if known is None or (known and keys and known[0].key not in (None, keys[0])):
             known = self._entries = self._written(conversation)
             self._resumed = True
-        given = aligned(
-            [entry.key for entry in known], keys, resumed=self._resumed, leaving=leaving
+        places = aligned(
+            [entry.key for entry in known],
+            keys,
+            resumed=self._resumed,
+            leaving=leaving,
+            complete=self._complete,
         )
-        return known, given
+        return known, places
 
     def _written(self, conversation: Conversation) -> list[_Entry]:
         """What the memory holds of this session, in order, with what is missing there."""
@@ -140,7 +153,8 @@ class Queue:
 class Queues:
     """The queues of the sessions that were used last; safe to use from several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, complete: bool) -> None:
+        self._complete = complete
         self._queues: OrderedDict[str, Queue] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -148,7 +162,7 @@ class Queues:
         """The queue of a session; that which was used least recently goes where there are too
         many."""
         with self._lock:
-            queue = self._queues.setdefault(session, Queue(session))
+            queue = self._queues.setdefault(session, Queue(session, complete=self._complete))
             self._queues.move_to_end(session)
             if len(self._queues) > _MOST:
                 self._queues.popitem(last=False)
@@ -156,15 +170,20 @@ class Queues:
 
 
 def aligned(
-    known: Sequence[str | None], given: Sequence[str], *, resumed: bool, leaving: bool
+    known: Sequence[str | None],
+    given: Sequence[str],
+    *,
+    resumed: bool,
+    leaving: bool,
+    complete: bool = True,
 ) -> list[int | None]:
     """The place in ``known`` of each of ``given``, in order; None for what is new. What is None in
     ``known`` may be anything.
 
     Where the queue was seen before, its beginning stands at the beginning of ``known``. Where it is
     ``resumed``, ``known`` is the session from its first message on, and the queue its end; what is
-    ``leaving`` may also stand inside. Where neither fits, the history was edited: then the longest
-    common runs are taken, in order.
+    ``leaving`` may also stand inside. Where neither fits, the history was edited, and the longest
+    common runs are taken, in order; or, where what is known is not ``complete``, all is new.
     """
     if resumed:
         most = min(len(known), len(given))
@@ -176,7 +195,7 @@ def aligned(
             start = len(known) - length
             if _run(known, start, given, 0) == length:
                 return [*range(start, len(known)), *[None] * (len(given) - length)]
-        return _runs(known, given, 0)
+        return _runs(known, given, 0) if complete else [None] * len(given)
     return _runs(known, given, _run(known, 0, given, 0))
 
 

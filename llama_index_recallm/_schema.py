@@ -48,8 +48,7 @@ def schema_text(schema: Mapping[str, Any]) -> str:
 
 
 def _types(properties: Mapping[str, Any]) -> dict[str, str]:
-    shown = {name: it for name, it in properties.items() if not name.startswith("recallm:")}
-    return {name: type(value).__name__ for name, value in decoded(shown).items()}
+    return {name: type(value).__name__ for name, value in decoded(properties).items()}
 
 
 def _line(label: str, properties: Mapping[str, str]) -> str:

@@ -18,6 +18,7 @@ __all__ = ["decoded", "encoded"]
 
 _TYPE = "$type"
 
+_TIMES: Mapping[type, str] = {datetime: "datetime", date: "date", time: "time"}
 _READ: Mapping[str, Callable[[Any], Any]] = {
     "datetime": datetime.fromisoformat,
     "date": date.fromisoformat,
@@ -57,14 +58,11 @@ def _encoded(value: Any, where: str) -> Any:
             return int(value)
         case float() if math.isfinite(value):
             return float(value)
-        case datetime() if not value.fold:
-            return _typed("datetime", value.isoformat())
-        case date() if not isinstance(value, datetime):
-            return _typed("date", value.isoformat())
-        case time() if not value.fold:
-            return _typed("time", value.isoformat())
-        case bytes():
+        case bytes() if type(value) is bytes:
             return _typed("bytes", base64.b64encode(value).decode())
+        # A kind of datetime of its own may say more than comes back.
+        case date() | time() if type(value) in _TIMES and not getattr(value, "fold", 0):
+            return _typed(_TIMES[type(value)], value.isoformat())
         case list():
             return [_encoded(it, where) for it in value]
         case dict():

@@ -37,7 +37,7 @@ from recallm import (
     RecallM,
 )
 
-__all__ = ["split", "write_chunks", "write_entities", "write_relations"]
+__all__ = ["checked", "write_chunks", "write_entities", "write_relations"]
 
 _AT_ONCE = 500
 """How many knowledge updates are one transaction: an index may hand over a whole library."""
@@ -48,12 +48,9 @@ def write_chunks(
 ) -> None:
     """Write the texts of chunks, each a knowledge update. An entity that one spells out is said by
     it too; another text under the same id takes the place of the one before."""
-    told = [node for node in nodes if node.text.strip()]
-    blank = [node for node in nodes if not node.text.strip()]
-    known = {it.id for it in memory.graph.entities([node.id for node in told]) if is_chunk(it)}
-    spelled = _spelled(memory, told)
+    known = {it.id for it in memory.graph.entities([node.id for node in nodes]) if is_chunk(it)}
     items: list[dict[str, Any]] = []
-    for node, mentioned in zip(told, spelled, strict=True):
+    for node, mentioned in zip(nodes, _spelled(memory, nodes), strict=True):
         item = as_passage(node, timestamp_key=timestamp_key)
         item["entities"] = [as_chunk(node, model), *map(as_again, mentioned)]
         item["replace"] = node.id in known
@@ -66,21 +63,12 @@ def write_chunks(
         for item, update in zip(items, written, strict=True)
         if update.duplicate
     ]
-    if blank:
-        again.append(GraphUpdate(entities=[as_chunk(node, model) for node in blank]))
     _write(memory, again)
 
 
 def write_entities(memory: RecallM, nodes: Sequence[EntityNode], *, model: str) -> None:
     """Write entity nodes: those that name a chunk as part of its update, the others together as one
     of their own."""
-    kept = memory.graph.entities([node.id for node in nodes])
-    chunks = [entity.id for entity in kept if is_chunk(entity)]
-    if chunks:
-        raise InvalidInputError(
-            f"{chunks[0]!r} is the id of a text chunk; an entity needs a name of its own",
-            argument="nodes",
-        )
     sources = _passages(memory, map(_source, nodes))
     told: dict[str | None, list[NewEntity]] = {}
     for node in nodes:
@@ -104,7 +92,9 @@ def write_relations(memory: RecallM, relations: Sequence[Relation]) -> None:
         source = sources.get(_source(relation)) or sources.get(_chunk_at(relation, known))
         entities, triplets = told.setdefault(source, ({}, []))
         for end in (relation.source_id, relation.target_id):
-            entities[end] = as_again(known[end]) if end in known else NewEntity(id=end)
+            entities[end] = (
+                as_again(known[end]) if end in known else NewEntity(id=end, mentioned=True)
+            )
         own = relation.properties
         if source is not None and source != relation.source_id:
             own = without_source(own)
@@ -125,13 +115,33 @@ def write_relations(memory: RecallM, relations: Sequence[Relation]) -> None:
     )
 
 
-def split(nodes: Iterable[LabelledNode]) -> tuple[list[ChunkNode], list[EntityNode]]:
-    """The chunk nodes and the entity nodes of ``nodes``.
+def checked(
+    memory: RecallM, nodes: Iterable[LabelledNode], model: str
+) -> tuple[list[ChunkNode], list[EntityNode]]:
+    """The chunk nodes and the entity nodes of ``nodes``, all of which can be written.
 
     Raises:
-        InvalidInputError: one is neither.
+        InvalidInputError: one cannot be written.
+        DimensionError: an embedding has another dimension than the others.
 
     """
+    chunks, entities = _split(nodes)
+    told = [as_chunk(node, model) for node in chunks]
+    told += [as_entity(node, model, source=False) for node in entities]
+    if told:
+        memory.graph.check([GraphUpdate(entities=told)])
+    taken = {node.id for node in chunks}
+    taken |= {it.id for it in memory.graph.entities([it.id for it in entities]) if is_chunk(it)}
+    for node in entities:
+        if node.id in taken:
+            raise InvalidInputError(
+                f"{node.id!r} is the id of a text chunk; an entity needs a name of its own",
+                argument="nodes",
+            )
+    return chunks, entities
+
+
+def _split(nodes: Iterable[LabelledNode]) -> tuple[list[ChunkNode], list[EntityNode]]:
     chunks: list[ChunkNode] = []
     entities: list[EntityNode] = []
     for node in nodes:
@@ -148,6 +158,8 @@ def split(nodes: Iterable[LabelledNode]) -> tuple[list[ChunkNode], list[EntityNo
 
 
 def _write(memory: RecallM, updates: Sequence[GraphUpdate]) -> None:
+    if len(updates) > _AT_ONCE:
+        memory.graph.check(updates)
     for start in range(0, len(updates), _AT_ONCE):
         memory.graph.upsert_many(updates[start : start + _AT_ONCE])
 

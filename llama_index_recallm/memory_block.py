@@ -125,7 +125,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         default_factory=get_tokenizer, exclude=True
     )
 
-    _queues: Queues = PrivateAttr(default_factory=Queues)
+    _queues: Queues = PrivateAttr()
     _scores: OrderedDict[str, list[float]] = PrivateAttr(default_factory=OrderedDict)
     _lock: Any = PrivateAttr(default_factory=threading.Lock)
 
@@ -133,6 +133,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     def _can_work(self) -> Self:
         checked_limits(limit=self.limit, max_tokens=self.max_tokens, min_score=self.min_score)
         checked_room(self.memory, self.max_tokens)
+        self._queues = Queues(complete=self.eager)
         return self
 
     # -- what Memory calls -----------------------------------------------------------------

@@ -26,7 +26,12 @@ from llama_index_recallm._keeping import persisted, read_again
 from llama_index_recallm._nodes import as_llama_node, is_chunk, node_of, relation_of
 from llama_index_recallm._rel_map import rel_map
 from llama_index_recallm._schema import schema_of, schema_text
-from llama_index_recallm._writing import split, write_chunks, write_entities, write_relations
+from llama_index_recallm._writing import (
+    checked,
+    write_chunks,
+    write_entities,
+    write_relations,
+)
 from recallm import Entity, InvalidInputError, Passage, RecallM, Triplet
 from recallm.adapting import checked_memory
 
@@ -228,7 +233,7 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
 
     def upsert_nodes(self, nodes: Sequence[LabelledNode]) -> None:
         """Write nodes; those that there are already are merged."""
-        chunks, entities = split(nodes)
+        chunks, entities = checked(self._memory, nodes, self._model)
         if chunks:
             write_chunks(self._memory, chunks, model=self._model, timestamp_key=self._timestamp_key)
         if entities:

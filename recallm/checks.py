@@ -59,11 +59,11 @@ def string(value: object, argument: str) -> str:
     return value
 
 
-def passage_text(value: object) -> str:
+def passage_text(value: object, argument: str = "text") -> str:
     """A text with at least one character that is not white space."""
-    text = string(value, "text")
+    text = string(value, argument)
     if not text.strip():
-        raise InvalidInputError("text is empty; a knowledge update needs some", argument="text")
+        raise InvalidInputError("text is empty; a knowledge update needs some", argument=argument)
     return text
 
 

@@ -40,7 +40,8 @@ class NewEntity:
     ``label`` is how it is spelled (its id, where none is given): the concept it stands on is
     named after it; with ``concept=False`` it stands on none (a chunk of text, a document).
     ``properties`` hold JSON values and are merged key by key. ``embeddings``: by the name of the
-    embedding model; all of one model have the same dimension.
+    embedding model; all of one model have the same dimension. One that is only ``mentioned`` is
+    shown by its update: where it is there already, nothing else of it changes.
     """
 
     id: str
@@ -49,6 +50,7 @@ class NewEntity:
     properties: Mapping[str, Any] = field(default_factory=empty_mapping)
     concept: bool = True
     embeddings: Mapping[str, Sequence[float]] = field(default_factory=empty_mapping)
+    mentioned: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +132,27 @@ class MemoryGraph:
         if not prepared:
             return []
         return [it.t_index for it in self._store.apply(self._namespace, prepared)]
+
+    def check(self, updates: Iterable[GraphUpdate]) -> None:
+        """Refuse what ``upsert_many`` would refuse for its values, before anything is written.
+
+        Raises:
+            InvalidInputError, DimensionError: as in ``upsert``.
+
+        """
+        vectors = [
+            vector
+            for update in updates
+            for entity in self._prepared(update).entities
+            for vector in entity.vectors.items()
+        ]
+        sizes: dict[str, int] = {}
+        with self._store.reader(self._namespace, self._horizon(None)) as reader:
+            for model, blob in vectors:
+                if model not in sizes:
+                    sizes[model] = reader.vector_size(model) or len(blob)
+                if sizes[model] != len(blob):
+                    raise DimensionError(model, expected=sizes[model] // 2, found=len(blob) // 2)
 
     def nearest(
         self,
@@ -299,6 +322,7 @@ def entity_upsert(entity: NewEntity, concept_name: Callable[[str], str]) -> Enti
             checks.name(model, "embedding model"): encode(vector)
             for model, vector in entity.embeddings.items()
         },
+        mentioned=checks.flag(entity.mentioned, "entity mentioned"),
     )
 
 

@@ -70,17 +70,19 @@ def checked_item(item: object) -> NewPassage:
             argument="items",
         )
     id = checks.optional_name(item.get("id"), "id")
+    entities, triplets = (_listed(item.get(given), given) for given in ("entities", "triplets"))
+    checked_text = checks.string if entities or triplets else checks.passage_text
     return NewPassage(
         id=uuid.uuid4().hex if id is None else id,
-        text=checks.passage_text(item["text"]),
+        text=checked_text(item["text"], "text"),
         speaker=checks.optional_name(item.get("speaker"), "speaker"),
         timestamp=checks.timestamp(item.get("timestamp")),
         source=checks.optional_name(item.get("source"), "source"),
         session=checks.optional_name(item.get("session"), "session"),
         metadata=checks.properties(item.get("metadata"), "metadata"),
         expires_at=checks.timestamp(item.get("expires_at"), "expires_at"),
-        entities=_listed(item.get("entities"), "entities"),
-        triplets=_listed(item.get("triplets"), "triplets"),
+        entities=entities,
+        triplets=triplets,
         replaces=checks.flag(item.get("replace", False), "replace"),
     )
 

@@ -151,8 +151,8 @@ class RecallM:
         text changes nothing. ``metadata`` holds JSON values. After ``expires_at`` (aware) it is
         recalled no more, and all is as if it had never been said; ``forget(expired=True)`` frees
         its room and its id. ``entities`` and ``triplets`` are what it says in an exact form, as in
-        ``graph.upsert``; they go with it. With ``replace`` a passage with this ``id`` and another
-        text is forgotten for it.
+        ``graph.upsert``: they go with it, and with some the text may be blank. With ``replace`` a
+        passage with this ``id`` and another text is forgotten for it.
 
         Raises:
             InvalidInputError: an argument cannot be used.

@@ -178,7 +178,8 @@ class EntityUpsert:
 
     A ``concept`` whose name is empty is none: the entity stands on no concept, the rest of it is
     the entity's label and kind. ``vectors``: model → half-precision, little-endian vector; each
-    takes the place of the one under its model.
+    takes the place of the one under its model. One that is only ``mentioned`` is evidence: where
+    the entity is there, nothing else of it changes.
     """
 
     id: str
@@ -187,6 +188,7 @@ class EntityUpsert:
     properties: Mapping[str, Any] = field(default_factory=empty_mapping)
     vectors: Mapping[str, bytes] = field(default_factory=empty_mapping)
     position: int = NO_POSITION
+    mentioned: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,8 @@ Rules that every store keeps:
   ``recallm.model``.
 * Order is fixed wherever a result has one, so that stores agree; ties are broken by name or key.
   Strings are ordered by code point.
-* **Properties.** Type, concept, label and kind of an entity are those of its latest upsert;
+* **Properties.** Type, concept, label and kind of an entity are those of its latest upsert that
+  does not merely mention it;
   properties of entities and triplets are merged key by key, each value as a whole, None being a
   value like any other. They are kept as merged: no horizon and no ``forget`` takes them apart.
 * **Concepts.** An entity touches the concept that it stands on now, at each t of its evidence.

@@ -215,6 +215,8 @@ def _merge(draft: Namespace, update: PreparedUpdate) -> None:
     """Merge entities and triplets into those that there are."""
     for upsert in update.entities:
         known = draft.entities.get(upsert.id)
+        if known is not None and upsert.mentioned:
+            continue
         merged = {**(known.properties if known else {}), **_own(upsert.properties)}
         draft.entities[upsert.id] = EntityState(
             type=upsert.type,

@@ -205,6 +205,7 @@ def _entities(statements: int) -> st.SearchStrategy[tuple[EntityUpsert, ...]]:
         concept=_mentions | _mentions | _unnamed,
         properties=_objects,
         vectors=st.just({}) | st.just({}) | st.dictionaries(_models, _blobs, max_size=2),
+        mentioned=st.booleans(),
         position=_positions(statements),
     )
     return _few(one)

@@ -148,7 +148,7 @@ SET e += row.properties
 WITH e, row
 CALL (e, row) {
     MATCH (e)-[old:STANDS_ON]->(other)
-    WHERE row.stands_on IS NULL OR other.key <> row.stands_on.key
+    WHERE NOT row.stays AND (row.stands_on IS NULL OR other.key <> row.stands_on.key)
     DELETE old
 }
 CALL (e, row) {

@@ -193,12 +193,19 @@ class Batch:
 
     def _add_entity(self, entity: EntityUpsert, t_index: int) -> None:
         key = key_of(entity.id)
+        row = self.entities.setdefault(
+            key, {"key": key, "keys": [], "stays": True, "stands_on": None, "properties": {}}
+        )
+        _append_new(row["keys"], statement_key(t_index, entity.position))
+        if entity.mentioned and key in self._entity_properties:
+            self.touched |= {self._stood_on[key]} - {""}
+            return
         merged = {**self._entity_properties.get(key, {}), **entity.properties}
         self._entity_properties[key] = merged
         concept = key_of(entity.concept.name)
         self.touched |= {concept, self._stood_on.get(key, concept)} - {""}
         self._stood_on[key] = concept
-        row = self.entities.setdefault(key, {"key": key, "keys": []})
+        row["stays"] = False
         row["stands_on"] = None
         if concept:
             row["stands_on"] = _concept_row(entity.concept) | {
@@ -224,7 +231,6 @@ class Batch:
                 "model_key": key_of(model),
                 "blob": blob,
             }
-        _append_new(row["keys"], statement_key(t_index, entity.position))
 
     def _add_triplet(self, triplet: TripletUpsert, t_index: int) -> None:
         key = triplet_key(triplet.subject, triplet.predicate, triplet.object)

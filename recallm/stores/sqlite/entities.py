@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from recallm.errors import UnknownEntityError
 from recallm.model import ConceptMention, EntityUpsert, PreparedUpdate, TripletUpsert, statement_key
@@ -54,32 +55,20 @@ class EntityBatch:
                 self._write_triplet(t_index, triplet)
 
     def _write_entity(self, t_index: int, upsert: EntityUpsert) -> None:
-        concept = self._concept(upsert.concept)
         row = self._connection.execute(
             "SELECT number, concept, properties FROM entity WHERE ns = ? AND id = ?",
             (self._ns, upsert.id),
         ).fetchone()
         before = _UNKNOWN if row is None else row[1]
-        if row is None:
-            number = self._insert_entity(upsert.id)
-            merged = dict(upsert.properties)
-        else:
-            number = row[0]
-            merged = {**json.loads(row[2]), **upsert.properties}
+        number = self._insert_entity(upsert.id) if row is None else row[0]
+        stays = upsert.mentioned and row is not None
+        concept = before if stays else self._concept(upsert.concept)
         touched = concept != NO_CONCEPT and is_touched(self._connection, self._ns, concept, t_index)
-        self._connection.execute(
-            "UPDATE entity SET type = ?, concept = ?, label = ?, kind = ?, properties = ?"
-            " WHERE number = ?",
-            (upsert.type, concept, upsert.concept.label, upsert.concept.kind, json_text(merged),
-             number),
-        )  # fmt: skip
+        if not stays:
+            self._merge(upsert, number, concept, {} if row is None else json.loads(row[2]))
         self._connection.execute(
             "INSERT OR IGNORE INTO entity_evidence VALUES (?, ?, ?)",
             (self._ns, number, statement_key(t_index, upsert.position)),
-        )
-        self._connection.executemany(
-            "INSERT OR REPLACE INTO entity_vector VALUES (?, ?, ?, ?)",
-            [(self._ns, number, model, blob) for model, blob in upsert.vectors.items()],
         )
         if before not in (_UNKNOWN, NO_CONCEPT, concept) and recount_updates(
             self._connection, self._ns, before
@@ -92,6 +81,21 @@ class EntityBatch:
         else:
             # The entity brings no evidence from elsewhere.
             add_update(self._connection, self._ns, concept, None if touched else t_index)
+
+    def _merge(
+        self, upsert: EntityUpsert, number: int, concept: int, properties: dict[str, Any]
+    ) -> None:
+        """Give an entity what ``upsert`` says of it."""
+        self._connection.execute(
+            "UPDATE entity SET type = ?, concept = ?, label = ?, kind = ?, properties = ?"
+            " WHERE number = ?",
+            (upsert.type, concept, upsert.concept.label, upsert.concept.kind,
+             json_text({**properties, **upsert.properties}), number),
+        )  # fmt: skip
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO entity_vector VALUES (?, ?, ?, ?)",
+            [(self._ns, number, model, blob) for model, blob in upsert.vectors.items()],
+        )
 
     def _write_triplet(self, t_index: int, upsert: TripletUpsert) -> None:
         subject, object = self._entity(upsert.subject), self._entity(upsert.object)

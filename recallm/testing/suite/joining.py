@@ -279,6 +279,39 @@ class JoiningTests(StoreTests):
         with store.reader(namespace, Horizon()) as reader:
             assert [(c.name, c.updates, c.t_index) for c in reader.concepts()] == [("y", 1, 2)]
 
+    def test_an_entity_that_is_only_mentioned(self, store: GraphStore, namespace: str) -> None:
+        """It is evidence, and of an entity that is there it changes nothing else; of one that is
+        not, it is an upsert like any other."""
+        ann = entity("ann", "Ann", type="Person", properties={"k": 1}, vectors={"m": b"aa"})
+        other = entity("ann", "Other", type="Else", properties={"k": 2}, vectors={"m": b"bb"})
+        new = entity("bo", "Bo", properties={"l": 1}, mentioned=True)
+        tell(store, namespace, _joining("", ann), prepared("a", "[Ann] met [Bo]"))
+        tell(store, namespace, _joining("a", replace(other, mentioned=True), new))
+        with store.reader(namespace, Horizon()) as reader:
+            found, bo = reader.entities()
+            assert (found.type, found.label, found.concept) == ("Person", "Ann", "ann")
+            assert (found.properties, found.t_index, found.updates) == ({"k": 1}, 2, 2)
+            assert dict(reader.entity_vectors(model="m")) == {"ann": b"aa"}
+            assert (bo.type, bo.properties, bo.updates) == ("Thing", {"l": 1}, 1)
+            assert {c.name: (c.t_index, c.updates) for c in reader.concepts()} == {
+                "ann": (2, 2),
+                "bo": (2, 1),
+            }
+        store.apply(
+            namespace,
+            [
+                _joining("", entity("cy", "Cy")),
+                _joining("", replace(_unnamed("cy"), mentioned=True)),
+                _joining("", replace(entity("dan", "Dan"), mentioned=True), entity("dan", "D")),
+            ],
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            cy, dan = reader.entities(["cy", "dan"])
+            assert (cy.concept, cy.updates) == ("cy", 2)
+            assert (dan.concept, dan.updates) == ("d", 1)
+            assert {"cy", "d"} <= {c.name for c in reader.concepts()}
+            assert reader.concepts(["dan"]) == []
+
     def test_evidence_of_a_statement_joins_too(self, store: GraphStore, namespace: str) -> None:
         """What joins at a statement's place goes with that statement."""
         tell(store, namespace, prepared("a", "[Ann] ran", "[Bo] sat"))
