@@ -38,7 +38,7 @@ class Completing(CustomLLM):
     @llm_completion_callback()
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
         gives = self.gives
-        return CompletionResponse(text=f"<{prompt}>") if gives is None else gives  # type: ignore[no-any-return]
+        return CompletionResponse(text=f"<{prompt}>") if gives is None else gives
 
     @llm_completion_callback()
     def stream_complete(

@@ -7,6 +7,8 @@ import logging
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from llama_index.core.base.llms.types import (
     ChatMessage,
     ImageBlock,
@@ -20,8 +22,10 @@ from pydantic import ValidationError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from llama_index_recallm import RecallMMemoryBlock
+from llama_index_recallm._messages import NAMES, said_in
 from llama_index_recallm._queue import aligned
 from recallm import ClosedError, InvalidInputError, RecallConfig, RecallM
+from recallm.testing import DictStore
 from tests.langchain.written import passages, said
 from tests.llama_index.memories import (
     NewMemory,
@@ -379,7 +383,7 @@ async def test_recalled_text_is_never_remembered(
 ) -> None:
     """Also where what a model was sent comes back as the history."""
     core.update("I live in Oslo.", speaker="Human")
-    static = StaticMemoryBlock(name="rules", static_content="Be kind to Oslo.")
+    static = StaticMemoryBlock(name="rules", static_content=[TextBlock(text="Be kind to Oslo.")])
     block = RecallMMemoryBlock(memory=core, raise_errors=True)
     memory = Memory.model_copy(new_memory("s", block), update={"insert_method": method})
     memory.memory_blocks = [static, block]
@@ -594,17 +598,65 @@ async def test_the_memory_stays_out_of_what_is_saved(core: RecallM, new_memory: 
     assert "tokenizer" not in saved
     assert '"namespace":"ann"' in saved
     assert "recallm" in new_memory("s", block).model_dump_json()
-    again = (
-        RecallMMemoryBlock.model_validate_json(saved[:-1] + "}", context=None) if False else None
-    )
-    assert again is None
 
 
 # -- the queue ---------------------------------------------------------------------------------
 
 
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.sampled_from(["turn", "asked first"]), st.sampled_from(["yes", "One.", "ok"])),
+        st.tuples(st.sampled_from(["overflow", "flush", "show"]), st.just("")),
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=60)
+@given(steps=STEPS, eager=st.booleans())
+def test_whatever_is_said_is_written_once_in_order(
+    steps: list[tuple[str, str]], eager: bool
+) -> None:
+    """Few words, again and again: turns, overflows, flushes and agents' looks at the queue."""
+
+    async def talk() -> tuple[list[str], list[str]]:
+        everything: list[ChatMessage] = []
+        left = 0
+
+        async def show(*more: ChatMessage) -> None:
+            await block.aget([*everything[left:], *more], session_id="s")
+
+        async def flush() -> None:
+            block._remember(said_in(everything[left:], NAMES), "s")
+
+        for step, text in steps:
+            if step == "turn":
+                everything.append(user(text))
+                await show()
+                await show(user(text))  # as agents do once a tool was called
+                everything.append(ai("ok"))
+            elif step == "asked first":  # as chat engines do that retrieve
+                await show(user(text))
+                everything += [user(text), ai("ok")]
+            elif step == "overflow":
+                leaving = everything[left : left + 2]
+                await block.aput(leaving, from_short_term_memory=True, session_id="s")
+                left += len(leaving)
+            elif step == "flush":
+                await flush()
+            else:
+                await show()
+        await flush()
+        return texts(core), [str(message.content) for message in everything]
+
+    with RecallM(DictStore()) as core:
+        block = RecallMMemoryBlock(memory=core, eager=eager, raise_errors=True)
+        written, spoken = asyncio.run(talk())
+        assert written == spoken
+
+
 @pytest.mark.parametrize(
-    ("known", "given", "resumed", "leaving", "places"),
+    ("known", "shown", "resumed", "leaving", "places"),
     [
         ("", "ab", False, False, [None, None]),
         ("ab", "abc", False, False, [0, 1, None]),
@@ -625,7 +677,7 @@ async def test_the_memory_stays_out_of_what_is_saved(core: RecallM, new_memory: 
     ],
 )
 def test_alignment(
-    known: str, given: str, resumed: bool, leaving: bool, places: list[int | None]
+    known: str, shown: str, resumed: bool, leaving: bool, places: list[int | None]
 ) -> None:
     keys = [None if key == "." else key for key in known]
-    assert aligned(keys, list(given), resumed=resumed, leaving=leaving) == places
+    assert aligned(keys, list(shown), resumed=resumed, leaving=leaving) == places
