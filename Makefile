@@ -47,6 +47,7 @@ bench: $(INSTALLED) ## the speed and memory figures of the README (some minutes)
 	$(BIN)/python -m benchmarks.latency
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.langchain
+	$(BIN)/python -m benchmarks.llama_index
 
 clean: ## delete the virtual environment, caches and builds
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist tests/neo4j/target
