@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from langchain_recallm._messages import BOTH, Role, role_of, speaker_of, text_of
+from langchain_recallm._messages import role_of, text_of
 from recallm import InvalidInputError, KnowledgeUpdate, RecalledContext, RecallM, adapting
-from recallm.adapting import Said, Scope
+from recallm.adapting import BOTH, NAMES, Role, Said, Scope, spoken_name
 
-__all__ = ["NAMES", "Conversation", "memory_of", "thread_of"]
-
-NAMES: Mapping[Role, str] = MappingProxyType({"human": "Human", "ai": "AI", "tool": "Tool"})
-"""How speakers are called whose message has no name."""
+__all__ = ["Conversation", "memory_of", "thread_of"]
 
 
 def memory_of(
@@ -131,6 +127,6 @@ class Conversation:
         for message in messages:
             role, text = role_of(message), text_of(message)
             if role in self.roles and text.strip():
-                speaker = speaker_of(message, role, self.names)
+                speaker = spoken_name(message.name, role, self.names)
                 found.append(Said(text=text, speaker=speaker, role=role, id=message.id))
         return found

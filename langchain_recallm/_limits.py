@@ -8,9 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from langchain_recallm._conversation import NAMES
-from langchain_recallm._messages import Role
 from recallm import InvalidInputError
+from recallm.adapting import NAMES, Role
 
 __all__ = [
     "Count",

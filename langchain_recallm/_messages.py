@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Literal, TypeGuard, get_args
-
 from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, ToolMessage
 
-from recallm import InvalidInputError
-from recallm.adapting import storable
+from recallm.adapting import Role, storable
 
-__all__ = [
-    "BOTH",
-    "Role",
-    "checked_roles",
-    "role_of",
-    "speaker_of",
-    "text_of",
-]
-
-Role = Literal["human", "ai", "tool"]
-"""Whose words can be remembered; what a system message says is the developer's own."""
-
-BOTH: frozenset[Role] = frozenset({"human", "ai"})
-"""The default: what the user says and what the model answers. Tools give back what others wrote,
-at any length: remembered only where asked for."""
-
-
-_LONGEST_NAME = 200
+__all__ = ["role_of", "text_of"]
 
 
 def text_of(message: BaseMessage) -> str:
@@ -58,31 +37,3 @@ def role_of(message: BaseMessage) -> Role | None:
             message.role.lower()
         )  # type: ignore[return-value]
     return None
-
-
-def speaker_of(message: BaseMessage, role: Role, names: Mapping[Role, str]) -> str:
-    """The name of who said it: the message's own, else that of the role."""
-    name = storable(message.name or "").strip()
-    return name[:_LONGEST_NAME] or names[role]
-
-
-def checked_roles(roles: Collection[str]) -> frozenset[Role]:
-    """The roles, refused where one is unknown.
-
-    Raises:
-        InvalidInputError: a role is none of "human", "ai", "tool".
-
-    """
-    known = get_args(Role)
-    several: object = roles
-    given = {roles} if isinstance(roles, str) else set(roles if several else ())
-    if not given or not _are_roles(given):
-        raise InvalidInputError(
-            f"roles must be one or more of {', '.join(map(repr, known))}, not {sorted(given)!r}",
-            argument="roles",
-        )
-    return frozenset(given)
-
-
-def _are_roles(given: set[str]) -> TypeGuard[set[Role]]:
-    return given <= set(get_args(Role))

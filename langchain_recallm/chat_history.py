@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-from langchain_recallm._conversation import NAMES, Conversation
+from langchain_recallm._conversation import Conversation
 from recallm import InvalidInputError, Passage, RecallM
-from recallm.adapting import checked_limits, checked_memory
+from recallm.adapting import NAMES, checked_limits, checked_memory
 
 __all__ = ["RecallMChatMessageHistory"]
 

@@ -12,12 +12,21 @@ from langchain_classic.memory.utils import get_prompt_input_key
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from langchain_recallm._conversation import NAMES, Conversation, memory_of
+from langchain_recallm._conversation import Conversation, memory_of
 from langchain_recallm._limits import Count, Name, checked_names
-from langchain_recallm._messages import BOTH, Role, checked_roles, role_of, text_of
+from langchain_recallm._messages import role_of, text_of
 from langchain_recallm._turn import asked_last
 from recallm import InvalidInputError, RecallM
-from recallm.adapting import Scope, bounded, checked_room, checked_within
+from recallm.adapting import (
+    BOTH,
+    NAMES,
+    Role,
+    Scope,
+    bounded,
+    checked_roles,
+    checked_room,
+    checked_within,
+)
 
 __all__ = ["RecallMMemory"]
 

@@ -37,14 +37,16 @@ from langchain_recallm._limits import (
     checked_names,
     checked_namespace,
 )
-from langchain_recallm._messages import Role, checked_roles, role_of, text_of
+from langchain_recallm._messages import role_of, text_of
 from langchain_recallm._turn import Turn, TurnKey, Turns, asked_last, spoken_last
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
+    Role,
     Scope,
     bounded,
     checked_limits,
     checked_memory,
+    checked_roles,
     checked_room,
     checked_scope,
 )

@@ -22,7 +22,6 @@ from langgraph.prebuilt import ToolRuntime
 from pydantic import BaseModel, Field
 
 from langchain_recallm._conversation import (
-    NAMES,
     Conversation,
     memory_of,
     thread_of,
@@ -33,6 +32,7 @@ from langchain_recallm._limits import (
 from langchain_recallm._turn import asked_last
 from recallm import InvalidInputError, RecalledStatement, RecallM
 from recallm.adapting import (
+    NAMES,
     Scope,
     as_data,
     checked_limits,

@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Literal, TypeGuard, get_args
+from collections.abc import Iterable, Mapping, Sequence
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 
-from recallm import InvalidInputError
-from recallm.adapting import CLOSING, Said, as_data, storable
+from recallm.adapting import CLOSING, Role, Said, as_data, spoken_name, storable
 
-__all__ = ["BOTH", "NAMES", "Role", "asked_last", "checked_roles", "said_in", "text_of"]
-
-Role = Literal["human", "ai", "tool"]
-"""Whose words can be remembered; what a system message says is the developer's own."""
-
-BOTH: frozenset[Role] = frozenset({"human", "ai"})
-"""The default: what the user says and what the model answers. Tools give back what others wrote,
-at any length: remembered only where asked for."""
-
-NAMES: Mapping[Role, str] = MappingProxyType({"human": "Human", "ai": "AI", "tool": "Tool"})
-"""How speakers are called whose message has no name."""
+__all__ = ["asked_last", "said_in", "text_of"]
 
 _ROLES: Mapping[MessageRole, Role] = {
     MessageRole.USER: "human",
@@ -32,7 +19,6 @@ _ROLES: Mapping[MessageRole, Role] = {
     MessageRole.TOOL: "tool",
     MessageRole.FUNCTION: "tool",
 }
-_LONGEST_NAME = 200
 
 _BEGINNING = as_data("\0").partition("\0")[0]
 """What every recalled text begins with."""
@@ -73,9 +59,7 @@ def said_in(messages: Iterable[ChatMessage], names: Mapping[Role, str]) -> list[
     for message in messages:
         role = _ROLES.get(message.role)
         if role is not None and (text := text_of(message)).strip():
-            given = message.additional_kwargs.get("name")
-            name = storable(given).strip() if isinstance(given, str) else ""
-            speaker = name[:_LONGEST_NAME] or names[role]
+            speaker = spoken_name(message.additional_kwargs.get("name"), role, names)
             found.append(Said(text=text, speaker=speaker, role=role))
     return found
 
@@ -93,29 +77,6 @@ def asked_last(spoken: Sequence[Said]) -> tuple[list[int], bool]:
         elif spoken[place].role == "human":
             asked.append(place)
     return asked[::-1], answered
-
-
-def checked_roles(roles: Collection[str]) -> frozenset[Role]:
-    """The roles, refused where one is unknown.
-
-    Raises:
-        InvalidInputError: a role is none of "human", "ai", "tool".
-
-    """
-    known = get_args(Role)
-    several: object = roles
-    given = {roles} if isinstance(roles, str) else set(roles if several else ())
-    if not given or not _are_roles(given):
-        raise InvalidInputError(
-            f"roles must be one or more of {', '.join(map(repr, known))}, not "
-            f"{sorted(map(str, given))!r}",
-            argument="roles",
-        )
-    return frozenset(given)
-
-
-def _are_roles(given: set[str]) -> TypeGuard[set[Role]]:
-    return given <= set(get_args(Role))
 
 
 def _answer(text: str) -> str:

@@ -25,18 +25,22 @@ from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.utils import get_tokenizer
 from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 
-from llama_index_recallm._messages import BOTH, NAMES, Role, asked_last, checked_roles, said_in
+from llama_index_recallm._messages import asked_last, said_in
 from llama_index_recallm._queue import Queues
 from recallm import InvalidInputError, RecalledContext, RecallM
 from recallm.adapting import (
+    BOTH,
     CLOSING,
+    NAMES,
     Conversation,
+    Role,
     Said,
     Scope,
     as_data,
     bounded,
     checked_limits,
     checked_memory,
+    checked_roles,
     checked_room,
 )
 

@@ -14,23 +14,29 @@ from recallm.adapting.checks import (
 from recallm.adapting.conversation import Conversation, Said, Scope
 from recallm.adapting.data import CLOSING, OPENING, as_data, bounded, overhead
 from recallm.adapting.fields import shown_beside
+from recallm.adapting.roles import BOTH, NAMES, Role, checked_roles, spoken_name
 from recallm.adapting.texts import digest, storable
 
 __all__ = [
+    "BOTH",
     "CLOSING",
+    "NAMES",
     "OPENING",
     "Conversation",
+    "Role",
     "Said",
     "Scope",
     "as_data",
     "bounded",
     "checked_limits",
     "checked_memory",
+    "checked_roles",
     "checked_room",
     "checked_scope",
     "checked_within",
     "digest",
     "overhead",
     "shown_beside",
+    "spoken_name",
     "storable",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
@@ -13,9 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from llama_index_recallm import RecallMMemoryBlock
 from recallm import RecallM
-from tests.neo4j.fixtures import RunningServer
 
-__all__ = ["NewMemory", "ai", "core", "new_memory", "stored", "system_of", "tool", "user"]
+__all__ = ["NewMemory", "ai", "core", "new_memory", "system_of", "tool", "user"]
 
 NewMemory = Callable[..., Memory]
 """A ``Memory`` of a session with these blocks; ``engine`` where several share their queue."""
@@ -25,19 +23,6 @@ NewMemory = Callable[..., Memory]
 def core() -> Iterator[RecallM]:
     with RecallM() as core:
         yield core
-
-
-@pytest.fixture(params=["sqlite", "neo4j"])
-def stored(request: pytest.FixtureRequest) -> Iterator[RecallM]:
-    """A memory in each store."""
-    if request.param == "sqlite":
-        memory = RecallM()
-    else:
-        server: RunningServer = request.getfixturevalue("neo4j_server")
-        memory = RecallM(server.uri, auth=server.auth, namespace=f"test-{uuid.uuid4()}")
-    with memory:
-        yield memory
-        memory.forget(everything=True)
 
 
 @pytest.fixture

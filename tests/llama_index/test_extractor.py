@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pickle
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from llama_index.core import PropertyGraphIndex, Settings
+from llama_index.core import PropertyGraphIndex
 from llama_index.core.graph_stores.simple_labelled import SimplePropertyGraphStore
 from llama_index.core.graph_stores.types import (
     KG_NODES_KEY,
@@ -39,22 +38,8 @@ from recallm import (
 
 
 @pytest.fixture
-def memory() -> Iterator[RecallM]:
-    with RecallM() as memory:
-        yield memory
-
-
-@pytest.fixture
 def extractor(memory: RecallM) -> RecallMExtractor:
     return RecallMExtractor(memory=memory)
-
-
-@pytest.fixture(autouse=True)
-def _no_model_of_openai() -> Iterator[None]:
-    """Nothing here may ask LlamaIndex for its default models."""
-    yield
-    assert Settings._llm is None
-    assert Settings._embed_model is None
 
 
 def entities(node: BaseNode) -> list[EntityNode]:

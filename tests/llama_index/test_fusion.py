@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from llama_index.core import Settings, VectorStoreIndex
+from llama_index.core import VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.llms.mock import MockLLM
@@ -66,14 +66,6 @@ def memory() -> Iterator[RecallM]:
 def vectors() -> BaseRetriever:
     nodes = [TextNode(text=text, id_=f"guide-{place}") for place, text in enumerate(GUIDE)]
     return VectorStoreIndex(nodes, embed_model=BagOfWords()).as_retriever(similarity_top_k=3)
-
-
-@pytest.fixture(autouse=True)
-def _no_model_of_openai() -> Iterator[None]:
-    """Nothing here may ask LlamaIndex for its default models."""
-    yield
-    assert Settings._llm is None
-    assert Settings._embed_model is None
 
 
 def fused(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import fsspec
 import pytest
-from llama_index.core import MockEmbedding, PromptTemplate, Settings, StorageContext
+from llama_index.core import MockEmbedding, PromptTemplate, StorageContext
 from llama_index.core.graph_stores.types import GraphStore
 from llama_index.core.indices.knowledge_graph import KnowledgeGraphIndex
 from llama_index.core.indices.knowledge_graph.retrievers import KnowledgeGraphRAGRetriever
@@ -21,19 +20,12 @@ from llama_index.core.schema import Document
 
 from llama_index_recallm import RecallMGraphStore
 from recallm import ArchiveError, ClosedError, InvalidInputError, NewEntity, NewTriplet, RecallM
-from tests.neo4j.fixtures import RunningServer
 
 
-@pytest.fixture(params=["sqlite", "neo4j"])
-def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RecallM]:
-    """A memory in a file, or in a namespace of its own on the shared server."""
-    if request.param == "sqlite":
-        with RecallM(tmp_path / "memory.db") as memory:
-            yield memory
-        return
-    server: RunningServer = request.getfixturevalue("neo4j_server")
-    with RecallM(server.uri, auth=server.auth, namespace=uuid.uuid4().hex) as memory:
-        yield memory
+@pytest.fixture
+def memory(stored: RecallM) -> RecallM:
+    """On each store."""
+    return stored
 
 
 @pytest.fixture
@@ -41,14 +33,6 @@ def store(memory: RecallM) -> RecallMGraphStore:
     return RecallMGraphStore(
         memory=memory, structured_queries=memory.graph.cypher_schema is not None
     )
-
-
-@pytest.fixture(autouse=True)
-def _no_model_of_openai() -> Iterator[None]:
-    """Nothing here may ask LlamaIndex for its default models."""
-    yield
-    assert Settings._llm is None
-    assert Settings._embed_model is None
 
 
 def test_class() -> None:

@@ -22,9 +22,10 @@ from pydantic import ValidationError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from llama_index_recallm import RecallMMemoryBlock
-from llama_index_recallm._messages import NAMES, said_in
+from llama_index_recallm._messages import said_in
 from llama_index_recallm._queue import aligned
 from recallm import ClosedError, InvalidInputError, RecallConfig, RecallM
+from recallm.adapting import NAMES
 from recallm.testing import DictStore
 from tests.langchain.written import passages, said
 from tests.llama_index.memories import (
@@ -32,13 +33,12 @@ from tests.llama_index.memories import (
     ai,
     core,
     new_memory,
-    stored,
     system_of,
     tool,
     user,
 )
 
-__all__ = ["core", "new_memory", "stored"]  # fixtures
+__all__ = ["core", "new_memory"]  # fixtures
 
 SMALL = {"token_limit": 1000, "token_flush_size": 100, "chat_history_token_ratio": 0.1}
 """A queue of 100 tokens, and room for blocks."""

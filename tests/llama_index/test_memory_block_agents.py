@@ -28,11 +28,11 @@ from llama_index_recallm import RecallMMemoryBlock
 from recallm import RecallM
 from recallm.testing import DictStore
 from tests.langchain.written import said
-from tests.llama_index.memories import NewMemory, ai, core, new_memory, stored, user
+from tests.llama_index.memories import NewMemory, ai, core, new_memory, user
 from tests.llama_index.scripted_model import ScriptedLLM, call
 from tests.test_examples import run as run_example
 
-__all__ = ["core", "new_memory", "stored"]  # fixtures
+__all__ = ["core", "new_memory"]  # fixtures
 
 pytestmark = pytest.mark.filterwarnings(
     # LlamaIndex's workflows look at every attribute of an agent.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,6 @@ from llama_index.core.llms import (
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import BaseNode, TransformComponent
-from neo4j import GraphDatabase
 from pydantic import Field
 
 from llama_index_recallm import (
@@ -98,19 +96,10 @@ class Patterns(TransformComponent):
         return nodes
 
 
-@pytest.fixture(params=["sqlite", "neo4j"])
-def memory(request: pytest.FixtureRequest) -> Iterator[RecallM]:
-    """A memory in a namespace of its own."""
-    if request.param == "sqlite":
-        with RecallM() as memory:
-            yield memory
-        return
-    server = request.getfixturevalue("neo4j_server")
-    with (
-        GraphDatabase.driver(server.uri, auth=server.auth) as driver,
-        RecallM(driver, namespace=f"index-{uuid.uuid4()}") as memory,
-    ):
-        yield memory
+@pytest.fixture
+def memory(stored: RecallM) -> RecallM:
+    """On each store."""
+    return stored
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,25 +19,15 @@ from llama_index.core.graph_stores.types import (
 )
 from llama_index.core.schema import Document, NodeRelationship, RelatedNodeInfo, TextNode
 from llama_index.core.vector_stores.types import VectorStoreQuery
-from neo4j import GraphDatabase
 
 from llama_index_recallm import RecallMPropertyGraphStore
 from recallm import DimensionError, InvalidInputError, NewEntity, RecallM
 
 
-@pytest.fixture(params=["sqlite", "neo4j"])
-def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RecallM]:
-    """A memory in a namespace of its own."""
-    if request.param == "sqlite":
-        with RecallM(tmp_path / "memory.db") as memory:
-            yield memory
-        return
-    server = request.getfixturevalue("neo4j_server")
-    with (
-        GraphDatabase.driver(server.uri, auth=server.auth) as driver,
-        RecallM(driver, namespace=f"graph-{uuid.uuid4()}") as memory,
-    ):
-        yield memory
+@pytest.fixture
+def memory(stored: RecallM) -> RecallM:
+    """On each store."""
+    return stored
 
 
 @pytest.fixture

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Iterator
 from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from llama_index.core import Settings
 from llama_index.core.agent import ReActAgent
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.response.schema import Response
@@ -36,23 +34,9 @@ DRINKS = (
 
 
 @pytest.fixture
-def memory() -> Iterator[RecallM]:
-    with RecallM() as memory:
-        yield memory
-
-
-@pytest.fixture
 def drinks(memory: RecallM) -> RecallM:
     memory.update_many(DRINKS)
     return memory
-
-
-@pytest.fixture(autouse=True)
-def _no_model_of_openai() -> Iterator[None]:
-    """Nothing here may ask LlamaIndex for its default models."""
-    yield
-    assert Settings._llm is None
-    assert Settings._embed_model is None
 
 
 def texts(found: list[NodeWithScore]) -> list[str]:

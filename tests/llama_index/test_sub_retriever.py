@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from llama_index.core import PropertyGraphIndex, Settings
+from llama_index.core import PropertyGraphIndex
 from llama_index.core.graph_stores.simple_labelled import SimplePropertyGraphStore
 from llama_index.core.indices.property_graph import (
     BasePGRetriever,
@@ -30,12 +29,6 @@ NEW = "Ann moved to Porto last week. Her flat is small."
 
 
 @pytest.fixture
-def memory() -> Iterator[RecallM]:
-    with RecallM() as memory:
-        yield memory
-
-
-@pytest.fixture
 def store(memory: RecallM) -> RecallMPropertyGraphStore:
     return RecallMPropertyGraphStore(memory=memory)
 
@@ -51,14 +44,6 @@ def index(memory: RecallM, store: RecallMPropertyGraphStore) -> PropertyGraphInd
     )
     index.insert_nodes([TextNode(text=NEW, id_="new", metadata={"file": "new.txt"})])
     return index
-
-
-@pytest.fixture(autouse=True)
-def _no_model_of_openai() -> Iterator[None]:
-    """Nothing here may ask LlamaIndex for its default models."""
-    yield
-    assert Settings._llm is None
-    assert Settings._embed_model is None
 
 
 def texts(found: list[NodeWithScore]) -> list[str]:
