@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -40,10 +42,11 @@ def test_demo_recalls_every_answer(tmp_path: Path) -> None:
     assert "Cisco" not in earlier
 
 
-def test_the_langchain_agent_remembers_across_conversations_and_apart_by_user(
-    tmp_path: Path,
+@pytest.mark.parametrize("framework", ["langchain", "llama_index"])
+def test_an_agent_remembers_across_conversations_and_apart_by_user(
+    tmp_path: Path, framework: str
 ) -> None:
-    output = run("langchain/agent.py", tmp_path)
+    output = run(f"{framework}/agent.py", tmp_path)
     turns, _, recalled = output.partition("\n\n")
     ann, bo, job = turns.split("Where do I live now?")[1], *turns.split("bo, wednesday: ")[1:]
     assert "Tromsø" in ann.splitlines()[1]
@@ -77,6 +80,18 @@ def test_llama_index_answers_from_a_chapter_that_no_model_read(tmp_path: Path) -
     assert answer.rstrip().endswith("Toto was dyed, and is a pink dog now.")
     assert "little black dog" in shown
     assert shown.rstrip().endswith("Toto was dyed, and is a pink dog now.")
+
+
+def test_llama_index_fusion_puts_the_newest_of_what_was_said_last(tmp_path: Path) -> None:
+    output = run("llama_index/fusion.py", tmp_path)
+    assert "[speaker: Ann] We cancelled the hotel Majestic and booked the hotel Minster." in output
+    assert "York was known as Eboracum by the Romans" in output
+    *_, guide, shellfish, booked, cancelled = output.rstrip().splitlines()
+    assert guide.startswith("york: ")
+    assert shellfish == "said before: My sister Ingrid is allergic to shellfish."
+    assert booked == "said before: We booked the hotel Majestic for the first week."
+    assert cancelled.startswith("said before: We cancelled the hotel Majestic")
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_real_text_names_its_authors_and_licence() -> None:

@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from llama_index.core import VectorStoreIndex
@@ -20,7 +19,6 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from llama_index_recallm import RecallMRetriever
 from recallm import RecallConfig, RecallM
-from tests.test_examples import run
 
 DAY = datetime(2026, 5, 1, tzinfo=UTC)
 GUIDE = (
@@ -189,15 +187,3 @@ def test_the_time_is_in_the_prompt(memory: RecallM, vectors: BaseRetriever) -> N
     assert "[timestamp: 2026-05-03T00:00:00+00:00] We cancelled the hotel in York." in prompt
     assert "[timestamp: 2026-05-01T00:00:00+00:00] We booked a hotel in York." in prompt
     assert "The museum of York shows a Viking street." in prompt
-
-
-def test_the_example_answers_from_documents_and_from_what_was_said(tmp_path: Path) -> None:
-    output = run("llama_index/fusion.py", tmp_path)
-    assert "[speaker: Ann] We cancelled the hotel Majestic and booked the hotel Minster." in output
-    assert "York was known as Eboracum by the Romans" in output
-    *_, guide, shellfish, booked, cancelled = output.rstrip().splitlines()
-    assert guide.startswith("york: ")
-    assert shellfish == "said before: My sister Ingrid is allergic to shellfish."
-    assert booked == "said before: We booked the hotel Majestic for the first week."
-    assert cancelled.startswith("said before: We cancelled the hotel Majestic")
-    assert not list(tmp_path.iterdir())

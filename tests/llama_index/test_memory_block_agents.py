@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,7 +29,6 @@ from recallm.testing import DictStore
 from tests.langchain.written import said
 from tests.llama_index.memories import NewMemory, ai, core, new_memory, user
 from tests.llama_index.scripted_model import ScriptedLLM, call
-from tests.test_examples import run as run_example
 
 __all__ = ["core", "new_memory"]  # fixtures
 
@@ -209,17 +207,6 @@ async def test_a_long_conversation(
     facts = [f"On day {number} I saw a bird." for number in range(20)]
     human = ["My cat is called Mila.", *facts, "What is my cat called?"]
     assert said(core) == [line for it in human for line in (("Human", it), ("AI", "Noted."))]
-
-
-def test_the_example_remembers_across_sessions_and_apart_by_user(tmp_path: Path) -> None:
-    output = run_example("llama_index/agent.py", tmp_path)
-    turns, _, recalled = output.partition("\n\n")
-    ann, bo, job = turns.split("Where do I live now?")[1], *turns.split("bo, wednesday: ")[1:]
-    assert "Tromsø" in ann.splitlines()[1]
-    assert "Bergen" in bo
-    assert "I do not know." in job
-    assert recalled.index("Oslo") < recalled.index("Tromsø")
-    assert "Bergen" not in recalled
 
 
 # -- chat engines ------------------------------------------------------------------------------
