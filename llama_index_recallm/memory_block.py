@@ -60,7 +60,8 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
 
     ``memory`` is the core, ``namespace`` another namespace of it: whose memory it is. ``Memory``'s
     session is the session: what was said in one is recalled in the next, unless
-    ``scope="session"`` keeps recall inside it. ``roles`` are remembered: "human" and "ai" by
+    ``scope="session"`` keeps recall inside it; what still stands in the queue is not recalled, for
+    the model is given it anyway. ``roles`` are remembered: "human" and "ai" by
     default, "tool" where asked for; their text parts only. ``human_prefix`` and ``ai_prefix`` name
     the speakers of messages whose ``additional_kwargs`` have no ``name``. ``limit`` counts
     statements, ``max_tokens`` the recalled text with its delimiters, by the memory's counter;
@@ -273,6 +274,8 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         # Where the model has answered it before, it may be asked anew: then all is recalled.
         if placed is not None and not (again and answered):
             besides = [placed[place] for place in asked if queue[place].role in self.roles]
+        # The queue stands in the same prompt: what it holds needs not be recalled.
+        known = [said.id for said in placed or () if said.id is not None]
         conversation = self._conversation(session)
         contexts: list[RecalledContext] = []
 
@@ -283,6 +286,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
                 limit=self.limit,
                 max_tokens=room,
                 min_score=self.min_score,
+                known=known,
             )
             contexts.append(context)
             return context

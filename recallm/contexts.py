@@ -26,10 +26,11 @@ class ConceptContext:
 
 
 def concept_contexts(
-    reader: GraphReader, names: Collection[str], *, where: Filter
+    reader: GraphReader, names: Collection[str], *, where: Filter, known: Collection[str] = ()
 ) -> dict[str, ConceptContext]:
-    """The context of each of the concepts ``names`` that has one. With a filter, a summary stays
-    out, since nothing says who said it and when; the statements that it covers stand for it."""
+    """The context of each of the concepts ``names`` that has one, without the statements of the
+    passages ``known``. With a filter, a summary stays out, since nothing says who said it and when;
+    the statements that it covers stand for it."""
     summaries: Mapping[str, Summary] = {} if where else reader.summaries(names)
     mentions = reader.mentions(names, limit=None, where=where)
     keys = {
@@ -41,14 +42,14 @@ def concept_contexts(
         for name, found in mentions.items()
     }
     wanted = {key for ordered in keys.values() for key in ordered}
-    rows = {row.key: row for row in reader.statements(wanted)}
+    rows = {row.key: row for row in reader.statements(wanted) if row.passage_id not in known}
     return {
         name: ConceptContext(
             summary=summaries.get(name),
             statements=tuple(rows[key] for key in ordered if key in rows),
         )
         for name, ordered in keys.items()
-        if ordered or name in summaries
+        if any(key in rows for key in ordered) or name in summaries
     }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from types import TracebackType
@@ -303,6 +303,7 @@ class RecallM:
         metadata: Mapping[str, Any] | None = None,
         path: Sequence[str] | None = None,
         min_score: float | None = None,
+        known: Collection[str] = (),
     ) -> RecalledContext:
         """What helps to answer ``question``, in the order in which it became true.
 
@@ -310,7 +311,8 @@ class RecallM:
         the whole text. ``as_of`` recalls as the memory stood at a t_index, or knowing only what was
         said up to an aware datetime. ``since``, ``until`` (inclusive), ``speaker``, ``session``,
         ``metadata``, ``path`` (items at and below it) say which statements may be recalled;
-        ``min_score`` is the least probability.
+        ``min_score`` is the least probability. ``known`` are the ids of passages that whoever reads
+        the answer has before them anyway: nothing of these is recalled.
         Where nothing is known of it, the context is empty.
 
         Raises:
@@ -337,6 +339,9 @@ class RecallM:
                 "min_score needs ranking='statements': the paper's scores are no probabilities",
                 argument="min_score",
             )
+        if isinstance(known, str):
+            raise InvalidInputError("known must be a list of ids", argument="known")
+        shown = frozenset(checks.string(id, "known") for id in known)
         analysed = self._extractor.question(asked)
         with self._store.reader(self._namespace, horizon) as reader:
             if self._config.ranking == "paper":
@@ -348,6 +353,7 @@ class RecallM:
                     limit=limit,
                     max_tokens=max_tokens,
                     count_tokens=self._count_tokens,
+                    known=shown,
                 )
             return recall_statements(
                 reader,
@@ -358,6 +364,7 @@ class RecallM:
                 max_tokens=max_tokens,
                 count_tokens=self._count_tokens,
                 min_score=least,
+                known=shown,
             )
 
     def ask(

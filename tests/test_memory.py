@@ -291,6 +291,21 @@ class TestRecall:
         with pytest.raises(InvalidInputError, match="min_score"):
             memory.recall("Who?", min_score=0.5)
 
+    def test_what_the_reader_knows_is_not_recalled(self) -> None:
+        store = DictStore()
+        memory = RecallM(store)
+        birds = [f"bird-{n}" for n in range(12)]
+        for id in birds:
+            memory.update(f"Ann saw bird number {id}.", id=id)
+        memory.update("Ann saw a whale. Ann was glad.", id="whale")
+        paper = RecallM(store, config=RecallConfig(ranking="paper"))
+        for asked in (memory, paper):
+            found = asked.recall("What did Ann see?", known=birds, limit=3)
+            assert {statement.passage for statement in found.statements} == {"whale"}
+            assert asked.recall("What did Ann see?", known=[*birds, "whale"]).text == ""
+        with pytest.raises(InvalidInputError, match="known must be a list"):
+            memory.recall("What?", known="whale")
+
 
 class TestAsk:
     def test_the_prompt_is_the_papers(self, memory: RecallM) -> None:

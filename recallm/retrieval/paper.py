@@ -8,7 +8,7 @@ the last one that fits in part the newest statements stay.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from recallm.config import RecallConfig
@@ -31,10 +31,14 @@ def recall_paper(
     limit: int | None,
     max_tokens: int | None,
     count_tokens: Callable[[str], int],
+    known: Collection[str] = (),
 ) -> RecalledContext:
-    """Recall as the paper does; ``limit`` counts concepts' contexts (paper: 10)."""
+    """Recall as the paper does; ``limit`` counts concepts' contexts (paper: 10). Statements of the
+    passages ``known`` are left out of them."""
     ranked = rank_concepts(reader, question, config=config)[: limit or config.max_concepts]
-    contexts = concept_contexts(reader, [concept.name for concept in ranked], where=where)
+    contexts = concept_contexts(
+        reader, [concept.name for concept in ranked], where=where, known=known
+    )
     ranked = [concept for concept in ranked if concept.name in contexts]
     lines = [
         (place, line)

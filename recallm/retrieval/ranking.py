@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,8 +38,11 @@ class Ranking:
         return dict(zip(SIGNALS, self.added[place].tolist(), strict=True))
 
 
-def rank(candidates: Candidates, *, min_score: float | None) -> Ranking:
-    """Rank the candidates; those under ``min_score`` are left out of the order."""
+def rank(
+    candidates: Candidates, *, min_score: float | None, known: Collection[str] = ()
+) -> Ranking:
+    """Rank the candidates; those under ``min_score``, and those of the passages ``known``, are left
+    out of the order."""
     statements = candidates.statements
     added = measure(candidates) * _WEIGHTS
     scores: Floats = 1.0 / (1.0 + np.exp(-(added.sum(axis=1) + INTERCEPT)))
@@ -48,7 +51,11 @@ def rank(candidates: Candidates, *, min_score: float | None) -> Ranking:
     if min_score is not None:
         order = order[scores[order] >= min_score]
     asked = flat(candidates.question.text).casefold()
-    told = [place for place in order.tolist() if not _repeats(statements[place], asked)]
+    told = [
+        place
+        for place in order.tolist()
+        if statements[place].passage_id not in known and not _repeats(statements[place], asked)
+    ]
     return Ranking(statements=statements, scores=scores, added=added, order=tuple(told))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from recallm.config import RecallConfig
@@ -31,20 +31,22 @@ def recall_statements(
     max_tokens: int | None,
     count_tokens: Callable[[str], int],
     min_score: float | None,
+    known: Collection[str] = (),
 ) -> RecalledContext:
     """The statements that help most to answer ``question``, in the order in which they were said.
 
     ``limit`` counts statements; None: as many as ``max_tokens`` allows, or ``config.limit`` where
     that is None too. ``max_tokens`` counts the whole text by ``count_tokens``. Statements with a
-    probability under ``min_score`` are left out. Empty where nothing of the question is known.
+    probability under ``min_score``, and those of the passages ``known``, are left out. Empty where
+    nothing of the question is known.
     """
     if limit is None and max_tokens is None:
         limit = config.limit
     wanted = limit if limit is not None else (max_tokens or 0) // _SHORTEST_LINE
-    candidates = gather(reader, question, config=config, where=where, wanted=wanted)
+    candidates = gather(reader, question, config=config, where=where, wanted=wanted + len(known))
     if candidates is None:
         return RecalledContext(question=question.text)
-    ranking = rank(candidates, min_score=min_score)
+    ranking = rank(candidates, min_score=min_score, known=known)
     places = fit(ranking, limit=limit, max_tokens=max_tokens, count_tokens=count_tokens)
     if not places:
         return RecalledContext(question=question.text)
