@@ -7,8 +7,9 @@ and properties.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from llama_index.core.graph_stores.types import (
@@ -22,16 +23,18 @@ from llama_index.core.schema import BaseNode, Document, TextNode
 from llama_index.core.vector_stores.utils import metadata_dict_to_node
 
 from llama_index_recallm._values import decoded, encoded
-from recallm import Entity, InvalidInputError, NewEntity, Passage, Triplet
+from recallm import Entity, InvalidInputError, MemoryGraph, NewEntity, Passage, Triplet
 
 __all__ = [
     "MENTIONS",
     "TemporalRelation",
+    "alike",
     "as_again",
     "as_chunk",
     "as_entity",
     "as_llama_node",
     "as_passage",
+    "is_bare",
     "is_chunk",
     "node_of",
     "relation_of",
@@ -76,7 +79,9 @@ def as_entity(node: EntityNode, model: str, *, source: bool) -> NewEntity:
         id=node.id,
         type=node.label,
         label=node.name,
-        properties=encoded(without_source(node.properties) if source else node.properties),
+        properties=encoded(
+            without_source(node.properties) if source else node.properties, of=node.name
+        ),
         embeddings=_embeddings(node, model),
     )
 
@@ -98,7 +103,7 @@ def as_chunk(node: ChunkNode, model: str) -> NewEntity:
         id=node.id,
         type=node.label,
         concept=False,
-        properties=encoded(node.properties),
+        properties=encoded(node.properties, of=node.id),
         embeddings=_embeddings(node, model),
     )
 
@@ -116,13 +121,25 @@ def as_passage(node: ChunkNode, *, timestamp_key: str | None) -> dict[str, Any]:
         "text": node.text,
         "source": document if document not in (None, "None") else None,
         "timestamp": None if timestamp_key is None else _moment(own.get(timestamp_key), node.id),
-        "metadata": encoded(own),
+        "metadata": encoded(own, of=node.id),
     }
 
 
 def is_chunk(entity: Entity) -> bool:
-    """Whether the entity stands for a chunk of text."""
-    return entity.concept == ""
+    """Whether the entity stands for a chunk of text: the passage with its id brought it."""
+    return entity.concept == "" and entity.source == entity.id
+
+
+def is_bare(entity: Entity) -> bool:
+    """Whether the entity is no more than an id that a relation named."""
+    return entity == replace(entity, type="entity", label=entity.id, properties={})
+
+
+def alike(graph: MemoryGraph, labels: Iterable[str]) -> list[Entity]:
+    """The entities on the concepts of these labels, with other capitals too: those of acronyms are
+    not stemmed, so that "AWS" and "aws" are two concepts."""
+    forms = {form for it in labels for form in (it, it.lower(), it.upper(), it.title()) if form}
+    return graph.entities(labels=sorted(forms)) if forms else []
 
 
 def node_of(
@@ -131,7 +148,7 @@ def node_of(
     """The node that an entity is; None for a chunk whose text was forgotten. ``passage`` is the
     chunk's; ``source`` is the chunk that it is shown by, where that is not the entity's latest."""
     properties = decoded(entity.properties)
-    if is_chunk(entity):
+    if entity.concept == "":
         if passage is None:
             return None
         return ChunkNode(text=passage.text, id_=entity.id, label=entity.type, properties=properties)
@@ -186,16 +203,18 @@ def _embeddings(node: LabelledNode, model: str) -> Mapping[str, Sequence[float]]
 
 
 def _moment(value: object, id: str) -> datetime | None:
-    if value is None:
+    if value is None or value == "":
         return None
     try:
         moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+        if len(str(value)) == len("2026-01-31"):
+            moment = moment.replace(tzinfo=UTC)
     except ValueError:
         moment = None
     if moment is None or moment.utcoffset() is None:
         raise InvalidInputError(
-            f"chunk {id!r} has the timestamp {value!r}; give an aware datetime, or ISO 8601 text "
-            "with a time zone",
+            f"chunk {id!r} has the timestamp {value!r}; give an aware datetime, ISO 8601 text "
+            "with a time zone, or a date",
             argument="timestamp_key",
         )
     return moment

@@ -46,6 +46,10 @@ _SHOWN = ("timestamp", "speaker")
 """What a language model is shown beside a statement, where it is known."""
 
 
+def _where(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return encoded(metadata, of="where")
+
+
 class Recalling(BaseModel):
     """How a memory is asked: the arguments of ``RecallM.recall``, checked when they are set."""
 
@@ -59,7 +63,7 @@ class Recalling(BaseModel):
     until: _Moment | None = None
     speaker: _Name | None = None
     session: _Name | None = None
-    where: Annotated[Mapping[str, Any], AfterValidator(encoded)] | None = None
+    where: Annotated[Mapping[str, Any], AfterValidator(_where)] | None = None
     path: Sequence[str] | None = None
     min_score: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
     order: Order = "time"
@@ -125,6 +129,8 @@ def _node(statement: RecalledStatement) -> TextNode:
     metadata = decoded(shown_beside(statement))
     # The node's hash, by which a fusion knows it again, must not depend on the question.
     del metadata["score"]
+    if statement.timestamp is not None:
+        metadata["timestamp"] = statement.timestamp.isoformat(timespec="seconds")
     shown = [name for name in _SHOWN if metadata[name] is not None]
     return TextNode(
         id_=statement.id,

@@ -9,7 +9,7 @@ from llama_index_recallm._nodes import is_chunk
 from llama_index_recallm._values import decoded
 from recallm import Entity, Triplet
 
-__all__ = ["schema_of", "schema_text"]
+__all__ = ["schema_of", "schema_text", "values_text"]
 
 
 def schema_of(entities: Iterable[Entity], triplets: Iterable[Triplet]) -> dict[str, Any]:
@@ -43,7 +43,21 @@ def schema_text(schema: Mapping[str, Any]) -> str:
     lines += ["Relation labels and their properties:"]
     lines += [_line(label, own) for label, own in schema["rel_props"].items()]
     lines += ["Relations:"]
-    lines += [f"({start})-[{label}]->({end})" for start, label, end in schema["relationships"]]
+    lines += [
+        f"({start})-[{label}]->({end})"
+        for start, label, end in (map(_flat, shape) for shape in schema["relationships"])
+    ]
+    return "\n".join(lines)
+
+
+def values_text(schema: Mapping[str, Any]) -> str:
+    """What ``type`` and ``name`` are in the nodes of Neo4j that entities and triplets are."""
+    lines = ["Values of RecallMEntity.type, and what is in properties:"]
+    lines += [_line(label, own) for label, own in schema["node_props"].items()]
+    lines += ["Values of RecallMTriplet.name, and what is in properties:"]
+    lines += [_line(label, own) for label, own in schema["rel_props"].items()]
+    lines += ["Type of the subject, name of the triplet, type of the object:"]
+    lines += [", ".join(map(_flat, shape)) for shape in schema["relationships"]]
     return "\n".join(lines)
 
 
@@ -52,4 +66,10 @@ def _types(properties: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _line(label: str, properties: Mapping[str, str]) -> str:
-    return f"{label}: " + ", ".join(f"{name} ({kind})" for name, kind in properties.items())
+    named = ", ".join(f"{_flat(name)} ({kind})" for name, kind in properties.items())
+    return f"{_flat(label)}: {named}"
+
+
+def _flat(name: str) -> str:
+    """A name on one line: none may pass for a line of the schema."""
+    return " ".join(name.split())

@@ -17,6 +17,7 @@ from recallm import InvalidInputError
 __all__ = ["decoded", "encoded"]
 
 _TYPE = "$type"
+_DEEPEST = 100
 
 _TIMES: Mapping[type, str] = {datetime: "datetime", date: "date", time: "time"}
 _READ: Mapping[str, Callable[[Any], Any]] = {
@@ -28,18 +29,23 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def encoded(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """``properties`` in JSON values.
+def encoded(properties: Mapping[str, Any], *, of: str) -> dict[str, Any]:
+    """``properties`` in JSON values; ``of`` says in an error whose they are.
 
     Raises:
         InvalidInputError: a value would not come back as it is.
 
     """
     try:
-        return {_key(key): _encoded(value, str(key)) for key, value in properties.items()}
+        told = {
+            _key(key): _encoded(value, f"{key!r} of {of!r}") for key, value in properties.items()
+        }
+        if _depth(told) <= _DEEPEST:
+            return told
+        raise RecursionError
     except RecursionError:
         raise InvalidInputError(
-            "a property holds itself, or is nested too deeply", argument="properties"
+            f"a property of {of!r} holds itself, or is nested too deeply", argument="properties"
         ) from None
 
 
@@ -69,11 +75,17 @@ def _encoded(value: Any, where: str) -> Any:
             members = {_key(key): _encoded(it, where) for key, it in value.items()}
             return _typed("dict", members) if _TYPE in members else members
     raise InvalidInputError(
-        f"property {where!r} holds {value!r} ({type(value).__name__}), which would not come back "
+        f"property {where} holds {value!r} ({type(value).__name__}), which would not come back "
         "as it is; use str, int, finite float, bool, None, datetime, date, time, bytes, lists, or "
         "dicts with str keys",
         argument="properties",
     )
+
+
+def _depth(value: Any) -> int:
+    if isinstance(value, dict):
+        value = list(value.values())
+    return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 0
 
 
 def _typed(kind: str, value: Any) -> dict[str, Any]:

@@ -20,10 +20,12 @@ from llama_index.core.graph_stores.types import (
 )
 
 from llama_index_recallm._nodes import (
+    alike,
     as_again,
     as_chunk,
     as_entity,
     as_passage,
+    is_bare,
     is_chunk,
     without_source,
 )
@@ -92,9 +94,10 @@ def write_relations(memory: RecallM, relations: Sequence[Relation]) -> None:
         source = sources.get(_source(relation)) or sources.get(_chunk_at(relation, known))
         entities, triplets = told.setdefault(source, ({}, []))
         for end in (relation.source_id, relation.target_id):
-            entities[end] = (
-                as_again(known[end]) if end in known else NewEntity(id=end, mentioned=True)
-            )
+            if end not in known:
+                entities[end] = NewEntity(id=end, mentioned=True)
+            elif not is_chunk(known[end]):  # a chunk is shown by its own passage alone
+                entities[end] = as_again(known[end])
         own = relation.properties
         if source is not None and source != relation.source_id:
             own = without_source(own)
@@ -103,7 +106,7 @@ def write_relations(memory: RecallM, relations: Sequence[Relation]) -> None:
                 subject=relation.source_id,
                 predicate=relation.label,
                 object=relation.target_id,
-                properties=encoded(own),
+                properties=encoded(own, of=relation.label),
             )
         )
     _write(
@@ -130,14 +133,17 @@ def checked(
     told += [as_entity(node, model, source=False) for node in entities]
     if told:
         memory.graph.check([GraphUpdate(entities=told)])
-    taken = {node.id for node in chunks}
-    taken |= {it.id for it in memory.graph.entities([it.id for it in entities]) if is_chunk(it)}
-    for node in entities:
-        if node.id in taken:
-            raise InvalidInputError(
-                f"{node.id!r} is the id of a text chunk; an entity needs a name of its own",
-                argument="nodes",
-            )
+    kept = memory.graph.entities([it.id for it in (*chunks, *entities)])
+    texts = {it.id for it in chunks} | {it.id for it in kept if is_chunk(it)}
+    named = {it.id for it in entities} | {
+        it.id for it in kept if not is_chunk(it) and not is_bare(it)
+    }
+    both = sorted(texts & named & {it.id for it in (*chunks, *entities)})
+    if both:
+        raise InvalidInputError(
+            f"{both[0]!r} is the id of a text chunk and of an entity; give each its own",
+            argument="nodes",
+        )
     return chunks, entities
 
 
@@ -168,16 +174,21 @@ def _spelled(memory: RecallM, nodes: Sequence[ChunkNode]) -> list[list[Entity]]:
     """For each chunk the entities that are there already and that its text names as they are
     named, whatever their capitals: LlamaIndex tells of an entity once, and of no later chunk."""
     labels = [
-        {mention.label.casefold() for said in extraction.statements for mention in said.concepts}
+        {mention.label for said in extraction.statements for mention in said.concepts}
         for extraction in memory.extract(node.text for node in nodes)
     ]
     if not any(labels):
         return [[] for _ in nodes]
     by_name: dict[str, list[Entity]] = {}
-    for entity in memory.graph.entities(labels=sorted(set().union(*labels))):
+    for entity in alike(memory.graph, set().union(*labels)):
         by_name.setdefault(entity.label.casefold(), []).append(entity)
     return [
-        [entity for label in sorted(said) for entity in by_name.get(label, ())] for said in labels
+        [
+            entity
+            for name in sorted({it.casefold() for it in said})
+            for entity in by_name.get(name, ())
+        ]
+        for said in labels
     ]
 
 

@@ -14,9 +14,10 @@ from llama_index.core.graph_stores.types import (
     Relation,
 )
 from llama_index.core.schema import BaseNode, MetadataMode, TransformComponent
-from pydantic import BeforeValidator, Field, computed_field
+from pydantic import BeforeValidator, ConfigDict, Field, computed_field, model_validator
 from tqdm import tqdm
 
+from llama_index_recallm._nodes import alike
 from recallm import ConceptMention, Extraction, InvalidInputError, MemoryGraph, RecallM
 from recallm.adapting import checked_memory
 
@@ -36,7 +37,9 @@ class RecallMExtractor(TransformComponent):
     from one to the other the same way in every text. Both have a copy of the node's metadata as
     properties. What an extractor before this one found stays.
 
-    What is read here the memory does not read again when the text is written to it. So an index is
+    Give it the memory of the store that the index writes to, namespace and all: spellings and
+    labels come from there. What is read here the memory does not read again when the text is
+    written to it. So an index is
     built and asked with no language model and no embedding model where it is given
     ``kg_extractors=`` and ``embed_kg_nodes=False``, to ``from_documents`` and ``from_existing``
     too, and ``sub_retrievers=`` where it is asked (a query engine needs ``llm=`` to answer):
@@ -68,14 +71,23 @@ class RecallMExtractor(TransformComponent):
 
     """
 
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
     memory: Annotated[RecallM, BeforeValidator(checked_memory)] = Field(exclude=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_what_is_computed(cls, given: Any) -> Any:
+        return (
+            {k: it for k, it in given.items() if k != "reads"} if isinstance(given, dict) else given
+        )
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def reads(self) -> str:
         """What the result depends on besides the text: an ``IngestionCache`` tells one extractor
         from another by it."""
-        return f"{self.memory.namespace!r} {self.memory.config!r}"
+        return f"{self.memory!r} {self.memory.config!r}"
 
     @classmethod
     def class_name(cls) -> str:
@@ -148,18 +160,7 @@ class _Spellings:
         self._entities: dict[str, tuple[str, str]] = {}
         said = list(mentions)
         wanted = {mention.label.casefold() for mention in said}
-        # The labels of acronyms are not stemmed: each way of writing one may be another concept.
-        forms = {
-            form
-            for mention in said
-            for form in (
-                mention.label,
-                mention.label.lower(),
-                mention.label.upper(),
-                mention.label.title(),
-            )
-        }
-        for entity in graph.entities(labels=sorted(forms)) if forms else ():
+        for entity in alike(graph, (mention.label for mention in said)):
             self._exact[entity.id] = entity.id, entity.type
             for name in (entity.id, entity.label):
                 if name.casefold() in wanted:

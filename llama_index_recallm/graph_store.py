@@ -20,6 +20,9 @@ from recallm.adapting import checked_memory
 
 __all__ = ["RecallMGraphStore"]
 
+_WRITING = threading.Lock()
+"""What is read before a write stays true until it, among all stores of this process."""
+
 
 class RecallMGraphStore(GraphStore):
     """The triplets of ``memory``, in both ends and in their predicate as they were given.
@@ -57,8 +60,6 @@ class RecallMGraphStore(GraphStore):
                 argument="structured_queries",
             )
         self._structured = structured_queries
-        # What is read before a write stays true until it, among the threads that share the store.
-        self._lock = threading.Lock()
         self.schema = ""
 
     @property
@@ -102,18 +103,18 @@ class RecallMGraphStore(GraphStore):
     def upsert_triplet(self, subj: str, rel: str, obj: str) -> None:
         """Write a triplet, one knowledge update: told of again, it grows stronger. An end that is
         not there becomes an entity."""
-        with self._lock:
-            known = {entity.id for entity in self._memory.graph.entities([subj, obj])}
+        with _WRITING:
             self._memory.graph.upsert(
-                [NewEntity(id=id) for id in dict.fromkeys((subj, obj)) if id not in known],
+                [NewEntity(id=id, mentioned=True) for id in dict.fromkeys((subj, obj))],
                 [NewTriplet(subject=subj, predicate=rel, object=obj)],
             )
 
     def delete(self, subj: str, rel: str, obj: str) -> None:
         """Delete exactly this triplet, and of its ends what nothing else holds: no other triplet,
-        no passage, no property."""
+        no passage, no property. What another process writes of an end in that moment may go with
+        it."""
         graph = self._memory.graph
-        with self._lock:
+        with _WRITING:
             around = {_key(it) for it in graph.triplets(ends=[subj, obj])}
             if (subj, rel, obj) not in around:
                 return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Any, cast
@@ -23,9 +24,10 @@ from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQu
 from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 
 from llama_index_recallm._keeping import persisted, read_again
-from llama_index_recallm._nodes import as_llama_node, is_chunk, node_of, relation_of
+from llama_index_recallm._nodes import alike, as_llama_node, is_chunk, node_of, relation_of
 from llama_index_recallm._rel_map import rel_map
-from llama_index_recallm._schema import schema_of, schema_text
+from llama_index_recallm._schema import schema_of, schema_text, values_text
+from llama_index_recallm._values import encoded
 from llama_index_recallm._writing import (
     checked,
     write_chunks,
@@ -53,9 +55,10 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
     value takes the place of the old one. ``embedding_model`` names the embeddings that LlamaIndex
     hands with its nodes: under one name all have the same dimension. They are not given back.
 
-    ``timestamp_key``: the metadata of a chunk that says when it was said (an aware datetime or ISO
-    8601 text), if any. ``structured_queries=True`` (Neo4j alone) lets ``structured_query`` run
-    Cypher, in sessions that can only read: it sees every namespace of the server.
+    ``timestamp_key``: the metadata of a chunk that says when it was said (an aware datetime, ISO
+    8601 text, or a date, which begins in UTC), if any: what is recalled stands in that order.
+    ``structured_queries=True`` (Neo4j alone) lets ``structured_query`` run Cypher, in sessions that
+    can only read: it sees every namespace of the server.
 
     >>> from llama_index.core.graph_stores.types import EntityNode, Relation
     >>> from recallm import RecallM
@@ -70,7 +73,10 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
 
     Raises:
         InvalidInputError: an argument cannot be used; in a call, nothing was written.
-        StoreError: in a call, where the store failed.
+        ConflictError: in a call, a chunk has the id of a passage that is no chunk.
+        UnknownPassageError: in a call, a chunk was forgotten while what it brings was written.
+        StoreError: in a call, where the store failed. What LlamaIndex hands over at once is written
+            in transactions of 500 knowledge updates.
 
     """
 
@@ -85,6 +91,14 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         structured_queries: bool = False,
     ) -> None:
         self._memory = checked_memory(memory)
+        for argument, name in (
+            ("embedding_model", embedding_model),
+            ("timestamp_key", timestamp_key),
+        ):
+            if not (isinstance(name, str) and name) and (argument, name) != ("timestamp_key", None):
+                raise InvalidInputError(
+                    f"{argument} must be a name, not {name!r}", argument=argument
+                )
         self._model = embedding_model
         self._timestamp_key = timestamp_key
         if structured_queries and memory.graph.cypher_schema is None:
@@ -150,11 +164,11 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         label in ``ignore_rels``, in the order of their t_index: the nearest, and of those the
         latest, of each node in turn. A chunk stands for the relations between entities that it
         brought; that it mentions an entity (MENTIONS) is not followed."""
-        chunks = [node.id for node in graph_nodes if isinstance(node, ChunkNode)]
+        nodes = list(graph_nodes)
         triplets = rel_map(
             self._memory.graph,
-            [node.id for node in graph_nodes if not isinstance(node, ChunkNode)],
-            chunks,
+            [node.id for node in nodes if not isinstance(node, ChunkNode)],
+            [node.id for node in nodes if isinstance(node, ChunkNode)],
             depth=depth,
             limit=limit,
             ignored=ignore_rels or (),
@@ -163,9 +177,9 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
 
     def get_llama_nodes(self, node_ids: list[str]) -> list[BaseNode]:
         """The nodes that chunks were made from, with these exact ids."""
-        entities = self._memory.graph.entities(node_ids)
-        nodes = self._nodes([entity for entity in entities if is_chunk(entity)])
-        found = [nodes[id] for id in dict.fromkeys(node_ids) if id in nodes]
+        wanted = _several(node_ids, "node_ids")
+        nodes = self._nodes([it for it in self._memory.graph.entities(wanted) if is_chunk(it)])
+        found = [nodes[id] for id in dict.fromkeys(wanted) if id in nodes]
         return [as_llama_node(node) for node in found if isinstance(node, ChunkNode)]
 
     def vector_query(
@@ -187,7 +201,7 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
                 "vector_query needs a query_embedding, and knows the default mode alone",
                 argument="query",
             )
-        if query.similarity_top_k < 1:
+        if not query.similarity_top_k or query.similarity_top_k < 1:
             return [], []
         found = self._memory.graph.nearest(
             query.query_embedding,
@@ -220,29 +234,43 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         if refresh or self._schema is None:
             graph = self._memory.graph
             self._schema = schema_of(graph.entities(), graph.triplets())
-        return self._schema
+        return copy.deepcopy(self._schema)
 
     def get_schema_str(self, refresh: bool = False) -> str:
-        """``get_schema`` in words; with structured queries also how the graph stands in Neo4j."""
-        text = schema_text(self.get_schema(refresh=refresh))
+        """``get_schema`` in words; with structured queries as the graph stands in Neo4j."""
+        schema = self.get_schema(refresh=refresh)
         if not self.supports_structured_queries:
-            return text
-        return f"{self._memory.graph.cypher_schema}\n\n{text}"
+            return schema_text(schema)
+        return f"{self._memory.graph.cypher_schema}\n{values_text(schema)}"
 
     # -- writing ---------------------------------------------------------------------------
 
     def upsert_nodes(self, nodes: Sequence[LabelledNode]) -> None:
         """Write nodes; those that there are already are merged."""
-        chunks, entities = checked(self._memory, nodes, self._model)
+        chunks, entities = checked(self._memory, list(nodes), self._model)
         if chunks:
             write_chunks(self._memory, chunks, model=self._model, timestamp_key=self._timestamp_key)
         if entities:
             write_entities(self._memory, entities, model=self._model)
 
+    def upsert_llama_nodes(self, llama_nodes: list[BaseNode]) -> None:
+        """Write the chunks that LlamaIndex's nodes are.
+
+        Raises:
+            InvalidInputError: one cannot be written, or has metadata that its entities, which come
+                later, could not have as properties; nothing was written.
+
+        """
+        nodes = list(llama_nodes)
+        for node in nodes:
+            encoded(node.metadata, of=node.node_id)
+        super().upsert_llama_nodes(nodes)
+
     def upsert_relations(self, relations: list[Relation]) -> None:
         """Write relations; an end that is not there becomes an entity with that name."""
-        if relations:
-            write_relations(self._memory, relations)
+        told = list(relations)
+        if told:
+            write_relations(self._memory, told)
 
     def delete(
         self,
@@ -255,18 +283,18 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         have all of ``properties``, and the nodes with these ids: exactly those. A node goes with
         its relations. With a chunk goes all that no other chunk and no other call told of."""
         graph = self._memory.graph
-        named = {name.replace('"', " ") for name in entity_names or ()}
+        named = {name.replace('"', " ") for name in _several(entity_names or (), "entity_names")}
         doomed = [entity for entity in graph.entities(named) if not is_chunk(entity)]
-        doomed += graph.entities(ids or ())
+        doomed += graph.entities(_several(ids or (), "ids"))
         if properties:
             doomed += graph.entities([node.id for node in self.get(properties=properties)])
         if relation_names:
             triplets = graph.triplets(predicates=relation_names)
             graph.delete(triplets=[(it.subject, it.predicate, it.object) for it in triplets])
         gone = {entity.id: entity for entity in doomed}
-        for id, entity in gone.items():
-            if is_chunk(entity):
-                self._memory.forget(id=id)
+        for id in [id for id, entity in gone.items() if is_chunk(entity)]:
+            self._memory.forget(id=id)
+            del gone[id]
         if gone:
             graph.delete(entities=gone)
 
@@ -275,15 +303,15 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
     ) -> None:
         """Delete the chunks with these ids, and those of these documents, as ``delete`` does; also
         the entities that name such a chunk as their source and came without it."""
-        documents = list(ref_doc_ids or ())
-        chunks = [*(node_ids or ())]
+        documents = list(_several(ref_doc_ids or (), "ref_doc_ids"))
+        chunks = [*_several(node_ids or (), "node_ids")]
         for document in documents:
             chunks += [passage.id for passage in self._memory.passages(session=document)]
-        told = {*chunks, *documents}
+        told = set(chunks)
         doomed = [
             entity.id
             for entity in self._memory.graph.entities()
-            if (entity.id in told and (is_chunk(entity) or entity.id in documents))
+            if (entity.id in told and is_chunk(entity))
             or (entity.source is None and entity.properties.get(TRIPLET_SOURCE_KEY) in told)
         ]
         self.delete(ids=doomed)
@@ -370,6 +398,10 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         """``upsert_nodes``, off the event loop."""
         await asyncio.to_thread(self.upsert_nodes, nodes)
 
+    async def aupsert_llama_nodes(self, llama_nodes: list[BaseNode]) -> None:
+        """``upsert_llama_nodes``, off the event loop."""
+        await asyncio.to_thread(self.upsert_llama_nodes, llama_nodes)
+
     async def aupsert_relations(self, relations: list[Relation]) -> None:
         """``upsert_relations``, off the event loop."""
         await asyncio.to_thread(self.upsert_relations, relations)
@@ -414,30 +446,27 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         """The entities with these ids, in their order: by exact id, else those whose name differs
         in its casing alone, else those on the same concept."""
         graph = self._memory.graph
-        wanted = list(dict.fromkeys(ids))
+        wanted = list(dict.fromkeys(_several(ids, "ids")))
         exact = {entity.id: entity for entity in graph.entities(wanted)}
         missing = [id for id in wanted if id not in exact]
         near: list[Entity] = []
         if missing:
-            # Capitals alone are not stemmed: "PARIS" and "Paris" stand on two concepts.
-            spellings = {
-                form for id in missing for form in (id, id.lower(), id.upper(), id.title())
-            }
-            near = graph.entities(labels=sorted(form for form in spellings if form))
+            near = alike(graph, missing)
         found: dict[str, Entity] = {}
         for id in wanted:
             if id in exact:
                 found[id] = exact[id]
                 continue
-            alike = [
+            so_named = [
                 it for it in near if id.casefold() in (it.id.casefold(), it.label.casefold())
             ] or [it for it in near if it.concept == graph.concept_name(id)]
-            found.update((entity.id, entity) for entity in alike)
+            found.update((entity.id, entity) for entity in so_named)
         return list(found.values())
 
     def _ids(self, names: Iterable[str]) -> set[str]:
         """The ids of the entities that ``names`` mean."""
-        return {entity.id for entity in self._found(name.replace('"', " ") for name in names)}
+        wanted = [name.replace('"', " ") for name in _several(names, "entity_names")]
+        return {entity.id for entity in self._found(wanted)}
 
     def _among(self, query: VectorStoreQuery) -> Collection[str] | None:
         """The ids of the nodes that a vector query may give; None: all."""
@@ -488,6 +517,17 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         chunks = [entity.id for entity in entities if is_chunk(entity)]
         found = {id: self._memory.get(id) for id in chunks}
         return {id: passage for id, passage in found.items() if passage is not None}
+
+
+def _several(names: Iterable[str], argument: str) -> list[str]:
+    """Names as a list, refused where they are a str, whose letters would be taken for names, or
+    hold something else."""
+    listed = [] if isinstance(names, str) else list(names)
+    if isinstance(names, str) or not all(isinstance(name, str) for name in listed):
+        raise InvalidInputError(
+            f"{argument} must be a list of str, not {names!r}", argument=argument
+        )
+    return listed
 
 
 def _has(part: LabelledNode | Relation, properties: dict[str, Any] | None) -> bool:

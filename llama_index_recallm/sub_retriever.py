@@ -27,10 +27,11 @@ class RecallMSubRetriever(BasePGRetriever):
     """Recalls statements for a ``PGRetriever``, the oldest first; no model is asked.
 
     ``graph_store``: a ``RecallMPropertyGraphStore``, whose memory is asked; or ``memory`` in its
-    place. With ``include_text`` LlamaIndex adds the chunks that statements come from: a chunk is
-    one node with all of its statements above its text, its score that of the best of them, the
-    newest chunk last. A statement that comes from no chunk stands alone. The other arguments are
-    those of ``RecallMRetriever``.
+    place. Each statement is a node, as ``RecallMRetriever`` gives them. With ``include_text``
+    LlamaIndex shows the chunks that they come from in their place: a chunk is one node with all of
+    its statements above its text, its score that of the best of them, the newest chunk last. A
+    statement that comes from no chunk stands alone. The other arguments are those of
+    ``RecallMRetriever``.
 
     >>> from llama_index.core import PropertyGraphIndex
     >>> from llama_index.core.schema import TextNode
@@ -45,7 +46,7 @@ class RecallMSubRetriever(BasePGRetriever):
     ...     embed_kg_nodes=False,
     ... )
     >>> retriever = index.as_retriever(
-    ...     sub_retrievers=[RecallMSubRetriever(store, include_text=False)]
+    ...     sub_retrievers=[RecallMSubRetriever(store)]
     ... )
     >>> [found.text for found in retriever.retrieve("Where does Ann live?")]
     ['Ann lives in Porto.', 'She has a cat.']
@@ -62,7 +63,7 @@ class RecallMSubRetriever(BasePGRetriever):
         graph_store: PropertyGraphStore | None = None,
         *,
         memory: RecallM | None = None,
-        include_text: bool = True,
+        include_text: bool = False,
         include_text_preamble: str | None = DEFAULT_PREAMBLE,
         limit: int | None = None,
         max_tokens: int | None = None,
@@ -137,7 +138,8 @@ def _graph_of(
     if not isinstance(graph_store, RecallMPropertyGraphStore):
         raise InvalidInputError(
             "graph_store must be a RecallMPropertyGraphStore, which has a memory to ask, not "
-            f"{type(graph_store).__name__}; beside another store use RecallMRetriever in a "
+            f"{type(graph_store).__name__} (a memory is given as memory=); beside another store "
+            "use RecallMRetriever in a "
             "QueryFusionRetriever",
             argument="graph_store",
         )

@@ -126,8 +126,8 @@ def read_archive(stream: IO[str]) -> tuple[int, Iterator[PreparedUpdate | Summar
         raise ArchiveError("this is no recallm archive; make one with export", line=1)
     if header.get("version") not in _READ:
         raise ArchiveError(
-            f"the archive has version {header.get('version')!r}, this recallm reads {_VERSION}; "
-            "upgrade recallm",
+            f"the archive has version {header.get('version')!r}, this recallm reads up to "
+            f"{_VERSION}; upgrade recallm",
             line=1,
         )
     t_index = header.get("t_index")

@@ -72,7 +72,9 @@ def name(value: object, argument: str) -> str:
     text = string(value, argument)
     if not 1 <= len(text) <= MAX_NAME:
         raise InvalidInputError(
-            f"{argument} must have 1 to {MAX_NAME} characters, not {len(text)}", argument=argument
+            f"{argument} must have 1 to {MAX_NAME} characters, not {len(text)}"
+            + (f"; it begins with {text[:40]!r}" if text else ""),
+            argument=argument,
         )
     return text
 

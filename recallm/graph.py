@@ -72,6 +72,11 @@ class GraphUpdate:
     triplets: Iterable[NewTriplet] = ()
     passage: str | None = None
 
+    def __post_init__(self) -> None:
+        # An iterator could be told of once only.
+        object.__setattr__(self, "entities", tuple(self.entities))
+        object.__setattr__(self, "triplets", tuple(self.triplets))
+
 
 class MemoryGraph:
     """The entities and triplets of one namespace.
@@ -309,15 +314,15 @@ def entity_upsert(entity: NewEntity, concept_name: Callable[[str], str]) -> Enti
             f"an entity must be a NewEntity, not {type(entity).__name__}", argument="entities"
         )
     id = checks.name(entity.id, "entity id")
-    label = id if entity.label is None else checks.name(entity.label, "entity label")
+    label = id if entity.label is None else checks.name(entity.label, f"the label of entity {id!r}")
     stands = checks.flag(entity.concept, "entity concept")
     return EntityUpsert(
         id=id,
-        type=checks.name(entity.type, "entity type"),
+        type=checks.name(entity.type, f"the type of entity {id!r}"),
         concept=ConceptMention(
             name=_concept_of(label, concept_name) if stands else "", label=label, kind="entity"
         ),
-        properties=checks.properties(entity.properties, "entity properties"),
+        properties=checks.properties(entity.properties, f"the properties of entity {id!r}"),
         vectors={
             checks.name(model, "embedding model"): encode(vector)
             for model, vector in entity.embeddings.items()

@@ -43,9 +43,7 @@ with RecallM() as memory:  # RecallM("oz.db") keeps it in a file
     print(f"{held.passages} chunks, {held.entities} nodes, {held.triplets} relations")
 
     # One node a statement; RecallMRetriever does the same for any index, and for none.
-    retriever = index.as_retriever(
-        sub_retrievers=[RecallMSubRetriever(store, include_text=False, limit=5)]
-    )
+    retriever = index.as_retriever(sub_retrievers=[RecallMSubRetriever(store, limit=5)])
     engine = RetrieverQueryEngine.from_args(retriever, llm=OfflineLLM())  # your language model
 
     for question in QUESTIONS:

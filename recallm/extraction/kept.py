@@ -9,10 +9,14 @@ from recallm.model import Extraction
 
 __all__ = ["KeptExtractions"]
 
+_EACH = 200
+"""Characters that an extraction weighs beside those of its text."""
+
 
 class KeptExtractions:
-    """Extractions by their text and speaker; the oldest go once their texts together have more than
-    ``characters`` characters. Safe to use from several threads."""
+    """Extractions by their text and speaker; the oldest go once they weigh more than
+    ``characters``, each as much as its text has and ``_EACH`` more. Safe to use from several
+    threads."""
 
     def __init__(self, characters: int) -> None:
         self._room = self._limit = characters
@@ -21,15 +25,15 @@ class KeptExtractions:
 
     def keep(self, text: str, speaker: str | None, extraction: Extraction) -> None:
         """Keep one until it is taken, or forced out."""
-        if len(text) > self._limit:
+        if _weight(text) > self._limit:
             return
         with self._lock:
             if (text, speaker) not in self._kept:
                 self._kept[text, speaker] = extraction
-                self._room -= len(text)
+                self._room -= _weight(text)
             while self._room < 0:
                 (oldest, _), _ = self._kept.popitem(last=False)
-                self._room += len(oldest)
+                self._room += _weight(oldest)
 
     def get(self, text: str, speaker: str | None) -> Extraction | None:
         """The extraction of this text, which stays kept; None if there is none."""
@@ -41,5 +45,9 @@ class KeptExtractions:
         with self._lock:
             found = self._kept.pop((text, speaker), None)
             if found is not None:
-                self._room += len(text)
+                self._room += _weight(text)
             return found
+
+
+def _weight(text: str) -> int:
+    return len(text) + _EACH

@@ -77,7 +77,7 @@ def _chunks(vectors: Mapping[Any, bytes]) -> Iterator[list[bytes]]:
 def _unit(embedding: Sequence[float] | npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     try:
         vector = np.asarray(embedding, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInputError(
             f"an embedding must be a list of numbers: {error}", argument="embedding"
         ) from None

@@ -7,7 +7,7 @@ from recallm.model import Extraction
 
 
 def test_one_is_taken_once_by_its_text_and_speaker() -> None:
-    kept = KeptExtractions(100)
+    kept = KeptExtractions(1000)
     first, second = Extraction(), Extraction(speaker_concept="ann")
     kept.keep("text", None, first)
     kept.keep("text", "Ann", second)
@@ -18,8 +18,8 @@ def test_one_is_taken_once_by_its_text_and_speaker() -> None:
 
 
 def test_the_oldest_go_where_there_are_too_many() -> None:
-    kept = KeptExtractions(10)
-    for text in ("aaaa", "bbbb", "bbbb", "cccc", "longer than all"):
+    kept = KeptExtractions(450)
+    for text in ("aaaa", "bbbb", "bbbb", "cccc", "longer than all" * 20):
         kept.keep(text, None, Extraction())
     assert [kept.get(text, None) is not None for text in ("aaaa", "bbbb", "cccc")] == [
         False,
@@ -29,4 +29,4 @@ def test_the_oldest_go_where_there_are_too_many() -> None:
     assert kept.take("bbbb", None) is not None
     kept.keep("dddddd", None, Extraction())
     assert kept.get("cccc", None) is not None
-    assert kept.get("longer than all", None) is None
+    assert kept.get("longer than all" * 20, None) is None

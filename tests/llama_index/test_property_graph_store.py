@@ -303,6 +303,7 @@ async def test_the_event_loop_goes_on(memory: RecallM, monkeypatch: pytest.Monke
         monkeypatch.setattr(store, name, guarded(name))
     node = EntityNode(name="Ann", embedding=[1.0])
     await store.aupsert_nodes([node])
+    await store.aupsert_llama_nodes([])
     await store.aupsert_relations([Relation(label="K", source_id="Ann", target_id="Bob")])
     found = await asyncio.gather(
         store.aget(),

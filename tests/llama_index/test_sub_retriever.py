@@ -75,7 +75,7 @@ def test_chunks_once_and_the_newest_last(index: PropertyGraphIndex, use_async: b
     """A chunk stands there once, under all of its statements, scored as the best of them."""
     alone = RecallMSubRetriever(index.property_graph_store, include_text=False)
     statements = alone.retrieve(QUESTION)
-    sub = RecallMSubRetriever(index.property_graph_store)
+    sub = RecallMSubRetriever(index.property_graph_store, include_text=True)
     old, new = index.as_retriever(sub_retrievers=[sub], use_async=use_async).retrieve(QUESTION)
     assert (old.node_id, new.node_id) == ("old", "new")
     assert old.text.endswith(f"\n\n{OLD}")
@@ -91,7 +91,7 @@ def test_chunks_once_and_the_newest_last(index: PropertyGraphIndex, use_async: b
 def test_the_preamble(index: PropertyGraphIndex) -> None:
     for preamble in ("It was said:\n", None):
         sub = RecallMSubRetriever(
-            index.property_graph_store, include_text_preamble=preamble, limit=1
+            index.property_graph_store, include_text=True, include_text_preamble=preamble, limit=1
         )
         [found] = sub.retrieve("What happened last week?")
         assert found.text == f"{preamble or ''}Ann moved to Porto last week.\n\n{NEW}"
@@ -118,7 +118,7 @@ async def test_off_the_event_loop() -> None:
     with Watched() as memory:
         store = RecallMPropertyGraphStore(memory=memory)
         store.upsert_llama_nodes([TextNode(text=OLD, id_="old")])
-        retriever = PGRetriever([RecallMSubRetriever(store)])
+        retriever = PGRetriever([RecallMSubRetriever(store, include_text=True)])
         [found] = await retriever.aretrieve(QUESTION)
     assert found.node_id == "old"
     assert where
@@ -152,14 +152,16 @@ def test_what_comes_from_no_chunk_stands_alone(
 ) -> None:
     store.upsert_llama_nodes([TextNode(text=OLD, id_="old")])
     memory.update("Ann told me that Porto is her home now.", id="said")
-    *_, chunk, said = RecallMSubRetriever(store).retrieve("Where is the home of Ann now?")
+    *_, chunk, said = RecallMSubRetriever(store, include_text=True).retrieve(
+        "Where is the home of Ann now?"
+    )
     assert chunk.node_id == "old"
     assert (said.node_id, said.text) == ("said#0", "Ann told me that Porto is her home now.")
 
 
 def test_a_deleted_document_is_not_recalled(index: PropertyGraphIndex) -> None:
     index.delete_nodes(["old"])
-    [found] = RecallMSubRetriever(index.property_graph_store).retrieve(QUESTION)
+    [found] = RecallMSubRetriever(index.property_graph_store, include_text=True).retrieve(QUESTION)
     assert found.node_id == "new"
 
 
@@ -172,9 +174,14 @@ def test_a_document_is_deleted_with_its_chunks(
         property_graph_store=store,
         embed_kg_nodes=False,
     )
-    assert RecallMSubRetriever(store).retrieve(QUESTION)
+    assert RecallMSubRetriever(store, include_text=True).retrieve(QUESTION)
     store.delete_llama_nodes(ref_doc_ids=["a"])
-    assert index.as_retriever(sub_retrievers=[RecallMSubRetriever(store)]).retrieve(QUESTION) == []
+    assert (
+        index.as_retriever(sub_retrievers=[RecallMSubRetriever(store, include_text=True)]).retrieve(
+            QUESTION
+        )
+        == []
+    )
 
 
 def test_filters(index: PropertyGraphIndex) -> None:
@@ -188,14 +195,14 @@ def test_filters(index: PropertyGraphIndex) -> None:
 
 @pytest.mark.parametrize("query", ["", " ", QueryBundle("")])
 def test_nothing_asked(index: PropertyGraphIndex, query: str | QueryBundle) -> None:
-    assert RecallMSubRetriever(index.property_graph_store).retrieve(query) == []
+    assert RecallMSubRetriever(index.property_graph_store, include_text=True).retrieve(query) == []
 
 
 def test_of_a_memory(index: PropertyGraphIndex, memory: RecallM) -> None:
-    sub = RecallMSubRetriever(memory=memory)
-    assert sub.retrieve(QUESTION) == RecallMSubRetriever(index.property_graph_store).retrieve(
-        QUESTION
-    )
+    sub = RecallMSubRetriever(memory=memory, include_text=True)
+    assert sub.retrieve(QUESTION) == RecallMSubRetriever(
+        index.property_graph_store, include_text=True
+    ).retrieve(QUESTION)
 
 
 def test_what_it_cannot_ask(memory: RecallM, store: RecallMPropertyGraphStore) -> None:
@@ -210,7 +217,7 @@ def test_what_it_cannot_ask(memory: RecallM, store: RecallMPropertyGraphStore) -
 
 
 def test_a_closed_memory(memory: RecallM, store: RecallMPropertyGraphStore) -> None:
-    sub = RecallMSubRetriever(store)
+    sub = RecallMSubRetriever(store, include_text=True)
     memory.close()
     with pytest.raises(ClosedError):
         sub.retrieve(QUESTION)

@@ -30,14 +30,23 @@ def _filled(store: Neo4jStore, namespace: str) -> None:
 
 def test_the_example_runs(store: Neo4jStore, namespace: str) -> None:
     """As it stands in the schema text."""
-    _filled(store, namespace)
-    _filled(store, f"{namespace}-other")
-    _, example = Neo4jStore.cypher_schema.split("Example: ")
+    for name in (namespace, f"{namespace}-other"):
+        graph = PreparedUpdate(
+            id="p",
+            text=None,
+            entities=(entity("Ann", "Ann", properties={"age": 28}), entity("bo", "Bo")),
+            triplets=(triplet("Ann", "KNOWS", "bo"),),
+        )
+        store.apply(name, [prepared("p", "[Ann] met [Bo]"), graph])
+    schema, example = Neo4jStore.cypher_schema.split("Example: ")
     query = example.partition("\n")[2]
-    assert store.cypher(namespace, query, {"id": "ann"}) == [
-        {"subject": "ann", "predicate": "KNOWS", "object": "bo", "passages": ["p"]}
+    assert store.cypher(namespace, query, {}) == [
+        {"subject": "Ann", "predicate": "KNOWS", "object": "bo", "passages": ["p"]}
     ]
-    assert store.cypher(f"{namespace}-empty", query, {"id": "ann"}) == []
+    assert store.cypher(f"{namespace}-empty", query, {}) == []
+    [condition] = [line.strip() for line in schema.splitlines() if "CONTAINS" in line]
+    aged = f"MATCH (e:RecallMEntity {{namespace: $namespace}}) WHERE e.{condition[:-1]} RETURN e.id"
+    assert store.cypher(namespace, aged, {}) == [{"e.id": "Ann"}]
 
 
 def test_the_schema_text_says_what_is_there(store: Neo4jStore, namespace: str) -> None:

@@ -48,7 +48,8 @@ Nodes
 (:RecallMEntity {namespace, key, id, type, label, concept, properties})
     id: the exact id of the entity; key: the same, to find it by the index (only of an id above
     1000 bytes another text); type and label: strings; concept: the name of the concept that it
-    stands on, "" for none; properties: JSON text.
+    stands on, "" for none; properties: JSON text, to be matched as text, as in
+    properties CONTAINS '"age": 28'.
 (:RecallMTriplet {namespace, predicate, name, properties})
     A triplet is a node. name: its predicate; predicate: the same, to find it by the index (only of
     one above 1000 bytes another text); properties: JSON text.
@@ -64,8 +65,10 @@ Relationships
 (:RecallMTriplet)-[:SHOWN]->(:RecallMUpdate)
 (:RecallMEntity)-[:STANDS_ON]->(:RecallMConcept)
 
-Example: what the entity with the id $id is related to, in which way, and which passages say so
-MATCH (s:RecallMEntity {namespace: $namespace, key: $id})
+$namespace is given; other parameters are not.
+
+Example: what the entity Ann is related to, in which way, and which passages say so
+MATCH (s:RecallMEntity {namespace: $namespace, key: 'Ann'})
 MATCH (s)<-[:SUBJECT]-(x:RecallMTriplet {namespace: $namespace})-[:OBJECT]->(o:RecallMEntity)
 OPTIONAL MATCH (x)-[:SHOWN]->(u:RecallMUpdate {namespace: $namespace})
 RETURN s.id AS subject, x.name AS predicate, o.id AS object, collect(u.id) AS passages
