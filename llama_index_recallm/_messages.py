@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
@@ -20,18 +19,11 @@ _ROLES: Mapping[MessageRole, Role] = {
     MessageRole.FUNCTION: "tool",
 }
 
+_OPENED, _CLOSED = "<memory>", "</memory>"
+"""What ``Memory`` puts around all of its blocks."""
+
 _BEGINNING = as_data("\0").partition("\0")[0]
 """What every recalled text begins with."""
-
-_RECALLED = re.compile(
-    r"(<memory>(?:(?!</?memory>).)*?)?"
-    + re.escape(_BEGINNING)
-    + r".*?"
-    + re.escape(CLOSING)
-    + r"(?(1)(?:(?!</?memory>).)*</memory>)\n?",
-    re.DOTALL,
-)
-"""A recalled text, with the tags that ``Memory`` puts around it and around its other blocks."""
 
 
 def text_of(message: ChatMessage) -> str:
@@ -44,13 +36,33 @@ def text_of(message: ChatMessage) -> str:
     texts = [block.text for block in message.blocks if isinstance(block, TextBlock)]
     last = len(texts) - 1
     lines = [
-        _RECALLED.sub("", text) if _BEGINNING in text else text
+        _without_recalled(text)
         for place, text in enumerate(texts)
         # Memory puts a block of its own before what was said.
         if place == last or _BEGINNING not in text
     ]
     text = storable("\n".join(line for line in lines if line.strip()))
     return _answer(text) if _ROLES.get(message.role) == "ai" else text
+
+
+def _without_recalled(text: str) -> str:
+    """``text`` without recalled texts, and without the tags that ``Memory`` puts around them and
+    around its other blocks. In time that grows with the text alone: anybody may have written it."""
+    kept: list[str] = []
+    done, closed = 0, 0
+    while (start := text.find(_BEGINNING, done)) >= 0:
+        end = text.find(CLOSING, start)
+        if end < 0:
+            break
+        end += len(CLOSING)
+        opened = text.rfind(_OPENED, done, start)
+        if opened >= 0 and text.find(_CLOSED, opened, start) < 0 and closed >= 0:
+            closed = text.find(_CLOSED, end) if closed < end else closed
+            if closed >= 0 and text.find(_OPENED, end, closed) < 0:
+                start, end = opened, closed + len(_CLOSED)
+        kept.append(text[done:start])
+        done = end + (text[end : end + 1] == "\n")
+    return "".join((*kept, text[done:]))
 
 
 def said_in(messages: Iterable[ChatMessage], names: Mapping[Role, str]) -> list[Said]:

@@ -253,7 +253,7 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         if entities:
             write_entities(self._memory, entities, model=self._model)
 
-    def upsert_llama_nodes(self, llama_nodes: list[BaseNode]) -> None:
+    def upsert_llama_nodes(self, llama_nodes: Sequence[BaseNode]) -> None:
         """Write the chunks that LlamaIndex's nodes are.
 
         Raises:
@@ -398,7 +398,7 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         """``upsert_nodes``, off the event loop."""
         await asyncio.to_thread(self.upsert_nodes, nodes)
 
-    async def aupsert_llama_nodes(self, llama_nodes: list[BaseNode]) -> None:
+    async def aupsert_llama_nodes(self, llama_nodes: Sequence[BaseNode]) -> None:
         """``upsert_llama_nodes``, off the event loop."""
         await asyncio.to_thread(self.upsert_llama_nodes, llama_nodes)
 

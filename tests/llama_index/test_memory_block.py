@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from typing import Any
 
 import pytest
@@ -22,10 +23,10 @@ from pydantic import ValidationError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from llama_index_recallm import RecallMMemoryBlock
-from llama_index_recallm._messages import said_in
+from llama_index_recallm._messages import said_in, text_of
 from llama_index_recallm._queue import aligned
 from recallm import ClosedError, InvalidInputError, RecallConfig, RecallM
-from recallm.adapting import NAMES
+from recallm.adapting import CLOSING, NAMES, as_data
 from recallm.testing import DictStore
 from tests.langchain.written import passages, said
 from tests.llama_index.memories import (
@@ -697,3 +698,19 @@ def test_alignment(
 ) -> None:
     keys = [None if key == "." else key for key in known]
     assert aligned(keys, list(shown), resumed=resumed, leaving=leaving) == places
+
+
+def test_recalled_text_is_found_in_little_time() -> None:
+    """However often its delimiters stand in a message: it takes some milliseconds."""
+    opening = as_data("\0").partition("\0")[0]
+    hostile = "<memory>" + (opening + CLOSING) * 5000 + "x"
+    start = time.monotonic()
+    assert text_of(user(hostile)) == "<memory>x"
+    assert time.monotonic() - start < 10
+    block = as_data("In chronological order:\nAnn ran.")
+    wrapped = f"<memory>\n<recallm>\n{block}\n</recallm>\n<facts>\nA fact.\n</facts>\n</memory>"
+    assert text_of(user(f"{wrapped}\nHello.")) == "Hello."
+    assert text_of(user(f"Before. {block} After.")) == "Before.  After."
+    assert text_of(user(f"<memory> is a tag. {block}Well.")) == "<memory> is a tag. Well."
+    assert text_of(user(f"{wrapped}One. {wrapped}Two.")) == "One. Two."
+    assert opening.strip() in text_of(user(opening + "without an end"))

@@ -227,3 +227,12 @@ def test_a_closed_store_reads_nothing(driver: Driver, namespace: str) -> None:
     store.close()
     with pytest.raises(ClosedError):
         store.cypher(namespace, "RETURN 1 AS x")
+
+
+def test_what_a_server_cannot_stop_is_refused(store: Neo4jStore, namespace: str) -> None:
+    """A regular expression goes on after its time is over."""
+    with pytest.raises(InvalidInputError, match="=~ is not allowed"):
+        store.cypher(namespace, "RETURN 'aaaa' =~ '(.*a){12}c'", {})
+    with pytest.raises(InvalidInputError, match=r"10,000 rows; add a LIMIT"):
+        store.cypher(namespace, "UNWIND range(1, 10001) AS n RETURN n", {})
+    assert len(store.cypher(namespace, "UNWIND range(1, 10000) AS n RETURN n", {})) == 10_000

@@ -9,7 +9,7 @@ from typing import Any, LiteralString, TypeVar
 from urllib.parse import urlsplit
 
 import neo4j
-from neo4j import Driver, GraphDatabase, ManagedTransaction, Session
+from neo4j import Driver, GraphDatabase, ManagedTransaction, Session, Transaction
 from neo4j.exceptions import (
     AuthError,
     ConfigurationError,
@@ -39,7 +39,7 @@ __all__ = ["Connection", "Row", "Tx", "already_exists", "chunks", "rows"]
 Result = TypeVar("Result")
 Item = TypeVar("Item")
 Row = Mapping[str, Any]
-Tx = ManagedTransaction
+Tx = ManagedTransaction | Transaction
 
 # Version 5 of the driver has no class of its own for a pool without a free connection.
 _PoolError: type[Exception] = getattr(neo4j.exceptions, "ConnectionPoolError", ServiceUnavailable)
@@ -123,11 +123,11 @@ class Connection:
         with self.errors(), self._session() as session:
             return session.execute_read(work)
 
-    def read_only(self, work: Callable[[ManagedTransaction], Result], *, timeout: float) -> Result:
-        """Run ``work`` where the server refuses every write, for so many seconds at most."""
-        limited = neo4j.unit_of_work(timeout=timeout)(work)
+    def read_only(self, work: Callable[[Transaction], Result], *, timeout: float) -> Result:
+        """Run ``work`` once, where the server refuses every write, for so many seconds at most."""
         with self.errors(), self._session(default_access_mode=neo4j.READ_ACCESS) as session:
-            return session.execute_read(limited)
+            with session.begin_transaction(timeout=timeout) as tx:
+                return work(tx)
 
     def write(self, work: Callable[[ManagedTransaction], Result]) -> Result:
         """Run ``work`` in a write transaction, again after transient errors: all or nothing."""

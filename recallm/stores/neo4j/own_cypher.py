@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from itertools import islice
 from typing import Any, Final, LiteralString
 
-from neo4j import ManagedTransaction, ResultSummary
+from neo4j import ResultSummary, Transaction
 from neo4j.exceptions import ClientError, DatabaseError
 from neo4j.graph import Node, Path, Relationship
 from neo4j.spatial import Point
@@ -36,6 +37,7 @@ _REFUSED: Final = {
     "Transaction": "CALL { … } IN TRANSACTIONS",
 }
 """What the names of operators begin with that do more than read the graph."""
+_MOST_ROWS = 10_000
 _TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOut"
 _NOT_THE_QUERY = ("Neo.ClientError.Security", "Neo.ClientError.Database")
 _NEEDS_ITS_OWN = "Neo.DatabaseError.Transaction.TransactionStartFailed"
@@ -95,7 +97,14 @@ def run_own_cypher(
     # for: whatever it says, the server lets it read only.
     text: LiteralString = query  # pyright: ignore[reportAssignmentType]
 
-    def work(tx: ManagedTransaction) -> list[dict[str, Any]]:
+    if "=~" in query:
+        raise InvalidInputError(
+            "=~ is not allowed here: the server cannot stop a regular expression that takes long; "
+            "use CONTAINS or STARTS WITH",
+            argument="query",
+        )
+
+    def work(tx: Transaction) -> list[dict[str, Any]]:
         opened = rows(tx, OPEN, {"key": key_of(namespace), "now": _NEVER})[0]
         given = {**parameters, _NAMESPACE: opened["rows"]}
         try:
@@ -103,10 +112,15 @@ def run_own_cypher(
             _check(explained.query_type, explained.plan)
             found = tx.run(text, given)
             names = found.keys()
-            return [
+            given_back = [
                 {name: _plain(value) for name, value in zip(names, row.values(), strict=True)}
-                for row in found
+                for row in islice(found, _MOST_ROWS + 1)
             ]
+            if len(given_back) > _MOST_ROWS:
+                raise InvalidInputError(
+                    f"the query gives more than {_MOST_ROWS:,} rows; add a LIMIT", argument="query"
+                )
+            return given_back
         except (ClientError, DatabaseError) as error:
             refusal = _refusal(error, timeout)
             if refusal is None:
@@ -116,9 +130,7 @@ def run_own_cypher(
     return connection.read_only(work, timeout=timeout)
 
 
-def _explained(
-    tx: ManagedTransaction, text: LiteralString, parameters: dict[str, Any]
-) -> ResultSummary:
+def _explained(tx: Transaction, text: LiteralString, parameters: dict[str, Any]) -> ResultSummary:
     try:
         return tx.run("EXPLAIN " + text, parameters).consume()
     except (TypeError, ValueError, OverflowError) as error:
