@@ -78,7 +78,8 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     before. Agents ask once more after the model's last answer, chat engines do not: ``flush`` at
     a session's end writes what is left. Without ``eager`` what overflows is written, and what is
     flushed. Where a user says in two turns on end the very same, the second is written a turn
-    later, for agents show the block a question twice. A message that comes as
+    later, for agents show the block a question twice; where another process goes on with a session,
+    a turn in the very words of an earlier one may pass for it. A message that comes as
     ``aget(input=ChatMessage(…))`` is not shown to blocks: what the user said before it is recalled
     for; give a ``str``.
 
