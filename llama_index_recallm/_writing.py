@@ -202,7 +202,7 @@ def _passages(memory: RecallM, ids: Iterable[str | None]) -> dict[str | None, st
     """Those of ``ids`` that are passages, by themselves."""
     wanted = {id for id in ids if id is not None}
     chunks = {it.id for it in memory.graph.entities(wanted) if is_chunk(it) and it.source}
-    return {id: id for id in wanted if id in chunks or memory.get(id) is not None}
+    return {id: id for id in (*chunks, *memory.get_many(wanted - chunks))}
 
 
 def _chunk_at(relation: Relation, known: dict[str, Entity]) -> str | None:

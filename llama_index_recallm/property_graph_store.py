@@ -514,9 +514,7 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
 
     def _texts(self, entities: Iterable[Entity]) -> dict[str, Passage]:
         """The passages of the chunks among these entities, by id."""
-        chunks = [entity.id for entity in entities if is_chunk(entity)]
-        found = {id: self._memory.get(id) for id in chunks}
-        return {id: passage for id, passage in found.items() if passage is not None}
+        return self._memory.get_many([entity.id for entity in entities if is_chunk(entity)])
 
 
 def _several(names: Iterable[str], argument: str) -> list[str]:

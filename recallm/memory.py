@@ -407,6 +407,16 @@ class RecallM:
         with self._reader() as reader:
             return reader.passage(wanted)
 
+    def get_many(self, ids: Collection[str]) -> dict[str, Passage]:
+        """The passages with these ids, by id, as they stood at one moment; without those that there
+        are not (any more)."""
+        if isinstance(ids, str):
+            raise InvalidInputError("ids must be a list of str", argument="ids")
+        wanted = dict.fromkeys(checks.string(id, "ids") for id in ids)
+        with self._reader() as reader:
+            found = {id: reader.passage(id) for id in wanted}
+        return {id: passage for id, passage in found.items() if passage is not None}
+
     def passages(
         self,
         *,

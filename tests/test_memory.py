@@ -339,6 +339,21 @@ class TestAsk:
             memory.ask("Who?", llm=lambda _: 3)  # type: ignore[arg-type,return-value]
 
 
+class TestGetMany:
+    def test_those_that_there_are(self, memory: RecallM) -> None:
+        memory.update("Ann ran.", id="a")
+        memory.update("Bo sat.", id="b")
+        found = memory.get_many(["b", "nothing", "a", "b"])
+        assert {id: passage.text for id, passage in found.items()} == {
+            "b": "Bo sat.",
+            "a": "Ann ran.",
+        }
+        assert memory.get_many([]) == {}
+        for wrong in ("a", [1]):
+            with pytest.raises(InvalidInputError):
+                memory.get_many(wrong)  # type: ignore[arg-type]
+
+
 class TestForget:
     def test_exactly_one_selection(self, memory: RecallM) -> None:
         for arguments in ({}, {"id": "a", "source": "b"}, {"everything": False}):
