@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from llama_index.core.graph_stores.types import TRIPLET_SOURCE_KEY, PropertyGraphStore
 from llama_index.core.schema import ImageNode
@@ -87,7 +89,10 @@ class ProvenanceTests(PropertyGraphTests):
     ) -> None:
         """It stays, with what the other says of it, which may be an earlier value; what only the
         deleted one said is gone."""
-        said = {1: {"age": 30, "city": "Oslo"}, 2: {"age": 31, "job": "cook"}}
+        said: dict[int, dict[str, Any]] = {
+            1: {"age": 30, "city": "Oslo"},
+            2: {"age": 31, "job": "cook"},
+        }
         for n, own in said.items():
             store.upsert_llama_nodes([chunk(f"c{n}", f"text {n}", f"d{n}")])
             store.upsert_nodes([thing("Ann", "PERSON", **own, **{TRIPLET_SOURCE_KEY: f"c{n}"})])
@@ -107,7 +112,10 @@ class ProvenanceTests(PropertyGraphTests):
         self, store: PropertyGraphStore, gone: int
     ) -> None:
         """It stays likewise, with what the other says of it."""
-        said = {1: {"since": 1990, "page": 1}, 2: {"since": 2001, "file": "b.txt"}}
+        said: dict[int, dict[str, Any]] = {
+            1: {"since": 1990, "page": 1},
+            2: {"since": 2001, "file": "b.txt"},
+        }
         for n, own in said.items():
             store.upsert_llama_nodes([chunk(f"c{n}", f"text {n}", f"d{n}")])
             relation = related("Ann", "KNOWS", "Bo", **own, **{TRIPLET_SOURCE_KEY: f"c{n}"})
