@@ -19,12 +19,12 @@ Rules that every store keeps:
 * Order is fixed wherever a result has one, so that stores agree; ties are broken by name or key.
   Strings are ordered by code point.
 * **Properties.** Type, concept, label and kind of an entity are those of its latest upsert that
-  does not merely mention it. Each evidence (an entity or triplet at a t and a position) keeps the
-  properties that it was told with; told again there, they are merged into its own. A mere mention
-  of an entity that is there brings none. The entity's (triplet's) properties are those of its
-  evidence merged in the order of (t, position), whenever each was told: key by key, a later value
-  as a whole in place of an earlier one, None being a value like any other. What is forgotten takes
-  its properties along; a horizon does not take them apart.
+  does not merely mention it, also when that is forgotten. Each evidence (of an entity or triplet,
+  at a t and a position) keeps the properties that it was told with; told again there, they are
+  merged into its own. A mere mention of an entity that is there brings none. The entity's
+  (triplet's) properties are those of its evidence merged in the order of (t, position), whenever
+  each was told: key by key, a later value as a whole in place of an earlier one, None being a value
+  like any other. What is forgotten takes its properties along; a horizon does not take them apart.
 * **Concepts.** An entity touches the concept that it stands on now, at each t of its evidence.
   Label and kind of a concept that only entities touch are those of the one with the earliest
   visible evidence (then by id). ``merges`` counts the updates that touched it after its summary
