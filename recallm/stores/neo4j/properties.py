@@ -83,11 +83,13 @@ def merge_again(
     for entity_keys in chunks(entities):
         of_entities = told_of_entities(tx, namespace, entity_keys)
         merged = [[key, _merged_out({}, places)] for key, places in of_entities.items()]
-        rows(tx, cypher.MERGED_ENTITIES, {"namespace": namespace, "rows": merged})
+        if merged:
+            rows(tx, cypher.MERGED_ENTITIES, {"namespace": namespace, "rows": merged})
     for triplet_keys in chunks(triplets):
         of_triplets = told_of_triplets(tx, namespace, triplet_keys)
         merged = [[list(key), _merged_out({}, places)] for key, places in of_triplets.items()]
-        rows(tx, cypher.MERGED_TRIPLETS, {"namespace": namespace, "rows": merged})
+        if merged:
+            rows(tx, cypher.MERGED_TRIPLETS, {"namespace": namespace, "rows": merged})
 
 
 def _places_in(places: list[list[Any]]) -> _Places:
