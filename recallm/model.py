@@ -174,7 +174,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityUpsert:
-    """An entity to create or to merge by its exact ``id``; properties are merged key by key.
+    """An entity to create or to merge by its exact ``id``; ``properties`` are those of the evidence
+    at its t and ``position``, and go with it.
 
     A ``concept`` whose name is empty is none: the entity stands on no concept, the rest of it is
     the entity's label and kind. ``vectors``: model → half-precision, little-endian vector; each
@@ -193,7 +194,8 @@ class EntityUpsert:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripletUpsert:
-    """⟨subject, predicate, object⟩ between exact entity ids; one more evidence of it."""
+    """⟨subject, predicate, object⟩ between exact entity ids; one more evidence of it, which keeps
+    its ``properties``."""
 
     subject: str
     predicate: str

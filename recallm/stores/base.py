@@ -19,9 +19,12 @@ Rules that every store keeps:
 * Order is fixed wherever a result has one, so that stores agree; ties are broken by name or key.
   Strings are ordered by code point.
 * **Properties.** Type, concept, label and kind of an entity are those of its latest upsert that
-  does not merely mention it;
-  properties of entities and triplets are merged key by key, each value as a whole, None being a
-  value like any other. They are kept as merged: no horizon and no ``forget`` takes them apart.
+  does not merely mention it, also when that is forgotten. Each evidence (of an entity or triplet,
+  at a t and a position) keeps the properties that it was told with; told again there, they are
+  merged into its own. A mere mention of an entity that is there brings none. The entity's
+  (triplet's) properties are those of its evidence merged in the order of (t, position), whenever
+  each was told: key by key, a later value as a whole in place of an earlier one, None being a value
+  like any other. What is forgotten takes its properties along; a horizon does not take them apart.
 * **Concepts.** An entity touches the concept that it stands on now, at each t of its evidence.
   Label and kind of a concept that only entities touch are those of the one with the earliest
   visible evidence (then by id). ``merges`` counts the updates that touched it after its summary
@@ -231,8 +234,8 @@ class GraphReader(Protocol):
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
         """Everything in the namespace, whatever the horizon hides: each update in order of t with
         its ``t_index`` (an update of which nothing is left is passed over), then every summary,
-        by t_index and concept. ``restore`` of it gives an equal namespace. An entity's properties
-        and vectors, and a triplet's properties, stand at its latest evidence (by t, then position),
+        by t_index and concept. ``restore`` of it gives an equal namespace. Each evidence has its
+        own properties. An entity's vectors stand at its latest evidence (by t, then position),
         empty elsewhere; type and concept of an entity are at each what they are now. The id of a
         graph-only update is "". Within an update: statements by position, neighbours by (a, b,
         earlier, later), entities by (id, position), triplets by (subject, predicate, object,

@@ -45,11 +45,10 @@ TripletKey = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityState:
-    """An entity as last merged; its evidence stands in the updates."""
+    """An entity as last told; its evidence, with properties, stands in the updates."""
 
     type: str
     concept: ConceptMention
-    properties: Mapping[str, Any]
     vectors: Mapping[str, bytes]
 
 
@@ -60,7 +59,7 @@ class Namespace:
     counter: int = 0
     updates: list[PreparedUpdate] = field(default_factory=list)
     entities: dict[str, EntityState] = field(default_factory=dict)
-    triplets: dict[TripletKey, Mapping[str, Any]] = field(default_factory=dict)
+    triplets: set[TripletKey] = field(default_factory=set)
     summaries: dict[tuple[str, int], Summary] = field(default_factory=dict)
     vector_sizes: dict[str, int] = field(default_factory=dict)
 
@@ -70,7 +69,7 @@ class Namespace:
             counter=self.counter,
             updates=list(self.updates),
             entities=dict(self.entities),
-            triplets=dict(self.triplets),
+            triplets=set(self.triplets),
             summaries=dict(self.summaries),
             vector_sizes=dict(self.vector_sizes),
         )
@@ -79,36 +78,48 @@ class Namespace:
         """Whether the counter is all there is."""
         return not (self.updates or self.entities or self.triplets or self.summaries)
 
+    def entity_properties(self) -> dict[str, dict[str, Any]]:
+        """The properties of each entity: those of its evidence, in its order."""
+        merged: dict[str, dict[str, Any]] = {}
+        for update in self.updates:
+            for told in sorted(update.entities, key=lambda e: e.position):
+                merged.setdefault(told.id, {}).update(told.properties)
+        return merged
+
+    def triplet_properties(self) -> dict[TripletKey, dict[str, Any]]:
+        """The properties of each triplet, likewise."""
+        merged: dict[TripletKey, dict[str, Any]] = {}
+        for update in self.updates:
+            for told in sorted(update.triplets, key=lambda t: t.position):
+                merged.setdefault(ends_of(told), {}).update(told.properties)
+        return merged
+
     def records(self) -> Iterator[PreparedUpdate | Summary]:
         """What ``GraphReader.dump`` gives."""
-        latest_entity: dict[str, tuple[int, int]] = {}
-        latest_triplet: dict[TripletKey, tuple[int, int]] = {}
+        latest: dict[str, tuple[int, int]] = {}
         for update in self.updates:
             for e in update.entities:
                 place = (t_of(update), e.position)
-                latest_entity[e.id] = max(place, latest_entity.get(e.id, place))
-            for t in update.triplets:
-                place = (t_of(update), t.position)
-                latest_triplet[ends_of(t)] = max(place, latest_triplet.get(ends_of(t), place))
+                latest[e.id] = max(place, latest.get(e.id, place))
         for update in self.updates:
             t_index = t_of(update)
             entities: dict[tuple[str, int], EntityUpsert] = {}
             for e in update.entities:
                 state = self.entities[e.id]
-                at_latest = latest_entity[e.id] == (t_index, e.position)
+                at_latest = latest[e.id] == (t_index, e.position)
+                before = entities.get((e.id, e.position))
                 entities[e.id, e.position] = EntityUpsert(
                     id=e.id,
                     type=state.type,
                     concept=state.concept,
-                    properties=state.properties if at_latest else empty_mapping(),
+                    properties={**(before.properties if before else {}), **e.properties},
                     vectors=state.vectors if at_latest else empty_mapping(),
                     position=e.position,
                 )
             triplets: dict[tuple[TripletKey, int], TripletUpsert] = {}
             for t in update.triplets:
-                at_latest = latest_triplet[ends_of(t)] == (t_index, t.position)
-                properties = self.triplets[ends_of(t)] if at_latest else empty_mapping()
-                triplets[ends_of(t), t.position] = replace(t, properties=properties)
+                told = triplets.get((ends_of(t), t.position), t).properties
+                triplets[ends_of(t), t.position] = replace(t, properties={**told, **t.properties})
             yield replace(
                 update,
                 statements=tuple(sorted(update.statements, key=lambda s: s.position)),

@@ -203,6 +203,7 @@ class DictReader:
     ) -> list[Entity]:
         """See ``GraphReader.entities``."""
         found: list[Entity] = []
+        properties = self._all.entity_properties()
         for id, state in sorted(self._all.entities.items()):
             shown = self._entity_evidence(id)
             touched = {t_of(update) for update in shown}
@@ -219,7 +220,7 @@ class DictReader:
                         type=state.type,
                         label=state.concept.label,
                         concept=state.concept.name,
-                        properties=state.properties,
+                        properties=properties[id],
                         t_index=max(touched),
                         updates=len(touched),
                         source=_source(shown),
@@ -238,7 +239,8 @@ class DictReader:
     ) -> list[Triplet]:
         """See ``GraphReader.triplets``."""
         found: list[Triplet] = []
-        for key, properties in sorted(self._all.triplets.items(), key=lambda item: item[0]):
+        properties = self._all.triplet_properties()
+        for key in sorted(self._all.triplets):
             subject, predicate, object = key
             shown = [u for u in self._updates if any(ends_of(t) == key for t in u.triplets)]
             if (
@@ -256,7 +258,7 @@ class DictReader:
                         subject=subject,
                         predicate=predicate,
                         object=object,
-                        properties=properties,
+                        properties=properties[key],
                         strength=len(shown),
                         t_index=max(map(t_of, shown)),
                         source=_source(shown),

@@ -25,11 +25,13 @@ from recallm.errors import (
 )
 from recallm.model import (
     ContextVersion,
+    EntityUpsert,
     Forgotten,
     Horizon,
     PreparedUpdate,
     Selection,
     Summary,
+    empty_mapping,
 )
 from recallm.stores.base import Applied
 from recallm.stores.redaction import redact
@@ -100,7 +102,7 @@ class DictStore:
             for id in entities:
                 draft.entities.pop(id, None)
             for key in triplets:
-                draft.triplets.pop(key, None)
+                draft.triplets.discard(key)
             _drop_what_nothing_shows(draft)
             return _difference(before, draft)
 
@@ -175,7 +177,7 @@ def _apply(draft: Namespace, update: PreparedUpdate, index: int) -> Applied:
 
 def _join(draft: Namespace, update: PreparedUpdate, stored: PreparedUpdate) -> Applied:
     """Write entities and triplets as if they had come with ``stored``."""
-    _merge(draft, update)
+    update = _merge(draft, update)
     draft.updates[draft.updates.index(stored)] = replace(
         stored,
         entities=(*stored.entities, *update.entities),
@@ -197,7 +199,7 @@ def _check_sizes(draft: Namespace, update: PreparedUpdate) -> None:
 
 
 def _write_update(draft: Namespace, update: PreparedUpdate) -> None:
-    _merge(draft, update)
+    update = _merge(draft, update)
     update = replace(update, metadata=_own(update.metadata), replaces=False)
     if update.text is None:
         update = PreparedUpdate(
@@ -211,22 +213,27 @@ def _write_update(draft: Namespace, update: PreparedUpdate) -> None:
         draft.updates.append(update)
 
 
-def _merge(draft: Namespace, update: PreparedUpdate) -> None:
-    """Merge entities and triplets into those that there are."""
+def _merge(draft: Namespace, update: PreparedUpdate) -> PreparedUpdate:
+    """Merge entities and triplets into those that there are; the update with the properties that
+    its evidence keeps."""
+    entities: list[EntityUpsert] = []
     for upsert in update.entities:
         known = draft.entities.get(upsert.id)
         if known is not None and upsert.mentioned:
+            entities.append(replace(upsert, properties=empty_mapping()))
             continue
-        merged = {**(known.properties if known else {}), **_own(upsert.properties)}
         draft.entities[upsert.id] = EntityState(
             type=upsert.type,
             concept=upsert.concept,
-            properties=merged,
             vectors={**(known.vectors if known else {}), **upsert.vectors},
         )
-    for triplet in update.triplets:
-        key = (triplet.subject, triplet.predicate, triplet.object)
-        draft.triplets[key] = {**draft.triplets.get(key, {}), **_own(triplet.properties)}
+        entities.append(replace(upsert, properties=_own(upsert.properties)))
+    draft.triplets |= set(map(ends_of, update.triplets))
+    return replace(
+        update,
+        entities=tuple(entities),
+        triplets=tuple(replace(t, properties=_own(t.properties)) for t in update.triplets),
+    )
 
 
 def _check_known(draft: Namespace, *ids: str) -> None:
@@ -349,7 +356,7 @@ def _drop_what_nothing_shows(draft: Namespace) -> None:
     for key in list(draft.triplets):
         known = key[0] in draft.entities and key[2] in draft.entities
         if not known or key not in evident:
-            del draft.triplets[key]
+            draft.triplets.remove(key)
     draft.updates = [
         replace(
             update,

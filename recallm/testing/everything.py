@@ -68,6 +68,9 @@ def everything(reader: GraphReader, also: Vocabulary | None = None) -> dict[str,
     values += [statement.metadata for statement in statements]
     values += [entity.properties for entity in entities]
     values += [triplet.properties for triplet in triplets]
+    updates = [record for record in dump if isinstance(record, PreparedUpdate)]
+    told = [entity.properties for update in updates for entity in update.entities]
+    told += [triplet.properties for update in updates for triplet in update.triplets]
     return {
         "t_index": reader.t_index,
         "passages": passages,
@@ -96,4 +99,5 @@ def everything(reader: GraphReader, also: Vocabulary | None = None) -> dict[str,
         "versions": {name: reader.context_version(name) for name in names},
         "stats": reader.stats(),
         "dump": dump,
+        "dumped json": [json_text(dict(value)) for value in told],
     }

@@ -23,9 +23,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from recallm.errors import RecallMError
 from recallm.model import (
+    EntityUpsert,
     Horizon,
     PreparedUpdate,
     Summary,
+    TripletUpsert,
     statement_key,
 )
 from recallm.stores.base import Applied, GraphStore
@@ -282,6 +284,10 @@ def _by_pair(relations: list[Any]) -> dict[tuple[str, str], Any]:
     return {(relation.a, relation.b): relation for relation in relations}
 
 
+def _position(upsert: EntityUpsert | TripletUpsert) -> int:
+    return upsert.position
+
+
 def _check_totals(found: dict[str, Any]) -> None:
     """Totals equal what the dumped rows beneath them say, without the oracle's word for it."""
     updates = [record for record in found["dump"] if not isinstance(record, Summary)]
@@ -293,6 +299,15 @@ def _check_totals(found: dict[str, Any]) -> None:
         for statement in update.statements:
             for concept in statement.concepts:
                 mentioned[concept.name].add(statement_key(update.t_index, statement.position))
+    told: dict[object, dict[str, Any]] = defaultdict(dict)
+    for update in updates:
+        for entity in sorted(update.entities, key=_position):
+            told[entity.id].update(entity.properties)
+        for triplet in sorted(update.triplets, key=_position):
+            told[triplet.subject, triplet.predicate, triplet.object].update(triplet.properties)
+    kept = {entity.id: entity.properties for entity in found["entities"]}
+    kept |= {(t.subject, t.predicate, t.object): t.properties for t in found["triplets"]}
+    assert kept == told
     assert {pair: (r.strength, r.t_index) for pair, r in _by_pair(found["relations"]).items()} == {
         pair: (len(ts), max(ts)) for pair, ts in shown.items()
     }

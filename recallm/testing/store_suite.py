@@ -24,6 +24,7 @@ from recallm.testing.suite.horizons import HorizonTests
 from recallm.testing.suite.items import ItemTests
 from recallm.testing.suite.joining import JoiningTests
 from recallm.testing.suite.keeping import KeepingTests
+from recallm.testing.suite.properties import PropertyTests
 from recallm.testing.suite.reading import ReadingTests
 from recallm.testing.suite.replacing import ReplacingTests
 from recallm.testing.suite.revising import RevisingTests
@@ -43,6 +44,7 @@ class StoreSuite(
     ItemTests,
     EntityTests,
     JoiningTests,
+    PropertyTests,
     ReplacingTests,
     VectorTests,
     RevisingTests,

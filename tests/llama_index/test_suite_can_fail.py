@@ -45,6 +45,7 @@ FAILS = {
     "what a chunk brought stays without it, or goes although another chunk says it": """
         test_a_chunk_takes_what_it_alone_brought test_what_another_chunk_says_stays
         test_an_entity_that_another_chunk_brought_too test_an_entity_that_another_chunk_mentions
+        test_a_relation_that_another_chunk_brought_too
         test_an_entity_that_another_chunk_relates test_an_end_that_a_relation_made
         test_no_source_after_a_source test_what_has_no_source_stays test_two_chunks_at_once
         test_deleted_as_a_llama_node test_deleted_with_its_document test_many_chunks_of_one_call

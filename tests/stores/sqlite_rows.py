@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import defaultdict
 from typing import Any
 
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
+from recallm.testing.dict_namespace import json_text
 
 __all__ = ["check_rows"]
 
@@ -99,6 +101,7 @@ def check_rows(connection: sqlite3.Connection) -> None:
         assert sorted(connection.execute(kept)) == sorted(connection.execute(counted)), what
     _check_inverted(connection)
     _check_pairs(connection)
+    _check_properties(connection)
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
@@ -122,6 +125,21 @@ def _check_inverted(connection: sqlite3.Connection) -> None:
             "SELECT m.ns, m.at, c.name FROM mention m JOIN concept c ON c.id = m.concept"
         )
     )
+
+
+def _check_properties(connection: sqlite3.Connection) -> None:
+    """Those of an entity or triplet are those of its evidence, in its order."""
+    for kind in ("entity", "triplet"):
+        merged: dict[int, dict[str, Any]] = defaultdict(dict)
+        for number, properties in connection.execute(
+            f"SELECT {kind}, properties FROM {kind}_evidence WHERE properties IS NOT NULL"
+            f" ORDER BY ns, {kind}, at"
+        ):
+            own = json.loads(properties)
+            assert own, "evidence without properties has none, not empty ones"
+            merged[number].update(own)
+        for number, properties in connection.execute(f"SELECT number, properties FROM {kind}"):
+            assert json_text(json.loads(properties)) == json_text(merged[number]), kind
 
 
 def _check_pairs(connection: sqlite3.Connection) -> None:

@@ -28,9 +28,11 @@ from recallm.stores.cypher import dumping as dumping_cypher
 from recallm.stores.cypher import forgetting as forgetting_cypher
 from recallm.stores.cypher import generations as generations_cypher
 from recallm.stores.cypher import graph as graph_cypher
+from recallm.stores.cypher import properties as properties_cypher
 from recallm.stores.cypher import reading as reading_cypher
+from recallm.stores.cypher import schema as schema_cypher
 from recallm.stores.cypher import writing as writing_cypher
-from recallm.stores.neo4j import Neo4jStore, dumping, forgetting, writing
+from recallm.stores.neo4j import Neo4jStore, dumping, forgetting, generations, properties, writing
 from recallm.stores.neo4j import store as store_module
 from recallm.stores.neo4j.connection import Tx, rows
 from recallm.testing.everything import everything
@@ -225,6 +227,75 @@ def test_a_failed_restore_leaves_no_rows(driver: Driver, store: Neo4jStore, name
     assert store.restore(namespace, 3, records) == 3
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (2, 1, 0)])
+def test_properties_of_an_archive_in_portions(
+    store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch, order: tuple[int, ...]
+) -> None:
+    """Whatever transaction wrote what an evidence was told with, all of it is merged by t."""
+    monkeypatch.setattr(generations, "_AT_ONCE", 1)
+    records = [
+        prepared(
+            f"{t}",
+            "[Eve]",
+            t_index=t,
+            entities=(entity("e", "Eve", properties=own),),
+            triplets=(triplet("e", "is", "e", properties=own),),
+        )
+        for t, own in [(1, {"k": 1, "l": 1, "m": 1}), (2, {"k": 2, "l": 2}), (3, {"k": 3})]
+    ]
+    store.restore(namespace, 3, [records[place] for place in order])
+    assert _properties(store, namespace) == [{"k": 3, "l": 2, "m": 1}] * 2
+    store.forget(namespace, Selection(kind="id", value="2"))
+    assert _properties(store, namespace) == [{"k": 3, "l": 1, "m": 1}] * 2
+
+
+def test_evidence_is_read_where_it_must_be(
+    store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often an entity was told of, one more that comes last costs what the first did; so
+    does what tells nothing, or loses nothing."""
+    queries: list[str] = []
+
+    def counted(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> object:
+        queries.append(query)
+        return rows(tx, query, parameters)
+
+    def told(id: str, **own: int) -> PreparedUpdate:
+        return PreparedUpdate(
+            id=id,
+            text=None,
+            entities=(entity("e", "Eve", properties=own),),
+            triplets=(triplet("e", "is", "e", properties=own),),
+        )
+
+    monkeypatch.setattr(properties, "rows", counted)
+    store.apply(namespace, [prepared("1", "[Ann]"), prepared("2", "[Bo]"), told("1", k=1)])
+    store.apply(namespace, [told("2", k=2), told("1"), prepared("3", "[Cy]"), told("3")])
+    store.apply(namespace, [told("", k=3, l=3)])
+    mention = replace(told("1", k=9), triplets=())
+    ann = replace(mention.entities[0], mentioned=True)
+    store.apply(namespace, [replace(mention, entities=(ann,))])
+    store.forget(namespace, Selection(kind="id", value="3"))
+    assert queries == []
+    assert _properties(store, namespace) == [{"k": 3, "l": 3}] * 2
+    store.apply(namespace, [told("1", k=0, m=0)])
+    assert queries == [properties_cypher.TOLD_OF_ENTITIES, properties_cypher.TOLD_OF_TRIPLETS]
+    assert _properties(store, namespace) == [{"k": 3, "l": 3, "m": 0}] * 2
+    queries.clear()
+    store.forget(namespace, Selection(kind="id", value="2"))
+    assert len(queries) == 4
+    assert _properties(store, namespace) == [{"k": 3, "l": 3, "m": 0}] * 2
+    store.forget(namespace, Selection(kind="id", value="1"))
+    assert _properties(store, namespace) == [{"k": 3, "l": 3}] * 2
+
+
+def _properties(store: Neo4jStore, namespace: str) -> list[Mapping[str, Any]]:
+    """Those of all entities, then those of all triplets."""
+    with store.reader(namespace, Horizon()) as reader:
+        of_entities = [it.properties for it in reader.entities()]
+        return of_entities + [it.properties for it in reader.triplets()]
+
+
 def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore) -> None:
     """No tenant waits for the rows of others: the whole of a label is read to list the namespaces
     alone."""
@@ -238,6 +309,7 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore) -> No
             forgetting_cypher,
             dumping_cypher,
             generations_cypher,
+            properties_cypher,
         )
         for name in module.__all__
         if not name.startswith("LINKED")
@@ -245,6 +317,8 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore) -> No
     queries["linked"] = (
         graph_cypher.LINKED_START + graph_cypher.LINKED_HOP + graph_cypher.LINKED_END
     )
+    for name in ("NAME_CONCEPTS", "TELL_ENTITIES", "TELL_TRIPLETS"):
+        queries[name] = getattr(schema_cypher, name)
     for name, query in queries.items():
         several = query.values() if isinstance(query, dict) else query
         for text in [query] if isinstance(query, str) else several:

@@ -25,7 +25,7 @@ from recallm.errors import (
     StoreCredentialsError,
     StoreUnavailableError,
 )
-from recallm.model import Filter, Horizon, PreparedUpdate, Relation, statement_key
+from recallm.model import Filter, Horizon, PreparedUpdate, Relation, Selection, statement_key
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.neo4j import Neo4jStore, upgrading
 from recallm.testing.marked_text import entity, prepared, triplet, vector
@@ -159,7 +159,8 @@ def test_a_database_of_version_2(
     neo4j_server: RunningServer, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Brought up by whoever opens it, several at once too: entities say on which concept they
-    stand, and the first vector under a model is the size of those to come."""
+    stand, the first vector under a model is the size of those to come, and what was told of an
+    entity or a triplet stands at its latest evidence."""
     server = neo4j_server.started_by_the_tests()
     monkeypatch.setattr(upgrading, "_AT_ONCE", 2)
     updates = [
@@ -169,6 +170,23 @@ def test_a_database_of_version_2(
             text=None,
             entities=tuple(entity(f"e{n}", f"Eve {n % 2}", f"eve {n % 2}") for n in range(5)),
             triplets=(triplet("e0", "met", "e4"),),
+        ),
+        PreparedUpdate(
+            id="1",
+            text=None,
+            entities=tuple(entity(f"e{n}", f"Eve {n % 2}", f"eve {n % 2}") for n in range(5)),
+            triplets=(triplet("e0", "met", "e4"),),
+        ),
+        prepared(
+            "2",
+            "[Ann] sat",
+            entities=tuple(
+                entity(f"e{n}", f"Eve {n % 2}", f"eve {n % 2}", properties={"n": n})
+                for n in range(1, 5)
+            ),
+            triplets=tuple(
+                triplet(f"e{n % 2}", "met", f"e{n}", properties={"n": n}) for n in range(5)
+            ),
         ),
     ]
     with GraphDatabase.driver(server.uri, auth=server.auth) as driver:
@@ -185,15 +203,24 @@ def test_a_database_of_version_2(
             moment = time.time() + 4
             for job in [pool.submit(_open_at, server.uri, server.auth, moment) for _ in range(3)]:
                 job.result()
-        driver.execute_query("MATCH (n:RecallMSchema) SET n.version = 2")
+        for query in (*_AS_VERSION_2, "MATCH (n:RecallMSchema) SET n.version = 2"):
+            driver.execute_query(query)
         with closing(Neo4jStore(driver)) as store:
             assert seen(store, namespace) == before
             with store.reader(namespace, Horizon()) as reader:
                 assert [reader.vector_size(model) for model in "mno"] == [4, 2, None]
                 assert [e.concept for e in reader.entities()] == [f"eve {n % 2}" for n in range(5)]
+                kept = [it.properties.get("n") for it in reader.entities()]
+                assert kept == [None, 1, 2, 3, 4]
+                kept = [it.properties["n"] for it in reader.triplets()]
+                assert kept == [0, 2, 4, 1, 3]
+            store.forget(namespace, Selection(kind="id", value="2"))
+            with store.reader(namespace, Horizon()) as reader:
+                assert [it.properties for it in reader.entities()] == [{}] * 5
+                assert [it.properties for it in reader.triplets()] == [{}]
             with pytest.raises(DimensionError):
-                store.apply(namespace, [prepared("2", "[Bo]", vectors=(vector(0, b"no"),))])
-            store.apply(namespace, [prepared("2", "[Bo]", vectors=(vector(0, b"also"),))])
+                store.apply(namespace, [prepared("3", "[Bo]", vectors=(vector(0, b"no"),))])
+            store.apply(namespace, [prepared("3", "[Bo]", vectors=(vector(0, b"also"),))])
         versions, _, _ = driver.execute_query("MATCH (n:RecallMSchema) RETURN n.version AS v")
         assert [row["v"] for row in versions] == [SCHEMA_VERSION]
 
@@ -204,6 +231,8 @@ _AS_VERSION_2: tuple[LiteralString, ...] = (
     "MATCH (v:RecallMEntityVector) DETACH DELETE v",
     "MATCH (z:RecallMVectorSize) DELETE z",
     "MATCH (e:RecallMEntity) REMOVE e.concept",
+    "MATCH (x:RecallMEntity|RecallMTriplet) REMOVE x.told_at",
+    "MATCH ()-[shown:SHOWN]->() REMOVE shown.properties",
 )
 
 

@@ -58,6 +58,17 @@ def fill(path: Path, updates: int = 3) -> None:
         store.apply("n", [prepared(str(i), f"[Ann] met [Bo] {i}") for i in range(updates)])
 
 
+def turn_back(connection: sqlite3.Connection, version: int) -> None:
+    """Make the tables those of an earlier version."""
+    if version == 1:
+        connection.execute("DROP INDEX passage_item")
+    connection.execute("DROP TABLE entity_vector")
+    connection.execute("DROP TABLE vector_size")
+    connection.execute("ALTER TABLE entity_evidence DROP COLUMN properties")
+    connection.execute("ALTER TABLE triplet_evidence DROP COLUMN properties")
+    connection.execute(f"PRAGMA user_version = {version}")
+
+
 class TestOpening:
     def test_a_file_keeps_what_it_was_told(self, path: Path) -> None:
         fill(path)
@@ -121,10 +132,7 @@ class TestOpening:
                 ],
             )
         with closing(sqlite3.connect(path)) as older:
-            older.execute("DROP INDEX passage_item")
-            older.execute("DROP TABLE entity_vector")
-            older.execute("DROP TABLE vector_size")
-            older.execute("PRAGMA user_version = 1")
+            turn_back(older, 1)
             older.executemany(
                 "UPDATE passage SET path = ? WHERE id = ?",
                 [("\x1e" + '["a", "b\\u001f"]', "1"), ("a\x1fc", "2")],
@@ -157,9 +165,7 @@ class TestOpening:
             with store.reader("n", Horizon()) as reader:
                 before = list(reader.dump())
         with closing(sqlite3.connect(path)) as older:
-            older.execute("DROP TABLE entity_vector")
-            older.execute("DROP TABLE vector_size")
-            older.execute("PRAGMA user_version = 2")
+            turn_back(older, 2)
             older.commit()
         for _ in range(2):
             with closing(SQLiteStore(path)) as store:
@@ -180,6 +186,56 @@ class TestOpening:
         with closing(sqlite3.connect(path)) as newer:
             assert newer.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
             check_rows(newer)
+
+    @pytest.mark.parametrize("version", [1, 2])
+    def test_properties_that_an_earlier_version_kept_as_merged(
+        self, path: Path, version: int
+    ) -> None:
+        """They stand at the latest evidence, and go with it."""
+        told = {
+            "1": {"k": 1, "l": [None]},
+            "2": {"k": 2, "é": "\x00"},
+            "3": {},
+        }
+        with closing(SQLiteStore(path)) as store:
+            for namespace in ("n", "other"):
+                store.apply(
+                    namespace,
+                    [
+                        prepared(
+                            id,
+                            "[Ann]",
+                            entities=(entity("a", "A", properties=own), entity("bare", "B")),
+                            triplets=(
+                                triplet("a", "is", "a", properties=own, position=0),
+                                triplet("a", "is", "bare"),
+                            ),
+                        )
+                        for id, own in told.items()
+                    ],
+                )
+        with closing(sqlite3.connect(path)) as older:
+            turn_back(older, version)
+            older.commit()
+        merged = {"k": 2, "l": [None], "é": "\x00"}
+        with closing(SQLiteStore(path)) as store:
+            for namespace in ("n", "other"):
+                with store.reader(namespace, Horizon()) as reader:
+                    assert [e.properties for e in reader.entities()] == [merged, {}]
+                    assert [t.properties for t in reader.triplets()] == [merged, {}]
+                    for record in reader.dump():
+                        assert isinstance(record, PreparedUpdate)
+                        own = merged if record.t_index == 3 else {}
+                        assert [e.properties for e in record.entities] == [own, {}]
+                        assert [t.properties for t in record.triplets] == [own, {}]
+        with closing(sqlite3.connect(path)) as newer:
+            assert newer.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+            check_rows(newer)
+        with closing(SQLiteStore(path)) as store:
+            store.forget("n", Selection(kind="id", value="3"))
+            with store.reader("n", Horizon()) as reader:
+                assert [e.properties for e in reader.entities()] == [{}, {}]
+                assert [t.properties for t in reader.triplets()] == [{}, {}]
 
     def test_the_file_is_damaged(self, path: Path) -> None:
         fill(path, 500)

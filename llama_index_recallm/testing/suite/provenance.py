@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from llama_index.core.graph_stores.types import TRIPLET_SOURCE_KEY, PropertyGraphStore
 from llama_index.core.schema import ImageNode
@@ -81,15 +83,56 @@ class ProvenanceTests(PropertyGraphTests):
             assert source_of(store, "Bo") == left
             assert relation_of(store, "KNOWS").properties[TRIPLET_SOURCE_KEY] == left
 
-    def test_an_entity_that_another_chunk_brought_too(self, store: PropertyGraphStore) -> None:
-        """It stays, with its properties."""
-        store.upsert_llama_nodes([chunk("c1", "one"), chunk("c2", "two")])
-        store.upsert_nodes([thing("Ann", "PERSON", age=30, **{TRIPLET_SOURCE_KEY: "c1"})])
-        store.upsert_nodes([thing("Ann", "PERSON", **{TRIPLET_SOURCE_KEY: "c2"})])
-        store.delete(ids=["c1"])
-        assert entity_of(store, "Ann").properties == {"age": 30, TRIPLET_SOURCE_KEY: "c2"}
-        store.delete(ids=["c2"])
+    @pytest.mark.parametrize("gone", [1, 2])
+    def test_an_entity_that_another_chunk_brought_too(
+        self, store: PropertyGraphStore, gone: int
+    ) -> None:
+        """It stays, with what the other says of it, which may be an earlier value; what only the
+        deleted one said is gone."""
+        said: dict[int, dict[str, Any]] = {
+            1: {"age": 30, "city": "Oslo"},
+            2: {"age": 31, "job": "cook"},
+        }
+        for n, own in said.items():
+            store.upsert_llama_nodes([chunk(f"c{n}", f"text {n}", f"d{n}")])
+            store.upsert_nodes([thing("Ann", "PERSON", **own, **{TRIPLET_SOURCE_KEY: f"c{n}"})])
+        assert entity_of(store, "Ann").properties == {
+            **said[1],
+            **said[2],
+            TRIPLET_SOURCE_KEY: "c2",
+        }
+        left = 3 - gone
+        store.delete_llama_nodes(ref_doc_ids=[f"d{gone}"])
+        assert entity_of(store, "Ann").properties == {**said[left], TRIPLET_SOURCE_KEY: f"c{left}"}
+        store.delete(ids=[f"c{left}"])
         assert store.get() == []
+
+    @pytest.mark.parametrize("gone", [1, 2])
+    def test_a_relation_that_another_chunk_brought_too(
+        self, store: PropertyGraphStore, gone: int
+    ) -> None:
+        """It stays likewise, with what the other says of it."""
+        said: dict[int, dict[str, Any]] = {
+            1: {"since": 1990, "page": 1},
+            2: {"since": 2001, "file": "b.txt"},
+        }
+        for n, own in said.items():
+            store.upsert_llama_nodes([chunk(f"c{n}", f"text {n}", f"d{n}")])
+            relation = related("Ann", "KNOWS", "Bo", **own, **{TRIPLET_SOURCE_KEY: f"c{n}"})
+            store.upsert_relations([relation])
+        assert relation_of(store, "KNOWS").properties == {
+            **said[1],
+            **said[2],
+            TRIPLET_SOURCE_KEY: "c2",
+        }
+        left = 3 - gone
+        store.delete_llama_nodes(ref_doc_ids=[f"d{gone}"])
+        assert relation_of(store, "KNOWS").properties == {
+            **said[left],
+            TRIPLET_SOURCE_KEY: f"c{left}",
+        }
+        store.delete(ids=[f"c{left}"])
+        assert is_empty(store)
 
     def test_an_entity_that_another_chunk_relates(self, store: PropertyGraphStore) -> None:
         """A chunk that says a relation of an entity is a source of the entity."""

@@ -16,7 +16,8 @@ The graph, one node or relationship a row; every key begins with the namespace:
 * ``(a)-[:RELATES]->(b)`` between concepts (a < b): totals over ``(a)-[:EVIDENCE]->(b)``, one for
   each update that shows the relation, with the positions of the statements that show it.
 * ``(:RecallMEntity)-[:STANDS_ON]->(concept)``, ``(:RecallMTriplet)-[:SUBJECT|OBJECT]->(entity)``;
-  ``(entity or triplet)-[:SHOWN]->(update)`` is their evidence, with a statement's key.
+  ``(entity or triplet)-[:SHOWN]->(update)`` is their evidence, with a statement's key and the
+  properties that it was told with (``recallm.stores.cypher.properties``).
 * ``(:RecallMSummary)-[:SUMMARISES]->(concept)``, ``(statement)-[:EMBEDDED]->(:RecallMVector)``,
   ``(:RecallMSession)``: the size of a session.
 

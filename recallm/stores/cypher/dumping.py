@@ -46,7 +46,7 @@ ENTITIES: Final[LiteralString] = """
 UNWIND $ts AS t
 MATCH (u:RecallMUpdate {namespace: $namespace, t: t})<-[shown:SHOWN]-(x:RecallMEntity)
 USING INDEX SEEK u:RecallMUpdate(namespace, t)
-RETURN t, shown.key AS key, x AS entity,
+RETURN t, shown.key AS key, shown.properties AS told, x AS entity,
     NOT EXISTS {
         MATCH (x)-[later:SHOWN]->()
         WHERE later.key > shown.key AND later.key < ($t + 1) * 1048576
@@ -64,13 +64,9 @@ TRIPLETS: Final[LiteralString] = """
 UNWIND $ts AS t
 MATCH (u:RecallMUpdate {namespace: $namespace, t: t})<-[shown:SHOWN]-(x:RecallMTriplet)
 USING INDEX SEEK u:RecallMUpdate(namespace, t)
-RETURN t, shown.key AS key, x.name AS predicate, x.properties AS properties,
+RETURN t, shown.key AS key, shown.properties AS told, x.name AS predicate,
     head(COLLECT { MATCH (x)-[:SUBJECT]->(e) RETURN e.id }) AS subject,
-    head(COLLECT { MATCH (x)-[:OBJECT]->(e) RETURN e.id }) AS object,
-    NOT EXISTS {
-        MATCH (x)-[later:SHOWN]->()
-        WHERE later.key > shown.key AND later.key < ($t + 1) * 1048576
-    } AS latest
+    head(COLLECT { MATCH (x)-[:OBJECT]->(e) RETURN e.id }) AS object
 """
 
 SUMMARIES: Final[LiteralString] = """

@@ -134,10 +134,13 @@ DROP_SHOWN: Final[LiteralString] = """
 UNWIND $rows AS row
 MATCH (u:RecallMUpdate {namespace: $namespace, t: row.t})<-[shown:SHOWN]-(x)
 WHERE row.whole OR shown.key IN row.keys
+WITH x, shown, shown.properties IS NOT NULL AS told
 DELETE shown
-RETURN collect(DISTINCT CASE WHEN x:RecallMEntity THEN x.key END) AS entities,
-    collect(DISTINCT CASE WHEN x:RecallMTriplet
-        THEN [x.subject, x.predicate, x.object] END) AS triplets
+WITH told, CASE WHEN x:RecallMEntity THEN x.key END AS entity,
+    CASE WHEN x:RecallMTriplet THEN [x.subject, x.predicate, x.object] END AS triplet
+RETURN collect(DISTINCT entity) AS entities, collect(DISTINCT triplet) AS triplets,
+    collect(DISTINCT CASE WHEN told THEN entity END) AS told_entities,
+    collect(DISTINCT CASE WHEN told THEN triplet END) AS told_triplets
 """
 
 UNSHOWN_ENTITIES: Final[LiteralString] = """

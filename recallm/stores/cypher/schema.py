@@ -13,6 +13,8 @@ __all__ = [
     "MARK_ITEMS",
     "NAME_CONCEPTS",
     "READ_VERSION",
+    "TELL_ENTITIES",
+    "TELL_TRIPLETS",
     "UNMARKED_ITEMS",
     "WRITE_VERSION",
 ]
@@ -78,6 +80,35 @@ RETURN max(e.key) AS last
 """
 """Entities of version 2 do not say themselves on which concept they stand."""
 
+TELL_ENTITIES: Final[LiteralString] = """
+MATCH (e:RecallMEntity)
+WHERE e.namespace = $namespace AND e.key >= $after
+    AND e.told_at IS NULL AND e.properties <> '{}'
+WITH e ORDER BY e.namespace, e.key LIMIT $limit
+CALL (e) {
+    MATCH (e)-[shown:SHOWN]->(:RecallMUpdate)
+    RETURN shown ORDER BY shown.key DESC LIMIT 1
+}
+SET shown.properties = e.properties, e.told_at = shown.key
+RETURN max(e.key) AS last
+"""
+"""The evidence of version 2 does not say what it was told with: the latest takes all of it."""
+
+TELL_TRIPLETS: Final[LiteralString] = """
+MATCH (x:RecallMTriplet)
+USING INDEX SEEK x:RecallMTriplet(namespace, subject, predicate, object)
+WHERE x.namespace = $namespace AND x.subject >= $after
+    AND x.predicate IS NOT NULL AND x.object IS NOT NULL
+    AND x.told_at IS NULL AND x.properties <> '{}'
+WITH x ORDER BY x.namespace, x.subject LIMIT $limit
+CALL (x) {
+    MATCH (x)-[shown:SHOWN]->(:RecallMUpdate)
+    RETURN shown ORDER BY shown.key DESC LIMIT 1
+}
+SET shown.properties = x.properties, x.told_at = shown.key
+RETURN max(x.subject) AS last
+"""
+
 AWAIT_INDEXES: Final[LiteralString] = "CALL db.awaitIndexes(300)"
 
 CREATE: Final[tuple[LiteralString, ...]] = (
@@ -138,6 +169,7 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     """CREATE INDEX recallm_under IF NOT EXISTS
     FOR ()-[n:UNDER]-() ON (n.namespace, n.path, n.t)""",
 )
-"""Schema version 3. Version 2 had no ``recallm_entity_vector`` and ``recallm_vector_size``, and its
-entities had no ``concept``. Version 1 had no ``recallm_update_item`` and ``recallm_under`` either,
+"""Schema version 3. Version 2 had no ``recallm_entity_vector`` and ``recallm_vector_size``, its
+entities had no ``concept``, and neither they nor its triplets a ``told_at``, nor ``SHOWN``
+``properties``. Version 1 had no ``recallm_update_item`` and ``recallm_under`` either,
 and its items had no ``item_key``, ``paths`` and ``UNDER``."""

@@ -62,7 +62,7 @@ RETURN n.open_session AS open_session, n.open_said AS open_said
 KNOWN_ENTITIES: Final[LiteralString] = """
 UNWIND $ids AS id
 MATCH (e:RecallMEntity {namespace: $namespace, key: id})
-RETURN id, e.properties AS properties, e.concept AS concept
+RETURN id, e.properties AS properties, e.told_at AS told_at, e.concept AS concept
 """
 
 KNOWN_TRIPLETS: Final[LiteralString] = """
@@ -71,7 +71,7 @@ MATCH (x:RecallMTriplet {
     namespace: $namespace, subject: row[0], predicate: row[1], object: row[2]
 })
 USING INDEX SEEK x:RecallMTriplet(namespace, subject, predicate, object)
-RETURN row, x.properties AS properties
+RETURN row, x.properties AS properties, x.told_at AS told_at
 """
 
 CONCEPTS_AND_STEMS: Final[LiteralString] = """
@@ -144,6 +144,7 @@ SET e = shown
 ENTITIES: Final[LiteralString] = """
 UNWIND $entities AS row
 MERGE (e:RecallMEntity {namespace: $namespace, key: row.key})
+ON CREATE SET e.properties = '{}'
 SET e += row.properties
 WITH e, row
 CALL (e, row) {
@@ -158,9 +159,10 @@ CALL (e, row) {
     MERGE (e)-[:STANDS_ON]->(c)
 }
 WITH e, row
-UNWIND row.keys AS key
-MATCH (u:RecallMUpdate {namespace: $namespace, t: key / 1048576})
-MERGE (e)-[:SHOWN {key: key}]->(u)
+UNWIND row.shown AS place
+MATCH (u:RecallMUpdate {namespace: $namespace, t: place[0] / 1048576})
+MERGE (e)-[shown:SHOWN {key: place[0]}]->(u)
+SET shown.properties = coalesce(place[1], shown.properties)
 """
 """What joins an update may be shown there already."""
 
@@ -187,14 +189,15 @@ MATCH (object:RecallMEntity {namespace: $namespace, key: row.object})
 MERGE (x:RecallMTriplet {
     namespace: $namespace, subject: row.subject, predicate: row.predicate, object: row.object
 })
-ON CREATE SET x.name = row.name
-SET x.properties = row.properties
+ON CREATE SET x.name = row.name, x.properties = '{}'
+SET x += row.properties
 MERGE (x)-[:SUBJECT]->(subject)
 MERGE (x)-[:OBJECT]->(object)
 WITH x, row
-UNWIND row.keys AS key
-MATCH (u:RecallMUpdate {namespace: $namespace, t: key / 1048576})
-MERGE (x)-[:SHOWN {key: key}]->(u)
+UNWIND row.shown AS place
+MATCH (u:RecallMUpdate {namespace: $namespace, t: place[0] / 1048576})
+MERGE (x)-[shown:SHOWN {key: place[0]}]->(u)
+SET shown.properties = coalesce(place[1], shown.properties)
 """
 
 JOINED: Final[LiteralString] = """

@@ -80,8 +80,9 @@ class _Pending:
     """The updates of a batch that are not written yet, and those that they take the place of.
 
     What is to be forgotten is forgotten before what is pending is written, whatever came first:
-    for passages that makes no difference. For entities and triplets, of which the properties
-    are kept as merged, it does: where some are pending, they are written before more is forgotten.
+    for passages that makes no difference. For entities, of which the latest upsert counts also
+    when it is forgotten, it does: where some are pending, they are written before more is
+    forgotten.
     """
 
     tx: Tx
@@ -166,7 +167,8 @@ class _Pending:
 
     def _gather(self) -> Batch:
         """The rows of what is pending."""
-        batch = new_batch(self.tx, self.state, list(self._fresh.values()))
+        told = [(t_index, update) for (t_index, _), update in self._fresh.items()]
+        batch = new_batch(self.tx, self.state, told)
         for (t_index, _), update in self._fresh.items():
             batch.add(update, t_index)
             for triplet in update.triplets:

@@ -15,10 +15,9 @@ from recallm.model import (
     TripletUpsert,
     statement_key,
 )
+from recallm.stores.neo4j.properties import Told, TripletKey
 from recallm.stores.neo4j.values import (
     instant,
-    json_in,
-    json_out,
     key_of,
     micros,
     sort_of,
@@ -27,9 +26,7 @@ from recallm.stores.neo4j.values import (
 )
 from recallm.stores.sessions import next_derived_session, session_key_of
 
-__all__ = ["Batch", "TripletKey", "triplet_key"]
-
-TripletKey = tuple[str, str, str]
+__all__ = ["Batch", "triplet_key"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,22 +54,30 @@ class Batch:
     joined: set[int] = field(default_factory=set)
     statements: int = 0
     terms: int = 0
-    _entity_properties: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _entities_told: dict[str, Told] = field(default_factory=dict)
     _stood_on: dict[str, str] = field(default_factory=dict)
-    _triplet_properties: dict[TripletKey, dict[str, Any]] = field(default_factory=dict)
+    _triplets_told: dict[TripletKey, Told] = field(default_factory=dict)
 
-    def know_entity(self, key: str, properties: str, concept: str) -> None:
+    def know_entity(self, key: str, told: Told, concept: str) -> None:
         """An entity that is stored, and the name of the concept that it stands on ("": none)."""
-        self._entity_properties[key] = json_in(properties)
+        self._entities_told[key] = told
         self._stood_on[key] = key_of(concept)
 
-    def know_triplet(self, key: TripletKey, properties: str) -> None:
+    def know_triplet(self, key: TripletKey, told: Told) -> None:
         """A triplet that is stored."""
-        self._triplet_properties[key] = json_in(properties)
+        self._triplets_told[key] = told
 
     def knows_entity(self, id: str) -> bool:
         """Whether an entity is stored or was brought."""
-        return key_of(id) in self._entity_properties
+        return key_of(id) in self._entities_told
+
+    def entity_rows(self) -> list[dict[str, Any]]:
+        """The rows of all entities, with where they are shown."""
+        return [_told_row(row, self._entities_told[key]) for key, row in self.entities.items()]
+
+    def triplet_rows(self) -> list[dict[str, Any]]:
+        """The rows of all triplets, with where they are shown."""
+        return [_told_row(row, self._triplets_told[key]) for key, row in self.triplets.items()]
 
     def add(self, update: PreparedUpdate, t_index: int) -> None:
         """Take in one update; one that joins a passage's has the t of that."""
@@ -193,15 +198,15 @@ class Batch:
 
     def _add_entity(self, entity: EntityUpsert, t_index: int) -> None:
         key = key_of(entity.id)
+        place = statement_key(t_index, entity.position)
         row = self.entities.setdefault(
-            key, {"key": key, "keys": [], "stays": True, "stands_on": None, "properties": {}}
+            key, {"key": key, "stays": True, "stands_on": None, "properties": {}}
         )
-        _append_new(row["keys"], statement_key(t_index, entity.position))
-        if entity.mentioned and key in self._entity_properties:
+        if entity.mentioned and key in self._entities_told:
+            self._entities_told[key].show(place, {})
             self.touched |= {self._stood_on[key]} - {""}
             return
-        merged = {**self._entity_properties.get(key, {}), **entity.properties}
-        self._entity_properties[key] = merged
+        self._entities_told.setdefault(key, Told()).show(place, entity.properties)
         concept = key_of(entity.concept.name)
         self.touched |= {concept, self._stood_on.get(key, concept)} - {""}
         self._stood_on[key] = concept
@@ -222,7 +227,6 @@ class Batch:
             "label": entity.concept.label,
             "kind": entity.concept.kind,
             "concept": entity.concept.name,
-            "properties": json_out(merged),
         }
         for model, blob in entity.vectors.items():
             self.entity_vectors[key, model] = {
@@ -234,21 +238,16 @@ class Batch:
 
     def _add_triplet(self, triplet: TripletUpsert, t_index: int) -> None:
         key = triplet_key(triplet.subject, triplet.predicate, triplet.object)
-        merged = {**self._triplet_properties.get(key, {}), **triplet.properties}
-        self._triplet_properties[key] = merged
+        place = statement_key(t_index, triplet.position)
+        self._triplets_told.setdefault(key, Told()).show(place, triplet.properties)
         subject, predicate, object = key
-        row = self.triplets.setdefault(
-            key,
-            {
-                "subject": subject,
-                "predicate": predicate,
-                "object": object,
-                "name": triplet.predicate,
-                "keys": [],
-            },
-        )
-        row["properties"] = json_out(merged)
-        _append_new(row["keys"], statement_key(t_index, triplet.position))
+        self.triplets[key] = {
+            "subject": subject,
+            "predicate": predicate,
+            "object": object,
+            "name": triplet.predicate,
+            "properties": {},
+        }
 
 
 def triplet_key(subject: str, predicate: str, object: str) -> TripletKey:
@@ -266,6 +265,5 @@ def _concept_row(mention: ConceptMention) -> dict[str, Any]:
     }
 
 
-def _append_new(keys: list[int], key: int) -> None:
-    if key not in keys:
-        keys.append(key)
+def _told_row(row: Mapping[str, Any], told: Told) -> dict[str, Any]:
+    return {**row, "shown": told.shown(), "properties": row["properties"] | told.changed()}

@@ -147,7 +147,7 @@ def _entity(row: Row, vectors_of: Mapping[str, Mapping[str, bytes]]) -> EntityUp
         id=node["id"],
         type=node["type"],
         concept=ConceptMention(name=node["concept"], label=node["label"], kind=node["kind"]),
-        properties=_properties(row, node["properties"]),
+        properties=_properties(row),
         vectors=vectors_of.get(node["id"], empty_mapping()) if row["latest"] else empty_mapping(),
         position=row["key"] & NO_POSITION,
     )
@@ -158,10 +158,11 @@ def _triplet(row: Row) -> TripletUpsert:
         subject=row["subject"],
         predicate=row["predicate"],
         object=row["object"],
-        properties=_properties(row, row["properties"]),
+        properties=_properties(row),
         position=row["key"] & NO_POSITION,
     )
 
 
-def _properties(row: Row, merged: str) -> Mapping[str, Any]:
-    return json_in(merged) if row["latest"] else empty_mapping()
+def _properties(row: Row) -> Mapping[str, Any]:
+    told: str | None = row["told"]
+    return empty_mapping() if told is None else json_in(told)

@@ -10,8 +10,9 @@ from typing import Any, LiteralString
 
 from recallm.model import NO_POSITION, Forgotten, Selection, text_digest
 from recallm.stores.cypher import forgetting as cypher
-from recallm.stores.neo4j.batch import TripletKey, triplet_key
+from recallm.stores.neo4j.batch import triplet_key
 from recallm.stores.neo4j.connection import Row, Tx, chunks, rows
+from recallm.stores.neo4j.properties import EntityKey, TripletKey, merge_again
 from recallm.stores.neo4j.values import fresh_rows, instant, key_of, micros
 from recallm.stores.neo4j.writing import lock, recompute_concepts
 from recallm.stores.redaction import redact
@@ -56,6 +57,17 @@ class _Selected:
 
 
 @dataclass(slots=True)
+class _Lost:
+    """The entities and triplets that lost evidence, and those among them that lost what had
+    properties."""
+
+    entities: set[EntityKey] = field(default_factory=set)
+    triplets: set[TripletKey] = field(default_factory=set)
+    told_entities: set[EntityKey] = field(default_factory=set)
+    told_triplets: set[TripletKey] = field(default_factory=set)
+
+
+@dataclass(slots=True)
 class _Forgetting:
     """One ``forget`` or ``delete_graph``, under the namespace's lock; ``_key`` is the namespace of
     its rows."""
@@ -70,7 +82,7 @@ class _Forgetting:
             counts = self._rows(cypher.COUNT_EVERYTHING)[0]
             self._rows(cypher.FORGET_EVERYTHING, fresh=fresh_rows(), garbage=fresh_rows())
             return Forgotten(**counts)
-        entities: set[str] = set()
+        entities: set[EntityKey] = set()
         if selection.kind == "concept":
             found = self._rows(cypher.ENTITIES_ON, value=key_of(str(selection.value)))
             entities = {row["entity"] for row in found}
@@ -86,11 +98,12 @@ class _Forgetting:
         """Forget what is selected, and these entities with it."""
         for chunk in chunks(selected):
             self._forget_statements(chunk)
-        shown_entities, shown_triplets = self._drop_shown(selected)
+        lost = self._drop_shown(selected)
         for ts in chunks(it.t for it in selected if it.whole):
             self._counted["passages"] += self._rows(cypher.DELETE_UPDATES, ts=ts)[0]["passages"]
-        self._delete_entities(entities, shown_entities)
-        self._delete_unshown_triplets(shown_triplets)
+        self._delete_entities(entities, lost.entities)
+        self._delete_unshown_triplets(lost.triplets)
+        merge_again(self._tx, self._key, entities=lost.told_entities, triplets=lost.told_triplets)
         self._counted["concepts"] += self._recompute_concepts()
         if any(it.derived and it.whole for it in selected):
             self._derive_sessions()
@@ -181,16 +194,17 @@ class _Forgetting:
             self._rows(cypher.RECOMPUTE_SESSIONS, lanes=chunk)
         self._rows(cypher.RECOMPUTE_NAMESPACE, statements=statements, terms=terms)
 
-    def _drop_shown(self, selected: Sequence[_Selected]) -> tuple[set[str], set[TripletKey]]:
-        """Drop the evidence of entities and triplets; those that lost some."""
-        entities: set[str] = set()
-        triplets: set[TripletKey] = set()
+    def _drop_shown(self, selected: Sequence[_Selected]) -> _Lost:
+        """Drop the evidence of entities and triplets."""
+        lost = _Lost()
         for chunk in chunks(selected):
-            lost = [{"t": it.t, "whole": it.whole, "keys": list(it.keys)} for it in chunk]
-            row = self._rows(cypher.DROP_SHOWN, rows=lost)[0]
-            entities |= set(row["entities"])
-            triplets |= {(subject, name, object) for subject, name, object in row["triplets"]}
-        return entities, triplets
+            gone = [{"t": it.t, "whole": it.whole, "keys": list(it.keys)} for it in chunk]
+            row = self._rows(cypher.DROP_SHOWN, rows=gone)[0]
+            lost.entities |= set(row["entities"])
+            lost.triplets |= _triplet_keys(row["triplets"])
+            lost.told_entities |= set(row["told_entities"])
+            lost.told_triplets |= _triplet_keys(row["told_triplets"])
+        return lost
 
     def _delete_entities(self, chosen: Collection[str], shown: Collection[str]) -> None:
         """Delete the entities ``chosen``, and of ``shown`` those that nothing shows any more."""
@@ -251,6 +265,10 @@ def _selected(found: Iterable[Row]) -> list[_Selected]:
         )
         for row in found
     ]
+
+
+def _triplet_keys(found: Iterable[Sequence[str]]) -> set[TripletKey]:
+    return {(subject, predicate, object) for subject, predicate, object in found}
 
 
 def _number(text: str) -> int | None:

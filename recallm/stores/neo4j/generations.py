@@ -106,7 +106,7 @@ def _fill(connection: Connection, stage: str, records: Iterable[PreparedUpdate |
     for chunk in chunks(records, _AT_ONCE):
         updates = [_alone(record) for record in chunk if isinstance(record, PreparedUpdate)]
         summaries += [record for record in chunk if isinstance(record, Summary)]
-        with_triplets += [update for update in updates if update.triplets]
+        with_triplets += [replace(it, entities=()) for it in updates if it.triplets]
         connection.write(partial(_write_updates, stage=stage, updates=updates))
         written += len(updates)
     for naming in chunks(with_triplets, _AT_ONCE):
@@ -119,7 +119,7 @@ def _fill(connection: Connection, stage: str, records: Iterable[PreparedUpdate |
 def _write_updates(tx: Tx, stage: str, updates: Sequence[PreparedUpdate]) -> None:
     state = lock_key(tx, stage, None, models=models_of(updates))
     sizes = Sizes.of(state)
-    batch = new_batch(tx, state, updates)
+    batch = new_batch(tx, state, [(_t_of(update), update) for update in updates])
     for update in updates:
         refusal = sizes.refusal(update)
         if refusal is not None:
@@ -130,7 +130,8 @@ def _write_updates(tx: Tx, stage: str, updates: Sequence[PreparedUpdate]) -> Non
 
 
 def _write_triplets(tx: Tx, stage: str, updates: Sequence[PreparedUpdate]) -> None:
-    batch = new_batch(tx, lock_key(tx, stage, None), updates)
+    told = [(_t_of(update), update) for update in updates]
+    batch = new_batch(tx, lock_key(tx, stage, None), told)
     for update in updates:
         for triplet in update.triplets:
             for id in (triplet.subject, triplet.object):

@@ -63,8 +63,9 @@ Nodes
 Relationships
 (:RecallMTriplet)-[:SUBJECT]->(:RecallMEntity)
 (:RecallMTriplet)-[:OBJECT]->(:RecallMEntity)
-(:RecallMEntity)-[:SHOWN]->(:RecallMUpdate)
-(:RecallMTriplet)-[:SHOWN]->(:RecallMUpdate)
+(:RecallMEntity)-[:SHOWN {properties}]->(:RecallMUpdate)
+(:RecallMTriplet)-[:SHOWN {properties}]->(:RecallMUpdate)
+    properties: JSON text of those that were told there, if any; the node's are all these merged.
 (:RecallMEntity)-[:STANDS_ON]->(:RecallMConcept)
 
 $namespace is given; other parameters are not.

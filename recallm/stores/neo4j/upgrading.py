@@ -6,6 +6,7 @@ changes nothing that the next one would not do."""
 from __future__ import annotations
 
 from functools import partial
+from typing import LiteralString
 
 from recallm.stores.cypher import schema as cypher
 from recallm.stores.cypher.writing import VECTOR_SIZES
@@ -24,11 +25,12 @@ def upgrade(connection: Connection, version: int) -> None:
     if version < 3:
         for row in connection.read(lambda tx: rows(tx, cypher.ALL_ROWS, {})):
             connection.write(partial(_pin_sizes, namespace=row["namespace"]))
-            last: str | None = ""
-            while last is not None:
-                last = connection.write(
-                    partial(_name_concepts, namespace=row["namespace"], after=last)
-                )
+            for query in (cypher.NAME_CONCEPTS, cypher.TELL_ENTITIES, cypher.TELL_TRIPLETS):
+                last: str | None = ""
+                while last is not None:
+                    last = connection.write(
+                        partial(_mend_some, query=query, namespace=row["namespace"], after=last)
+                    )
 
 
 def _mark_items(connection: Connection) -> None:
@@ -56,11 +58,11 @@ def _pin_sizes(tx: Tx, namespace: str) -> None:
         rows(tx, VECTOR_SIZES, {"namespace": namespace, "sizes": sizes})
 
 
-def _name_concepts(tx: Tx, namespace: str, after: str) -> str | None:
-    """Let the next entities after the one with this key say on which concept they stand; the key
-    of the last of them."""
+def _mend_some(tx: Tx, query: LiteralString, namespace: str, after: str) -> str | None:
+    """Let the next entities from the one with this key on say on which concept they stand, or
+    them or triplets what they were told with; the key of the last of them (or its subject's)."""
     if not rows(tx, cypher.LOCK_ROWS, {"namespace": namespace}):
         return None
     parameters = {"namespace": namespace, "after": after, "limit": _AT_ONCE}
-    last: str | None = rows(tx, cypher.NAME_CONCEPTS, parameters)[0]["last"]
+    last: str | None = rows(tx, query, parameters)[0]["last"]
     return last

@@ -6,11 +6,26 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from recallm.model import ContextVersion, PreparedUpdate, Summary, t_index_of
+from recallm.model import (
+    ContextVersion,
+    EntityUpsert,
+    PreparedUpdate,
+    Summary,
+    TripletUpsert,
+    statement_key,
+    t_index_of,
+)
 from recallm.stores.cypher import forgetting as forgetting_cypher
 from recallm.stores.cypher import writing as cypher
 from recallm.stores.neo4j.batch import Batch, triplet_key
 from recallm.stores.neo4j.connection import Row, Tx, chunks, rows
+from recallm.stores.neo4j.properties import (
+    EntityKey,
+    Told,
+    TripletKey,
+    told_of_entities,
+    told_of_triplets,
+)
 from recallm.stores.neo4j.values import key_of, micros, summary_out
 
 __all__ = [
@@ -24,6 +39,8 @@ __all__ = [
     "write_batch",
     "write_summaries",
 ]
+
+_NEVER = 1 << 62
 
 
 def lock(
@@ -117,37 +134,70 @@ def write_summaries(tx: Tx, key: str, summaries: Sequence[Summary]) -> None:
     recompute_concepts(tx, key, {key_of(summary.concept) for summary in summaries})
 
 
-def new_batch(tx: Tx, state: Row, updates: Sequence[PreparedUpdate]) -> Batch:
-    """An empty batch that knows what is stored of the entities and triplets in ``updates``;
-    ``state`` is what ``lock`` gave."""
+def new_batch(tx: Tx, state: Row, updates: Sequence[tuple[int, PreparedUpdate]]) -> Batch:
+    """An empty batch that knows what is stored of the entities and triplets in ``updates``, each
+    with its t; ``state`` is what ``lock`` gave."""
     batch = Batch(
         namespace=state["rows"],
         open_session=state["open_session"],
         open_said=state["open_said"],
     )
-    triplets = {
-        triplet_key(it.subject, it.predicate, it.object)
-        for update in updates
-        for it in update.triplets
-    }
-    entities = {key_of(it.id) for update in updates for it in update.entities}
-    entities |= {end for subject, _, object in triplets for end in (subject, object)}
-    if entities:
-        found = rows(
-            tx, cypher.KNOWN_ENTITIES, {"namespace": batch.namespace, "ids": list(entities)}
-        )
-        for row in found:
-            batch.know_entity(row["id"], row["properties"], row["concept"])
-    if triplets:
-        found = rows(
-            tx,
-            cypher.KNOWN_TRIPLETS,
-            {"namespace": batch.namespace, "rows": [list(key) for key in triplets]},
-        )
-        for row in found:
-            subject, predicate, object = row["row"]
-            batch.know_triplet((subject, predicate, object), row["properties"])
+    entities: dict[EntityKey, int] = {}
+    triplets: dict[TripletKey, int] = {}
+    for t_index, update in updates:
+        for it in update.entities:
+            id = key_of(it.id)
+            entities[id] = min(entities.get(id, _NEVER), _told_at(t_index, it))
+        for triplet in update.triplets:
+            key = triplet_key(triplet.subject, triplet.predicate, triplet.object)
+            triplets[key] = min(triplets.get(key, _NEVER), _told_at(t_index, triplet))
+            for end in (key[0], key[2]):
+                entities.setdefault(end, _NEVER)
+    _know_entities(tx, batch, entities)
+    _know_triplets(tx, batch, triplets)
     return batch
+
+
+def _told_at(t_index: int, upsert: EntityUpsert | TripletUpsert) -> int:
+    """The key of what is told with properties; else one that comes after all others."""
+    told = upsert.properties and not (isinstance(upsert, EntityUpsert) and upsert.mentioned)
+    return statement_key(t_index, upsert.position) if told else _NEVER
+
+
+def _know_entities(tx: Tx, batch: Batch, firsts: Mapping[EntityKey, int]) -> None:
+    """Let a batch know what is stored of entities; ``firsts``: where it tells of each first."""
+    if not firsts:
+        return
+    found = rows(tx, cypher.KNOWN_ENTITIES, {"namespace": batch.namespace, "ids": list(firsts)})
+    late = [row["id"] for row in found if _is_late(row, firsts[row["id"]])]
+    places = told_of_entities(tx, batch.namespace, late)
+    for row in found:
+        id = row["id"]
+        told = Told(places=places[id]) if id in places else Told(row["properties"])
+        batch.know_entity(id, told, row["concept"])
+
+
+def _know_triplets(tx: Tx, batch: Batch, firsts: Mapping[TripletKey, int]) -> None:
+    """As ``_know_entities``."""
+    if not firsts:
+        return
+    parameters = {"namespace": batch.namespace, "rows": [list(key) for key in firsts]}
+    found: dict[TripletKey, Row] = {}
+    for row in rows(tx, cypher.KNOWN_TRIPLETS, parameters):
+        subject, predicate, object = row["row"]
+        found[subject, predicate, object] = row
+    late = [key for key, row in found.items() if _is_late(row, firsts[key])]
+    places = told_of_triplets(tx, batch.namespace, late)
+    for key, row in found.items():
+        told = Told(places=places[key]) if key in places else Told(row["properties"])
+        batch.know_triplet(key, told)
+
+
+def _is_late(row: Row, first: int) -> bool:
+    """Whether what is told at ``first`` does not come after all that is stored, so that what is
+    merged cannot be gone on with."""
+    told_at: int | None = row["told_at"]
+    return told_at is not None and first <= told_at
 
 
 def write_batch(tx: Tx, batch: Batch, t_index: int) -> None:
@@ -170,12 +220,12 @@ def write_batch(tx: Tx, batch: Batch, t_index: int) -> None:
     if batch.vectors:
         rows(tx, cypher.VECTORS, {**namespace, "vectors": batch.vectors})
     if batch.entities:
-        rows(tx, cypher.ENTITIES, {**namespace, "entities": list(batch.entities.values())})
+        rows(tx, cypher.ENTITIES, {**namespace, "entities": batch.entity_rows()})
     if batch.entity_vectors:
         vectors = list(batch.entity_vectors.values())
         rows(tx, cypher.ENTITY_VECTORS, {**namespace, "vectors": vectors})
     if batch.triplets:
-        rows(tx, cypher.TRIPLETS, {**namespace, "triplets": list(batch.triplets.values())})
+        rows(tx, cypher.TRIPLETS, {**namespace, "triplets": batch.triplet_rows()})
     if batch.joined:
         rows(tx, cypher.JOINED, {**namespace, "ts": list(batch.joined)})
     recompute_concepts(tx, batch.namespace, batch.touched)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -159,10 +159,9 @@ def _neighbours(pairs: str, names: dict[int, str]) -> tuple[Neighbours, ...]:
 
 
 def _entities(fetch: Fetch, span: tuple[int, int, int]) -> dict[int, list[EntityUpsert]]:
-    """The entities that each t is evidence of; properties and vectors stand at the latest
-    evidence."""
+    """The entities that each t is evidence of; vectors stand at the latest evidence."""
     rows = fetch(
-        "SELECT e.number, e.id, e.type, coalesce(c.name, ''), e.label, e.kind, e.properties, v.at,"
+        "SELECT e.number, e.id, e.type, coalesce(c.name, ''), e.label, e.kind, v.properties, v.at,"
         " v.at = (SELECT max(at) FROM entity_evidence q WHERE q.ns = v.ns AND q.entity = v.entity)"
         " FROM entity_evidence v JOIN entity e ON e.number = v.entity"
         " LEFT JOIN concept c ON c.id = e.concept WHERE v.ns = ? AND v.at >= ? AND v.at < ?"
@@ -186,7 +185,7 @@ def _entities(fetch: Fetch, span: tuple[int, int, int]) -> dict[int, list[Entity
                 id=id,
                 type=type,
                 concept=ConceptMention(name=name, label=label, kind=kind),
-                properties=json.loads(properties) if is_latest else empty_mapping(),
+                properties=_properties(properties),
                 vectors=vectors.get(number, empty_mapping()) if is_latest else empty_mapping(),
                 position=at & NO_POSITION,
             )
@@ -196,9 +195,8 @@ def _entities(fetch: Fetch, span: tuple[int, int, int]) -> dict[int, list[Entity
 
 def _triplets(fetch: Fetch, span: tuple[int, int, int]) -> dict[int, list[TripletUpsert]]:
     found: dict[int, list[TripletUpsert]] = {}
-    for subject, predicate, object, properties, at, latest in fetch(
-        "SELECT s.id, t.predicate, o.id, t.properties, v.at,"
-        " (SELECT max(at) FROM triplet_evidence q WHERE q.ns = v.ns AND q.triplet = v.triplet)"
+    for subject, predicate, object, properties, at in fetch(
+        "SELECT s.id, t.predicate, o.id, v.properties, v.at"
         " FROM triplet_evidence v JOIN triplet t ON t.number = v.triplet"
         " JOIN entity s ON s.number = t.subject JOIN entity o ON o.number = t.object"
         " WHERE v.ns = ? AND v.at >= ? AND v.at < ? ORDER BY s.id, t.predicate, o.id, v.at",
@@ -209,11 +207,15 @@ def _triplets(fetch: Fetch, span: tuple[int, int, int]) -> dict[int, list[Triple
                 subject=subject,
                 predicate=predicate,
                 object=object,
-                properties=json.loads(properties) if at == latest else empty_mapping(),
+                properties=_properties(properties),
                 position=at & NO_POSITION,
             )
         )
     return found
+
+
+def _properties(properties: str | None) -> Mapping[str, Any]:
+    return empty_mapping() if properties is None else json.loads(properties)
 
 
 def restored(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Collection, Iterable
-from typing import Any
 
 from recallm.errors import UnknownEntityError
 from recallm.model import ConceptMention, EntityUpsert, PreparedUpdate, TripletUpsert, statement_key
 from recallm.stores.sqlite.codec import json_text
 from recallm.stores.sqlite.concepts import add_update, is_touched, recount_updates
 from recallm.stores.sqlite.lookup import inserted
+from recallm.stores.sqlite.properties import write_evidence
 from recallm.stores.sqlite.schema import NO_CONCEPT
 
 __all__ = ["Brought", "EntityBatch", "check_all_known", "delete_entities", "delete_triplets"]
@@ -64,12 +63,17 @@ class EntityBatch:
         stays = upsert.mentioned and row is not None
         concept = before if stays else self._concept(upsert.concept)
         touched = concept != NO_CONCEPT and is_touched(self._connection, self._ns, concept, t_index)
-        if not stays:
-            self._merge(upsert, number, concept, {} if row is None else json.loads(row[2]))
-        self._connection.execute(
-            "INSERT OR IGNORE INTO entity_evidence VALUES (?, ?, ?)",
-            (self._ns, number, statement_key(t_index, upsert.position)),
+        properties = write_evidence(
+            self._connection,
+            "entity",
+            self._ns,
+            number,
+            statement_key(t_index, upsert.position),
+            {} if stays else upsert.properties,
+            "{}" if row is None else row[2],
         )
+        if not stays:
+            self._describe(upsert, number, concept, properties)
         if before not in (_UNKNOWN, NO_CONCEPT, concept) and recount_updates(
             self._connection, self._ns, before
         ):
@@ -82,15 +86,13 @@ class EntityBatch:
             # The entity brings no evidence from elsewhere.
             add_update(self._connection, self._ns, concept, None if touched else t_index)
 
-    def _merge(
-        self, upsert: EntityUpsert, number: int, concept: int, properties: dict[str, Any]
-    ) -> None:
+    def _describe(self, upsert: EntityUpsert, number: int, concept: int, properties: str) -> None:
         """Give an entity what ``upsert`` says of it."""
         self._connection.execute(
             "UPDATE entity SET type = ?, concept = ?, label = ?, kind = ?, properties = ?"
             " WHERE number = ?",
             (upsert.type, concept, upsert.concept.label, upsert.concept.kind,
-             json_text({**properties, **upsert.properties}), number),
+             properties, number),
         )  # fmt: skip
         self._connection.executemany(
             "INSERT OR REPLACE INTO entity_vector VALUES (?, ?, ?, ?)",
@@ -111,16 +113,21 @@ class EntityBatch:
                 " VALUES (?, ?, ?, ?, ?)",
                 (self._ns, subject, upsert.predicate, object, json_text(upsert.properties)),
             )
-        else:
-            number = row[0]
-            self._connection.execute(
-                "UPDATE triplet SET properties = ? WHERE number = ?",
-                (json_text({**json.loads(row[1]), **upsert.properties}), number),
-            )
-        self._connection.execute(
-            "INSERT OR IGNORE INTO triplet_evidence VALUES (?, ?, ?)",
-            (self._ns, number, statement_key(t_index, upsert.position)),
+            row = (number, json_text(upsert.properties))
+        number, before = row
+        properties = write_evidence(
+            self._connection,
+            "triplet",
+            self._ns,
+            number,
+            statement_key(t_index, upsert.position),
+            upsert.properties,
+            before,
         )
+        if properties != before:
+            self._connection.execute(
+                "UPDATE triplet SET properties = ? WHERE number = ?", (properties, number)
+            )
 
     def _entity(self, id: str) -> int:
         row = self._connection.execute(

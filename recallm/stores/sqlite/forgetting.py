@@ -15,6 +15,7 @@ from recallm.stores.sqlite.concepts import settle_concepts
 from recallm.stores.sqlite.entities import delete_entities, delete_triplets
 from recallm.stores.sqlite.evidence import Pair, hide_relations, pairs_of, quads
 from recallm.stores.sqlite.lookup import fetch_by, fetch_from
+from recallm.stores.sqlite.properties import LostProperties
 from recallm.stores.sqlite.schema import NO_CONCEPT, TABLES
 from recallm.stores.sqlite.selecting import select
 from recallm.stores.sqlite.sessions import (
@@ -115,6 +116,8 @@ class _Lost:
     earliest_mention: dict[int, int] = field(default_factory=dict)
     pairs: dict[Pair, set[int]] = field(default_factory=dict)
     sessions: dict[int, list[int]] = field(default_factory=dict)
+    of_entities: LostProperties = field(default_factory=lambda: LostProperties("entity"))
+    of_triplets: LostProperties = field(default_factory=lambda: LostProperties("triplet"))
     derived: list[int] = field(default_factory=list)
     left: set[int] = field(default_factory=set)
 
@@ -160,6 +163,8 @@ class _Forgetting:
         """Put right every total that stood on what is gone."""
         lost, ns = self._lost, self._ns
         self._settle_terms()
+        lost.of_entities.settle(self._connection, ns)
+        lost.of_triplets.settle(self._connection, ns)
         relations = hide_relations(self._connection, ns, lost.pairs)
         self._drop_summaries()
         self._connection.executemany(
@@ -310,26 +315,29 @@ class _Forgetting:
         that are left without any."""
         span = (self._ns, first, stop)
         entities = self._fetch(
-            "SELECT e.number, e.concept, v.at FROM entity_evidence v"
+            "SELECT e.number, e.concept, v.at, v.properties FROM entity_evidence v"
             " JOIN entity e ON e.number = v.entity WHERE v.ns = ? AND v.at >= ? AND v.at < ?",
             span,
         )
         triplets = self._fetch(
-            "SELECT DISTINCT triplet FROM triplet_evidence WHERE ns = ? AND at >= ? AND at < ?",
+            "SELECT triplet, properties FROM triplet_evidence WHERE ns = ? AND at >= ? AND at < ?",
             span,
         )
         for table in ("entity_evidence", "triplet_evidence"):
             self._connection.execute(
                 "DELETE FROM " + table + " WHERE ns = ? AND at >= ? AND at < ?", span
             )
-        for _, concept, at in entities:
+        self._lost.of_entities.add((number, properties) for number, _, _, properties in entities)
+        self._lost.of_triplets.add((number, properties) for number, properties in triplets)
+        for _, concept, at, _ in entities:
             if concept == NO_CONCEPT:
                 continue
             self._lost.touches.setdefault(concept, set()).add(at >> 20)
-        bare = [n for (n,) in triplets if not self._has_evidence("triplet", n)]
+        shown = {number for number, _ in triplets}
+        bare = [n for n in shown if not self._has_evidence("triplet", n)]
         delete_triplets(self._connection, self._ns, bare)
         self._lost.triplets += len(bare)
-        numbers = {number for number, _, _ in entities}
+        numbers = {number for number, _, _, _ in entities}
         self.forget_entities([n for n in numbers if not self._has_evidence("entity", n)])
 
     def _has_evidence(self, kind: str, number: int) -> bool:

@@ -17,6 +17,8 @@ The namespace is the first part of every key. A column ``at`` is a statement's k
 * ``entity.concept`` is ``NO_CONCEPT`` for an entity that stands on none: ``concept`` has no row
   of it.
 * ``vector_size`` is of ``vector`` and ``entity_vector`` together, and outlives their rows.
+* ``entity_evidence.properties`` (``triplet_evidence.properties``) are those that the evidence was
+  told with, null where it was with none; ``entity.properties`` are these merged.
 * ``passage.pairs`` holds the neighbour pairs as they were given: flat (a, b, earlier, later).
 """
 
@@ -79,6 +81,18 @@ CREATE TABLE vector_size (
     ns INTEGER NOT NULL, model TEXT NOT NULL, size INTEGER NOT NULL,
     PRIMARY KEY (ns, model)) WITHOUT ROWID;
 """
+
+_OWN_PROPERTIES = """
+ALTER TABLE entity_evidence ADD COLUMN properties TEXT;
+ALTER TABLE triplet_evidence ADD COLUMN properties TEXT;
+INSERT OR REPLACE INTO entity_evidence
+    SELECT e.ns, e.number, max(v.at), e.properties FROM entity e JOIN entity_evidence v
+    ON v.ns = e.ns AND v.entity = e.number WHERE e.properties != '{}' GROUP BY e.number;
+INSERT OR REPLACE INTO triplet_evidence
+    SELECT t.ns, t.number, max(v.at), t.properties FROM triplet t JOIN triplet_evidence v
+    ON v.ns = t.ns AND v.triplet = t.number WHERE t.properties != '{}' GROUP BY t.number;
+"""
+"""Earlier versions kept them as merged: they stand at the latest evidence."""
 
 _SCHEMA = f"""
 CREATE TABLE namespace (
@@ -147,7 +161,7 @@ CREATE TABLE entity (
     UNIQUE (ns, id));
 CREATE INDEX entity_concept ON entity (ns, concept);
 CREATE TABLE entity_evidence (
-    ns INTEGER NOT NULL, entity INTEGER NOT NULL, at INTEGER NOT NULL,
+    ns INTEGER NOT NULL, entity INTEGER NOT NULL, at INTEGER NOT NULL, properties TEXT,
     PRIMARY KEY (ns, entity, at)) WITHOUT ROWID;
 CREATE INDEX entity_evidence_at ON entity_evidence (ns, at);
 CREATE TABLE triplet (
@@ -157,7 +171,7 @@ CREATE TABLE triplet (
 CREATE INDEX triplet_object ON triplet (ns, object);
 CREATE INDEX triplet_predicate ON triplet (ns, predicate);
 CREATE TABLE triplet_evidence (
-    ns INTEGER NOT NULL, triplet INTEGER NOT NULL, at INTEGER NOT NULL,
+    ns INTEGER NOT NULL, triplet INTEGER NOT NULL, at INTEGER NOT NULL, properties TEXT,
     PRIMARY KEY (ns, triplet, at)) WITHOUT ROWID;
 CREATE INDEX triplet_evidence_at ON triplet_evidence (ns, at);
 {_VECTORS}"""
@@ -200,6 +214,7 @@ def upgrade_schema(connection: sqlite3.Connection) -> None:
         )
     if version < SCHEMA_VERSION:
         _execute(connection, _VECTORS)
+        _execute(connection, _OWN_PROPERTIES)
         connection.execute(
             "INSERT INTO vector_size SELECT ns, model, length(blob) FROM"
             " (SELECT ns, model, blob, min(at) FROM vector GROUP BY ns, model)"

@@ -76,10 +76,10 @@ class ArchivingTests(StoreTests):
             text=None,
             t_index=3,
             entities=(entity("f", "Fay", properties={"n": None}, position=NO_POSITION),),
-            triplets=(triplet("e", "met", "f"),),
+            triplets=(triplet("e", "met", "f", properties={"b": [1]}),),
         )
-        assert five.entities == (entity("e", "Eve", position=0, properties={"a": 1, "c": {}}),)
-        assert five.triplets == (triplet("e", "met", "f", position=0, properties={"b": [1]}),)
+        assert five.entities == (entity("e", "Eve", position=0, properties={"c": {}}),)
+        assert five.triplets == (triplet("e", "met", "f", position=0),)
         assert five.vectors == (vector(0, b"v\x00"), vector(0, b"w", "n"))
         assert (five.speaker_concept, five.path, five.key) == ("ann", ("a", "b"), "k")
         assert (five.expires_at, five.metadata) == (

@@ -94,54 +94,6 @@ class EntityTests(StoreTests):
             assert ids(concepts=[]) == []
             assert ids(ids=[], concepts=["c"]) == ["c"]
 
-    def test_properties_merge_key_by_key(self, store: GraphStore, namespace: str) -> None:
-        """A later value takes the place of an earlier one as a whole, None like any other."""
-        first = {"a": 1, "b": {"x": 1, "y": [1]}, "c": "c", "d": None}
-        second = {"a": None, "b": {"x": 2}, "e": [None, True, 1.5, "é\x00"]}
-        merged = {"a": None, "b": {"x": 2}, "c": "c", "d": None, "e": [None, True, 1.5, "é\x00"]}
-        tell(
-            store,
-            namespace,
-            _graph_only(
-                entity("e", "Eve", properties=first),
-                triplets=(triplet("e", "is", "e", properties=first),),
-            ),
-            _graph_only(
-                entity("e", "Eve", properties=second),
-                triplets=(triplet("e", "is", "e", properties=second),),
-            ),
-        )
-        with store.reader(namespace, Horizon()) as reader:
-            [found], [relation] = reader.entities(), reader.triplets()
-        assert (found.properties, found.updates, found.t_index) == (merged, 2, 2)
-        assert (relation.properties, relation.strength, relation.t_index) == (merged, 2, 2)
-        assert found.properties["e"][1] is True
-
-    def test_properties_merge_within_one_update(self, store: GraphStore, namespace: str) -> None:
-        """Upserts are merged in their order; the update counts once."""
-        tell(
-            store,
-            namespace,
-            prepared(
-                "1",
-                "[Eve]",
-                "[Eve]",
-                entities=(
-                    entity("e", "Eve", properties={"a": 1, "b": 1}, position=1),
-                    entity("e", "Eve", properties={"a": 2}, position=0),
-                    entity("e", "Eve", properties={"c": 3}, position=0),
-                ),
-                triplets=(
-                    triplet("e", "is", "e", properties={"a": 1}, position=1),
-                    triplet("e", "is", "e", properties={"a": 2}, position=0),
-                ),
-            ),
-        )
-        with store.reader(namespace, Horizon()) as reader:
-            [found], [relation] = reader.entities(), reader.triplets()
-        assert (found.properties, found.updates) == ({"a": 2, "b": 1, "c": 3}, 1)
-        assert (relation.properties, relation.strength) == ({"a": 2}, 1)
-
     def test_the_latest_upsert_gives_type_and_concept(
         self, store: GraphStore, namespace: str
     ) -> None:
@@ -157,21 +109,6 @@ class EntityTests(StoreTests):
             assert (found.type, found.label, found.concept) == ("B", "New", "new")
             assert [(c.name, c.updates) for c in reader.concepts()] == [("new", 2)]
             assert reader.entities(concepts=["old"]) == []
-
-    def test_properties_stay_merged(self, store: GraphStore, namespace: str) -> None:
-        """Neither a horizon nor forgetting takes properties apart."""
-        tell(
-            store,
-            namespace,
-            _graph_only(entity("e", "Eve", properties={"a": 1})),
-            prepared("2", "[Eve]", entities=(entity("e", "Eve", properties={"b": 2}),)),
-        )
-        with store.reader(namespace, Horizon(as_of=1)) as reader:
-            [found] = reader.entities()
-        assert (found.properties, found.updates, found.t_index) == ({"a": 1, "b": 2}, 1, 1)
-        forget(store, namespace, "id", "2")
-        with store.reader(namespace, Horizon()) as reader:
-            assert reader.entities() == [found]
 
     def test_an_entity_that_came_back_is_new(self, store: GraphStore, namespace: str) -> None:
         """Nothing of a deleted or forgotten entity is left to merge with."""

@@ -1,0 +1,328 @@
+"""Properties of entities and triplets: of each evidence its own, merged in its order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from recallm.model import NO_POSITION, Horizon, PreparedUpdate, SelectionKind
+from recallm.stores.base import GraphStore
+from recallm.testing.marked_text import entity, prepared, triplet
+from recallm.testing.suite.base import StoreTests, at, forget, seen, tell
+
+__all__ = ["PropertyTests"]
+
+
+def _told(properties: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """The entity e and a triplet of it, both with these properties."""
+    return {
+        "entities": (entity("e", "Eve", properties=properties, **fields),),
+        "triplets": (triplet("e", "is", "e", properties=properties, **fields),),
+    }
+
+
+def _joining(id: str, properties: dict[str, Any], **fields: Any) -> PreparedUpdate:
+    return PreparedUpdate(id=id, text=None, **_told(properties, **fields))
+
+
+def _graph_only(properties: dict[str, Any]) -> PreparedUpdate:
+    return _joining("", properties)
+
+
+def _kept(store: GraphStore, namespace: str, horizon: Horizon | None = None) -> dict[str, Any]:
+    """The properties of e, which are those of its triplet."""
+    with store.reader(namespace, horizon or Horizon()) as reader:
+        [found], [relation] = reader.entities(["e"]), reader.triplets()
+    assert relation.properties == found.properties
+    return dict(found.properties)
+
+
+class PropertyTests(StoreTests):
+    """What is told of an entity or a triplet stands while it is said."""
+
+    def test_properties_merge_key_by_key(self, store: GraphStore, namespace: str) -> None:
+        """A later value takes the place of an earlier one as a whole, None like any other."""
+        first = {"a": 1, "b": {"x": 1, "y": [1]}, "c": "c", "d": None}
+        second = {"a": None, "b": {"x": 2}, "e": [None, True, 1.5, "é\x00"]}
+        merged = {"a": None, "b": {"x": 2}, "c": "c", "d": None, "e": [None, True, 1.5, "é\x00"]}
+        tell(store, namespace, _graph_only(first), _graph_only(second))
+        with store.reader(namespace, Horizon()) as reader:
+            [found], [relation] = reader.entities(), reader.triplets()
+        assert (found.properties, found.updates, found.t_index) == (merged, 2, 2)
+        assert (relation.properties, relation.strength, relation.t_index) == (merged, 2, 2)
+        assert found.properties["e"][1] is True
+
+    def test_the_order_within_one_update(self, store: GraphStore, namespace: str) -> None:
+        """A later position stands above an earlier one; at one position the order is that in which
+        it was told. The update counts once."""
+        tell(
+            store,
+            namespace,
+            prepared(
+                "1",
+                "[Eve]",
+                "[Eve]",
+                entities=(
+                    entity("e", "Eve", properties={"a": 1, "b": 1}, position=1),
+                    entity("e", "Eve", properties={"a": 2, "c": 2}, position=0),
+                    entity("e", "Eve", properties={"c": 3}, position=0),
+                ),
+                triplets=(
+                    triplet("e", "is", "e", properties={"a": 1}),
+                    triplet("e", "is", "e", properties={"a": 2, "b": 2}, position=0),
+                    triplet("e", "is", "e", properties={"b": 3}, position=0),
+                ),
+            ),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            [found], [relation] = reader.entities(), reader.triplets()
+        assert (found.properties, found.updates) == ({"a": 1, "b": 1, "c": 3}, 1)
+        assert (relation.properties, relation.strength) == ({"a": 1, "b": 3}, 1)
+        forget(store, namespace, "statement", "1#1")
+        with store.reader(namespace, Horizon()) as reader:
+            [found], [relation] = reader.entities(), reader.triplets()
+        assert found.properties == {"a": 2, "c": 3}
+        assert relation.properties == {"a": 1, "b": 3}
+
+    def test_a_horizon_does_not_take_them_apart(self, store: GraphStore, namespace: str) -> None:
+        """They are what all the evidence says, hidden or not."""
+        tell(
+            store,
+            namespace,
+            _graph_only({"a": 1}),
+            prepared("2", "[Eve]", timestamp=at(1), expires_at=at(5), **_told({"b": 2})),
+        )
+        for horizon in (Horizon(), Horizon(as_of=1), Horizon(as_of=at(2)), Horizon(now=at(9))):
+            assert _kept(store, namespace, horizon) == {"a": 1, "b": 2}
+
+    @pytest.mark.parametrize(
+        ("gone", "left"),
+        [
+            ("abc", {}),
+            ("ab", {"x": 3, "z": None}),
+            ("bc", {"x": 1, "y": 1}),
+            ("ca", {"x": 2, "y": [2]}),
+            ("a", {"x": 3, "y": [2], "z": None}),
+            ("b", {"x": 3, "y": 1, "z": None}),
+            ("c", {"x": 2, "y": [2]}),
+            ("", {"x": 3, "y": [2], "z": None}),
+        ],
+    )
+    def test_what_is_forgotten_takes_its_own_along(
+        self, store: GraphStore, namespace: str, gone: str, left: dict[str, Any]
+    ) -> None:
+        """Whichever of several passages go, what the others said is there, with the values that it
+        had before it was said anew."""
+        tell(
+            store,
+            namespace,
+            _graph_only({}),
+            prepared("a", "[Eve] ran", **_told({"x": 1, "y": 1})),
+            prepared("b", "[Eve] sat", **_told({"x": 2, "y": [2]})),
+            prepared("c", "[Eve] slept", **_told({"x": 3, "z": None})),
+        )
+        for id in gone:
+            assert forget(store, namespace, "id", id).passages == 1
+        assert _kept(store, namespace) == left
+        tell(store, namespace, _graph_only({"x": 9}))
+        assert _kept(store, namespace) == {**left, "x": 9}
+
+    @pytest.mark.parametrize(
+        ("kind", "value", "left"),
+        [
+            ("source", "s", {"k": 2, "l": 2}),
+            ("session", "t", {"k": 1}),
+            ("statement", "b#0", {"k": 1, "l": 2}),
+            ("before", 2, {"k": 2, "l": 2}),
+            ("before", at(4), {"k": 2, "l": 2}),
+            ("concept", "bo", {"k": 1, "l": 2}),
+            ("expired", at(9), {"k": 1}),
+            ("expired", at(7), {"k": 2, "l": 2}),
+        ],
+    )
+    def test_however_it_is_forgotten(
+        self, store: GraphStore, namespace: str, kind: SelectionKind, value: Any, left: Any
+    ) -> None:
+        """Every selection takes the properties of the evidence that it takes, and no others."""
+        tell(
+            store,
+            namespace,
+            prepared("a", "[Ann] ran", source="s", timestamp=at(3), **_told({"k": 1})),
+            prepared(
+                "b",
+                "[Bo] ran",
+                "[Cy] ran",
+                session="t",
+                timestamp=at(5),
+                expires_at=at(8),
+                **_told({"k": 2}, position=0),
+            ),
+        )
+        tell(store, namespace, _joining("b", {"l": 2}, position=1))
+        forget(store, namespace, kind, value)
+        assert _kept(store, namespace) == left
+
+    def test_given_another_expiry_and_forgotten(self, store: GraphStore, namespace: str) -> None:
+        """A passage that expires later is forgotten like any other, an earlier one stays."""
+        tell(
+            store,
+            namespace,
+            prepared("a", "[Ann]", expires_at=at(1), **_told({"k": 1, "l": 1})),
+            prepared("b", "[Bo]", **_told({"k": 2})),
+        )
+        assert store.expire(namespace, {"a": None, "b": at(1)}) == 2
+        assert _kept(store, namespace) == {"k": 2, "l": 1}
+        assert forget(store, namespace, "expired", at(2)).passages == 1
+        assert _kept(store, namespace) == {"k": 1, "l": 1}
+
+    def test_what_is_replaced_is_said_no_longer(self, store: GraphStore, namespace: str) -> None:
+        """A passage with another text, and an item under the same key; within one batch too."""
+        tell(
+            store,
+            namespace,
+            _graph_only({"k": 0, "g": 0}),
+            prepared("a", "[Ann]", **_told({"k": 1, "a": 1})),
+            prepared("i", "[Bo]", path=("p",), key="i", **_told({"k": 2, "i": 1})),
+        )
+        assert _kept(store, namespace) == {"k": 2, "g": 0, "a": 1, "i": 1}
+        tell(store, namespace, prepared("a", "[Ann] ran", replaces=True))
+        assert _kept(store, namespace) == {"k": 2, "g": 0, "i": 1}
+        tell(store, namespace, prepared("j", "[Bo]", path=("p",), key="i", **_told({"j": 1})))
+        assert _kept(store, namespace) == {"k": 0, "g": 0, "j": 1}
+        store.apply(
+            namespace,
+            [
+                prepared("b", "[Bo]", **_told({"k": 3, "b": 1})),
+                _joining("b", {"k": 4}, position=0),
+                prepared("b", "[Bo] ran", replaces=True, **_told({"b": 2})),
+                _joining("j", {"j": 2}),
+            ],
+        )
+        assert _kept(store, namespace) == {"k": 0, "g": 0, "j": 2, "b": 2}
+
+    def test_the_order_is_that_of_the_evidence(self, store: GraphStore, namespace: str) -> None:
+        """What is told of an earlier passage later stands below what a later one says."""
+        tell(store, namespace, prepared("a", "[Ann]", "[Ann]"), prepared("b", "[Bo]"))
+        tell(store, namespace, _joining("b", {"k": "b"}))
+        tell(store, namespace, _joining("a", {"k": "a", "l": "a"}, position=1))
+        assert _kept(store, namespace) == {"k": "b", "l": "a"}
+        tell(store, namespace, _joining("a", {"l": "0", "m": "0"}, position=0))
+        assert _kept(store, namespace) == {"k": "b", "l": "a", "m": "0"}
+        tell(store, namespace, _joining("a", {"l": "last"}))
+        assert _kept(store, namespace) == {"k": "b", "l": "last", "m": "0"}
+        forget(store, namespace, "id", "b")
+        assert _kept(store, namespace) == {"k": "a", "l": "last", "m": "0"}
+        forget(store, namespace, "statement", "a#0")
+        assert _kept(store, namespace) == {"k": "a", "l": "last"}
+
+    def test_told_again_at_the_same_place(self, store: GraphStore, namespace: str) -> None:
+        """It is merged into what that evidence has, and goes with it."""
+        tell(store, namespace, prepared("a", "[Ann]"), prepared("b", "[Bo]"))
+        for properties in ({"k": 1, "l": 1}, {}, {"k": 2, "m": None}):
+            tell(store, namespace, _joining("a", properties))
+        tell(store, namespace, _joining("b", {"l": 3}))
+        tell(store, namespace, _joining("a", {"l": 4}))
+        assert _kept(store, namespace) == {"k": 2, "l": 3, "m": None}
+        with store.reader(namespace, Horizon()) as reader:
+            first, second = reader.dump()
+        for record, own in ((first, {"k": 2, "l": 4, "m": None}), (second, {"l": 3})):
+            assert isinstance(record, PreparedUpdate)
+            assert [e.properties for e in record.entities] == [own]
+            assert [t.properties for t in record.triplets] == [own]
+        forget(store, namespace, "id", "b")
+        assert _kept(store, namespace) == {"k": 2, "l": 4, "m": None}
+
+    def test_a_mention_brings_none(self, store: GraphStore, namespace: str) -> None:
+        """Nor does it keep those of what it mentions; one of an entity that is not there is an
+        upsert, and what it said goes with it."""
+        tell(
+            store,
+            namespace,
+            prepared("a", "[Ann]", entities=(entity("e", "Eve", properties={"k": 1}),)),
+            prepared(
+                "b",
+                "[Bo]",
+                entities=(
+                    entity("e", "Eve", properties={"k": 2, "l": 2}, mentioned=True),
+                    entity("f", "Fay", properties={"m": 1}, mentioned=True),
+                    entity("f", "Fay", properties={"m": 2}, mentioned=True),
+                ),
+            ),
+            PreparedUpdate(id="", text=None, entities=(entity("f", "Fay"),)),
+        )
+
+        def kept() -> list[Any]:
+            with store.reader(namespace, Horizon()) as reader:
+                return [dict(found.properties) for found in reader.entities()]
+
+        assert kept() == [{"k": 1}, {"m": 1}]
+        forget(store, namespace, "id", "a")
+        assert kept() == [{}, {"m": 1}]
+        forget(store, namespace, "id", "b")
+        assert kept() == [{}]
+
+    def test_others_keep_theirs(self, store: GraphStore, namespace: str) -> None:
+        """Forgetting in one namespace, or of one entity, changes no other; a triplet that is
+        deleted comes back bare."""
+        other = f"{namespace}-other"
+        story = [
+            prepared("a", "[Ann]", **_told({"k": 1})),
+            prepared("b", "[Bo]", **_told({"k": 2})),
+            PreparedUpdate(
+                id="b", text=None, entities=(entity("f", "Fay", properties={"f": 1}, position=0),)
+            ),
+        ]
+        tell(store, namespace, *story)
+        tell(store, other, *story)
+        before = seen(store, other)
+        forget(store, namespace, "id", "a")
+        with store.reader(namespace, Horizon()) as reader:
+            assert [e.properties for e in reader.entities()] == [{"k": 2}, {"f": 1}]
+        assert seen(store, other) == before
+        store.delete_graph(namespace, triplets=[("e", "is", "e")])
+        tell(
+            store, namespace, PreparedUpdate(id="", text=None, triplets=(triplet("e", "is", "e"),))
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            assert [t.properties for t in reader.triplets()] == [{}]
+            assert [e.properties for e in reader.entities()] == [{"k": 2}, {"f": 1}]
+
+    def test_restored_they_are_told_as_before(self, store: GraphStore, namespace: str) -> None:
+        """Each evidence of a restored namespace keeps its own, and takes it along."""
+        tell(
+            store,
+            namespace,
+            prepared("a", "[Ann]", "[Ann] ran", **_told({"k": 1, "l": 1}, position=1)),
+            prepared("b", "[Bo]", **_told({"k": 2})),
+        )
+        tell(store, namespace, _joining("a", {"l": 2}))
+        copied = f"{namespace}-copy"
+        with store.reader(namespace, Horizon()) as reader:
+            records = list(reader.dump())
+        store.restore(copied, 2, records)
+        assert seen(store, copied) == seen(store, namespace)
+        forget(store, copied, "id", "b")
+        assert _kept(store, copied) == {"k": 1, "l": 2}
+        forget(store, copied, "statement", "a#1")
+        assert _kept(store, copied) == {"l": 2}
+
+    def test_an_archive_that_has_them_at_the_latest_evidence(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """So they were written once: they are there, and go with that evidence."""
+        store.restore(
+            namespace,
+            2,
+            [
+                PreparedUpdate(id="", text=None, t_index=1, **_told({})),
+                PreparedUpdate(id="", text=None, t_index=2, **_told({"k": 1})),
+            ],
+        )
+        assert _kept(store, namespace) == {"k": 1}
+        with store.reader(namespace, Horizon()) as reader:
+            first, second = reader.dump()
+        assert isinstance(first, PreparedUpdate)
+        assert isinstance(second, PreparedUpdate)
+        assert first.entities == (entity("e", "Eve", position=NO_POSITION),)
+        assert [t.properties for t in second.triplets] == [{"k": 1}]
