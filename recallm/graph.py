@@ -40,8 +40,9 @@ class NewEntity:
     ``label`` is how it is spelled (its id, where none is given): the concept it stands on is
     named after it; with ``concept=False`` it stands on none (a chunk of text, a document).
     ``properties`` hold JSON values and are merged key by key in the order of t; they go with the
-    update that told of them. ``embeddings``: by the name of the embedding model; all of one model have the same dimension. One that is only ``mentioned`` is
-    shown by its update: where it is there already, nothing else of it changes.
+    update that told of them. ``embeddings``: by the name of the embedding model; all of one model
+    have the same dimension. One that is only ``mentioned`` is shown by its update: where it is there
+    already, nothing else of it changes.
     """
 
     id: str
