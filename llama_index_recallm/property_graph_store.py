@@ -53,8 +53,8 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
     ``delete`` takes exact ids and names alone. An empty list names nothing, None anything.
     Properties hold what JSON holds, and datetimes, dates, times and bytes; they are merged, a new
     value takes the place of the old one, and those that a chunk brought go with it.
-    ``embedding_model`` names the embeddings that LlamaIndex hands with its nodes: under one name all
-    have the same dimension. They are not given back.
+    ``embedding_model`` names the embeddings that LlamaIndex hands with its nodes: under one name
+    all have the same dimension. They are not given back.
 
     ``timestamp_key``: the metadata of a chunk that says when it was said (an aware datetime, ISO
     8601 text, or a date, which begins in UTC), if any: what is recalled stands in that order.

@@ -41,8 +41,8 @@ class NewEntity:
     named after it; with ``concept=False`` it stands on none (a chunk of text, a document).
     ``properties`` hold JSON values and are merged key by key in the order of t; they go with the
     update that told of them. ``embeddings``: by the name of the embedding model; all of one model
-    have the same dimension. One that is only ``mentioned`` is shown by its update: where it is there
-    already, nothing else of it changes.
+    have the same dimension. One that is only ``mentioned`` is shown by its update: where it is
+    there already, nothing else of it changes.
     """
 
     id: str
