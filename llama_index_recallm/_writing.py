@@ -201,7 +201,7 @@ def _source(part: LabelledNode | Relation) -> str | None:
 def _passages(memory: RecallM, ids: Iterable[str | None]) -> dict[str | None, str]:
     """Those of ``ids`` that are passages, by themselves."""
     wanted = {id for id in ids if id is not None}
-    chunks = {it.id for it in memory.graph.entities(wanted) if is_chunk(it) and it.source}
+    chunks = {it.id for it in memory.graph.entities(wanted) if is_chunk(it)}
     return {id: id for id in (*chunks, *memory.get_many(wanted - chunks))}
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import Any, cast
+from typing import Any
 
 import fsspec
 from llama_index.core.graph_stores.types import (
@@ -21,10 +21,10 @@ from llama_index.core.graph_stores.types import (
 from llama_index.core.graph_stores.types import Triplet as Path
 from llama_index.core.schema import BaseNode
 from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQueryMode
-from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 
 from llama_index_recallm._keeping import persisted, read_again
-from llama_index_recallm._nodes import alike, as_llama_node, is_chunk, node_of, relation_of
+from llama_index_recallm._nodes import as_llama_node, is_chunk
+from llama_index_recallm._reading import among, found, has, nodes_of, paths_of, several
 from llama_index_recallm._rel_map import rel_map
 from llama_index_recallm._schema import schema_of, schema_text, values_text
 from llama_index_recallm._values import encoded
@@ -34,7 +34,7 @@ from llama_index_recallm._writing import (
     write_entities,
     write_relations,
 )
-from recallm import Entity, InvalidInputError, Passage, RecallM, Triplet
+from recallm import InvalidInputError, RecallM
 from recallm.adapting import checked_memory
 
 __all__ = ["RecallMPropertyGraphStore"]
@@ -126,12 +126,12 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         self, properties: dict[str, Any] | None = None, ids: list[str] | None = None
     ) -> list[LabelledNode]:
         """The nodes with these ids (all if None) that have all of ``properties``."""
-        entities = self._memory.graph.entities() if ids is None else self._found(ids)
-        nodes = self._nodes(entities)
+        entities = self._memory.graph.entities() if ids is None else found(self._memory, ids)
+        nodes = nodes_of(self._memory, entities)
         return [
             nodes[entity.id]
             for entity in entities
-            if entity.id in nodes and _has(nodes[entity.id], properties)
+            if entity.id in nodes and has(nodes[entity.id], properties)
         ]
 
     def get_triplets(
@@ -144,15 +144,18 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         """The relations, with their two nodes, that meet every condition given: an end has one of
         these names; their label is one of these; the relation or an end has all of ``properties``;
         an end has one of these ids. In the order of their t_index."""
-        ends = [None if names is None else self._ids(names) for names in (entity_names, ids)]
+        ends = [
+            None if names is None else {it.id for it in found(self._memory, names)}
+            for names in (entity_names, ids)
+        ]
         given = [names for names in ends if names is not None]
         triplets = self._memory.graph.triplets(
             ends=given[0] if given else None, predicates=relation_names
         )
         if len(given) == 2:
             triplets = [it for it in triplets if {it.subject, it.object} & given[1]]
-        paths = self._paths(sorted(triplets, key=lambda it: it.t_index))
-        return [path for path in paths if any(_has(part, properties) for part in path)]
+        paths = paths_of(self._memory, sorted(triplets, key=lambda it: it.t_index))
+        return [path for path in paths if any(has(part, properties) for part in path)]
 
     def get_rel_map(
         self,
@@ -174,14 +177,15 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
             limit=limit,
             ignored=ignore_rels or (),
         )
-        return self._paths(triplets)
+        return paths_of(self._memory, triplets)
 
     def get_llama_nodes(self, node_ids: list[str]) -> list[BaseNode]:
         """The nodes that chunks were made from, with these exact ids."""
-        wanted = _several(node_ids, "node_ids")
-        nodes = self._nodes([it for it in self._memory.graph.entities(wanted) if is_chunk(it)])
-        found = [nodes[id] for id in dict.fromkeys(wanted) if id in nodes]
-        return [as_llama_node(node) for node in found if isinstance(node, ChunkNode)]
+        wanted = several(node_ids, "node_ids")
+        chunks = [it for it in self._memory.graph.entities(wanted) if is_chunk(it)]
+        nodes = nodes_of(self._memory, chunks)
+        kept = [nodes[id] for id in dict.fromkeys(wanted) if id in nodes]
+        return [as_llama_node(node) for node in kept if isinstance(node, ChunkNode)]
 
     def vector_query(
         self,
@@ -204,15 +208,15 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
             )
         if not query.similarity_top_k or query.similarity_top_k < 1:
             return [], []
-        found = self._memory.graph.nearest(
+        near = self._memory.graph.nearest(
             query.query_embedding,
             model=self._model,
             limit=query.similarity_top_k,
-            ids=self._among(query),
+            ids=among(self._memory, query),
         )
-        nodes = self._nodes([entity for entity, _ in found])
-        near = [(nodes[entity.id], cosine) for entity, cosine in found if entity.id in nodes]
-        return [node for node, _ in near], [cosine for _, cosine in near]
+        nodes = nodes_of(self._memory, [entity for entity, _ in near])
+        shown = [(nodes[entity.id], cosine) for entity, cosine in near if entity.id in nodes]
+        return [node for node, _ in shown], [cosine for _, cosine in shown]
 
     def structured_query(self, query: str, param_map: dict[str, Any] | None = None) -> Any:
         """The rows that a Cypher query gives, in a session that can only read.
@@ -284,9 +288,9 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         have all of ``properties``, and the nodes with these ids: exactly those. A node goes with
         its relations. With a chunk goes all that no other chunk and no other call told of."""
         graph = self._memory.graph
-        named = {name.replace('"', " ") for name in _several(entity_names or (), "entity_names")}
+        named = {name.replace('"', " ") for name in several(entity_names or (), "entity_names")}
         doomed = [entity for entity in graph.entities(named) if not is_chunk(entity)]
-        doomed += graph.entities(_several(ids or (), "ids"))
+        doomed += graph.entities(several(ids or (), "ids"))
         if properties:
             doomed += graph.entities([node.id for node in self.get(properties=properties)])
         if relation_names:
@@ -304,8 +308,8 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
     ) -> None:
         """Delete the chunks with these ids, and those of these documents, as ``delete`` does; also
         the entities that name such a chunk as their source and came without it."""
-        documents = list(_several(ref_doc_ids or (), "ref_doc_ids"))
-        chunks = [*_several(node_ids or (), "node_ids")]
+        documents = list(several(ref_doc_ids or (), "ref_doc_ids"))
+        chunks = [*several(node_ids or (), "node_ids")]
         for document in documents:
             chunks += [passage.id for passage in self._memory.passages(session=document)]
         told = set(chunks)
@@ -440,96 +444,3 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
     async def aget_schema_str(self, refresh: bool = False) -> str:
         """``get_schema_str``, off the event loop."""
         return await asyncio.to_thread(self.get_schema_str, refresh)
-
-    # --------------------------------------------------------------------------------------
-
-    def _found(self, ids: Iterable[str]) -> list[Entity]:
-        """The entities with these ids, in their order: by exact id, else those whose name differs
-        in its casing alone, else those on the same concept."""
-        graph = self._memory.graph
-        wanted = list(dict.fromkeys(_several(ids, "ids")))
-        exact = {entity.id: entity for entity in graph.entities(wanted)}
-        missing = [id for id in wanted if id not in exact]
-        near: list[Entity] = []
-        if missing:
-            near = alike(graph, missing)
-        found: dict[str, Entity] = {}
-        for id in wanted:
-            if id in exact:
-                found[id] = exact[id]
-                continue
-            so_named = [
-                it for it in near if id.casefold() in (it.id.casefold(), it.label.casefold())
-            ] or [it for it in near if it.concept == graph.concept_name(id)]
-            found.update((entity.id, entity) for entity in so_named)
-        return list(found.values())
-
-    def _ids(self, names: Iterable[str]) -> set[str]:
-        """The ids of the entities that ``names`` mean."""
-        wanted = [name.replace('"', " ") for name in _several(names, "entity_names")]
-        return {entity.id for entity in self._found(wanted)}
-
-    def _among(self, query: VectorStoreQuery) -> Collection[str] | None:
-        """The ids of the nodes that a vector query may give; None: all."""
-        graph = self._memory.graph
-        among: list[Entity] | None = None
-        if query.node_ids is not None:
-            among = graph.entities(query.node_ids)
-        if query.doc_ids is not None:
-            passages = [
-                passage.id
-                for document in query.doc_ids
-                for passage in self._memory.passages(session=document)
-            ]
-            told = graph.entities(passages=passages)
-            chosen = {entity.id for entity in told}
-            among = told if among is None else [it for it in among if it.id in chosen]
-        if query.filters is not None and query.filters.filters:
-            nodes = self._nodes(graph.entities() if among is None else among)
-            meets = build_metadata_filter_fn(lambda id: nodes[id].properties, query.filters)
-            return [id for id in nodes if meets(id)]
-        return None if among is None else [entity.id for entity in among]
-
-    def _nodes(self, entities: Iterable[Entity]) -> dict[str, LabelledNode]:
-        """The nodes that these entities are, by id; without chunks whose text was forgotten."""
-        texts = self._texts(entities)
-        nodes = {entity.id: node_of(entity, texts.get(entity.id)) for entity in entities}
-        return {id: node for id, node in nodes.items() if node is not None}
-
-    def _paths(self, triplets: Iterable[Triplet]) -> list[Path]:
-        """Triplets with the nodes at their ends; these name the chunk that shows the relation."""
-        triplets = list(triplets)
-        ends = {end for it in triplets for end in (it.subject, it.object)}
-        entities = {entity.id: entity for entity in self._memory.graph.entities(ends)}
-        texts = self._texts(entities.values())
-        paths: list[Path] = []
-        for it in triplets:
-            nodes = [
-                node_of(entities[id], texts.get(id), source=it.source) if id in entities else None
-                for id in (it.subject, it.object)
-            ]
-            if None not in nodes:
-                source, target = cast("list[LabelledNode]", nodes)
-                paths.append((source, relation_of(it), target))
-        return paths
-
-    def _texts(self, entities: Iterable[Entity]) -> dict[str, Passage]:
-        """The passages of the chunks among these entities, by id."""
-        return self._memory.get_many([entity.id for entity in entities if is_chunk(entity)])
-
-
-def _several(names: Iterable[str], argument: str) -> list[str]:
-    """Names as a list, refused where they are a str, whose letters would be taken for names, or
-    hold something else."""
-    listed = [] if isinstance(names, str) else list(names)
-    if isinstance(names, str) or not all(isinstance(name, str) for name in listed):
-        raise InvalidInputError(
-            f"{argument} must be a list of str, not {names!r}", argument=argument
-        )
-    return listed
-
-
-def _has(part: LabelledNode | Relation, properties: dict[str, Any] | None) -> bool:
-    """Whether a node or a relation has all of ``properties``."""
-    own = part.properties
-    return all(key in own and own[key] == value for key, value in (properties or {}).items())

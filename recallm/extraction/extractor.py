@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from recallm.config import RecallConfig
@@ -62,6 +63,8 @@ class Extractor:
 
     def __init__(self, config: RecallConfig) -> None:
         self._config = config
+        # The same names come again and again: as ends of relations, and where they are checked.
+        self._concept_names = lru_cache(maxsize=4096)(lambda label: self._named(label)[0].name)
 
     def load(self) -> None:
         """Load the pipeline now, in place of at first use."""
@@ -120,7 +123,7 @@ class Extractor:
         A label without a letter or a digit, or with nothing but words over 100 characters, is
         its own name, in lower case and cut to 100 characters.
         """
-        return self._named(label)[0].name
+        return self._concept_names(label)
 
     def describe(self, text: str) -> tuple[tuple[str, ...], Trait]:
         """The terms and the traits of a text as a whole, such as a summary."""

@@ -432,3 +432,29 @@ def test_dates_of_documents(memory: RecallM) -> None:
     for wrong in ({"embedding_model": ""}, {"timestamp_key": 5}):
         with pytest.raises(InvalidInputError, match="must be a name"):
             RecallMPropertyGraphStore(memory=memory, **wrong)
+
+
+def test_a_vector_query_within_nodes_and_documents(store: RecallMPropertyGraphStore) -> None:
+    for id, document in (("a", "d1"), ("b", "d1"), ("c", "d2")):
+        node = chunk(id, f"Text {id}.", document)
+        node.embedding = [1.0, 0.0]
+        store.upsert_llama_nodes([node])
+
+    def near(**within: Any) -> set[str]:
+        query = VectorStoreQuery(query_embedding=[1.0, 0.0], similarity_top_k=9, **within)
+        return names(store.vector_query(query)[0])
+
+    assert near() == {"a", "b", "c"}
+    assert near(node_ids=["a", "c", "x"]) == {"a", "c"}
+    assert near(doc_ids=["d1"]) == {"a", "b"}
+    assert near(node_ids=["a", "c"], doc_ids=["d1"]) == {"a"}
+    assert near(node_ids=[]) == near(doc_ids=[]) == near(doc_ids=["x"]) == set()
+
+
+def test_names_with_quotation_marks(store: RecallMPropertyGraphStore) -> None:
+    """LlamaIndex makes blanks of them in ids; both find the node."""
+    store.upsert_relations([Relation(label="IS", source_id="a b", target_id="c")])
+    store.upsert_nodes([EntityNode(name='a"b', label="QUOTED")])
+    for name in ('a"b', "a b", 'A"B'):
+        assert [node.label for node in store.get(ids=[name])] == ["QUOTED"]
+        assert len(store.get_triplets(entity_names=[name])) == 1
