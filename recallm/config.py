@@ -32,8 +32,13 @@ class RecallConfig:
     only the first name and the concepts just before and after it stay; where it holds no name,
     the middle three. None: off."""
 
-    ranking: Literal["statements", "paper"] = "statements"
-    """Which ranking ``recall`` uses."""
+    ranking: Literal["statements", "paper", "ement", "vectors"] = "statements"
+    """Which ranking ``recall`` uses: the default, the paper's, EMENT's (the statements of the
+    question's entities, and the nearest by embedding), or the nearest by embedding alone. The last
+    two need embeddings."""
+
+    neighbours: int = 10
+    """k of EMENT: the nearest statements by embedding (EMENT: 3, 5, 10; best: 10)."""
 
     limit: int = 10
     """Statements recalled where no limit is given (``"statements"``)."""
@@ -69,6 +74,7 @@ class RecallConfig:
             "hops",
             "max_concepts",
             "max_nodes",
+            "neighbours",
             "revise_every",
             "revision_characters",
             "candidate_limit",
@@ -78,9 +84,10 @@ class RecallConfig:
         _at_least("temporal_weight", self.temporal_weight, 0)
         if self.trim_concepts is not None:
             _at_least("trim_concepts", self.trim_concepts, 2)
-        if self.ranking not in ("statements", "paper"):
+        if self.ranking not in ("statements", "paper", "ement", "vectors"):
             raise InvalidInputError(
-                f"ranking must be 'statements' or 'paper', not {self.ranking!r}",
+                "ranking must be 'statements', 'paper', 'ement' or 'vectors', "
+                f"not {self.ranking!r}",
                 argument="ranking",
             )
 

@@ -365,6 +365,7 @@ class RecallM:
                 count_tokens=self._count_tokens,
                 min_score=least,
                 known=shown,
+                now=horizon.now,
             )
 
     def ask(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain
 
 import numpy as np
@@ -33,6 +34,7 @@ from recallm.model import (
 from recallm.retrieval.activation import Activation, activate
 from recallm.retrieval.conditions import meets
 from recallm.retrieval.frequencies import Floats, Keys, StemCounts, count_stems, rarity
+from recallm.retrieval.similarity import AskedVector
 from recallm.stores.base import GraphReader
 
 __all__ = ["Candidates", "gather"]
@@ -52,6 +54,9 @@ NEIGHBOURS = 6
 NEIGHBOUR_STATEMENTS = 16
 """Newest statements that a neighbour brings."""
 
+SIMILAR = 64
+"""Statements that the question's vector brings."""
+
 _BITS = NO_POSITION.bit_length()
 
 _OF_THE_PRESENT = frozenset({"now", "current", "nowadai", "still", "anymor", "todai", "moment"})
@@ -66,6 +71,7 @@ class Candidates:
     that was read, by key: what was said around the candidates too. ``terms`` are the question's
     stems without the names of speakers; ``documents`` says how many statements hold each of them,
     ``passages`` (by t_index) and ``sessions`` (by session key) how often each holds them.
+    ``asked`` is the question under the embedding model, ``now`` when it is asked.
     ``speakers`` are the concepts of the speakers whom the question names; ``mentioned`` says how
     many statements mention each essential concept. ``summaries`` go by the passage id under which
     they stand among the statements.
@@ -85,6 +91,8 @@ class Candidates:
     mentioned: Mapping[str, int]
     activation: Mapping[str, Activation]
     summaries: Mapping[str, Summary]
+    asked: AskedVector | None
+    now: datetime | None
 
     def before(self, statement: StoredStatement) -> StoredStatement | None:
         """What was said just before ``statement`` in its session, where it was read."""
@@ -92,18 +100,26 @@ class Candidates:
 
 
 def gather(
-    reader: GraphReader, question: Question, *, config: RecallConfig, where: Filter, wanted: int
+    reader: GraphReader,
+    question: Question,
+    *,
+    config: RecallConfig,
+    where: Filter,
+    wanted: int,
+    asked: AskedVector | None = None,
+    now: datetime | None = None,
 ) -> Candidates | None:
     """The candidates for ``question``, among which ``wanted`` are to be found; None where nothing
     of the question is known."""
     names = tuple(concept.name for concept in question.concepts)
-    asked = _content(question)
+    stems = _content(question)
     limit = config.candidate_limit
     fetched = max(FETCHED, 2 * wanted)
-    postings = reader.postings(asked, limit=limit, where=where)
+    postings = reader.postings(stems, limit=limit, where=where)
     mentions = reader.mentions(names, limit=limit, where=where)
     essential = {row.name: row for row in reader.concepts(names)} if names else {}
-    if not postings and not mentions:
+    near_by = [key for key, _ in asked.nearest(SIMILAR)] if asked is not None else []
+    if not postings and not mentions and not near_by:
         return None
     activation = _activation(reader, essential)
     near = sorted(activation.values(), key=lambda one: (-one.value, one.concept.name))[:NEIGHBOURS]
@@ -113,7 +129,7 @@ def gather(
     corpus = reader.corpus()
     voices = _voices(mentions, postings)
     spoken = {word for name in voices for word in name.split(" ")}
-    hits = _Hits.read(asked, postings, mentions, apart=spoken)
+    hits = _Hits.read(stems, postings, mentions, apart=spoken)
     chosen = hits.best(fetched, corpus)
     summaries = [] if where else list(reader.summaries(essential).values())
     dated: dict[str, int] = {
@@ -123,6 +139,7 @@ def gather(
     first = reader.statements(
         {
             *chosen,
+            *near_by,
             *chain.from_iterable(found.keys for found in neighbours.values()),
             *dated.values(),
         }
@@ -143,8 +160,8 @@ def gather(
     rows = [context[key] for key in sorted(context)]
     speakers = _named_speakers(names, rows)
     apart = {word for name in speakers for word in name.split(" ")}
-    terms = tuple(term for term in asked if term not in apart)
-    columns = [place for place, term in enumerate(asked) if term not in apart]
+    terms = tuple(term for term in stems if term not in apart)
+    columns = [place for place, term in enumerate(stems) if term not in apart]
     sessions = hits.sessions(columns)
     allowed = [row for row in rows if meets(row, where)] if where else rows
     revised = [
@@ -166,6 +183,8 @@ def gather(
         mentioned={name: found.statements for name, found in mentions.items()},
         activation=activation,
         summaries={_summary_id(summary): summary for summary in summaries},
+        asked=asked,
+        now=now,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from recallm.config import RecallConfig
 from recallm.model import Filter, Question, StoredStatement, Trait
@@ -12,6 +13,7 @@ from recallm.retrieval.budget import fit
 from recallm.retrieval.candidates import Candidates, gather
 from recallm.retrieval.lines import line, render
 from recallm.retrieval.ranking import Ranking, rank
+from recallm.retrieval.similarity import AskedVector
 from recallm.retrieval.weights import INTERCEPT
 from recallm.stores.base import GraphReader
 
@@ -32,18 +34,29 @@ def recall_statements(
     count_tokens: Callable[[str], int],
     min_score: float | None,
     known: Collection[str] = (),
+    asked: AskedVector | None = None,
+    now: datetime | None = None,
 ) -> RecalledContext:
     """The statements that help most to answer ``question``, in the order in which they were said.
 
     ``limit`` counts statements; None: as many as ``max_tokens`` allows, or ``config.limit`` where
     that is None too. ``max_tokens`` counts the whole text by ``count_tokens``. Statements with a
-    probability under ``min_score``, and those of the passages ``known``, are left out. Empty where
-    nothing of the question is known.
+    probability under ``min_score``, and those of the passages ``known``, are left out. ``asked`` is
+    the question under the memory's embedding model, where it has one; ``now`` is when it is asked.
+    Empty where nothing of the question is known.
     """
     if limit is None and max_tokens is None:
         limit = config.limit
     wanted = limit if limit is not None else (max_tokens or 0) // _SHORTEST_LINE
-    candidates = gather(reader, question, config=config, where=where, wanted=wanted + len(known))
+    candidates = gather(
+        reader,
+        question,
+        config=config,
+        where=where,
+        wanted=wanted + len(known),
+        asked=asked,
+        now=now,
+    )
     if candidates is None:
         return RecalledContext(question=question.text)
     ranking = rank(candidates, min_score=min_score, known=known)
@@ -66,14 +79,28 @@ def recall_statements(
 
 
 def rank_passages(
-    reader: GraphReader, question: Question, *, config: RecallConfig, where: Filter
+    reader: GraphReader,
+    question: Question,
+    *,
+    config: RecallConfig,
+    where: Filter,
+    asked: AskedVector | None = None,
+    now: datetime | None = None,
 ) -> dict[str, float]:
     """The ids of the passages that help to answer ``question``, best first, with the probability
     of their best statement. Equal ones count each.
 
     As many are looked at as for one word, whatever is made of them: pages add up to the whole.
     """
-    candidates = gather(reader, question, config=config, where=where, wanted=config.candidate_limit)
+    candidates = gather(
+        reader,
+        question,
+        config=config,
+        where=where,
+        wanted=config.candidate_limit,
+        asked=asked,
+        now=now,
+    )
     if candidates is None:
         return {}
     ranking = rank(candidates, min_score=None)
