@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CHRONOLOGICAL_PREFIX", "question_prompt", "revision_prompt"]
+__all__ = ["CHRONOLOGICAL_PREFIX", "ement_prompt", "question_prompt", "revision_prompt"]
 
 CHRONOLOGICAL_PREFIX = (
     "Each sentence in the following statements is true when read in chronological order:"
@@ -21,6 +21,20 @@ def question_prompt(question: str, context: str) -> str:
     return (
         "Using the following statements when necessary, answer the question that follows. "
         f"{statements}\n\nquestion:\n{question}\n\nAnswer:"
+    )
+
+
+def ement_prompt(question: str, context: str) -> str:
+    """The prompt of ``ask`` with ``ranking="ement"`` (EMENT, Query, step 7).
+
+    ``context`` is the text of a recalled context: the closest embeddings, then the entities'
+    sentences; or empty.
+    """
+    return (
+        "You are a smart, knowledgeable, accurate AI with the following information:\n"
+        f"{context or _NOTHING_KNOWN}\n"
+        "You are sure about your answers. Please answer the following question: "
+        f"{question}"
     )
 
 
