@@ -45,7 +45,7 @@ _STATEMENTS = "recallm, statements"
 _PAPER = "recallm, as in the paper"
 
 Scores = dict[str, list[float]]
-Peer = BM25 | MiniLM
+Peer = type[BM25] | type[MiniLM]
 Unit = TypeVar("Unit", Conversation, Film)
 
 
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--vectors", action="store_true", help="MiniLM beside (Chroma's default)")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    peers: list[Peer] = [BM25(), *([MiniLM()] if options.vectors else [])]
+    peers: list[Peer] = [BM25, *([MiniLM] if options.vectors else [])]
     rows: list[dict[str, Any]] = []
     for title, path in (("LoCoMo", options.locomo), ("REALTALK", options.realtalk)):
         if _is_there(title, path):
@@ -104,10 +104,11 @@ def measure_talk(talk: Conversation, peers: Sequence[Peer]) -> dict[str, Scores]
             result[name] = scores
     texts = [f"{turn.speaker}: {turn.text}" for turn in turns]
     for peer in peers:
-        peer.index(texts)
+        index = peer()
+        index.add(texts)
         scores = defaultdict(list)
         for question, evidence in talk.questions:
-            places = peer.order(question)
+            places = index.order(question)
             within = [turns[place].id for place in _filled(places, texts, _TOKENS)]
             _score(scores, evidence, [turns[place].id for place in places], within)
         result[peer.name] = scores
@@ -132,10 +133,11 @@ def measure_film(film: Film, peers: Sequence[Peer]) -> dict[str, Scores]:
         for statement in Extractor(RecallConfig()).extract(film.plot).statements
     ]
     for peer in peers:
-        peer.index(sentences)
+        index = peer()
+        index.add(sentences)
         scores = defaultdict(list)
         for question, answers in film.questions:
-            places = peer.order(question)
+            places = index.order(question)
             for tokens in _FILM_TOKENS:
                 texts = [sentences[place] for place in _filled(places, sentences, tokens)]
                 scores[f"{tokens} tokens"].append(_holds(texts, answers))
