@@ -48,9 +48,13 @@ __all__ = [
     "StoredStatement",
     "Summary",
     "TemporalIntent",
+    "TemporalOrder",
+    "TemporalReading",
+    "TemporalWindow",
     "Trait",
     "Triplet",
     "TripletUpsert",
+    "VectorState",
     "empty_mapping",
     "statement_key",
     "t_index_of",
@@ -153,6 +157,29 @@ class Extraction:
 
 
 TemporalIntent = Literal["current", "historical", "neutral"]
+TemporalOrder = Literal["latest", "earliest", "any"]
+TemporalWindow = Literal["none", "since", "until", "within"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemporalReading:
+    """What a question asks of time (paper, Future Work: a dynamic temporal window).
+
+    ``intent``: how things are now, how they were, or neither. ``recency`` (0 to 1) is how much it
+    counts that nothing newer is known. ``order`` says which of equally good statements comes
+    first: the latest, the earliest, or any. ``window``: the question names dates, and asks for
+    what was since, until or within them. ``previous``: it asks for the state before the newest
+    one; ``spread``: for all that there is, not for one answer. ``rules`` are the rules that fired,
+    for people to read: "now → recency 1, latest first".
+    """
+
+    intent: TemporalIntent = "neutral"
+    recency: float = 0.3
+    order: TemporalOrder = "any"
+    window: TemporalWindow = "none"
+    previous: bool = False
+    spread: bool = False
+    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,15 +188,20 @@ class Question:
 
     ``concepts`` are the essential concepts 𝓔 in textual order; ``terms`` the distinct stems of
     its content words. ``asks`` holds the traits that an answer would have (TIME for "when",
-    NUMBER for "how many", PERSON for "who", PLACE for "where", NAME for any name). ``intent``
-    is what the tense and the words ask of time: how things are now, how they were, or neither.
+    NUMBER for "how many", PERSON for "who", PLACE for "where", NAME for any name). ``time``
+    is what the tense and the words ask of time.
     """
 
     text: str
     terms: tuple[str, ...]
     concepts: tuple[ConceptMention, ...]
     asks: Trait
-    intent: TemporalIntent
+    time: TemporalReading = TemporalReading()
+
+    @property
+    def intent(self) -> TemporalIntent:
+        """How things are now, how they were, or neither."""
+        return self.time.intent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +243,23 @@ class StatementVector:
     position: int
     model: str
     blob: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorState:
+    """The statement vectors of a namespace, from the first that was written on, whatever a horizon
+    hides.
+
+    All are of ``model`` and have ``size`` bytes, also when none is left. ``origin`` was drawn when
+    the first was written, so that no others are taken for these. ``revision`` rises with every
+    change but vectors of new statements: with those that are forgotten, and those that statements
+    are given later.
+    """
+
+    model: str
+    size: int
+    origin: str
+    revision: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

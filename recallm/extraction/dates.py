@@ -9,7 +9,7 @@ from spacy.symbols import NOUN, NUM, PROPN
 
 from recallm.extraction.marks import Mark, listed
 
-__all__ = ["holds_time", "time_marks"]
+__all__ = ["DATE", "PERIOD", "holds_time", "time_marks"]
 
 _MONTHS = listed(
     "january february april june july august september october november december "
@@ -50,6 +50,42 @@ _DATE = re.compile(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{2,4}|\d{1,2}/\d{1,2}|\d{4}-\d\d-
 _CLOCK_TIME = re.compile(
     r"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?(?:[ap]\.?m\.?)?|\d{1,2}(?:\.[0-5]\d)?[ap]\.?m\.?"
 )
+_MONTH = (
+    "january|february|april|june|july|august|september|october|november|december|"
+    "(?:jan|feb|apr|jun|jul|aug|sept?|oct|nov|dec)\\.?"
+)
+_WEEKDAY = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+_HOLIDAY = (
+    "christmas(?: eve| day)?|new year(?: 's)?(?: eve| day)|easter|halloween|thanksgiving|"
+    "valentine(?: 's|s) day"
+)
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_YEAR_NUMBER = r"(?:19|20)\d\d"
+_SEASON = "spring|summer|autumn|fall|winter"
+
+PERIOD = (
+    rf"(?:(?:week|weekend|month|year|decade|quarter|semester|term|season|weekday)s?|night|morning|"
+    rf"afternoon|evening|{_SEASON}|{_WEEKDAY}|{_MONTH}|march|may(?! (?:be|have)\b)|{_HOLIDAY})"
+)
+"""A pattern for what "last" or "next" makes a date of, in a text in lower case."""
+
+DATE = (
+    r"(?:\d{4}-\d\d(?:-\d\d)?|\d{1,2}/\d{1,2}/(?:\d\d){1,2}|"
+    rf"(?:{_DAY} (?:of )?)?(?:{_MONTH})(?: {_DAY})?(?: (?:of )?{_YEAR_NUMBER})?|"
+    rf"{_DAY} (?:of )?(?:may|march)(?: (?:of )?{_YEAR_NUMBER})?|"
+    rf"(?:may|march) (?:{_DAY}|(?:of )?{_YEAR_NUMBER})(?: {_YEAR_NUMBER})?|"
+    r"(?<=in )(?:may|march)|(?<=of )(?:may|march)|(?<=since )(?:may|march)|"
+    r"(?<=until )(?:may|march)|(?<=by )(?:may|march)|(?<=during )(?:may|march)|"
+    r"(?<=before )(?:may|march)(?! i\b)|(?<=after )(?:may|march)|"
+    rf"(?:last|next|this|past) {PERIOD}|"
+    rf"(?:(?:{_SEASON}) (?:of )?)?{_YEAR_NUMBER}s?|(?<=the )\d0s|"
+    rf"(?<=in )(?:{_SEASON})|(?<=in the )(?:{_SEASON})|(?<=during the )(?:{_SEASON})|"
+    rf"(?:{_WEEKDAY})(?: (?:night|morning|afternoon|evening))?|{_HOLIDAY}|yesterday|"
+    rf"(?:the )?weekend)"
+)
+"""A pattern for a date in a text in lower case, its commas left out. "May" and "march" are dates
+with a day or a year, or after a word that leads to a time."""
+
 _TIME_NUMBERS = (_YEAR, _DATE, _CLOCK_TIME)
 
 

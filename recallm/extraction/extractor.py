@@ -10,10 +10,11 @@ from recallm.config import RecallConfig
 from recallm.errors import InvalidInputError
 from recallm.extraction.blocks import Span, blocks, readable
 from recallm.extraction.concepts import Place, entities, label_words, places, trimmed
+from recallm.extraction.intents import temporal_reading
 from recallm.extraction.names import with_names
 from recallm.extraction.neighbours import neighbour_pairs
 from recallm.extraction.pipeline import Pipeline, TaggedText, load_pipeline
-from recallm.extraction.questions import asked_traits, temporal_intent
+from recallm.extraction.questions import asked_traits
 from recallm.extraction.statements import sentences
 from recallm.extraction.stemming import is_shouted
 from recallm.extraction.terms import terms
@@ -114,7 +115,7 @@ class Extractor:
             terms=_ends(tuple(stems)),
             concepts=_ends(tuple(concepts.values())),
             asks=asks,
-            intent=temporal_intent(words, tenses),
+            time=temporal_reading(words, tenses),
         )
 
     def concept_name(self, label: str) -> str:

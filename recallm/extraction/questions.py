@@ -1,4 +1,4 @@
-"""What a question asks for, and of which time, by rule tables."""
+"""What a question asks for, by rule tables."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from recallm.extraction.marks import Mark, listed
 from recallm.extraction.words import Word
-from recallm.model import TemporalIntent, Trait
+from recallm.model import Trait
 
-__all__ = ["asked_traits", "temporal_intent"]
+__all__ = ["asked_traits"]
 
 _PERSON = Trait.PERSON | Trait.NAME
 _PLACE = Trait.PLACE | Trait.NAME
@@ -96,16 +96,6 @@ _ASKED_INDIRECTLY = listed(
 _REACH = 3
 """How far after "what" or "which" the noun may stand: "what other big cities"."""
 
-_CURRENT = listed(
-    "now currently today nowadays still anymore presently latest lately present current newest "
-    "recent most-recent tonight"
-)
-_HISTORICAL = listed(
-    "before first originally previously formerly initially earlier ever when ago former "
-    "previous past once history original initial used oldest earliest began begin started "
-    "yesterday historically"
-)
-
 
 def asked_traits(words: Sequence[Word]) -> Trait:
     """The traits that an answer to a question would have; none for a question of yes or no.
@@ -148,19 +138,3 @@ def _asked_by_noun(rest: Sequence[Word]) -> Trait:
         if found := _BY_NOUN.get(word.lowered):
             return found
     return Trait(0)
-
-
-def temporal_intent(words: Sequence[Word], tenses: Trait) -> TemporalIntent:
-    """What a question asks of time (design: the dynamic temporal window).
-
-    A word such as "now" decides, then one such as "first"; then plain present tense asks how
-    things are. Past tense alone says neither.
-    """
-    lowered = {word.lowered for word in words}
-    if lowered & _CURRENT or {"these", "days"} <= lowered or {"right", "moment"} & lowered:
-        return "current"
-    if lowered & _HISTORICAL or any(word.marks & Mark.TIME_NUMBER for word in words):
-        return "historical"
-    if tenses & Trait.PRESENT and not tenses & (Trait.PAST | Trait.FUTURE) and "did" not in lowered:
-        return "current"
-    return "neutral"

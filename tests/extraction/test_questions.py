@@ -1,14 +1,12 @@
-"""What questions ask for, and of which time."""
+"""What questions ask for."""
 
 from __future__ import annotations
 
 import pytest
 
-from recallm.extraction.questions import asked_traits, temporal_intent
-from recallm.extraction.tenses import tenses
+from recallm.extraction.questions import asked_traits
 from recallm.extraction.words import Lexicon, Word
-from recallm.model import TemporalIntent, Trait
-from tests.extraction.tagging import given
+from recallm.model import Trait
 
 PERSON = Trait.PERSON | Trait.NAME
 PLACE = Trait.PLACE | Trait.NAME
@@ -61,26 +59,3 @@ def words(text: str) -> list[Word]:
 def test_asked_traits(question: str, expected: Trait) -> None:
     """The first question word decides; questions of yes or no ask for nothing."""
     assert asked_traits(words(question)) == expected
-
-
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("Where/ADV does/AUX Anna/PROPN live/VERB now/ADV", "current"),
-        ("Where/ADV does/AUX Anna/PROPN live/VERB", "current"),
-        ("What/PRON is/AUX her/PRON job/NOUN", "current"),
-        ("Where/ADV did/AUX Anna/PROPN live/VERB before/ADV Rome/PROPN", "historical"),
-        ("Where/ADV did/AUX Anna/PROPN first/ADV live/VERB", "historical"),
-        ("When/ADV did/AUX Anna/PROPN move/VERB", "historical"),
-        ("Has/AUX Anna/PROPN ever/ADV sung/VERB", "historical"),
-        ("Where/ADV was/AUX Anna/PROPN in/ADP 2019/NUM", "historical"),
-        ("What/PRON did/AUX Anna/PROPN buy/VERB", "neutral"),
-        ("Will/AUX Anna/PROPN come/VERB", "neutral"),
-    ],
-)
-def test_temporal_intent(question: str, expected: TemporalIntent) -> None:
-    """Words decide before tenses do."""
-    tagged = given(question)
-    marks = [word.marks for word in tagged.words]
-    found = tenses(marks, tagged.tags, [word.lowered for word in tagged.words])
-    assert temporal_intent(tagged.words, found) == expected

@@ -16,6 +16,7 @@ from recallm.model import (
     PreparedUpdate,
     Question,
     TemporalIntent,
+    TemporalReading,
     Trait,
 )
 from recallm.results import RecalledContext
@@ -25,6 +26,7 @@ from recallm.testing import DictStore
 
 NO_FILTER = Filter()
 NOTHING = Trait(0)
+_RECENCY: dict[TemporalIntent, float] = {"current": 1.0, "neutral": 0.3, "historical": 0.0}
 
 
 def mention(name: str) -> ConceptMention:
@@ -97,7 +99,7 @@ def asked(
         terms=tuple(dict.fromkeys(words)),
         concepts=tuple(map(mention, concepts)),
         asks=asks,
-        intent=intent,
+        time=TemporalReading(intent=intent, recency=_RECENCY[intent]),
     )
 
 

@@ -29,7 +29,7 @@ def recall(
     config: RecallConfig | None = None,
 ) -> RecalledContext:
     question = Question(
-        text="?", terms=(), concepts=tuple(map(mention, concepts)), asks=Trait(0), intent="neutral"
+        text="?", terms=(), concepts=tuple(map(mention, concepts)), asks=Trait(0)
     )
     with store.reader("n") as reader:
         return recall_paper(

@@ -1,0 +1,330 @@
+"""What a question asks of time: one table of rules (paper, Future Work: a dynamic temporal window).
+
+``RULES`` are tried from the top. A rule that fires takes the words it fired on, so that no later
+one sees them ("last week" is a date, not "last"), and sets what no earlier one has set. So a rule
+that sets nothing keeps words from those below: "first name" is not "first".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from recallm.extraction.dates import DATE, PERIOD
+from recallm.extraction.words import Word
+from recallm.model import TemporalIntent, TemporalOrder, TemporalReading, TemporalWindow, Trait
+
+__all__ = ["RULES", "Rule", "temporal_reading"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sets:
+    """What a rule sets of a ``TemporalReading``; None: nothing."""
+
+    intent: TemporalIntent | None = None
+    recency: float | None = None
+    order: TemporalOrder | None = None
+    window: TemporalWindow | None = None
+    previous: bool | None = None
+    spread: bool | None = None
+
+    def given(self) -> list[tuple[str, Any]]:
+        """The fields that it sets, with their values."""
+        pairs = ((name, getattr(self, name)) for name in self.__slots__)
+        return [(name, value) for name, value in pairs if value is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """``fires`` on phrases (a regular expression over the words in lower case, one space apart,
+    contractions and hyphens split), provided that the question also holds ``given`` and does not
+    hold ``unless``; or, where ``tense`` is given, on a question in that tense alone."""
+
+    name: str
+    fires: str
+    sets: Sets
+    given: str = ""
+    unless: str = ""
+    tense: Trait | None = None
+    _patterns: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        patterns = tuple(map(_phrase, (self.fires, self.given, self.unless)))
+        object.__setattr__(self, "_patterns", patterns)
+
+    def apply(self, left: str, whole: str, tenses: Trait) -> str | None:
+        """``left`` without what it fired on; None where it does not fire."""
+        fires, given, unless = self._patterns
+        if self.tense is not None:
+            past = Trait.PAST if _DID.search(whole) else Trait(0)
+            return left if (tenses | past) & _TENSES == self.tense else None
+        taken, count = fires.subn(_TAKEN, left)
+        if not count or (self.given and not given.search(whole)):
+            return None
+        return None if self.unless and unless.search(whole) else taken
+
+
+def _phrase(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w'])(?:{pattern})(?!\w)")
+
+
+_TAKEN = "|"
+_TENSES = Trait.PAST | Trait.PRESENT | Trait.FUTURE
+_DID = re.compile(r"\bdid\b")
+_STATES = (
+    "was|were|be|been|live|lived|work|worked|stay|stayed|reside|resided|have|had|own|owned|drive|"
+    "drove|date|dated|study|studied|teach|taught|use|used|call|called|belong|belonged|play|played"
+)
+_ROLES = (
+    "wife|husband|boyfriend|girlfriend|partner|spouse|fiance|fiancee|boss|roommate|flatmate|"
+    "colleague|bandmate|teammate|employer|president|soldier|marine|cop|policeman|convict|manager|"
+    "captain|player|teacher|coach"
+)
+_HABITS = (
+    "be|live|work|have|own|do|go|like|love|hate|play|drive|think|believe|stay|drink|smoke|eat|"
+    "feel|see|visit|teach|study|read|watch|wear|run|date|dream|say|want|call|spend"
+)
+_BE = "is|are|was|were|be|been|being|am|'m|'s|'re"
+_ASKING = (
+    "is|are|was|were|do|does|did|has|have|had|'s|'ve|can|could|will|would|should|may|might|must"
+)
+_PRONOUNS = "i|you|he|she|it|we|they|this|that|these|those"
+_FILLING = rf"(?:(?!(?:{_ASKING}|{_PRONOUNS})\b)\w+ )"
+_PLURAL = (
+    rf"(?:(?!(?:{_ASKING}|{_PRONOUNS}|his|its|as|yes|news|always|perhaps|besides|afterwards|"
+    r"sometimes|series|days|times)\b)\w+[^\Wsui]s|people|children|men|women|"
+    r"(?:kind|sort|type|genre)s? of \w+)(?!\w)"
+)
+
+NOTHING = Sets()
+NOW = Sets(intent="current", recency=1.0, order="latest")
+LATELY = Sets(intent="current", recency=0.8, order="latest")
+LAST = Sets(intent="neutral", recency=0.9, order="latest")
+PREVIOUS = Sets(intent="historical", recency=0.5, order="latest", previous=True)
+FIRST = Sets(intent="historical", recency=0.0, order="earliest")
+PAST = Sets(intent="historical", recency=0.0)
+ALL = Sets(recency=0.2, order="any", spread=True)
+
+RULES: tuple[Rule, ...] = (
+    # Words that name no time.
+    Rule(
+        "no time",
+        r"first (?:names?|aid|class|lady|grade|graders?|cousins?|language|floor|person|hand|"
+        r"responders?|degree|amendment|impressions?)|last (?:names?|resort|straw|supper)|"
+        r"last but not least|at (?:long )?last|at the latest|second hand|former or latter|"
+        r"now and (?:then|again)|every now|moment (?:when|that|of)|still (?:life|lifes|lives)|"
+        r"(?:stand|stood|sit|sat|hold|held|keep|kept|lie|lay) still|and yet|"
+        r"yet (?:another|again)|(?:no|any) longer than|current (?:affairs|events)|"
+        r"(?:electric|electrical|ocean|alternating|direct|river|sea) currents?|"
+        r"(?:happily )?ever after|for ?ever|if ever|"
+        r"(?:oldest|original) (?:son|daughter|child|brother|sister|sibling|friend|kid)s?",
+        NOTHING,
+    ),
+    Rule(
+        "last (verb)",
+        r"(?<!the )last(?= (?:for|until|till|long|longer)\b|$)",
+        NOTHING,
+        unless=r"(?:where|who|whom|what|which|when)\b.*\bdid\b.* last",
+    ),
+    Rule(
+        "used to (accustomed, for)",
+        rf"(?:{_BE}|get|gets|got|getting)(?: (?:{_PRONOUNS}|not|n't|so|still|being))* used to|"
+        rf"(?:{_BE})(?: (?!who|that|which|where|when)\w+){{1,3}}"
+        r"(?<! he)(?<! she)(?<! they)(?<! we)(?<! you)(?<! i) used to|used for",
+        NOTHING,
+    ),
+    # Dates: from when to when is read in recallm.retrieval.dates.
+    Rule(
+        "between <dates>",
+        rf"(?:between|from) {DATE} (?:and|to|until|till|through) {DATE}",
+        Sets(intent="historical", recency=0.0, window="within"),
+    ),
+    Rule(
+        "since <date>",
+        rf"(?:ever )?(?:since|after|from)(?: the)? {DATE}(?: on| onwards?)?",
+        Sets(recency=0.5, window="since"),
+    ),
+    Rule(
+        "until <date>",
+        rf"(?:until|till|before|by|up to|prior to|as of)(?: the)? {DATE}",
+        Sets(intent="historical", recency=0.2, window="until"),
+    ),
+    Rule(
+        "this <period>",
+        rf"this (?:coming )?{PERIOD}|tonight",
+        Sets(intent="current", recency=0.8, order="latest", window="within"),
+    ),
+    Rule(
+        "next <period>",
+        rf"(?:next|upcoming|the coming) {PERIOD}|tomorrow",
+        Sets(recency=0.8, order="latest", window="within"),
+    ),
+    Rule(
+        "last <period>",
+        r"(?:this )?(?:last|past|previous)(?: (?:few|couple(?: of)?|several|two|three|four|five|"
+        rf"six|\d+))? {PERIOD}|yesterday",
+        Sets(intent="historical", recency=0.5, window="within"),
+    ),
+    Rule(
+        "ago",
+        r"(?:\w+ )?(?:minute|hour|day|week|weekend|month|year|decade|summer|night)s? (?:ago|back)",
+        Sets(intent="historical", recency=0.2, window="within"),
+    ),
+    Rule(
+        "in <date>",
+        rf"(?:(?:in|on|during|at|of|around|for)(?: the)? )?(?:(?:early|mid|late) )?{DATE}",
+        Sets(intent="historical", recency=0.0, window="within"),
+    ),
+    # How things are.
+    Rule(
+        "so far",
+        r"so far|(?:until|till) now|up to now|to date|over the (?:years|months|weeks)",
+        Sets(recency=0.3, order="any"),
+    ),
+    Rule(
+        "now",
+        r"(?:right |as of |by |from |just )?now(?: that| on)?|at the (?:present )?moment|"
+        r"currently|at present|presently|(?:as of |by )?today|nowadays|these days|"
+        r"at (?:the|this) (?:current |present )?time|present day|current(?= \w)|"
+        r"present(?= (?:job|address|home|state|situation|position|role|employer|occupation)\b)|"
+        r"up to date|for the time being",
+        NOW,
+    ),
+    Rule("no longer", r"no longer|(?:any ?more|any longer)(?=$| \|)", NOW),
+    Rule("still", r"still", NOW),
+    Rule("yet", r"(?:as )?yet", NOW),
+    Rule("latest", r"latest|newest|most recent(?:ly)?|most up to date", NOW),
+    Rule("recently", r"recent|recently|lately", LATELY),
+    # How things were.
+    Rule(
+        "previously",
+        rf"previously|previous|formerly|former|ex(?= (?:{_ROLES})\b)|prior(?! to)",
+        PREVIOUS,
+    ),
+    Rule(
+        "used to",
+        rf"used to|use to(?= (?:{_HABITS})\b)",
+        Sets(intent="historical", recency=0.3, order="latest", previous=True),
+        given="did|used",
+    ),
+    Rule(
+        "before (a state)",
+        r"(?:before|prior to)(?! (?:and after|\|))",
+        PREVIOUS,
+        given=rf"(?:what|where|who|whom|which|whose|how)\b.*\b(?:{_STATES})\b.* (?:before|prior)",
+        unless=r"(?:the )?(?:night|day|week|weekend|month|year|morning|evening) before",
+    ),
+    Rule("before", r"(?:before|prior to)(?: and after)?|beforehand|earlier", PAST),
+    Rule(
+        "originally",
+        r"originally|original|initially|initial|at first|in the beginning|to begin with|"
+        r"earliest|oldest|at the (?:start|beginning|outset)",
+        FIRST,
+    ),
+    Rule("first", r"(?:very )?first", FIRST),
+    Rule("last", r"last", LAST),
+    Rule("next", r"next(?! to| door)|upcoming", Sets(recency=0.8, order="latest")),
+    Rule("since when", r"since when", FIRST),
+    Rule(
+        "started",
+        r"start|started|begin|began",
+        FIRST,
+        given=r"when (?:did|was|were|had|has|have)",
+    ),
+    Rule("since", r"(?:ever )?since", Sets(recency=0.5)),
+    Rule("until when", r"(?:until|till) when", Sets(recency=0.5, order="latest")),
+    Rule("until", r"until|till", Sets(intent="historical", recency=0.2)),
+    # All that was told of it, not one answer.
+    Rule(
+        "how many times",
+        r"how many (?:\w+ )?times|(?:number of|all the) times",
+        Sets(intent="historical", recency=0.0, order="any", spread=True),
+    ),
+    Rule("how often", r"how (?:often|frequently|regularly)", Sets(recency=0.5, spread=True)),
+    Rule(
+        "how many <plural>",
+        r"how many(?= (?:\w+ ){1,5}(?:has|have|had|did|were|was)\b)",
+        ALL,
+        unless=r"(?:does|do)\b.* have|how many (?:days|weeks|months|years|hours|minutes|people)",
+    ),
+    Rule(
+        "list",
+        r"(?:list|enumerate)(?= \w)|(?:what|which|who)(?: (?:are|were|is))? all|"
+        r"all (?:of )?(?:the|her|his|their)|every|each of|what else|who else|where else|"
+        rf"name(?= (?:some|several|two|three|the) {_FILLING}?{_PLURAL})|"
+        rf"(?:what|which|who) (?:are|were)(?= (?:{_FILLING}|'s ){{0,4}}{_PLURAL})",
+        ALL,
+    ),
+    Rule(
+        "which <plural>",
+        rf"(?:what|which)(?= {_FILLING}{{0,3}}{_PLURAL}(?: \w+){{0,4}} (?:{_ASKING})\b)",
+        ALL,
+    ),
+    Rule(
+        "what has … done",
+        rf"(?:what|whom|where|which)(?= {_FILLING}{{0,2}}(?:has|have|'ve)(?! to)\b)",
+        Sets(recency=0.3, spread=True),
+    ),
+    # When.
+    Rule("ever", r"ever|never", PAST),
+    Rule(
+        "when did",
+        r"(?:when|(?:what|which) (?:time|day|date|month|year|week|season)) "
+        r"(?:did|was|were|had|has|have)|how long ago|ago|once upon a time|historically|"
+        r"in (?:the past|history)|back (?:then|when)|at that time|in those days|growing up|"
+        r"as a (?:child|kid|teenager|boy|girl|baby)",
+        PAST,
+    ),
+    Rule("when will", r"when (?:is|are|will|does|do|can|should|'s)", Sets(recency=0.5)),
+    Rule("how long", r"how long (?:has|have|'s)", Sets(recency=0.5)),
+    # The tense alone.
+    Rule(
+        "plain present",
+        "",
+        Sets(intent="current", recency=0.7, order="latest"),
+        tense=Trait.PRESENT,
+    ),
+    Rule("future", "", Sets(recency=0.5), tense=Trait.FUTURE),
+    Rule("past tense", "", Sets(recency=0.3), tense=Trait.PAST),
+)
+"""Every rule, in the order in which they are tried."""
+
+_CONTRACTION = re.compile(r"(?<=\w)(?='(?:s|re|ve|ll|d|m)\b)|(?<=\w)(?=n't\b)")
+_HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
+
+
+def temporal_reading(words: Sequence[Word], tenses: Trait) -> TemporalReading:
+    """What a question asks of time; ``words`` stand without punctuation, ``tenses`` are the traits
+    PAST, PRESENT and FUTURE of its verbs. Neutral where no rule fires."""
+    joined = " ".join(word.lowered for word in words).replace("’", "'")
+    whole = left = _HYPHEN.sub(" ", _CONTRACTION.sub(" ", joined))
+    found: dict[str, Any] = {}
+    said: list[str] = []
+    for rule in RULES:
+        if rule.tense is not None and "recency" in found and "intent" in found:
+            continue
+        rest = rule.apply(left, whole, tenses)
+        if rest is None:
+            continue
+        left = rest
+        new = {name: value for name, value in rule.sets.given() if name not in found}
+        if new:
+            found |= new
+            said.append(f"{rule.name} → {_effect(new)}")
+    return TemporalReading(**found, rules=tuple(said))
+
+
+def _effect(new: dict[str, Any]) -> str:
+    """What a rule set, in words: "recency 1, latest first"."""
+    parts = [f"recency {new['recency']:g}"] if "recency" in new else []
+    if new.get("order", "any") != "any":
+        parts.append(f"{new['order']} first")
+    if "window" in new:
+        parts.append(f"window {new['window']}")
+    if "previous" in new:
+        parts.append("the state before")
+    if "spread" in new:
+        parts.append("all of them")
+    return ", ".join(parts) or new["intent"]
