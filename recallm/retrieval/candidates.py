@@ -214,7 +214,8 @@ class _Hits:
             if term in postings
         ]
         said = [np.array(found.keys, dtype=np.int64) for found in mentions.values()]
-        keys: Keys = np.unique(np.concatenate([*(one for _, one, _ in read), *said]))
+        none: Keys = np.zeros(0, dtype=np.int64)
+        keys: Keys = np.unique(np.concatenate([none, *(one for _, one, _ in read), *said]))
         counts = np.zeros((len(keys), len(terms)))
         documents = np.zeros(len(terms))
         sessions: dict[str, Floats] = {}
