@@ -7,6 +7,8 @@ __all__ = [
     "ClosedError",
     "ConflictError",
     "DimensionError",
+    "EmbeddingError",
+    "EmbeddingModelError",
     "InvalidInputError",
     "LLMError",
     "LLMRequiredError",
@@ -88,6 +90,28 @@ class DimensionError(InvalidInputError):
         self.model = model
         self.expected = expected
         self.found = found
+
+
+class EmbeddingError(RecallMError):
+    """The embedding model failed, or gave something that is not one vector for each text; nothing
+    was written."""
+
+
+class EmbeddingModelError(EmbeddingError):
+    """The statements of the namespace have vectors of another embedding model: vectors of two
+    models cannot be compared. Nothing was written.
+
+    ``stored`` is the name of the model that they were made with, ``given`` that of the other.
+    """
+
+    def __init__(self, *, stored: str, given: str) -> None:
+        super().__init__(
+            f"the statement vectors of this namespace were made by {stored!r}, not by {given!r}; "
+            "open it with that model (or, if it is the same one under another name, with "
+            f"Embedding(name={stored!r}, …)), or without embeddings, or use another namespace"
+        )
+        self.stored = stored
+        self.given = given
 
 
 class ClosedError(RecallMError):

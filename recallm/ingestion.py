@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -19,7 +20,7 @@ from recallm.stores.base import GraphStore
 if TYPE_CHECKING:
     from recallm.extraction import Extractor, KeptExtractions
 
-__all__ = ["NewPassage", "batches", "checked_item", "prepared", "written"]
+__all__ = ["NewPassage", "batches", "checked_item", "overlapped", "prepared", "written"]
 
 _ARGUMENTS = (
     "text", "speaker", "timestamp", "source", "session", "id", "metadata", "expires_at",
@@ -161,6 +162,35 @@ def prepared(
             error.message, argument=error.argument, index=first + len(updates)
         ) from None
     return updates
+
+
+def overlapped(
+    chunks: Iterable[tuple[int, list[NewPassage]]],
+    prepare: Callable[[int, list[NewPassage]], list[PreparedUpdate]],
+    finish: Callable[[int, list[PreparedUpdate]], list[KnowledgeUpdate]],
+) -> Iterator[list[KnowledgeUpdate]]:
+    """``finish`` of what ``prepare`` gives for each batch, in order; the next one is prepared in
+    another thread meanwhile, one ahead at most. An error is raised when its batch's turn comes:
+    those before it are finished."""
+    batches = iter(chunks)
+    waiting: tuple[int, Future[list[PreparedUpdate]]] | None = None
+    with ThreadPoolExecutor(1, thread_name_prefix="recallm-extraction") as thread:
+        while True:
+            try:
+                chunk = next(batches, None)
+            except Exception:
+                if waiting is not None:
+                    yield finish(waiting[0], waiting[1].result())
+                raise
+            following = None
+            if chunk is not None:
+                first, batch = chunk
+                following = first, thread.submit(prepare, first, batch)
+            if waiting is not None:
+                yield finish(waiting[0], waiting[1].result())
+            if following is None:
+                return
+            waiting = following
 
 
 def written(

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self
 
+import numpy as np
 from tqdm import tqdm
 
 from recallm import checks
@@ -21,7 +22,14 @@ from recallm.archive import open_for_reading, open_for_writing, read_archive, wr
 from recallm.config import RecallConfig
 from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequiredError
 from recallm.graph import MemoryGraph, NewEntity, NewTriplet
-from recallm.ingestion import NewPassage, batches, checked_item, prepared, written
+from recallm.ingestion import (
+    NewPassage,
+    batches,
+    checked_item,
+    overlapped,
+    prepared,
+    written,
+)
 from recallm.items import MemoryItems
 from recallm.model import (
     ConceptRow,
@@ -30,6 +38,7 @@ from recallm.model import (
     Forgotten,
     Horizon,
     Passage,
+    PreparedUpdate,
     Selection,
     Stats,
 )
@@ -41,10 +50,20 @@ from recallm.results import (
     RecalledStatement,
     chronological,
 )
-from recallm.retrieval import rank_passages, recall_paper, recall_statements
+from recallm.retrieval import (
+    rank_passages,
+    recall_ement,
+    recall_nearest,
+    recall_paper,
+    recall_statements,
+)
+from recallm.retrieval.similarity import AskedVector
 from recallm.revision import Reviser
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.stores.opening import open_store
+from recallm.vectors.embedding import embedding_of
+from recallm.vectors.exact import ExactIndex
+from recallm.vectors.statements import Asked, StatementVectors
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -53,6 +72,10 @@ __all__ = ["RecallM"]
 
 _KEPT_CHARACTERS = 1_000_000
 """Of texts whose extraction is kept for their update: some 50 MB."""
+
+
+_NOTHING_NEAR = AskedVector(model="", vector=np.zeros(0), nearest=lambda _: ())
+"""Of a namespace that has no vectors."""
 
 
 def _system_clock() -> datetime:
@@ -75,6 +98,16 @@ class RecallM:
     ``count_tokens`` measures ``max_tokens`` (characters / 4, rounded up, where none is given);
     ``clock`` gives the present as an aware datetime. ``timeout``: seconds that a write waits for
     other writers of a file (30), or is tried again on a server (15), before it fails.
+
+    ``embeddings``: None (words and the graph alone); "default" (all-MiniLM-L6-v2 by Chroma's ONNX
+    file, on this machine); an embedding model of LangChain, LlamaIndex or Chroma; any callable list
+    of texts → vectors; or a ``recallm.vectors.Embedding``, which names its model. With one, the
+    vector of each statement is written in the transaction of its update, and the ranking knows how
+    near statements are to the question. The first vector of a namespace says which model, and how
+    many dimensions, all of them have: another one is refused, in writing and in recalling, until
+    everything is forgotten. Statements that were written without (by a memory that was opened
+    without embeddings, or from an archive without vectors) are found by their words; ``embed``
+    gives them vectors.
 
     Safe to use from several threads. A context manager: leaving it closes it.
 
@@ -104,6 +137,7 @@ class RecallM:
         count_tokens: Callable[[str], int] | None = None,
         clock: Callable[[], datetime] | None = None,
         timeout: float | None = None,
+        embeddings: object = None,
     ) -> None:
         self._namespace = checks.name(namespace, "namespace")
         if config is not None and not isinstance(config, RecallConfig):
@@ -114,6 +148,13 @@ class RecallM:
             checks.optional_callable(count_tokens, "count_tokens") or _quarter_of_characters
         )
         self._clock = checks.optional_callable(clock, "clock") or _system_clock
+        embedding = embedding_of(embeddings)
+        if embedding is None and self._config.ranking in ("ement", "vectors"):
+            raise InvalidInputError(
+                f"ranking={self._config.ranking!r} needs embeddings: give RecallM(embeddings=…), "
+                "'default' or an embedding model",
+                argument="embeddings",
+            )
         # spaCy takes half a second to import: `import recallm` does without.
         from recallm.extraction import Extractor, KeptExtractions
 
@@ -123,6 +164,9 @@ class RecallM:
             self._extractor.load()  # a missing one is told now, not at the first update
         self._store, self._owns_store = open_store(
             store, auth=auth, database=database, timeout=checks.seconds(timeout, "timeout")
+        )
+        self._vectors = (
+            None if embedding is None else StatementVectors(self._store, embedding, ExactIndex())
         )
         self._closed = False
         self._root: RecallM | None = None
@@ -206,16 +250,35 @@ class RecallM:
         self._check_open()
         done: list[KnowledgeUpdate] = []
         total = len(items) if isinstance(items, Sized) else None
+        chunks = batches(items, size)
         with tqdm(total=total, disable=not progress, unit="update") as bar:
-            for first, batch in batches(items, size):
-                done += self._write(batch, first=first)
-                bar.update(len(batch))
+            for results in self._written(chunks):
+                done += results
+                bar.update(len(results))
         return done
+
+    def _written(
+        self, chunks: Iterable[tuple[int, list[NewPassage]]]
+    ) -> Iterator[list[KnowledgeUpdate]]:
+        """What became of each batch. With embeddings one is extracted while the one before it is
+        embedded, which is done in the caller's thread."""
+        if self._vectors is None:
+            return (self._write(batch, first=first) for first, batch in chunks)
+        self._vectors.check(self._namespace)
+        return overlapped(
+            chunks,
+            lambda first, batch: prepared(batch, self._extractor, self._kept, first=first),
+            lambda first, updates: self._apply(updates, first=first),
+        )
 
     def _write(self, batch: list[NewPassage], *, first: int | None) -> list[KnowledgeUpdate]:
         """Write one batch; ``first`` is the index of its first item, None for a single update."""
         self._check_open()
-        updates = prepared(batch, self._extractor, self._kept, first=first)
+        return self._apply(prepared(batch, self._extractor, self._kept, first=first), first=first)
+
+    def _apply(self, updates: list[PreparedUpdate], *, first: int | None) -> list[KnowledgeUpdate]:
+        if self._vectors is not None:
+            updates = self._vectors.embedded(updates)
         results = written(self._store, self._namespace, updates, first=first)
         if self._llm is None:
             return results
@@ -227,6 +290,40 @@ class RecallM:
             max_characters=self._config.revision_characters,
         )
         return reviser.after(self._namespace, results)
+
+    def embed(self, *, batch_size: int = 1000, progress: bool = False) -> int:
+        """Give a vector to every statement that has none (those that were written without
+        embeddings, by others or from an archive), ``batch_size`` in a transaction; their number.
+        Called again after it was cut short, it goes on where it stopped. ``progress`` shows a bar
+        on standard error.
+
+        Raises:
+            InvalidInputError: the memory was opened without embeddings.
+            EmbeddingModelError: the namespace's vectors are of another model.
+            EmbeddingError: the model failed; the batches before are written.
+            StoreError: the store failed; the batches before are written.
+
+        """
+        size = checks.count(batch_size, "batch_size") or 1
+        self._check_open()
+        if self._vectors is None:
+            raise InvalidInputError(
+                "embed needs an embedding model: open the memory with RecallM(…, embeddings=…)",
+                argument="embeddings",
+            )
+        self._vectors.check(self._namespace)
+        given = 0
+        latest = -1
+        with tqdm(disable=not progress, unit="statement") as bar:
+            while True:
+                with self._store.reader(self._namespace, Horizon()) as reader:
+                    keys = reader.unembedded(after=latest, limit=size)
+                if not keys:
+                    return given
+                done = self._vectors.fill(self._namespace, keys)
+                given += done
+                latest = keys[-1]
+                bar.update(done)
 
     def expire(self, moments: Mapping[str, datetime | None]) -> int:
         """Let passages, by id, expire at other (aware) moments than before, or never (None); the
@@ -334,17 +431,37 @@ class RecallM:
             path=path,
         )
         least = checks.probability(min_score, "min_score")
-        if least is not None and self._config.ranking == "paper":
+        if least is not None and self._config.ranking != "statements":
             raise InvalidInputError(
-                "min_score needs ranking='statements': the paper's scores are no probabilities",
+                "min_score needs ranking='statements': the scores of other rankings are no "
+                "probabilities",
                 argument="min_score",
             )
         if isinstance(known, str):
             raise InvalidInputError("known must be a list of ids", argument="known")
         shown = frozenset(checks.string(id, "known") for id in known)
         analysed = self._extractor.question(asked)
+        under_model = None
+        if self._vectors is not None and self._config.ranking != "paper":
+            under_model = self._vectors.ask(self._namespace, asked)
         with self._store.reader(self._namespace, horizon) as reader:
-            if self._config.ranking == "paper":
+            asked_vector = self._asked_vector(under_model, reader, where, past=as_of is not None)
+            ranking = self._config.ranking
+            if ranking == "statements":
+                return recall_statements(
+                    reader,
+                    analysed,
+                    config=self._config,
+                    where=where,
+                    limit=limit,
+                    max_tokens=max_tokens,
+                    count_tokens=self._count_tokens,
+                    min_score=least,
+                    known=shown,
+                    asked=asked_vector,
+                    now=horizon.now,
+                )
+            if ranking == "paper":
                 return recall_paper(
                     reader,
                     analysed,
@@ -355,7 +472,8 @@ class RecallM:
                     count_tokens=self._count_tokens,
                     known=shown,
                 )
-            return recall_statements(
+            nearest = recall_ement if ranking == "ement" else recall_nearest
+            return nearest(
                 reader,
                 analysed,
                 config=self._config,
@@ -363,8 +481,8 @@ class RecallM:
                 limit=limit,
                 max_tokens=max_tokens,
                 count_tokens=self._count_tokens,
-                min_score=least,
                 known=shown,
+                asked=asked_vector or _NOTHING_NEAR,
                 now=horizon.now,
             )
 
@@ -584,6 +702,8 @@ class RecallM:
         """Close the memory and the store that it opened; a second call does nothing."""
         if not self._closed:
             self._closed = True
+            if self._vectors is not None and self._root is None:
+                self._vectors.close()
             if self._owns_store and self._root is None:
                 self._store.close()
 
@@ -607,7 +727,26 @@ class RecallM:
         self, reader: GraphReader, question: str, where: Filter
     ) -> Mapping[str, float]:
         analysed = self._extractor.question(question)
-        return rank_passages(reader, analysed, config=self._config, where=where)
+        asked = self._vectors.ask(self._namespace, question) if self._vectors is not None else None
+        return rank_passages(
+            reader,
+            analysed,
+            config=self._config,
+            where=where,
+            asked=self._asked_vector(asked, reader, where, past=False),
+            now=self._clock(),
+        )
+
+    def _asked_vector(
+        self, asked: Asked | None, reader: GraphReader, where: Filter, *, past: bool
+    ) -> AskedVector | None:
+        if self._vectors is None or asked is None:
+            return None
+        return AskedVector(
+            model=self._vectors.model,
+            vector=asked.vector.astype(np.float64),
+            nearest=self._vectors.finder(self._namespace, asked, reader, where, past=past),
+        )
 
     def _name(self, reader: GraphReader, label: str) -> str:
         """The name of the concept that ``label`` means: what the label spells, else the concept

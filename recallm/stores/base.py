@@ -31,7 +31,8 @@ Rules that every store keeps:
   in force, or after the first one where it has none.
 * **Vectors.** Under one model all vectors of a namespace, of statements and of entities, have as
   many bytes as the first that was written, also when that one is forgotten; only ``everything``
-  forgets how many. An entity's vectors go with it.
+  forgets how many. An entity's vectors go with it. Those of statements are all of one model,
+  likewise: that of the first, until ``everything`` is forgotten.
 * **Items.** A passage with a key is an item: at most one is kept under a key at a path (but for
   restored archives, of which the latest by t is the item).
 * JSON values (metadata) are equal where their JSON texts with sorted keys are: 1, 1.0, true and
@@ -68,11 +69,12 @@ from recallm.model import (
     StoredStatement,
     Summary,
     Triplet,
+    VectorState,
 )
 
 __all__ = ["Applied", "CypherStore", "GraphReader", "GraphStore"]
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,6 +222,29 @@ class GraphReader(Protocol):
         first."""
         ...
 
+    def vector_state(self) -> VectorState | None:
+        """What the namespace's statement vectors are, whatever the horizon hides; None before the
+        first."""
+        ...
+
+    def vectors_after(self, key: int, *, limit: int) -> list[tuple[int, bytes]]:
+        """The first ``limit`` statement vectors whose keys are greater than ``key``, with their
+        keys, ascending, whatever the horizon hides."""
+        ...
+
+    def vector_keys(self) -> list[int]:
+        """The keys of all statements that have a vector, ascending, whatever the horizon hides."""
+        ...
+
+    def unembedded(self, *, after: int, limit: int) -> list[int]:
+        """The first ``limit`` keys greater than ``after`` of statements that have no vector,
+        ascending, whatever the horizon hides."""
+        ...
+
+    def moments(self, where: Filter) -> list[int]:
+        """The t of each visible passage that meets ``where``, ascending."""
+        ...
+
     def context_version(self, name: str) -> ContextVersion | None:
         """What ``GraphStore.revise`` will compare, whatever the horizon hides: the t of the latest
         statement that mentions the concept, how many do, the t of its latest summary. None if no
@@ -266,6 +291,7 @@ class GraphStore(Protocol):
         Raises:
             ConflictError: an id belongs to another text; ``index`` is the place in ``updates``.
             UnknownPassageError: a graph-only update has the id of no passage.
+            EmbeddingModelError: a statement's vector is of another model than those before it.
             DimensionError: a vector has another size than those under its model.
             UnknownEntityError: a triplet names an entity that is neither stored nor in its update.
 
@@ -281,6 +307,16 @@ class GraphStore(Protocol):
         """Compare-and-set: write ``summary`` if the concept's context is still ``expected``;
         otherwise write nothing and return False. ``summary.t_index`` is ``expected.t_index``;
         a summary of the same concept and t is replaced."""
+        ...
+
+    def embed(self, namespace: str, model: str, vectors: Mapping[int, bytes]) -> int:
+        """Give the statements with these keys their vectors, in one transaction; the number of
+        those that there are and that had none. The others are passed over. No t is taken.
+
+        Raises:
+            EmbeddingModelError: the namespace's statement vectors are of another model.
+            DimensionError: a vector has another size than those under its model.
+        """
         ...
 
     def expire(self, namespace: str, moments: Mapping[str, datetime | None]) -> int:
@@ -333,6 +369,7 @@ class GraphStore(Protocol):
             InvalidInputError: the namespace is not empty: it holds something, or its counter is
                 above 0 (its keys would be used twice).
             UnknownEntityError: a triplet names an entity that no record brings.
+            EmbeddingModelError: a statement's vector is of another model than those before it.
             DimensionError: a vector has another size than those before it under its model.
         """
         ...

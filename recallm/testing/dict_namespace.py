@@ -62,6 +62,9 @@ class Namespace:
     triplets: set[TripletKey] = field(default_factory=set)
     summaries: dict[tuple[str, int], Summary] = field(default_factory=dict)
     vector_sizes: dict[str, int] = field(default_factory=dict)
+    vector_model: str | None = None
+    vector_origin: str = ""
+    vector_revision: int = 0
 
     def copy(self) -> Namespace:
         """A copy to write to; the values inside never change, so they are shared."""
@@ -72,6 +75,9 @@ class Namespace:
             triplets=set(self.triplets),
             summaries=dict(self.summaries),
             vector_sizes=dict(self.vector_sizes),
+            vector_model=self.vector_model,
+            vector_origin=self.vector_origin,
+            vector_revision=self.vector_revision,
         )
 
     def holds_nothing(self) -> bool:

@@ -27,6 +27,7 @@ from recallm.model import (
     StoredStatement,
     Summary,
     Triplet,
+    VectorState,
     statement_key,
 )
 from recallm.testing.dict_namespace import (
@@ -310,6 +311,36 @@ class DictReader:
         """See ``GraphReader.vector_size``."""
         return self._all.vector_sizes.get(model)
 
+    def vector_state(self) -> VectorState | None:
+        """See ``GraphReader.vector_state``."""
+        model = self._all.vector_model
+        if model is None:
+            return None
+        return VectorState(
+            model=model,
+            size=self._all.vector_sizes[model],
+            origin=self._all.vector_origin,
+            revision=self._all.vector_revision,
+        )
+
+    def vectors_after(self, key: int, *, limit: int) -> list[tuple[int, bytes]]:
+        """See ``GraphReader.vectors_after``."""
+        return sorted(it for it in self._vectors().items() if it[0] > key)[:limit]
+
+    def vector_keys(self) -> list[int]:
+        """See ``GraphReader.vector_keys``."""
+        return sorted(self._vectors())
+
+    def unembedded(self, *, after: int, limit: int) -> list[int]:
+        """See ``GraphReader.unembedded``."""
+        have = self._vectors()
+        every = {key_of(update, it) for update in self._all.updates for it in update.statements}
+        return sorted(key for key in every if key > after and key not in have)[:limit]
+
+    def moments(self, where: Filter) -> list[int]:
+        """See ``GraphReader.moments``."""
+        return [t_of(it) for it in self._updates if it.text is not None and meets(it, where)]
+
     def context_version(self, name: str) -> ContextVersion | None:
         """See ``GraphReader.context_version``."""
         whole = DictReader(self._all, Horizon())
@@ -342,6 +373,14 @@ class DictReader:
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
         """See ``GraphReader.dump``."""
         yield from self._all.records()
+
+    def _vectors(self) -> dict[int, bytes]:
+        """Every statement's vector by its key, hidden or not."""
+        return {
+            statement_key(t_of(update), vector.position): vector.blob
+            for update in self._all.updates
+            for vector in update.vectors
+        }
 
     def _said(self) -> Iterator[tuple[PreparedUpdate, ExtractedStatement]]:
         """The visible statements with their updates, ascending by key."""

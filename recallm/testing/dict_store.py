@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
+import uuid
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,6 +20,7 @@ from recallm.errors import (
     ClosedError,
     ConflictError,
     DimensionError,
+    EmbeddingModelError,
     InvalidInputError,
     UnknownEntityError,
     UnknownPassageError,
@@ -30,8 +32,10 @@ from recallm.model import (
     Horizon,
     PreparedUpdate,
     Selection,
+    StatementVector,
     Summary,
     empty_mapping,
+    statement_key,
 )
 from recallm.stores.base import Applied
 from recallm.stores.redaction import redact
@@ -79,6 +83,25 @@ class DictStore:
             _forget(draft, selection)
             return _difference(before, draft)
 
+    def embed(self, namespace: str, model: str, vectors: Mapping[int, bytes]) -> int:
+        """See ``GraphStore.embed``."""
+        with self._write(namespace) as draft:
+            given = 0
+            for place, update in enumerate(draft.updates):
+                have = {vector.position for vector in update.vectors}
+                new = tuple(
+                    StatementVector(position=it.position, model=model, blob=vectors[key])
+                    for it in update.statements
+                    if (key := statement_key(t_of(update), it.position)) in vectors
+                    and it.position not in have
+                )
+                if new:
+                    _check_vectors(draft, replace(update, vectors=new, entities=()))
+                    draft.updates[place] = replace(update, vectors=(*update.vectors, *new))
+                given += len(new)
+            draft.vector_revision += given > 0
+            return given
+
     def expire(self, namespace: str, moments: Mapping[str, datetime | None]) -> int:
         """See ``GraphStore.expire``."""
         with self._write(namespace) as draft:
@@ -120,7 +143,7 @@ class DictStore:
                 if isinstance(record, Summary):
                     draft.summaries[record.concept, record.t_index] = record
                 else:
-                    _check_sizes(draft, record)
+                    _check_vectors(draft, record)
                     _write_update(draft, record)
             for subject, _, object in draft.triplets:
                 _check_known(draft, subject, object)
@@ -159,7 +182,7 @@ def _apply(draft: Namespace, update: PreparedUpdate, index: int) -> Applied:
     joins = update.text is None and update.id != ""
     if joins and stored is None:
         raise UnknownPassageError(update.id)
-    _check_sizes(draft, update)
+    _check_vectors(draft, update)
     if joins and stored is not None:
         return _join(draft, update, stored)
     if update.text is not None and stored is not None:
@@ -188,8 +211,13 @@ def _join(draft: Namespace, update: PreparedUpdate, stored: PreparedUpdate) -> A
     return Applied(t_index=t_of(stored))
 
 
-def _check_sizes(draft: Namespace, update: PreparedUpdate) -> None:
-    """Hold the vectors of an update to the sizes of those before them."""
+def _check_vectors(draft: Namespace, update: PreparedUpdate) -> None:
+    """Hold the vectors of an update to the model and the sizes of those before them."""
+    for vector in update.vectors:
+        if draft.vector_model is None:
+            draft.vector_model, draft.vector_origin = vector.model, uuid.uuid4().hex
+        if vector.model != draft.vector_model:
+            raise EmbeddingModelError(stored=draft.vector_model, given=vector.model)
     told = [(vector.model, vector.blob) for vector in update.vectors]
     told += [vector for entity in update.entities for vector in entity.vectors.items()]
     for model, blob in told:
@@ -253,6 +281,7 @@ def _is_empty(update: PreparedUpdate) -> bool:
 
 
 def _forget(draft: Namespace, selection: Selection) -> None:
+    before = sum(len(update.vectors) for update in draft.updates)
     for update in list(draft.updates):
         _forget_statements(draft, update, selection)
     if selection.kind == "concept":
@@ -261,6 +290,9 @@ def _forget(draft: Namespace, selection: Selection) -> None:
                 del draft.entities[id]
     if selection.kind == "everything":
         draft.vector_sizes.clear()
+        draft.vector_model, draft.vector_revision = None, 0
+    elif sum(len(update.vectors) for update in draft.updates) < before:
+        draft.vector_revision += 1
     _drop_what_nothing_shows(draft)
 
 

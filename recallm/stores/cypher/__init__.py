@@ -2,8 +2,9 @@
 
 The graph, one node or relationship a row; every key begins with the namespace:
 
-* ``(:RecallMNamespace)``: the counter t, totals, and the lock that a writer takes first. Its
-  ``rows`` is what all other nodes of the namespace have as ``namespace``
+* ``(:RecallMNamespace)``: the counter t, totals, what its statement vectors are (``model``,
+  ``vector_size``, ``origin``, ``revision``), and the lock that a writer takes first. Its ``rows``
+  is what all other nodes of the namespace have as ``namespace``
   (``recallm.stores.cypher.generations``).
 * ``(:RecallMUpdate)-[:HAS]->(:RecallMStatement)``: a knowledge update, a passage where it has an
   ``id``, and its statements. ``said`` and ``expires`` are microseconds since 1970. ``lane`` is the

@@ -210,7 +210,7 @@ WITH s, s.length AS length, s.lane AS lane, s.session_key AS session_key,
     collect(v) AS vectors
 FOREACH (v IN vectors | DETACH DELETE v)
 DETACH DELETE s
-RETURN count(*) AS statements, sum(length) AS terms,
+RETURN count(*) AS statements, sum(length) AS terms, sum(size(vectors)) AS vectors,
     collect(DISTINCT CASE WHEN session_key IS NOT NULL THEN lane END) AS lanes
 """
 
@@ -305,7 +305,8 @@ SET n.open_session = $session_key, n.open_said = $said
 FORGET_EVERYTHING: Final[LiteralString] = """
 MATCH (n:RecallMNamespace {rows: $namespace})
 SET n.rows = $fresh, n.statements = 0, n.terms = 0, n.sessions = 0,
-    n.open_session = null, n.open_said = null
+    n.open_session = null, n.open_said = null,
+    n.model = null, n.vector_size = null, n.origin = null, n.revision = null
 CREATE (:RecallMNamespace {key: $garbage, rows: $namespace, purge_after: timestamp()})
 """
 

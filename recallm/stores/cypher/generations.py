@@ -23,7 +23,10 @@ CREATE (:RecallMNamespace {
 PUBLISH: Final[LiteralString] = """
 MATCH (n:RecallMNamespace {rows: $namespace})
 MATCH (staged:RecallMNamespace {key: $stage})
-WITH n, staged, staged {.statements, .terms, .sessions, .open_session, .open_said} AS totals
+WITH n, staged, staged {
+    .statements, .terms, .sessions, .open_session, .open_said,
+    .model, .vector_size, .origin, .revision
+} AS totals
 DELETE staged
 SET n += totals, n.rows = $stage, n.t = $t
 RETURN n.t AS t

@@ -23,6 +23,7 @@ __all__ = [
     "ITEM",
     "LATEST_SEEN",
     "MENTIONS",
+    "MOMENTS",
     "NAMESPACES",
     "OPEN",
     "PASSAGE",
@@ -32,7 +33,11 @@ __all__ = [
     "SESSIONS",
     "STATEMENTS",
     "STATS",
+    "UNEMBEDDED",
     "VECTORS",
+    "VECTORS_AFTER",
+    "VECTOR_KEYS",
+    "VECTOR_STATE",
 ]
 
 NAMESPACES: Final[LiteralString] = """
@@ -264,6 +269,40 @@ MATCH (v)<-[:EMBEDDED]-(s:RecallMStatement) WHERE """
     + STATEMENT_SEEN
     + """
 RETURN key, v.blob AS blob
+"""
+)
+
+VECTOR_STATE: Final[LiteralString] = """
+MATCH (n:RecallMNamespace {rows: $namespace}) WHERE n.model IS NOT NULL
+RETURN n.model AS model, n.vector_size AS size, n.origin AS origin, n.revision AS revision
+"""
+
+VECTOR_KEYS: Final[LiteralString] = """
+MATCH (v:RecallMVector)
+WHERE v.namespace = $namespace AND v.key > $after AND v.model IS NOT NULL
+RETURN v.key AS key ORDER BY v.namespace, v.key LIMIT $limit
+"""
+
+VECTORS_AFTER: Final[LiteralString] = """
+MATCH (v:RecallMVector)
+WHERE v.namespace = $namespace AND v.key > $after AND v.model IS NOT NULL
+RETURN v.key AS key, v.blob AS blob ORDER BY v.namespace, v.key LIMIT $limit
+"""
+
+UNEMBEDDED: Final[LiteralString] = """
+MATCH (s:RecallMStatement)
+WHERE s.namespace = $namespace AND s.key > $after AND NOT EXISTS { (s)-[:EMBEDDED]->() }
+RETURN s.key AS key ORDER BY s.namespace, s.key LIMIT $limit
+"""
+
+MOMENTS: Final[LiteralString] = (
+    """
+MATCH (u:RecallMUpdate)
+USING INDEX SEEK u:RecallMUpdate(namespace, t)
+WHERE u.namespace = $namespace AND u.t > $after AND u.t <= $last AND """
+    + _PASSAGES_SEEN
+    + """
+RETURN u.t AS t ORDER BY u.namespace, u.t
 """
 )
 

@@ -8,6 +8,7 @@ __all__ = [
     "ALL_ROWS",
     "AWAIT_INDEXES",
     "CREATE",
+    "FIRST_VECTOR",
     "FIRST_VECTORS",
     "LOCK_ROWS",
     "MARK_ITEMS",
@@ -68,6 +69,12 @@ WHERE v.namespace = $namespace AND v.key IS NOT NULL AND v.model IS NOT NULL
 WITH v.model AS model, min(v.key) AS key
 MATCH (v:RecallMVector {namespace: $namespace, key: key, model: model})
 RETURN model, v.blob AS blob
+"""
+
+FIRST_VECTOR: Final[LiteralString] = """
+MATCH (v:RecallMVector)
+WHERE v.namespace = $namespace AND v.key >= 0 AND v.model IS NOT NULL
+RETURN v.model AS model, v.blob AS blob ORDER BY v.namespace, v.key, v.model LIMIT 1
 """
 
 NAME_CONCEPTS: Final[LiteralString] = """
@@ -169,7 +176,8 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     """CREATE INDEX recallm_under IF NOT EXISTS
     FOR ()-[n:UNDER]-() ON (n.namespace, n.path, n.t)""",
 )
-"""Schema version 3. Version 2 had no ``recallm_entity_vector`` and ``recallm_vector_size``, its
+"""Schema version 4. Version 3 had no ``model`` of a namespace. Version 2 had no
+``recallm_entity_vector`` and ``recallm_vector_size``, its
 entities had no ``concept``, and neither they nor its triplets a ``told_at``, nor ``SHOWN``
 ``properties``. Version 1 had no ``recallm_update_item`` and ``recallm_under`` either,
 and its items had no ``item_key``, ``paths`` and ``UNDER``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, LiteralString
 
 __all__ = [
+    "CHANGE_VECTORS",
     "CLOSE",
     "CONCEPTS_AND_STEMS",
     "CONTEXT_VERSION",
@@ -17,10 +18,12 @@ __all__ = [
     "KNOWN_TRIPLETS",
     "LOCK",
     "OPEN_SESSION",
+    "PIN_MODEL",
     "RECOMPUTE_CONCEPTS",
     "RELATIONS",
     "SUMMARY",
     "TRIPLETS",
+    "UNEMBEDDED",
     "UPDATES",
     "VECTORS",
     "VECTOR_SIZES",
@@ -48,7 +51,7 @@ CALL (n) {
     RETURN collect([model, z.bytes]) AS sizes
 }
 RETURN n.rows AS rows, n.t AS t, n.open_session AS open_session, n.open_said AS open_said,
-    known, kept, sizes
+    n.model AS model, known, kept, sizes
 """
 """Setting a property locks the node until the transaction ends: what is read after it, t above
 all, no other writer of the namespace can change. ``rows`` is the namespace of all other queries.
@@ -180,6 +183,24 @@ VECTOR_SIZES: Final[LiteralString] = """
 UNWIND $sizes AS row
 MERGE (z:RecallMVectorSize {namespace: $namespace, model_key: row[0]})
 ON CREATE SET z.bytes = row[1]
+"""
+
+PIN_MODEL: Final[LiteralString] = """
+MATCH (n:RecallMNamespace {rows: $namespace})
+WHERE n.model IS NULL
+SET n.model = $model, n.vector_size = $size, n.origin = $origin, n.revision = 0
+"""
+
+UNEMBEDDED: Final[LiteralString] = """
+UNWIND $keys AS key
+MATCH (s:RecallMStatement {namespace: $namespace, key: key})
+WHERE NOT EXISTS { (s)-[:EMBEDDED]->() }
+RETURN key
+"""
+
+CHANGE_VECTORS: Final[LiteralString] = """
+MATCH (n:RecallMNamespace {rows: $namespace})
+SET n.revision = n.revision + 1
 """
 
 TRIPLETS: Final[LiteralString] = """

@@ -10,6 +10,7 @@ from typing import Any, LiteralString
 
 from recallm.model import NO_POSITION, Forgotten, Selection, text_digest
 from recallm.stores.cypher import forgetting as cypher
+from recallm.stores.cypher.writing import CHANGE_VECTORS
 from recallm.stores.neo4j.batch import triplet_key
 from recallm.stores.neo4j.connection import Row, Tx, chunks, rows
 from recallm.stores.neo4j.properties import EntityKey, TripletKey, merge_again
@@ -158,6 +159,8 @@ class _Forgetting:
             self._rows(cypher.DELETE_STEMS, keys=keys)
             deleted = self._rows(cypher.DELETE_STATEMENTS, keys=keys)[0]
             self._counted["statements"] += deleted["statements"]
+            if deleted["vectors"]:
+                self._rows(CHANGE_VECTORS)
             self._recount(deleted["statements"], deleted["terms"], deleted["lanes"])
 
     def _drop_evidence(self, selected: Sequence[_Selected]) -> None:

@@ -23,6 +23,7 @@ from recallm.model import (
     StoredStatement,
     Summary,
     Triplet,
+    VectorState,
 )
 from recallm.stores.cypher import graph
 from recallm.stores.cypher import reading as cypher
@@ -93,8 +94,7 @@ class Neo4jReader:
         found = self._ask(
             cypher.PASSAGES[entry],
             entry=value,
-            after=conditions["since_key"] // BEFORE_NEXT - 1,
-            last=min(self._t, conditions["until_key"] // BEFORE_NEXT - 1),
+            **self._bounds(conditions),
             limit=_ENDLESS if limit is None else min(limit, _ENDLESS),
             **conditions,
         )
@@ -299,6 +299,30 @@ class Neo4jReader:
         found = self._ask(graph.VECTOR_SIZE, model=key_of(model))
         return found[0]["bytes"] if found else None
 
+    def vector_state(self) -> VectorState | None:
+        """See ``GraphReader.vector_state``."""
+        found = self._ask(cypher.VECTOR_STATE)
+        return VectorState(**found[0]) if found else None
+
+    def vectors_after(self, key: int, *, limit: int) -> list[tuple[int, bytes]]:
+        """See ``GraphReader.vectors_after``."""
+        found = self._ask(cypher.VECTORS_AFTER, after=key, limit=limit)
+        return [(row["key"], row["blob"]) for row in found]
+
+    def vector_keys(self) -> list[int]:
+        """See ``GraphReader.vector_keys``."""
+        return [row["key"] for row in self._ask(cypher.VECTOR_KEYS, after=-1, limit=_ENDLESS)]
+
+    def unembedded(self, *, after: int, limit: int) -> list[int]:
+        """See ``GraphReader.unembedded``."""
+        return [row["key"] for row in self._ask(cypher.UNEMBEDDED, after=after, limit=limit)]
+
+    def moments(self, where: Filter) -> list[int]:
+        """See ``GraphReader.moments``."""
+        conditions = _filter(where)
+        found = self._ask(cypher.MOMENTS, **self._bounds(conditions), **conditions)
+        return [row["t"] for row in found]
+
     def context_version(self, name: str) -> ContextVersion | None:
         """See ``GraphReader.context_version``."""
         return self._connection.read(lambda tx: context_version(tx, self._key, name))
@@ -323,6 +347,13 @@ class Neo4jReader:
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
         """See ``GraphReader.dump``."""
         return dump(self._connection, self._key, self._counter)
+
+    def _bounds(self, conditions: Mapping[str, Any]) -> dict[str, int]:
+        """The filter's bounds of t."""
+        return {
+            "after": conditions["since_key"] // BEFORE_NEXT - 1,
+            "last": min(self._t, conditions["until_key"] // BEFORE_NEXT - 1),
+        }
 
     def _ask(self, query: LiteralString, **parameters: Any) -> list[Row]:
         given = {

@@ -1,35 +1,53 @@
-"""The one size that all vectors of a namespace have under a model."""
+"""The one model of a namespace's statement vectors, and the one size of all that are of a model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import uuid
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from recallm.errors import DimensionError
+from recallm.errors import DimensionError, EmbeddingModelError
 from recallm.model import PreparedUpdate
-from recallm.stores.cypher.writing import VECTOR_SIZES
-from recallm.stores.neo4j.connection import Row, Tx, rows
+from recallm.stores.cypher import writing as cypher
+from recallm.stores.neo4j.connection import Row, Tx, chunks, rows
 from recallm.stores.neo4j.values import key_of
+from recallm.stores.neo4j.writing import lock
 
-__all__ = ["Sizes", "models_of"]
+__all__ = ["Sizes", "embed", "models_of"]
 
 
 @dataclass(slots=True)
 class Sizes:
-    """The sizes that ``lock`` found, by model, and those that are new."""
+    """The model and the sizes that ``lock`` found, and those that are new."""
 
     _known: dict[str, int]
+    _pinned: str | None
+    _pins: str | None = None
     _fresh: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, state: Row) -> Sizes:
-        """The sizes in what ``lock`` gave."""
-        return cls(dict(state["sizes"]))
+        """Those in what ``lock`` gave."""
+        return cls(dict(state["sizes"]), state["model"])
 
-    def refusal(self, update: PreparedUpdate) -> DimensionError | None:
-        """What is wrong with the vectors of an update; the first ones under a model are taken as
-        the size of those after them."""
-        for model, blob in _vectors_of(update):
+    def refusal(self, update: PreparedUpdate) -> EmbeddingModelError | DimensionError | None:
+        """What is wrong with the vectors of an update; the first model of a statement's, and the
+        first size under a model, are taken as those to come."""
+        models = (vector.model for vector in update.vectors)
+        return self.refusal_of_models(models) or self.refusal_of_sizes(_vectors_of(update))
+
+    def refusal_of_models(self, models: Iterable[str]) -> EmbeddingModelError | None:
+        """``refusal`` for the models of statement vectors."""
+        for model in models:
+            if self._pinned is None:
+                self._pinned = self._pins = model
+            if model != self._pinned:
+                return EmbeddingModelError(stored=self._pinned, given=model)
+        return None
+
+    def refusal_of_sizes(self, vectors: Iterable[tuple[str, bytes]]) -> DimensionError | None:
+        """``refusal`` for the sizes of any vectors."""
+        for model, blob in vectors:
             key = key_of(model)
             if key not in self._known:
                 self._known[key] = self._fresh[key] = len(blob)
@@ -38,10 +56,38 @@ class Sizes:
         return None
 
     def write(self, tx: Tx, namespace: str) -> None:
-        """Write the sizes that are new; ``namespace`` is that of the rows."""
+        """Write what is new; ``namespace`` is that of the rows."""
+        if self._pins is not None:
+            pin = {"model": self._pins, "size": self._known[key_of(self._pins)]}
+            rows(tx, cypher.PIN_MODEL, {"namespace": namespace, "origin": uuid.uuid4().hex, **pin})
         if self._fresh:
             sizes = [[model, size] for model, size in self._fresh.items()]
-            rows(tx, VECTOR_SIZES, {"namespace": namespace, "sizes": sizes})
+            rows(tx, cypher.VECTOR_SIZES, {"namespace": namespace, "sizes": sizes})
+
+
+def embed(tx: Tx, namespace: str, model: str, vectors: Mapping[int, bytes]) -> int:
+    """See ``GraphStore.embed``."""
+    state = lock(tx, namespace, models=[model])
+    key = {"namespace": state["rows"]}
+    given = [
+        row["key"]
+        for chunk in chunks(sorted(vectors))
+        for row in rows(tx, cypher.UNEMBEDDED, {**key, "keys": chunk})
+    ]
+    if not given:
+        return 0
+    sizes = Sizes.of(state)
+    refusal = sizes.refusal_of_models([model]) or sizes.refusal_of_sizes(
+        (model, vectors[at]) for at in given
+    )
+    if refusal is not None:
+        raise refusal
+    sizes.write(tx, state["rows"])
+    for chunk in chunks(given):
+        written = [{**key, "key": at, "model": model, "blob": vectors[at]} for at in chunk]
+        rows(tx, cypher.VECTORS, {**key, "vectors": written})
+    rows(tx, cypher.CHANGE_VECTORS, key)
+    return len(given)
 
 
 def models_of(updates: Iterable[PreparedUpdate]) -> set[str]:

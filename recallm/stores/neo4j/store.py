@@ -27,6 +27,7 @@ from recallm.stores.neo4j.forgetting import delete_graph, forget, forget_updates
 from recallm.stores.neo4j.generations import purge, restore
 from recallm.stores.neo4j.own_cypher import CYPHER_SCHEMA, run_own_cypher
 from recallm.stores.neo4j.reader import Neo4jReader
+from recallm.stores.neo4j.sizes import embed
 from recallm.stores.neo4j.upgrading import upgrade
 from recallm.stores.neo4j.writing import expire, revise
 
@@ -135,6 +136,13 @@ class Neo4jStore:
     def revise(self, namespace: str, summary: Summary, *, expected: ContextVersion) -> bool:
         """See ``GraphStore.revise``."""
         return self._connection.write(lambda tx: revise(tx, namespace, summary, expected))
+
+    def embed(self, namespace: str, model: str, vectors: Mapping[int, bytes]) -> int:
+        """See ``GraphStore.embed``."""
+        self._connection.check_open()
+        if not vectors:
+            return 0
+        return self._connection.write(lambda tx: embed(tx, namespace, model, vectors))
 
     def expire(self, namespace: str, moments: Mapping[str, datetime | None]) -> int:
         """See ``GraphStore.expire``."""

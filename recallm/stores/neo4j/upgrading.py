@@ -5,11 +5,12 @@ changes nothing that the next one would not do."""
 
 from __future__ import annotations
 
+import uuid
 from functools import partial
 from typing import LiteralString
 
 from recallm.stores.cypher import schema as cypher
-from recallm.stores.cypher.writing import VECTOR_SIZES
+from recallm.stores.cypher.writing import PIN_MODEL, VECTOR_SIZES
 from recallm.stores.neo4j.connection import Connection, Tx, chunks, rows
 from recallm.stores.neo4j.values import item_key, key_of, path_keys
 
@@ -31,6 +32,10 @@ def upgrade(connection: Connection, version: int) -> None:
                     last = connection.write(
                         partial(_mend_some, query=query, namespace=row["namespace"], after=last)
                     )
+
+    if version < 4:
+        for row in connection.read(lambda tx: rows(tx, cypher.ALL_ROWS, {})):
+            connection.write(partial(_pin_model, namespace=row["namespace"]))
 
 
 def _mark_items(connection: Connection) -> None:
@@ -56,6 +61,14 @@ def _pin_sizes(tx: Tx, namespace: str) -> None:
         found = rows(tx, cypher.FIRST_VECTORS, {"namespace": namespace})
         sizes = [[key_of(row["model"]), len(row["blob"])] for row in found]
         rows(tx, VECTOR_SIZES, {"namespace": namespace, "sizes": sizes})
+
+
+def _pin_model(tx: Tx, namespace: str) -> None:
+    """Take the model of the first statement vector for that of those to come."""
+    if rows(tx, cypher.LOCK_ROWS, {"namespace": namespace}):
+        for row in rows(tx, cypher.FIRST_VECTOR, {"namespace": namespace}):
+            pin = {"model": row["model"], "size": len(row["blob"]), "origin": uuid.uuid4().hex}
+            rows(tx, PIN_MODEL, {"namespace": namespace, **pin})
 
 
 def _mend_some(tx: Tx, query: LiteralString, namespace: str, after: str) -> str | None:

@@ -37,6 +37,7 @@ from recallm.stores.sqlite.forgetting import (
 from recallm.stores.sqlite.lookup import fetch_from
 from recallm.stores.sqlite.memory import MemoryConnections
 from recallm.stores.sqlite.reading import SQLiteReader
+from recallm.stores.sqlite.sizes import embed_statements
 from recallm.stores.sqlite.totals import context_version
 from recallm.stores.sqlite.writing import open_namespace
 
@@ -107,6 +108,11 @@ class SQLiteStore:
                 ),
             )  # fmt: skip
             return True
+
+    def embed(self, namespace: str, model: str, vectors: Mapping[int, bytes]) -> int:
+        """See ``GraphStore.embed``."""
+        with self._connections.write() as connection:
+            return embed_statements(connection, namespace, model, vectors)
 
     def expire(self, namespace: str, moments: Mapping[str, datetime | None]) -> int:
         """See ``GraphStore.expire``."""

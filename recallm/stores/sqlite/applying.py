@@ -5,7 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 
-from recallm.errors import ConflictError, DimensionError, UnknownPassageError
+from recallm.errors import (
+    ConflictError,
+    DimensionError,
+    EmbeddingModelError,
+    UnknownPassageError,
+)
 from recallm.model import PreparedUpdate, text_digest
 from recallm.stores.base import Applied
 from recallm.stores.sqlite.codec import path_text
@@ -35,7 +40,7 @@ def apply_updates(
     for index, update in enumerate(updates):
         try:
             applied.append(applying.take(index, update))
-        except (ConflictError, UnknownPassageError, DimensionError):
+        except (ConflictError, UnknownPassageError, EmbeddingModelError, DimensionError):
             # What an earlier update does wrong is said first.
             applying.write()
             raise

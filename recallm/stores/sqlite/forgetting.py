@@ -96,7 +96,9 @@ def _forget_everything(connection: sqlite3.Connection, ns: int) -> Forgotten:
     for table in TABLES:
         connection.execute("DELETE FROM " + table + " WHERE ns = ?", (ns,))
     connection.execute(
-        "UPDATE namespace SET statements = 0, terms = 0, sessions = 0 WHERE id = ?", (ns,)
+        "UPDATE namespace SET statements = 0, terms = 0, sessions = 0, model = NULL,"
+        " origin = NULL, revision = 0 WHERE id = ?",
+        (ns,),
     )
     return forgotten
 
@@ -303,7 +305,10 @@ class _Forgetting:
         delete("DELETE FROM posting WHERE ns = ? AND term = ? AND at = ?", sorted(postings))
         delete("DELETE FROM mention WHERE ns = ? AND concept = ? AND at = ?", sorted(mentions))
         keys = [(ns, at) for at, *_ in read]
-        delete("DELETE FROM vector WHERE ns = ? AND at = ?", keys)
+        if delete("DELETE FROM vector WHERE ns = ? AND at = ?", keys).rowcount > 0:
+            self._connection.execute(
+                "UPDATE namespace SET revision = revision + 1 WHERE id = ?", (ns,)
+            )
         delete("DELETE FROM statement WHERE ns = ? AND at = ?", keys)
         self._connection.execute(
             "UPDATE namespace SET statements = statements - ?, terms = terms - ? WHERE id = ?",

@@ -11,7 +11,7 @@ from recallm.stores.sqlite.codec import below, path_text, read_path, unpack_time
 from recallm.stores.sqlite.schema import MAX_T
 from recallm.stores.sqlite.view import Sieve, View
 
-__all__ = ["read_item", "read_passage", "read_passages", "read_paths"]
+__all__ = ["read_item", "read_moments", "read_passage", "read_passages", "read_paths"]
 
 _PAGE = 1_000
 """Passages whose metadata is compared at a time."""
@@ -59,6 +59,27 @@ def read_passages(view: View, where: Filter, limit: int | None) -> list[Passage]
             break
         last = rows[-1][1]
     return passing if wanted < 0 else passing[:wanted]
+
+
+def read_moments(view: View, where: Filter) -> list[int]:
+    """``GraphReader.moments``."""
+    sieve = Sieve(view, where)
+    source: LiteralString = "passage"
+    by_path: LiteralString = ""
+    span: tuple[str, ...] = ()
+    if where.path and _few_below(view, where.path):
+        source = "passage INDEXED BY passage_item"
+        by_path, span = " AND key IS NOT NULL AND path >= ? AND path < ?", below(where.path)
+    column: LiteralString = "metadata" if sieve.metadata else "NULL"
+    rows = view.rows(
+        "SELECT t, " + column + " FROM " + source + " WHERE ns = ?" + by_path + view.passed
+        + sieve.passages,
+        (view.ns, *span, *view.passed_values, *sieve.passage_values),
+    )  # fmt: skip
+    if not sieve.metadata:
+        return sorted(t for t, _ in rows)
+    admitted = {text: sieve.admits(json.loads(text)) for text in {text for _, text in rows}}
+    return sorted(t for t, text in rows if admitted[text])
 
 
 def read_item(view: View, path: Sequence[str], key: str) -> Passage | None:

@@ -25,6 +25,7 @@ from recallm.model import (
     Summary,
     Trait,
     Triplet,
+    VectorState,
     statement_key,
 )
 from recallm.stores.sqlite.archive import dumped
@@ -37,7 +38,13 @@ from recallm.stores.sqlite.graph import (
     read_vector_size,
 )
 from recallm.stores.sqlite.lookup import fetch_by
-from recallm.stores.sqlite.passages import read_item, read_passage, read_passages, read_paths
+from recallm.stores.sqlite.passages import (
+    read_item,
+    read_moments,
+    read_passage,
+    read_passages,
+    read_paths,
+)
 from recallm.stores.sqlite.relations import among, newest_relations, relation_count
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.totals import concept_rows, context_version, summaries_in_force
@@ -307,6 +314,44 @@ class SQLiteReader:
     def vector_size(self, model: str) -> int | None:
         """See ``GraphReader.vector_size``."""
         return read_vector_size(self._view, model)
+
+    def vector_state(self) -> VectorState | None:
+        """See ``GraphReader.vector_state``."""
+        rows = self._rows(
+            "SELECT n.model, size, origin, revision FROM namespace n JOIN vector_size z"
+            " ON z.ns = n.id AND z.model = n.model WHERE n.id = ?",
+            (self._ns,),
+        )
+        return (
+            VectorState(model=rows[0][0], size=rows[0][1], origin=rows[0][2], revision=rows[0][3])
+            if rows
+            else None
+        )
+
+    def vectors_after(self, key: int, *, limit: int) -> list[tuple[int, bytes]]:
+        """See ``GraphReader.vectors_after``."""
+        return self._rows(
+            "SELECT at, blob FROM vector WHERE ns = ? AND at > ? ORDER BY at LIMIT ?",
+            (self._ns, key, limit),
+        )
+
+    def vector_keys(self) -> list[int]:
+        """See ``GraphReader.vector_keys``."""
+        rows = self._rows("SELECT at FROM vector WHERE ns = ? ORDER BY at", (self._ns,))
+        return [at for (at,) in rows]
+
+    def unembedded(self, *, after: int, limit: int) -> list[int]:
+        """See ``GraphReader.unembedded``."""
+        rows = self._rows(
+            "SELECT at FROM statement s WHERE ns = ? AND at > ? AND NOT EXISTS"
+            " (SELECT 1 FROM vector v WHERE v.ns = s.ns AND v.at = s.at) ORDER BY at LIMIT ?",
+            (self._ns, after, limit),
+        )
+        return [at for (at,) in rows]
+
+    def moments(self, where: Filter) -> list[int]:
+        """See ``GraphReader.moments``."""
+        return read_moments(self._view, where)
 
     def context_version(self, name: str) -> ContextVersion | None:
         """See ``GraphReader.context_version``."""

@@ -17,6 +17,8 @@ The namespace is the first part of every key. A column ``at`` is a statement's k
 * ``entity.concept`` is ``NO_CONCEPT`` for an entity that stands on none: ``concept`` has no row
   of it.
 * ``vector_size`` is of ``vector`` and ``entity_vector`` together, and outlives their rows.
+* ``namespace.model``, ``origin`` and ``revision`` are those of ``VectorState``, null and 0 before
+  the first vector of a statement.
 * ``entity_evidence.properties`` (``triplet_evidence.properties``) are those that the evidence was
   told with, null where it was with none; ``entity.properties`` are these merged.
 * ``passage.pairs`` holds the neighbour pairs as they were given: flat (a, b, earlier, later).
@@ -94,11 +96,21 @@ INSERT OR REPLACE INTO triplet_evidence
 """
 """Earlier versions kept them as merged: they stand at the latest evidence."""
 
+_ONE_MODEL = """
+ALTER TABLE namespace ADD COLUMN model TEXT;
+ALTER TABLE namespace ADD COLUMN origin TEXT;
+ALTER TABLE namespace ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+UPDATE namespace SET origin = lower(hex(randomblob(16))), model =
+    (SELECT v.model FROM vector v WHERE v.ns = namespace.id ORDER BY v.at, v.model LIMIT 1)
+    WHERE EXISTS (SELECT 1 FROM vector v WHERE v.ns = namespace.id);
+"""
+
 _SCHEMA = f"""
 CREATE TABLE namespace (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, t INTEGER NOT NULL,
     statements INTEGER NOT NULL DEFAULT 0, terms INTEGER NOT NULL DEFAULT 0,
-    sessions INTEGER NOT NULL DEFAULT 0);
+    sessions INTEGER NOT NULL DEFAULT 0, model TEXT, origin TEXT,
+    revision INTEGER NOT NULL DEFAULT 0);
 
 CREATE TABLE passage (
     row INTEGER PRIMARY KEY, ns INTEGER NOT NULL, t INTEGER NOT NULL,
@@ -212,13 +224,15 @@ def upgrade_schema(connection: sqlite3.Connection) -> None:
             "UPDATE passage SET path = ? WHERE row = ?",
             [(path_text(unpack(path)), row) for row, path in packed],
         )
-    if version < SCHEMA_VERSION:
+    if version < 3:
         _execute(connection, _VECTORS)
         _execute(connection, _OWN_PROPERTIES)
         connection.execute(
             "INSERT INTO vector_size SELECT ns, model, length(blob) FROM"
             " (SELECT ns, model, blob, min(at) FROM vector GROUP BY ns, model)"
         )
+    if version < SCHEMA_VERSION:
+        _execute(connection, _ONE_MODEL)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 

@@ -1,18 +1,20 @@
-"""The one size that all vectors of a namespace have under a model."""
+"""The one model of a namespace's statement vectors, and the one size of all that are of a model."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
 
-from recallm.errors import DimensionError
+from recallm.errors import DimensionError, EmbeddingModelError
 from recallm.model import PreparedUpdate
+from recallm.stores.sqlite.writing import open_namespace
 
-__all__ = ["VectorSizes"]
+__all__ = ["VectorSizes", "embed_statements"]
 
 
 class VectorSizes:
-    """Holds the vectors of updates to the sizes of those before them.
+    """Holds the vectors of updates to the model and the sizes of those before them.
 
     Nothing is read before the first vector comes, so that a text without any costs nothing.
     """
@@ -21,33 +23,89 @@ class VectorSizes:
         self._connection = connection
         self._ns = ns
         self._known: dict[str, int] | None = None
+        self._pinned: str | None = None
+        self._pins: str | None = None
         self._new: dict[str, int] = {}
 
     def check(self, update: PreparedUpdate) -> None:
-        """Take note of new sizes.
+        """Take note of a first model and of new sizes.
 
         Raises:
+            EmbeddingModelError: a statement's vector is of another model than those before it.
             DimensionError: a vector has another size than those under its model.
         """
-        for model, blob in _told(update):
-            if self._known is None:
-                self._known = dict(
-                    self._connection.execute(
-                        "SELECT model, size FROM vector_size WHERE ns = ?", (self._ns,)
-                    )
-                )
-            size = self._known.setdefault(model, len(blob))
+        self.check_models(vector.model for vector in update.vectors)
+        self.check_sizes(_told(update))
+
+    def check_models(self, models: Iterable[str]) -> None:
+        """``check`` for the models of statement vectors."""
+        for model in models:
+            self._read()
+            if self._pinned is None:
+                self._pinned = self._pins = model
+            if model != self._pinned:
+                raise EmbeddingModelError(stored=self._pinned, given=model)
+
+    def check_sizes(self, vectors: Iterable[tuple[str, bytes]]) -> None:
+        """``check`` for the sizes of any vectors."""
+        for model, blob in vectors:
+            size = self._read().setdefault(model, len(blob))
             if len(blob) != size:
                 raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
             self._new[model] = size
 
     def write(self, ns: int) -> None:
-        """Write the sizes that were new, to the namespace's id, which may be new too."""
+        """Write what was new, to the namespace's id, which may be new too."""
+        if self._pins is not None:
+            self._connection.execute(
+                "UPDATE namespace SET model = ?, origin = ? WHERE id = ? AND model IS NULL",
+                (self._pins, uuid.uuid4().hex, ns),
+            )
         if self._new:
             self._connection.executemany(
                 "INSERT OR IGNORE INTO vector_size VALUES (?, ?, ?)",
                 [(ns, model, size) for model, size in self._new.items()],
             )
+
+    def _read(self) -> dict[str, int]:
+        if self._known is None:
+            execute = self._connection.execute
+            self._known = dict(
+                execute("SELECT model, size FROM vector_size WHERE ns = ?", (self._ns,))
+            )
+            row = execute("SELECT model FROM namespace WHERE id = ?", (self._ns,)).fetchone()
+            self._pinned = row[0] if row else None
+        return self._known
+
+
+def embed_statements(
+    connection: sqlite3.Connection, namespace: str, model: str, vectors: Mapping[int, bytes]
+) -> int:
+    """``GraphStore.embed`` inside a write transaction."""
+    found = open_namespace(connection, namespace)
+    if found is None:
+        return 0
+    ns, _ = found
+    given = [
+        (key, blob)
+        for key, blob in sorted(vectors.items())
+        if connection.execute(
+            "SELECT 1 FROM statement s WHERE ns = ? AND at = ? AND NOT EXISTS"
+            " (SELECT 1 FROM vector v WHERE v.ns = s.ns AND v.at = s.at)",
+            (ns, key),
+        ).fetchone()
+    ]
+    if not given:
+        return 0
+    sizes = VectorSizes(connection, ns)
+    sizes.check_models([model])
+    sizes.check_sizes((model, blob) for _, blob in given)
+    sizes.write(ns)
+    connection.executemany(
+        "INSERT INTO vector VALUES (?, ?, ?, ?)", [(ns, key, model, blob) for key, blob in given]
+    )
+    connection.execute("UPDATE namespace SET revision = revision + 1 WHERE id = ?", (ns,))
+    return len(given)
 
 
 def _told(update: PreparedUpdate) -> Iterator[tuple[str, bytes]]:

@@ -43,7 +43,7 @@ def _filled(store: GraphStore, namespace: str) -> None:
             speaker_concept="ann",
             entities=(entity("e", "Eve", position=0, properties={"c": {}}),),
             triplets=(triplet("e", "met", "f", position=0),),
-            vectors=(vector(0, b"v\x00"), vector(0, b"w", "n")),
+            vectors=(vector(0, b"v\x00"),),
         ),
     )
     revise(store, namespace, "ann", 5)
@@ -80,7 +80,7 @@ class ArchivingTests(StoreTests):
         )
         assert five.entities == (entity("e", "Eve", position=0, properties={"c": {}}),)
         assert five.triplets == (triplet("e", "met", "f", position=0),)
-        assert five.vectors == (vector(0, b"v\x00"), vector(0, b"w", "n"))
+        assert five.vectors == (vector(0, b"v\x00"),)
         assert (five.speaker_concept, five.path, five.key) == ("ann", ("a", "b"), "k")
         assert (five.expires_at, five.metadata) == (
             at(999),
@@ -102,7 +102,7 @@ class ArchivingTests(StoreTests):
                 triplet("e", "p", "f", position=1),
                 triplet("e", "p", "f", position=0),
             ),
-            vectors=(vector(1, b"a"), vector(0, b"b", "n"), vector(0, b"c", "m")),
+            vectors=(vector(1, b"a"), vector(0, b"b")),
         )
         tell(store, namespace, update)
         with store.reader(namespace, Horizon()) as reader:
@@ -122,7 +122,7 @@ class ArchivingTests(StoreTests):
             ("e", "q", NO_POSITION),
             ("f", "p", NO_POSITION),
         ]
-        assert [(v.position, v.model) for v in dumped.vectors] == [(0, "m"), (0, "n"), (1, "m")]
+        assert [(v.position, v.model) for v in dumped.vectors] == [(0, "m"), (1, "m")]
 
     def test_there_and_back(self, store: GraphStore, namespace: str) -> None:
         """Through the oracle and back into another namespace: equal in all that can be read."""

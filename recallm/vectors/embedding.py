@@ -1,0 +1,209 @@
+"""An embedding model as recallm uses it, whatever library it comes from.
+
+Nothing of these libraries is imported: a model is known by the methods that it has. What it gives
+is checked: one row of finite numbers for each text, all of one dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from recallm.errors import EmbeddingError, InvalidInputError
+from recallm.vectors.blobs import unit_rows
+
+__all__ = ["Embedding", "embedding_of", "statement_text"]
+
+Rows: TypeAlias = npt.NDArray[np.float32]
+
+_MODEL_ATTRIBUTES = ("model_name", "model", "model_id", "repo_id", "deployment", "azure_deployment")
+"""What the models of LangChain, LlamaIndex and Chroma call which model they are."""
+
+_DIMENSION_ATTRIBUTES = ("dimensions", "dimension", "output_dimensionality")
+"""What they call the dimension that a model was asked to give."""
+
+_LONGEST_NAME = 500
+
+
+def statement_text(text: str, speaker: str | None) -> str:
+    """What is embedded of a statement: who said it, where that is known, and its sentence."""
+    return f"{speaker}: {text}" if speaker else text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedding:
+    """An embedding model under a name.
+
+    ``name`` tells it apart from others: the vectors of two models are never compared. ``embed``
+    gives one vector for each of a list of texts; ``embed_question`` the vector of one question
+    (by ``embed`` where it is None).
+
+    >>> length = Embedding(name="length", embed=lambda texts: [[len(text), 1] for text in texts])
+    >>> length.texts(["four", ""]).round(2).tolist()
+    [[0.9700000286102295, 0.23999999463558197], [0.0, 1.0]]
+
+    Raises:
+        InvalidInputError: the name is empty or too long, or a function cannot be called.
+
+    """
+
+    name: str
+    embed: Callable[[list[str]], Any]
+    embed_question: Callable[[str], Any] | None = None
+
+    def __post_init__(self) -> None:
+        name: object = self.name
+        if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME:
+            raise InvalidInputError(
+                f"the name of an embedding model must be a str of 1 to {_LONGEST_NAME} characters",
+                argument="embeddings",
+            )
+        for function in (self.embed, self.embed_question):
+            if function is not None and not callable(function):
+                raise InvalidInputError(
+                    "embed and embed_question must be callables", argument="embeddings"
+                )
+
+    def texts(self, texts: list[str]) -> Rows:
+        """The unit vectors of ``texts``, of shape (number of texts, dimension); rows of zeros stay
+        as they are.
+
+        Raises:
+            EmbeddingError: the model failed, or gave something else than vectors of one dimension.
+
+        """
+        if not texts:
+            return np.empty((0, 0), np.float32)
+        return self._checked(self._called(self.embed, texts), len(texts))
+
+    def question(self, text: str) -> Rows:
+        """The unit vector of a question, of shape (dimension,).
+
+        Raises:
+            EmbeddingError: the model failed, or gave something else than a vector.
+
+        """
+        if self.embed_question is None:
+            return np.asarray(self.texts([text])[0])
+        given = self._called(self.embed_question, text)
+        return np.asarray(self._checked([given], 1)[0])
+
+    def _called(self, function: Callable[[Any], Any], given: str | list[str]) -> Any:
+        try:
+            result = function(given)
+            if isinstance(result, Iterable) and not isinstance(
+                result, np.ndarray | list | str | bytes | Mapping
+            ):
+                return list(result)
+        except Exception as error:
+            raise EmbeddingError(
+                f"the embedding model {self.name!r} failed: {type(error).__name__}: {error}"
+            ) from error
+        return result
+
+    def _checked(self, given: Any, count: int) -> Rows:
+        if not isinstance(given, np.ndarray | list):
+            raise self._refused(f"gave {type(given).__name__}, not a list of vectors")
+        if len(given) != count:
+            raise self._refused(f"gave {len(given)} vectors for {count} texts")
+        try:
+            rows = [np.asarray(row, dtype=np.float64) for row in given]
+        except (TypeError, ValueError, OverflowError) as error:
+            raise self._refused(f"gave something that is no vector of numbers: {error}") from error
+        shapes = sorted({row.shape for row in rows})
+        if any(len(shape) != 1 or shape == (0,) for shape in shapes):
+            raise self._refused(f"gave something of shape {shapes[0]} in place of a vector")
+        if len(shapes) != 1:
+            sizes = ", ".join(str(shape[0]) for shape in shapes)
+            raise self._refused(f"gave vectors of several dimensions: {sizes}")
+        matrix = np.stack(rows)
+        finite = np.isfinite(matrix).all(axis=1)
+        if not finite.all():
+            place = int(np.argmin(finite))
+            raise self._refused(f"gave a vector that is not of finite numbers, for text {place}")
+        return unit_rows(matrix)
+
+    def _refused(self, what: str) -> EmbeddingError:
+        return EmbeddingError(
+            f"the embedding model {self.name!r} {what}; it must give one vector of finite numbers, "
+            "all of one dimension, for each text"
+        )
+
+
+def embedding_of(given: object) -> Embedding | None:
+    """What a user hands in as ``embeddings``: None, "default", an ``Embedding``, an embedding model
+    of LangChain or LlamaIndex, an ``EmbeddingFunction`` of Chroma, or a callable list of texts →
+    vectors.
+
+    Raises:
+        InvalidInputError: it is none of these.
+        MissingDependencyError: "default" needs chromadb, which is not installed.
+
+    """
+    if given is None or isinstance(given, Embedding):
+        return given
+    if given == "default" and isinstance(given, str):
+        from recallm.vectors.minilm import mini_lm
+
+        return mini_lm()
+    model: Any = given
+    if _has(model, "embed_documents", "embed_query"):
+        return Embedding(
+            name=_name(model), embed=model.embed_documents, embed_question=model.embed_query
+        )
+    if _has(model, "get_text_embedding_batch", "get_query_embedding"):
+        return Embedding(
+            name=_name(model),
+            embed=model.get_text_embedding_batch,
+            embed_question=model.get_query_embedding,
+        )
+    if _has(model, "default_space", "__call__"):
+        return Embedding(name=_name(model), embed=model, embed_question=_asked_of_chroma(model))
+    if callable(model) and not isinstance(model, type):
+        return Embedding(name=_name(model), embed=model)
+    raise InvalidInputError(
+        "embeddings must be 'default', an embedding model of LangChain, LlamaIndex or Chroma, a "
+        f"callable list of texts → vectors, or an Embedding, not {given!r:.100}",
+        argument="embeddings",
+    )
+
+
+def _has(model: Any, *methods: str) -> bool:
+    return not isinstance(model, type) and all(
+        callable(getattr(model, method, None)) for method in methods
+    )
+
+
+def _asked_of_chroma(model: Any) -> Callable[[str], Any]:
+    """Chroma's models take lists only, questions too."""
+    embed = getattr(model, "embed_query", model)
+
+    def ask(question: str) -> Any:
+        [vector] = embed([question])
+        return vector
+
+    return ask
+
+
+def _name(model: Any) -> str:
+    """What tells the model apart, as far as can be known: its class or function, which model it is
+    and the dimension that it was asked for."""
+    owner = getattr(model, "__self__", None)
+    if owner is not None and not isinstance(owner, type):  # a method, as SentenceTransformer.encode
+        return f"{_name(owner)}.{model.__name__}"
+    inner = getattr(model, "func", model)  # a functools.partial
+    if hasattr(inner, "__qualname__"):
+        return f"{inner.__module__}.{inner.__qualname__}"[:_LONGEST_NAME]
+    parts = [type(model).__qualname__]
+    for attributes in (_MODEL_ATTRIBUTES, _DIMENSION_ATTRIBUTES):
+        parts += [str(value) for value in (_told(model, it) for it in attributes) if value][:1]
+    return ":".join(parts)[:_LONGEST_NAME]
+
+
+def _told(model: Any, attribute: str) -> str | int | None:
+    value = getattr(model, attribute, None)
+    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
