@@ -142,7 +142,7 @@ def rows(*, embeddings: bool, similarity_order: bool = False) -> Iterator[Rows]:
         store = open_store(None, auth=None, database=None)[0]
         opened.callback(store.close)
         plain = RecallM(store)
-        paper = RecallM(store, config=RecallConfig(ranking="paper", max_concepts=DEEP))
+        paper = RecallM(store, config=RecallConfig(ranking="paper"))
         memories = [plain]
         rankers: list[Ranker] = [
             _Memory(PAPER_ROW, paper, cut=True),
@@ -185,7 +185,7 @@ class _Memory:
         self, question: str, *, limit: int | None = None, tokens: int | None = None
     ) -> list[Found]:
         recalled = self._memory.recall(
-            question, limit=DEEP if self._cut else limit, max_tokens=tokens
+            question, limit=None if self._cut else limit, max_tokens=tokens
         )
         kept = recalled.statements
         if self._cut and limit is not None:

@@ -28,12 +28,12 @@ LONG_RANGE = "long-range"
 
 Topic = tuple[str, str]
 
-_TOPICS = 4
+_TOPICS = 3
 _FACTS = 2
-_CHANGES = 14
-_CONFIRMATIONS = 4
-_NEAR = 10
-_EVENTS = 26
+_CHANGES = 11
+_CONFIRMATIONS = 14
+_NEAR = 8
+_EVENTS = 22
 _OF_OTHER_ATTRIBUTES = 0.5
 _ENDED = 0.12
 _DRAWS = 200
@@ -116,11 +116,18 @@ class _Teller:
         facts = [(person, fact) for person in self._people for fact in self._sample("fact", _FACTS)]
         self._random.shuffle(facts)
         for person, fact in facts:
-            topic = (person, fact["question"])
-            self._tell(person, [fact["statement"]], topic, (0,), value=self._one(fact["values"]))
-            asked = self._filled(fact["question"], person)
+            told_once = (person, fact["question"])
+            self._tell(
+                person, [fact["statement"]], told_once, (0,), value=self._one(fact["values"])
+            )
             self._facts.append(
-                Question(text=asked, kind=LONG_RANGE, subject=person, topic=topic, state=0)
+                Question(
+                    text=self._filled(fact["question"], person),
+                    kind=LONG_RANGE,
+                    subject=person,
+                    topic=told_once,
+                    state=0,
+                )
             )
         topics = [
             (person, attribute)
