@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
-from recallm.model import MAX_POSITION, StoredStatement, Summary, empty_mapping
+from recallm.model import MAX_POSITION, StoredStatement, Summary, TemporalReading, empty_mapping
 
 __all__ = [
     "Answer",
@@ -196,8 +196,8 @@ class RecalledContext:
     """What a question gets back.
 
     ``text`` is ready for a prompt; ``statements`` stand in the order in which they became true;
-    ``tokens`` is the length of ``text`` by the counter that was used. False where nothing was
-    recalled.
+    ``tokens`` is the length of ``text`` by the counter that was used; ``time`` what the question
+    asks of time, None where the ranking does not read it. False where nothing was recalled.
     """
 
     question: str
@@ -206,6 +206,7 @@ class RecalledContext:
     concepts: tuple[RankedConcept, ...] = ()
     tokens: int = 0
     intercept: float = 0.0
+    time: TemporalReading | None = None
 
     def __bool__(self) -> bool:
         return bool(self.statements)
@@ -214,8 +215,11 @@ class RecalledContext:
         return self.text
 
     def explain(self) -> str:
-        """Why each statement is there: its score, each signal's contribution, the path."""
+        """Why each statement is there: its score, each signal's contribution, the path; before
+        them which rules the question's tense and words of time set off."""
         lines = [f"question: {flat(self.question)}"]
+        if self.time is not None and self.time.rules:
+            lines.append(f"time: {flat('; '.join(self.time.rules))}")
         if self.concepts:
             lines.append(
                 "concepts: "

@@ -1,4 +1,4 @@
-"""Dates that a question names, and how near to them something was said.
+"""Dates that a question names, and how near to them something was said, or happened.
 
 What happened is told on the day or soon after, seldom before: "in June 2023", "on 3 May".
 """
@@ -6,60 +6,135 @@ What happened is told on the day or soon after, seldom before: "in June 2023", "
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Literal
 
-__all__ = ["AskedDate", "asked_dates", "nearness"]
+import numpy as np
+from numpy.typing import NDArray
 
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
-_WORDS_TOO = ("march", "may")
-_MONTH = "|".join(_MONTHS)
-_NAMED = re.compile(
-    rf"(?:\b(?P<lead>in|on|of|since|by|until|during|before|after|last|this|next)\s+)?"
-    rf"\b(?:(?P<before>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?P<month>{_MONTH})\b"
-    r"(?:\s+(?P<after>\d{1,2})(?:st|nd|rd|th)?\b)?"
-    r"(?:,?\s+(?:of\s+)?(?P<year>\d{4})\b)?",
+from recallm.model import TemporalReading
+from recallm.retrieval.date_words import Named, named_dates, speaks_of_future
+from recallm.retrieval.periods import Interval, Yearly
+
+__all__ = ["AskedDate", "asked_dates", "dated", "meeting", "nearness", "nearnesses"]
+
+_SINCE = ("since", "after", "from", "starting")
+_UNTIL = ("until", "till", "before", "by", "up to", "prior to", "as of")
+_LEAD = re.compile(
+    rf"\b(?P<lead>{'|'.join((*_SINCE, *_UNTIL))}|between|in|on|at|during|of)(?:\s+the)?\s+$",
     re.IGNORECASE,
 )
-_ISO = re.compile(r"\b(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})\b")
+_JOINS = re.compile(r"\s*(?:and|to|until|till|through|-|–)\s*(?:the\s+)?", re.IGNORECASE)
+_SHORT = 9
+"""Days: of what took no longer people say on which day it was."""
 _SOON = 10
-"""Days after a date during which what happened then is still told."""
+"""Days after such a date during which what happened then is still told."""
+_SLACK = 31
+"""The same for longer ones, at most as long as they are."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class AskedDate:
-    """A month, perhaps with its year or its day."""
+    """What a question asks for by a date: what was ``since``, ``until`` or ``within`` it.
 
-    month: int
-    year: int | None = None
-    day: int | None = None
+    ``means`` is an interval, for "since" and "until" one that ends or begins with the calendar; or
+    what comes every year, where the question names none. ``name`` is how the question words it.
+    """
+
+    name: str
+    kind: Literal["since", "until", "within"]
+    means: Interval | Yearly
+
+    def near(self, day: date) -> Interval | None:
+        """The interval; of those of every year, the last that had begun by ``day``."""
+        if isinstance(self.means, Interval):
+            return self.means
+        return self.means.begun(day + timedelta(days=1))
+
+    def __str__(self) -> str:
+        if isinstance(self.means, Yearly):
+            return f"{self.name} → {self.kind} it in any year"
+        if self.kind == "since":
+            return f"{self.name} → since {self.means.start}"
+        if self.kind == "until":
+            return f"{self.name} → until {self.means.last}"
+        return f"{self.name} → within {self.means}"
 
 
-def asked_dates(text: str) -> list[AskedDate]:
-    """The dates in ``text`` that name a month. "May" alone is a date only with a day or a year,
-    or after a word that leads to a time; so is "march"."""
-    found = [
-        AskedDate(month=int(match["month"]), year=int(match["year"]), day=int(match["day"]))
-        for match in _ISO.finditer(text)
-        if 1 <= int(match["month"]) <= 12
-    ]
-    for match in _NAMED.finditer(text):
-        day = match["before"] or match["after"]
-        month = match["month"]
-        if month.lower() in _WORDS_TOO and not (day or match["year"] or match["lead"]):
-            continue
-        found.append(
-            AskedDate(
-                month=_MONTHS.index(month.lower()) + 1,
-                year=int(match["year"]) if match["year"] else None,
-                day=int(day) if day else None,
-            )
-        )
-    return found
+def asked_dates(text: str, now: datetime | None = None) -> tuple[AskedDate, ...]:
+    """The dates in ``text``, in its order; relative ones as asked at ``now``, not at all where it
+    is None. A date without its year is one of any year."""
+    said = None if now is None else now.date()
+    return tuple(_asked(text, named_dates(text, said), said))
+
+
+def _asked(text: str, found: Sequence[Named], now: date | None) -> Iterator[AskedDate]:
+    place = 0
+    while place < len(found):
+        one = found[place]
+        lead = _LEAD.search(text, max(0, one.start - 30), one.start)
+        word = lead["lead"].lower() if lead else ""
+        place += 1
+        if word in ("between", "from") and place < len(found):
+            other = found[place]
+            if _JOINS.fullmatch(text, one.end, other.start):
+                place += 1
+                name = text[lead.start() if lead else one.start : other.end]
+                yield from _joined(name, one, other)
+                continue
+        name = text[lead.start() if lead else one.start : one.end]
+        yield from _led(name, word, one.means, text, now)
+
+
+def _joined(name: str, first: Named, last: Named) -> Iterator[AskedDate]:
+    """One date of two: in "between July and September 2022" the first takes the last's year."""
+    begins, ends = first.means, last.means
+    if isinstance(begins, Yearly) and isinstance(ends, Interval):
+        begins = begins.begun(ends.start) or begins
+    elif isinstance(begins, Interval) and isinstance(ends, Yearly):
+        ends = ends.coming(begins.start) or ends
+    if isinstance(begins, Interval) and isinstance(ends, Interval):
+        if begins.start < ends.end:
+            yield AskedDate(name, "within", Interval(begins.start, ends.end))
+    elif isinstance(begins, Yearly) and isinstance(ends, Yearly):
+        months = (ends.month - begins.month) % 12 + ends.months
+        if begins.day is None and ends.day is None:
+            yield AskedDate(name, "within", Yearly(begins.month, months=months))
+        else:
+            yield AskedDate(name, "within", begins)
+            yield AskedDate(name, "within", ends)
+
+
+def _led(
+    name: str, word: str, means: Interval | Yearly, text: str, now: date | None
+) -> Iterator[AskedDate]:
+    kind: Literal["since", "until", "within"] = "within"
+    if word in _SINCE:
+        kind = "since"
+    elif word in _UNTIL:
+        kind = "until"
+    if kind != "within":
+        if isinstance(means, Yearly):
+            # Every day is since some March.
+            nearest = None
+            if now is not None:
+                ahead = speaks_of_future(text)
+                nearest = means.coming(now) if ahead else means.begun(now)
+            if nearest is None:
+                return
+            means = nearest
+        if kind == "since":
+            means = Interval(means.end if word == "after" else means.start, date.max)
+        else:
+            means = Interval(date.min, means.start if word in ("before", "prior to") else means.end)
+    yield AskedDate(name, kind, means)
+
+
+def dated(reading: TemporalReading, asked: Sequence[AskedDate]) -> TemporalReading:
+    """The reading with the dates among its rules: "in 2022 → within 2022-01-01..2022-12-31"."""
+    return replace(reading, rules=(*reading.rules, *map(str, asked))) if asked else reading
 
 
 def nearness(said: datetime | None, asked: Sequence[AskedDate]) -> float:
@@ -67,15 +142,39 @@ def nearness(said: datetime | None, asked: Sequence[AskedDate]) -> float:
     return 0.0 if said is None else max((_near(said.date(), one) for one in asked), default=0.0)
 
 
-def _near(said: date, asked: AskedDate) -> float:
-    year = said.year if asked.year is None else asked.year
-    if asked.day is None:
-        months = (said.year - year) * 12 + said.month - asked.month
-        return {0: 1.0, 1: 0.3}.get(months, 0.0)
-    try:
-        days = (said - date(year, asked.month, asked.day)).days
-    except ValueError:
+def nearnesses(said: Sequence[datetime | None], asked: Sequence[AskedDate]) -> NDArray[np.float64]:
+    """``nearness`` of each, in an array."""
+    if not asked:
+        return np.zeros(len(said))
+    days = [None if one is None else one.date() for one in said]
+    known = {day: max(_near(day, one) for one in asked) for day in set(days) if day is not None}
+    return np.array([0.0 if day is None else known[day] for day in days])
+
+
+def _near(day: date, asked: AskedDate) -> float:
+    dates = asked.near(day)
+    if dates is None:
         return 0.0
-    if abs(days) <= 1:
+    early, late = (dates.start - day).days, (day - dates.last).days
+    if early <= 0 and late <= 0:
         return 1.0
-    return 0.5 if 0 < days <= _SOON else 0.0
+    if dates.days > _SHORT:
+        return 0.3 if 0 < late <= min(_SLACK, dates.days) else 0.0
+    if early == 1 or late == 1:
+        return 1.0
+    return 0.5 if 0 < late <= _SOON else 0.0
+
+
+def meeting(told: Sequence[Interval], asked: Sequence[AskedDate]) -> float:
+    """How well the best of the dates that a statement tells of meets one that is asked for: 1
+    where it lies within it, less the longer it is beside what they share, 0 where they are
+    apart."""
+    return max((_meets(one, other) for one in told for other in asked), default=0.0)
+
+
+def _meets(told: Interval, asked: AskedDate) -> float:
+    dates = asked.near(told.last)
+    if dates is None:
+        return 0.0
+    shared = (min(told.end, dates.end) - max(told.start, dates.start)).days
+    return (shared / told.days) ** 0.5 if shared > 0 else 0.0

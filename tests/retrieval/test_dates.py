@@ -2,52 +2,113 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
-from recallm.retrieval.dates import AskedDate, asked_dates, nearness
+from recallm.model import TemporalReading
+from recallm.retrieval.dates import asked_dates, dated, meeting, nearness, nearnesses
+from recallm.retrieval.periods import Interval
+
+NOW = datetime(2023, 5, 10, 12, tzinfo=UTC)
+"""A Wednesday."""
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("What did he eat on May 3, 2023?", [AskedDate(month=5, day=3, year=2023)]),
-        ("the 3rd of May 2023", [AskedDate(month=5, day=3, year=2023)]),
-        ("on 2023-05-03", [AskedDate(month=5, day=3, year=2023)]),
-        ("in June 2023", [AskedDate(month=6, year=2023)]),
-        ("last august", [AskedDate(month=8)]),
-        ("in May", [AskedDate(month=5)]),
-        ("between July and September 2022", [AskedDate(month=7), AskedDate(month=9, year=2022)]),
+        ("What did he eat on May 3, 2023?", ["within 2023-05-03"]),
+        ("the 3rd of May 2023", ["within 2023-05-03"]),
+        ("on 2023-05-03", ["within 2023-05-03"]),
+        ("in June 2023", ["within 2023-06-01..2023-06-30"]),
+        ("in 2022", ["within 2022-01-01..2022-12-31"]),
+        ("in the 1990s", ["within 1990-01-01..1999-12-31"]),
+        ("last august", ["within it in any year"]),
+        ("in May", ["within it in any year"]),
+        ("on May 3", ["within it in any year"]),
+        ("between July and September 2022", ["within 2022-07-01..2022-09-30"]),
+        ("from 2019 to 2021", ["within 2019-01-01..2021-12-31"]),
+        ("since March 2022", ["since 2022-03-01"]),
+        ("after 5 May 2023", ["since 2023-05-06"]),
+        ("before 2023", ["until 2022-12-31"]),
+        ("until 2023", ["until 2023-12-31"]),
+        ("in June 2022 and on 3 May 2023", ["within 2022-06-01..2022-06-30", "within 2023-05-03"]),
+        ("since March", []),
+        ("yesterday", []),
+        ("last week", []),
         ("May I march along?", []),
         ("2023-13-03", []),
         ("She has 3 cats and 2023 fish", []),
         ("", []),
     ],
 )
-def test_dates_are_read(text: str, expected: list[AskedDate]) -> None:
-    assert asked_dates(text) == expected
+def test_dates_are_read(text: str, expected: list[str]) -> None:
+    """Without the present, relative dates are none; a date without its year is one of any."""
+    assert [str(one).split(" → ")[1] for one in asked_dates(text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("since March", ["since 2023-03-01"]),
+        ("yesterday", ["within 2023-05-09"]),
+        ("last week", ["within 2023-05-01..2023-05-07"]),
+        ("two weeks ago", ["within 2023-04-23..2023-04-29"]),
+        ("last summer", ["within 2022-06-01..2022-08-31"]),
+        ("on Friday", ["within 2023-05-05"]),
+        ("this weekend", ["within 2023-05-13..2023-05-14"]),
+    ],
+)
+def test_relative_dates_are_read_as_asked_at_present(text: str, expected: list[str]) -> None:
+    assert [str(one).split(" → ")[1] for one in asked_dates(text, NOW)] == expected
 
 
 @pytest.mark.parametrize(
     ("said", "asked", "expected"),
     [
-        ((2023, 5, 3), AskedDate(month=5, day=3, year=2023), 1.0),
-        ((2023, 5, 3), AskedDate(month=5, day=3), 1.0),
-        ((2023, 5, 9), AskedDate(month=5, day=3, year=2023), 0.5),
-        ((2023, 4, 28), AskedDate(month=5, day=3, year=2023), 0.0),
-        ((2022, 5, 3), AskedDate(month=5, day=3, year=2023), 0.0),
-        ((2023, 5, 30), AskedDate(month=5, year=2023), 1.0),
-        ((2024, 1, 5), AskedDate(month=12, year=2023), 0.3),
-        ((2023, 11, 5), AskedDate(month=12, year=2023), 0.0),
-        ((2023, 2, 5), AskedDate(month=2, day=31, year=2023), 0.0),
+        ((2023, 5, 3), "on 3 May 2023", 1.0),
+        ((2023, 5, 3), "on 3 May", 1.0),
+        ((2023, 5, 2), "on 3 May", 1.0),
+        ((2023, 5, 9), "on 3 May 2023", 0.5),
+        ((2023, 4, 28), "on 3 May 2023", 0.0),
+        ((2022, 5, 3), "on 3 May 2023", 0.0),
+        ((2023, 5, 30), "in May 2023", 1.0),
+        ((2024, 5, 30), "in May", 1.0),
+        ((2024, 1, 5), "in December 2023", 0.3),
+        ((2023, 11, 5), "in December 2023", 0.0),
+        ((2023, 2, 5), "on 31 February", 0.0),
+        ((2023, 2, 5), "since 2022", 1.0),
+        ((2021, 2, 5), "since 2022", 0.0),
+        ((2021, 2, 5), "before 2022", 1.0),
+        ((2022, 2, 5), "before 2022", 0.0),
+        ((2022, 2, 5), "", 0.0),
     ],
 )
 def test_what_was_said_then_or_soon_after_is_near(
-    said: tuple[int, int, int], asked: AskedDate, expected: float
+    said: tuple[int, int, int], asked: str, expected: float
 ) -> None:
-    assert nearness(datetime(*said, tzinfo=UTC), [asked]) == expected
+    moment = datetime(*said, tzinfo=UTC)
+    assert nearness(moment, asked_dates(asked)) == expected
+    assert list(nearnesses([moment, None], asked_dates(asked))) == [expected, 0.0]
 
 
 def test_what_has_no_time_is_near_to_nothing() -> None:
-    assert nearness(None, [AskedDate(month=5)]) == 0.0
+    assert nearness(None, asked_dates("in May")) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ((date(2023, 5, 7), date(2023, 5, 8)), 1.0),
+        ((date(2023, 5, 4), date(2023, 5, 8)), 0.5),
+        ((date(2023, 5, 8), date(2023, 5, 9)), 0.0),
+    ],
+)
+def test_what_is_told_of_a_date_meets_it(told: tuple[date, date], expected: float) -> None:
+    """The less, the longer it is beside what they share."""
+    assert meeting([Interval(*told)], asked_dates("on 7 May 2023")) == expected
+
+
+def test_dates_stand_among_the_rules_that_fired() -> None:
+    reading = dated(TemporalReading(rules=("now → recency 1",)), asked_dates("in March 2023"))
+    assert reading.rules == ("now → recency 1", "in March 2023 → within 2023-03-01..2023-03-31")

@@ -1,0 +1,123 @@
+"""Periods of the calendar: half-open intervals of days, and what comes back every year."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import NamedTuple
+
+__all__ = ["Interval", "Yearly", "day_of", "month_of", "shifted", "week_of", "year_of", "years_of"]
+
+_DAY = timedelta(days=1)
+
+
+class Interval(NamedTuple):
+    """From ``start`` up to, not including, ``end``; as many days as ``days``."""
+
+    start: date
+    end: date
+
+    @property
+    def days(self) -> int:
+        """Its length."""
+        return (self.end - self.start).days
+
+    @property
+    def last(self) -> date:
+        """The last day in it."""
+        return self.end - _DAY
+
+    def part(self, which: str) -> Interval:
+        """Its "early", "mid" or "late" third; all of it for any other word."""
+        third = timedelta(days=max(1, self.days // 3))
+        if which == "early" or which == "earlier":
+            return Interval(self.start, self.start + third)
+        if which == "mid":
+            return Interval(self.start + third, self.end - third)
+        return Interval(self.end - third, self.end) if which == "late" else self
+
+    def __str__(self) -> str:
+        return str(self.start) if self.days == 1 else f"{self.start}..{self.last}"
+
+
+def day_of(day: date, days: int = 1) -> Interval:
+    """``days`` from ``day`` on."""
+    return Interval(day, day + timedelta(days=days))
+
+
+def week_of(day: date) -> Interval:
+    """Monday to Sunday."""
+    return day_of(day - timedelta(days=day.weekday()), 7)
+
+
+def month_of(year: int, month: int, months: int = 1) -> Interval:
+    """``months`` from the first of one on; months above 12 or below 1 are those of other years."""
+    return Interval(_first(year, month), _first(year, month + months))
+
+
+def year_of(year: int) -> Interval:
+    """The whole year."""
+    return month_of(year, 1, 12)
+
+
+def years_of(year: int, years: int) -> Interval:
+    """``years`` from one on."""
+    return month_of(year, 1, 12 * years)
+
+
+def shifted(day: date, months: int) -> date:
+    """The same day so many months later, or the last one of that month."""
+    found = month_of(day.year, day.month + months)
+    return min(found.start + timedelta(days=day.day - 1), found.last)
+
+
+def _first(year: int, month: int) -> date:
+    years, months = divmod(month - 1, 12)
+    return date(year + years, months + 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Yearly:
+    """A month, some months, or a day (with ``days`` from it on) of every year."""
+
+    month: int
+    day: int | None = None
+    months: int = 1
+    days: int = 1
+    which: str = ""
+
+    def of(self, year: int) -> Interval | None:
+        """The one that begins in ``year``; None where it has none (29 February)."""
+        if self.day is None:
+            return month_of(year, self.month, self.months).part(self.which)
+        try:
+            return day_of(date(year, self.month, self.day), self.days)
+        except ValueError:
+            return None
+
+    def before(self, day: date) -> Interval | None:
+        """The latest that was over by ``day``."""
+        return self._nearest(day, lambda one: one.end <= day, latest=True)
+
+    def begun(self, day: date) -> Interval | None:
+        """The latest that had begun by ``day``."""
+        return self._nearest(day, lambda one: one.start <= day, latest=True)
+
+    def after(self, day: date) -> Interval | None:
+        """The first that begins after ``day``."""
+        return self._nearest(day, lambda one: one.start > day, latest=False)
+
+    def coming(self, day: date) -> Interval | None:
+        """The first that is not over on ``day``."""
+        return self._nearest(day, lambda one: one.end > day, latest=False)
+
+    def _nearest(
+        self, day: date, fits: Callable[[Interval], bool], *, latest: bool
+    ) -> Interval | None:
+        years = range(max(2, day.year - 4), min(9997, day.year + 4) + 1)
+        for year in reversed(years) if latest else years:
+            found = self.of(year)
+            if found is not None and fits(found):
+                return found
+        return None
