@@ -40,6 +40,10 @@ class RecallConfig:
     neighbours: int = 10
     """k of EMENT: the nearest statements by embedding (EMENT: 3, 5, 10; best: 10)."""
 
+    weights: str | None = None
+    """A file with other weights of the default ranking than those that ship, as
+    ``training/ranking`` writes it."""
+
     limit: int = 10
     """Statements recalled where no limit is given (``"statements"``)."""
 

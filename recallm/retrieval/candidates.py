@@ -33,6 +33,7 @@ from recallm.model import (
 )
 from recallm.retrieval.activation import Activation, activate
 from recallm.retrieval.conditions import meets
+from recallm.retrieval.dates import AskedDate, asked_dates
 from recallm.retrieval.frequencies import Floats, Keys, StemCounts, count_stems, rarity
 from recallm.retrieval.similarity import AskedVector
 from recallm.stores.base import GraphReader
@@ -71,7 +72,8 @@ class Candidates:
     that was read, by key: what was said around the candidates too. ``terms`` are the question's
     stems without the names of speakers; ``documents`` says how many statements hold each of them,
     ``passages`` (by t_index) and ``sessions`` (by session key) how often each holds them.
-    ``asked`` is the question under the embedding model, ``now`` when it is asked.
+    ``dates`` are those that the question names. ``asked`` is the question under the embedding
+    model, ``vectors`` those of what was read, by key.
     ``speakers`` are the concepts of the speakers whom the question names; ``mentioned`` says how
     many statements mention each essential concept. ``summaries`` go by the passage id under which
     they stand among the statements.
@@ -91,8 +93,9 @@ class Candidates:
     mentioned: Mapping[str, int]
     activation: Mapping[str, Activation]
     summaries: Mapping[str, Summary]
+    dates: tuple[AskedDate, ...]
     asked: AskedVector | None
-    now: datetime | None
+    vectors: Mapping[int, bytes]
 
     def before(self, statement: StoredStatement) -> StoredStatement | None:
         """What was said just before ``statement`` in its session, where it was read."""
@@ -183,8 +186,9 @@ def gather(
         mentioned={name: found.statements for name, found in mentions.items()},
         activation=activation,
         summaries={_summary_id(summary): summary for summary in summaries},
+        dates=asked_dates(question.text, now),
         asked=asked,
-        now=now,
+        vectors={} if asked is None else reader.vectors(context.keys(), model=asked.model),
     )
 
 

@@ -103,9 +103,11 @@ def iso(it: Said) -> Interval | None:
 
 
 def numeric(it: Said) -> Interval | None:
-    """The month first, as in America, unless only the day can be."""
+    """5/3/2023, the month first as in America, and 3.5.2023; the other way round where only that
+    is a date."""
     first, second, year = int(it["a"]), int(it["b"]), int(it["year"])
-    year += 2000 if year < 100 else 0
+    if year < 100:
+        year += 1900 if year > 40 else 2000
     return _date(year, first, second) or _date(year, second, first)
 
 

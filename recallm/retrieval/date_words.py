@@ -46,6 +46,7 @@ def _words(pattern: str) -> re.Pattern[str]:
 RULES: tuple[tuple[re.Pattern[str], _Read], ...] = (
     (_words(r"(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d)(?:t[\d:.z+-]*)?)?"), mean.iso),
     (_words(r"(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<year>\d{4}|\d\d)"), mean.numeric),
+    (_words(r"(?P<b>\d{1,2})\.(?P<a>\d{1,2})\.(?P<year>\d{4})"), mean.numeric),
     (_words(rf"{_DAY} (?:of )?(?P<month>{_MONTH})\.?(?:,? (?:of )?{_YEAR})?"), mean.month_and_day),
     (
         _words(

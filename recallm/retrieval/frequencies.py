@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from recallm.model import StoredStatement
 
-__all__ = ["Floats", "Keys", "StemCounts", "count_stems", "rarity", "saturated"]
+__all__ = ["Floats", "Keys", "StemCounts", "count_stems", "rarity", "saturated", "shares"]
 
 Floats = NDArray[np.float64]
 Keys = NDArray[np.int64]
@@ -69,6 +69,12 @@ def rarity(documents: Floats, total: int) -> Floats:
     rest = np.maximum(total - documents, 0.0)
     weights: Floats = np.log1p((rest + 0.5) / (documents + 0.5))
     return weights
+
+
+def shares(weights: Floats) -> Floats:
+    """``weights`` as shares of their sum; zeros stay zeros."""
+    total = float(weights.sum())
+    return weights / total if total else weights
 
 
 def saturated(counts: Floats, lengths: Floats, average: float) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 
 from recallm.model import Trait, t_index_of
 from recallm.retrieval.candidates import Candidates
-from recallm.retrieval.frequencies import Floats, Keys, rarity, saturated
+from recallm.retrieval.frequencies import Floats, Keys, rarity, saturated, shares
 
 __all__ = ["overlaps"]
 
@@ -29,7 +29,7 @@ def overlaps(candidates: Candidates) -> dict[str, Floats]:
     each candidate."""
     statements = candidates.statements
     corpus = candidates.corpus
-    weights = _shares(rarity(candidates.documents, corpus.statements))
+    weights = shares(rarity(candidates.documents, corpus.statements))
     lengths = np.array([len(one.terms) for one in statements], dtype=np.float64)
     before = [candidates.before(one) for one in statements]
     lengths_before = np.array([len(one.terms) if one else 0 for one in before], dtype=np.float64)
@@ -80,7 +80,7 @@ def _session_overlap(candidates: Candidates) -> Floats:
         return np.zeros(len(candidates.statements))
     corpus = candidates.corpus
     counts = np.vstack([candidates.sessions[name] for name in names])
-    weights = _shares(rarity((counts > 0).sum(axis=0).astype(np.float64), corpus.sessions))
+    weights = shares(rarity((counts > 0).sum(axis=0).astype(np.float64), corpus.sessions))
     sizes = candidates.session_sizes
     lengths = np.array(
         [sizes[name].terms if name in sizes else 0 for name in names], dtype=np.float64
@@ -88,8 +88,3 @@ def _session_overlap(candidates: Candidates) -> Floats:
     average = corpus.terms / max(corpus.sessions, 1)
     scores = dict(zip(names, (saturated(counts, lengths, average) @ weights).tolist(), strict=True))
     return np.array([scores.get(one.session_key or "", 0.0) for one in candidates.statements])
-
-
-def _shares(weights: Floats) -> Floats:
-    total = float(weights.sum())
-    return weights / total if total else weights

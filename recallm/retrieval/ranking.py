@@ -12,11 +12,9 @@ from recallm.results import flat
 from recallm.retrieval.candidates import Candidates
 from recallm.retrieval.frequencies import Floats
 from recallm.retrieval.signals import SIGNALS, measure
-from recallm.retrieval.weights import INTERCEPT, WEIGHTS
+from recallm.retrieval.weights import Weights, WeightTables
 
 __all__ = ["Ranking", "rank"]
-
-_WEIGHTS = np.array([WEIGHTS[name] for name in SIGNALS])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,13 +23,14 @@ class Ranking:
     places of those to recall from, best first, of equals the newest first. What was asked before
     in the words of the question is not among them: it says nothing that the question does not.
 
-    ``added[i, j]`` is what signal j added to the log-odds of statement i.
+    ``added[i, j]`` is what signal j added to the log-odds of statement i, beside ``intercept``.
     """
 
     statements: tuple[StoredStatement, ...]
     scores: Floats
     added: Floats
     order: tuple[int, ...]
+    intercept: float = 0.0
 
     def contributions(self, place: int) -> Mapping[str, float]:
         """What each signal added for one statement: they and the intercept make its score."""
@@ -39,13 +38,18 @@ class Ranking:
 
 
 def rank(
-    candidates: Candidates, *, min_score: float | None, known: Collection[str] = ()
+    candidates: Candidates,
+    tables: WeightTables,
+    *,
+    min_score: float | None,
+    known: Collection[str] = (),
 ) -> Ranking:
     """Rank the candidates; those under ``min_score``, and those of the passages ``known``, are left
     out of the order."""
     statements = candidates.statements
-    added = measure(candidates) * _WEIGHTS
-    scores: Floats = 1.0 / (1.0 + np.exp(-(added.sum(axis=1) + INTERCEPT)))
+    weights = tables.words if candidates.asked is None else tables.vectors
+    added = measure(candidates, weights.signals) * _row(weights)
+    scores: Floats = 1.0 / (1.0 + np.exp(-(added.sum(axis=1) + weights.intercept)))
     keys = np.array([statement.key for statement in statements], dtype=np.int64)
     order = np.lexsort((-keys, -scores))
     if min_score is not None:
@@ -56,7 +60,17 @@ def rank(
         for place in order.tolist()
         if statements[place].passage_id not in known and not _repeats(statements[place], asked)
     ]
-    return Ranking(statements=statements, scores=scores, added=added, order=tuple(told))
+    return Ranking(
+        statements=statements,
+        scores=scores,
+        added=added,
+        order=tuple(told),
+        intercept=weights.intercept,
+    )
+
+
+def _row(weights: Weights) -> Floats:
+    return np.array([weights.signals.get(name, 0.0) for name in SIGNALS])
 
 
 def _repeats(statement: StoredStatement, asked: str) -> bool:

@@ -11,11 +11,15 @@ from types import MappingProxyType
 
 import numpy as np
 
-from recallm.model import StoredStatement, Trait, t_index_of
+from recallm.model import StoredStatement, Trait
 from recallm.retrieval.candidates import Candidates
-from recallm.retrieval.dates import asked_dates, nearness
+from recallm.retrieval.cosines import cosines
+from recallm.retrieval.dates import meeting, nearnesses
 from recallm.retrieval.frequencies import Floats, Keys
+from recallm.retrieval.meaning import meanings
 from recallm.retrieval.overlap import overlaps
+from recallm.retrieval.recency import recencies
+from recallm.retrieval.told import told_dates
 
 __all__ = ["SIGNALS", "measure"]
 
@@ -26,6 +30,10 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
         "passage": "rarity-weighted share of the stems near it and just before its passage",
         "session": "BM25 of the whole session that it belongs to",
         "answer": "it follows a question, times that question's own overlap",
+        "meaning": "rarity-weighted share of the stems, words that mean alike counting in part",
+        "meaning window": "the same of the statement together with the one before it",
+        "similar": "cosine of its embedding with the question's",
+        "similar window": "the same of the mean of it and the one before it",
         "concepts": "rarity-weighted share of the essential concepts that it mentions",
         "named": "share of the names asked for that it or the statement before mentions, by rarity",
         "graph": "activation of its other concepts from the essential ones",
@@ -34,12 +42,15 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
         "name": "a name is asked for, and it holds one",
         "entity": "a person, a place or an organisation is asked for, and it names such a one",
         "date": "it was said at, or soon after, a date that the question names",
+        "told date": "it tells of a day at such a date",
         "speaker": "it was said by a speaker whom the question names",
         "first person": "and speaks of its speaker",
         "question": "it is a question itself",
         "after question": "the statement before it is a question",
         "length": "logarithm of its content words",
-        "recency": "few later statements hold as much, as far as the question asks for the present",
+        "recency": "few later ones answer as well, as far as the question asks for the present",
+        "earliest": "few earlier ones answer as well, and the question asks for the first",
+        "previous": "one later one answers as well, and the question asks for the state before",
     }
 )
 """What each signal means, in the order of the columns."""
@@ -54,31 +65,27 @@ _ASKED = (
 _RARE = 4.0
 """Logarithm of how few statements mention a name that counts in full: one of about 50."""
 
-_PRESENT = {"current": 1.0, "neutral": 0.3, "historical": 0.0}
-"""How much recency counts, by the question's temporal intent."""
 
-
-_ROWS = 512
-"""Candidates compared with all others at once: bounds the memory where many are wanted."""
-
-
-def measure(candidates: Candidates) -> Floats:
-    """A row for each candidate, a column for each of ``SIGNALS``."""
+def measure(candidates: Candidates, weights: Mapping[str, float]) -> Floats:
+    """A row for each candidate, a column for each of ``SIGNALS``; ``weights`` say how well the
+    others answer that are newer or older."""
     statements = candidates.statements
-    columns = overlaps(candidates)
+    columns = overlaps(candidates) | meanings(candidates) | cosines(candidates)
     traits = np.array([int(one.traits) for one in statements], dtype=np.int64)
     asks = candidates.question.asks
     for name, trait in _ASKED:
         columns[name] = _has(traits, asks & trait)
     columns["concepts"], columns["graph"] = _concepts(candidates)
     columns["named"] = _named(candidates)
-    columns["date"] = _date(candidates)
+    columns["date"] = nearnesses([one.timestamp for one in statements], candidates.dates)
+    columns["told date"] = _told(candidates, traits)
     columns["speaker"] = _speaker(candidates)
     columns["first person"] = columns["speaker"] * _has(traits, Trait.FIRST_PERSON)
     columns["question"] = _has(traits, Trait.QUESTION)
     columns["after question"] = _after_question(candidates)
     columns["length"] = np.log1p(np.array([len(one.terms) for one in statements]))
-    columns["recency"] = _recency(candidates, columns["passage"] + columns["speaker"])
+    match = sum(weights.get(name, 0.0) * column for name, column in columns.items())
+    columns |= recencies(candidates, np.asarray(match))
     return np.column_stack([columns[name] for name in SIGNALS])
 
 
@@ -164,23 +171,13 @@ def _after_question(candidates: Candidates) -> Floats:
     return _has(traits, Trait.QUESTION)
 
 
-def _date(candidates: Candidates) -> Floats:
-    asked = asked_dates(candidates.question.text)
-    if not asked:
-        return np.zeros(len(candidates.statements))
-    return np.array([nearness(one.timestamp, asked) for one in candidates.statements])
-
-
-def _recency(candidates: Candidates, match: Floats) -> Floats:
-    """1 where nothing later matches as well, falling with the number of later ones that do."""
-    share = _PRESENT[candidates.question.intent]
-    if not share:
-        return np.zeros(len(match))
-    moments = np.array([t_index_of(one.key) for one in candidates.statements], dtype=np.int64)
-    later = np.empty(len(match))
-    for start in range(0, len(match), _ROWS):
-        rows = slice(start, start + _ROWS)
-        as_good = match[None, :] >= match[rows, None] - 1e-9
-        later[rows] = (as_good & (moments[None, :] > moments[rows, None])).sum(axis=1)
-    fallen: Floats = share / (1.0 + np.log1p(later))
-    return fallen
+def _told(candidates: Candidates, traits: Keys) -> Floats:
+    """How well the days that a statement tells of meet a date that is asked for."""
+    if not candidates.dates:
+        return np.zeros(len(traits))
+    return np.array(
+        [
+            meeting(told_dates(one.text, one.timestamp), candidates.dates) if timed else 0.0
+            for one, timed in zip(candidates.statements, traits & int(Trait.TIME), strict=True)
+        ]
+    )

@@ -11,10 +11,11 @@ from recallm.model import Filter, Question, StoredStatement, Trait
 from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 from recallm.retrieval.budget import fit
 from recallm.retrieval.candidates import Candidates, gather
+from recallm.retrieval.dates import dated
 from recallm.retrieval.lines import line, render
 from recallm.retrieval.ranking import Ranking, rank
 from recallm.retrieval.similarity import AskedVector
-from recallm.retrieval.weights import INTERCEPT
+from recallm.retrieval.weights import load_tables
 from recallm.stores.base import GraphReader
 
 __all__ = ["rank_passages", "recall_statements"]
@@ -59,7 +60,8 @@ def recall_statements(
     )
     if candidates is None:
         return RecalledContext(question=question.text)
-    ranking = rank(candidates, min_score=min_score, known=known)
+    tables = load_tables(config.weights)
+    ranking = rank(candidates, tables, min_score=min_score, known=known)
     places = fit(ranking, limit=limit, max_tokens=max_tokens, count_tokens=count_tokens)
     if not places:
         return RecalledContext(question=question.text)
@@ -74,7 +76,8 @@ def recall_statements(
         ),
         concepts=tuple(_concepts(candidates, chosen)),
         tokens=count_tokens(text),
-        intercept=INTERCEPT,
+        intercept=ranking.intercept,
+        time=dated(question.time, candidates.dates),
     )
 
 
@@ -103,7 +106,7 @@ def rank_passages(
     )
     if candidates is None:
         return {}
-    ranking = rank(candidates, min_score=None)
+    ranking = rank(candidates, load_tables(config.weights), min_score=None)
     best: dict[str, float] = {}
     for place in ranking.order:
         best.setdefault(ranking.statements[place].passage_id, float(ranking.scores[place]))

@@ -1,42 +1,75 @@
-"""The model of the default ranking: one weight for each signal, and an intercept.
+"""The weights of the default ranking: one table for memories without vectors, one for those with.
 
 Log-odds that a statement helps to answer, for signals as ``recallm.retrieval.signals`` measures
-them. Fitted on LoCoMo, REALTALK and DuoRC together (development sets; nothing of their text is
-here), whole conversations and films left out to choose among signals: by what stands first among
-a question's candidates, then scaled to probabilities. Three are set by hand, before the others
-were fitted: "time" (each set wants another weight), "recency" (none asks what holds now) and
-"named" (each set's memories know two people, or one film; a memory that knows many needs more).
+them. ``data/weights.toml`` ships with the package; ``training/ranking`` fits and writes it.
 """
 
 from __future__ import annotations
 
+import math
+import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
-__all__ = ["INTERCEPT", "WEIGHTS"]
+from recallm.errors import InvalidInputError
+from recallm.retrieval.signals import SIGNALS
 
-INTERCEPT = -5.9
+__all__ = ["DATA", "WeightTables", "Weights", "load_tables"]
 
-WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {
-        "bm25": 2.3,
-        "window": 1.5,
-        "passage": 1.0,
-        "session": 2.2,
-        "answer": 0.7,
-        "concepts": 0.1,
-        "named": 1.0,
-        "graph": 0.25,
-        "time": 0.15,
-        "number": 0.75,
-        "name": 0.3,
-        "entity": 0.6,
-        "date": 2.1,
-        "speaker": 0.4,
-        "first person": 0.55,
-        "question": -0.55,
-        "after question": 0.25,
-        "length": 0.25,
-        "recency": 0.35,
-    }
-)
+DATA = Path(__file__).parent / "data" / "weights.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """``intercept``, and one weight for each signal that counts; others count nothing."""
+
+    intercept: float
+    signals: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightTables:
+    """For memories without vectors (``words``) and for those with (``vectors``)."""
+
+    words: Weights
+    vectors: Weights
+
+
+@cache
+def load_tables(path: str | None = None) -> WeightTables:
+    """The tables in a file, those that ship where ``path`` is None.
+
+    Raises:
+        InvalidInputError: the file cannot be read, or holds no such tables.
+
+    """
+    where = DATA if path is None else Path(path)
+    try:
+        read = tomllib.loads(where.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(
+            f"the weights in {where} cannot be read: {error}", argument="weights"
+        ) from error
+    return WeightTables(words=_checked(read, "words"), vectors=_checked(read, "vectors"))
+
+
+def _checked(read: Mapping[str, Any], table: str) -> Weights:
+    values = read.get(table)
+    if not isinstance(values, dict) or "intercept" not in values:
+        raise InvalidInputError(
+            f"the weights need a table [{table}] with an intercept", argument="weights"
+        )
+    for name, value in values.items():
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not math.isfinite(value) or name not in (*SIGNALS, "intercept"):
+            raise InvalidInputError(
+                f"[{table}] {name} = {value!r} is no weight of a signal; the signals are "
+                + ", ".join(SIGNALS),
+                argument="weights",
+            )
+    signals = {name: float(value) for name, value in values.items() if name != "intercept"}
+    return Weights(intercept=float(values["intercept"]), signals=MappingProxyType(signals))

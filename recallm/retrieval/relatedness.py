@@ -1,0 +1,70 @@
+"""Which words mean alike: a small table of word vectors, so that "live" meets "home".
+
+``training/words`` distilled it from all-MiniLM-L6-v2; it ships with the package and costs neither
+a model nor a download at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recallm.retrieval.frequencies import Floats
+
+__all__ = ["DATA", "related", "write_table"]
+
+DATA = Path(__file__).parent / "data" / "words.npz"
+
+_LEAST = 0.4
+"""Cosines up to this one say nothing."""
+_MOST = 0.9
+"""A related word never counts as much as the word itself."""
+_SCALE = 127
+
+
+class _Table(NamedTuple):
+    places: dict[str, int]
+    vectors: NDArray[np.float32]
+
+
+def related(stems: Sequence[str], asked: Collection[str]) -> Floats:
+    """How much each of ``stems`` means the same as each of ``asked``: 1 for the stem itself, 0 for
+    what is unrelated or not in the table. Shape (stems, asked)."""
+    found = np.zeros((len(stems), len(asked)))
+    if not found.size:
+        return found
+    table = _table()
+    rows = np.array([table.places.get(one, -1) for one in stems])
+    columns = np.array([table.places.get(one, -1) for one in asked])
+    cosines = table.vectors[rows] @ table.vectors[columns].T
+    found += _MOST * np.clip((cosines - _LEAST) / (1 - _LEAST), 0.0, 1.0)
+    found[rows < 0] = 0.0
+    found[:, columns < 0] = 0.0
+    places = {one: place for place, one in enumerate(stems)}
+    for column, one in enumerate(asked):
+        if one in places:
+            found[places[one], column] = 1.0
+    return found
+
+
+def write_table(path: Path, stems: Sequence[str], vectors: NDArray[np.float32]) -> None:
+    """Write the table: ``vectors`` are unit vectors, a row for each of ``stems``."""
+    np.savez_compressed(
+        path,
+        stems=np.frombuffer("\n".join(stems).encode(), np.uint8),
+        vectors=np.round(vectors * _SCALE).astype(np.int8),
+    )
+
+
+@cache
+def _table() -> _Table:
+    with np.load(DATA, allow_pickle=False) as read:
+        stems = read["stems"].tobytes().decode().split("\n")
+        vectors = read["vectors"].astype(np.float32)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    return _Table({one: place for place, one in enumerate(stems)}, vectors)

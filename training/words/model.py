@@ -1,0 +1,59 @@
+"""all-MiniLM-L6-v2 as Chroma ships it, with the hidden states of its tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
+from numpy.typing import NDArray
+
+__all__ = ["MiniLM"]
+
+Span = tuple[int | None, tuple[int, int]]
+"""Of a token: the number of its word (None: none), and where it stands in the text."""
+
+
+class MiniLM:
+    """The model; texts are padded to the longest of those handed in together."""
+
+    def __init__(self) -> None:
+        chroma = ONNXMiniLM_L6_V2()
+        chroma._download_model_if_not_exists()
+        self._tokenizer: Any = chroma.tokenizer
+        self._tokenizer.enable_padding(pad_id=0, pad_token="[PAD]")
+        self._session: Any = chroma.model
+
+    def vocabulary(self) -> list[str]:
+        """The word pieces that it knows."""
+        return sorted(self._tokenizer.get_vocab())
+
+    def hidden(self, texts: list[str]) -> list[tuple[NDArray[np.float32], list[Span]]]:
+        """For each text the last hidden states of its tokens, of shape (tokens, 384), padding
+        included, and their spans."""
+        encoded = self._tokenizer.encode_batch(texts)
+        states = self._run(encoded)
+        return [
+            (states[place], list(zip(one.word_ids, one.offsets, strict=True)))
+            for place, one in enumerate(encoded)
+        ]
+
+    def embed(self, texts: list[str]) -> NDArray[np.float32]:
+        """A unit vector for each text, of shape (texts, 384)."""
+        encoded = self._tokenizer.encode_batch(texts)
+        mask = np.array([one.attention_mask for one in encoded], dtype=np.float32)
+        means = np.einsum("ntd,nt->nd", self._run(encoded), mask) / mask.sum(axis=1)[:, None]
+        unit: NDArray[np.float32] = means / np.linalg.norm(means, axis=1, keepdims=True)
+        return unit
+
+    def _run(self, encoded: list[Any]) -> NDArray[np.float32]:
+        ids = np.array([one.ids for one in encoded], dtype=np.int64)
+        states: NDArray[np.float32] = self._session.run(
+            None,
+            {
+                "input_ids": ids,
+                "attention_mask": np.array([one.attention_mask for one in encoded], np.int64),
+                "token_type_ids": np.zeros_like(ids),
+            },
+        )[0]
+        return states
