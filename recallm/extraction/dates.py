@@ -70,7 +70,7 @@ PERIOD = (
 """A pattern for what "last" or "next" makes a date of, in a text in lower case."""
 
 DATE = (
-    r"(?:\d{4}-\d\d(?:-\d\d)?|\d{1,2}/\d{1,2}/(?:\d\d){1,2}|"
+    r"(?:\d{4}-\d\d(?:-\d\d)?|\d{1,2}/\d{1,2}/(?:\d\d){1,2}|\d{1,2}\.\d{1,2}\.\d{4}|"
     rf"(?:{_DAY} (?:of )?)?(?:{_MONTH})(?: {_DAY})?(?: (?:of )?{_YEAR_NUMBER})?|"
     rf"{_DAY} (?:of )?(?:may|march)(?: (?:of )?{_YEAR_NUMBER})?|"
     rf"(?:may|march) (?:{_DAY}|(?:of )?{_YEAR_NUMBER})(?: {_YEAR_NUMBER})?|"

@@ -82,10 +82,12 @@ _ROLES = (
     "colleague|bandmate|teammate|employer|president|soldier|marine|cop|policeman|convict|manager|"
     "captain|player|teacher|coach"
 )
+_OUTGROWN = "job|address|house|home|apartment|flat|school|phone|number|employer|company|boss|car"
 _HABITS = (
     "be|live|work|have|own|do|go|like|love|hate|play|drive|think|believe|stay|drink|smoke|eat|"
     "feel|see|visit|teach|study|read|watch|wear|run|date|dream|say|want|call|spend"
 )
+_CHANGED = "moved|joined|started|became|switched|changed|married|settled|began|met"
 _BE = "is|are|was|were|be|been|being|am|'m|'s|'re"
 _ASKING = (
     "is|are|was|were|do|does|did|has|have|had|'s|'ve|can|could|will|would|should|may|might|must"
@@ -94,9 +96,16 @@ _PRONOUNS = "i|you|he|she|it|we|they|this|that|these|those"
 _FILLING = rf"(?:(?!(?:{_ASKING}|{_PRONOUNS})\b)\w+ )"
 _PLURAL = (
     rf"(?:(?!(?:{_ASKING}|{_PRONOUNS}|his|its|as|yes|news|always|perhaps|besides|afterwards|"
-    r"sometimes|series|days|times)\b)\w+[^\Wsui]s|people|children|men|women|"
-    r"(?:kind|sort|type|genre)s? of \w+)(?!\w)"
+    r"sometimes|series|days|times|happens|makes|causes|leads|keeps|means|comes|goes|gives|brings|"
+    r"takes|gets|becomes|starts|helps|inspires|motivates|worries|bothers)\b)\w+[^\Wsui]s|people|"
+    r"children|men|women)(?!\w)"
 )
+_SITUATED = (
+    "married|divorced|engaged|located|situated|based|called|named|employed|enrolled|retired|"
+    "interested|involved|titled|known|registered|signed|scheduled|stationed|housed|buried|made|"
+    "written|used|spelled|pronounced|kept|owned|dedicated|related|connected|addicted|scared|worried"
+)
+_BECOMING = "decided|become|moved|settled|changed|switched|chosen|happened"
 
 NOTHING = Sets()
 NOW = Sets(intent="current", recency=1.0, order="latest")
@@ -112,7 +121,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "no time",
         r"first (?:names?|aid|class|lady|grade|graders?|cousins?|language|floor|person|hand|"
-        r"responders?|degree|amendment|impressions?)|last (?:names?|resort|straw|supper)|"
+        r"responders?|degree|amendment|impressions?|prize)|"
+        r"(?:win|wins|won|take|took|get|got|in|finish|finished) first place|last (?:names?|resort|straw|supper)|"
         r"last but not least|at (?:long )?last|at the latest|second hand|former or latter|"
         r"now and (?:then|again)|every now|moment (?:when|that|of)|still (?:life|lifes|lives)|"
         r"(?:stand|stood|sit|sat|hold|held|keep|kept|lie|lay) still|and yet|"
@@ -124,21 +134,26 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "last (verb)",
-        r"(?<!the )last(?= (?:for|until|till|long|longer)\b|$)",
+        r"(?<!the )last(?= (?:for|until|till|long|longer|an?|about|only|more|less)\b| \||$)",
         NOTHING,
         unless=r"(?:where|who|whom|what|which|when)\b.*\bdid\b.* last",
     ),
     Rule(
-        "used to (accustomed, for)",
+        "used to (accustomed, serves)",
         rf"(?:{_BE}|get|gets|got|getting)(?: (?:{_PRONOUNS}|not|n't|so|still|being))* used to|"
         rf"(?:{_BE})(?: (?!who|that|which|where|when)\w+){{1,3}}"
-        r"(?<! he)(?<! she)(?<! they)(?<! we)(?<! you)(?<! i) used to|used for",
+        r"(?<! he)(?<! she)(?<! they)(?<! we)(?<! you)(?<! i) used to",
         NOTHING,
     ),
     # Dates: from when to when is read in recallm.retrieval.dates.
     Rule(
         "between <dates>",
         rf"(?:between|from) {DATE} (?:and|to|until|till|through) {DATE}",
+        Sets(intent="historical", recency=0.0, window="within"),
+    ),
+    Rule(
+        "<period> before <date>",
+        rf"(?:\w+ )?{PERIOD} (?:before|after|prior to|following)(?: the)? {DATE}",
         Sets(intent="historical", recency=0.0, window="within"),
     ),
     Rule(
@@ -177,11 +192,20 @@ RULES: tuple[Rule, ...] = (
         rf"(?:(?:in|on|during|at|of|around|for)(?: the)? )?(?:(?:early|mid|late) )?{DATE}",
         Sets(intent="historical", recency=0.0, window="within"),
     ),
+    Rule(
+        "before (another state)",
+        r"(?:before|prior to)(?=$|(?: that| this)$| (?!and after|\||(?:i|you|he|she|it|we|they|the|"
+        rf"an?|her|his|their|my|your|our)\b)\w| \w+ (?:{_CHANGED})\b)|"
+        r"before \w+ (?:current|new|present|latest)",
+        PREVIOUS,
+        given=rf"(?:what|where|who|whom|which|whose|how)\b.*\b(?:{_STATES})\b.* (?:before|prior)",
+        unless=r"(?:the )?(?:night|day|week|weekend|month|year|morning|evening)s? before",
+    ),
     # How things are.
     Rule(
         "so far",
-        r"so far|(?:until|till) now|up to now|to date|over the (?:years|months|weeks)",
-        Sets(recency=0.3, order="any"),
+        r"so far|(?:until|till) now|up to now|to date|over the (?:years|months|weeks)|over time",
+        Sets(recency=0.3, order="any", spread=True),
     ),
     Rule(
         "now",
@@ -198,23 +222,22 @@ RULES: tuple[Rule, ...] = (
     Rule("latest", r"latest|newest|most recent(?:ly)?|most up to date", NOW),
     Rule("recently", r"recent|recently|lately", LATELY),
     # How things were.
+    Rule("previously", r"previously|previous|formerly|prior(?! to)", PREVIOUS),
     Rule(
-        "previously",
-        rf"previously|previous|formerly|former|ex(?= (?:{_ROLES})\b)|prior(?! to)",
+        "former",
+        rf"former(?= \w+(?: \w+)?$)|ex(?= (?:{_ROLES})$)|old(?= (?:{_OUTGROWN})\b)",
         PREVIOUS,
+    ),
+    Rule(
+        "former (of somebody named so)",
+        rf"former|ex(?= (?:{_ROLES})\b)",
+        Sets(intent="historical", recency=0.3),
     ),
     Rule(
         "used to",
         rf"used to|use to(?= (?:{_HABITS})\b)",
         Sets(intent="historical", recency=0.3, order="latest", previous=True),
         given="did|used",
-    ),
-    Rule(
-        "before (a state)",
-        r"(?:before|prior to)(?! (?:and after|\|))",
-        PREVIOUS,
-        given=rf"(?:what|where|who|whom|which|whose|how)\b.*\b(?:{_STATES})\b.* (?:before|prior)",
-        unless=r"(?:the )?(?:night|day|week|weekend|month|year|morning|evening) before",
     ),
     Rule("before", r"(?:before|prior to)(?: and after)?|beforehand|earlier", PAST),
     Rule(
@@ -247,25 +270,29 @@ RULES: tuple[Rule, ...] = (
         "how many <plural>",
         r"how many(?= (?:\w+ ){1,5}(?:has|have|had|did|were|was)\b)",
         ALL,
-        unless=r"(?:does|do)\b.* have|how many (?:days|weeks|months|years|hours|minutes|people)",
+        unless=r"(?:does|do|did)\b.* have$|how many (?:days|weeks|months|years|hours|people)",
     ),
     Rule(
         "list",
         r"(?:list|enumerate)(?= \w)|(?:what|which|who)(?: (?:are|were|is))? all|"
         r"all (?:of )?(?:the|her|his|their)|every|each of|what else|who else|where else|"
         rf"name(?= (?:some|several|two|three|the) {_FILLING}?{_PLURAL})|"
-        rf"(?:what|which|who) (?:are|were)(?= (?:{_FILLING}|'s ){{0,4}}{_PLURAL})",
+        rf"(?:what|which|who) (?:are|were)(?= (?:{_FILLING}|'s ){{0,4}}{_PLURAL}"
+        r"(?:$| (?:of|in|with|for|that|from|at|on|about|and|to)\b))|"
+        r"how(?= (?:has|have|did|do|does)\b.{1,80} (?:change|evolve|develop|improve|progress))",
         ALL,
     ),
     Rule(
         "which <plural>",
-        rf"(?:what|which)(?= {_FILLING}{{0,3}}{_PLURAL}(?: \w+){{0,4}} (?:{_ASKING})\b)",
+        rf"(?:what|which)(?= {_FILLING}{{0,3}}{_PLURAL}"
+        rf"(?: (?:of|in|by|from|for|with|at|about|on|that|to)(?: \w+){{1,5}})? (?:{_ASKING})\b)",
         ALL,
     ),
     Rule(
         "what has … done",
         rf"(?:what|whom|where|which)(?= {_FILLING}{{0,2}}(?:has|have|'ve)(?! to)\b)",
         Sets(recency=0.3, spread=True),
+        unless=rf"(?:has|have|'ve)\b.* (?:{_BECOMING})|(?:has|have) (?:a|an|the|no)\b",
     ),
     # When.
     Rule("ever", r"ever|never", PAST),
@@ -280,6 +307,13 @@ RULES: tuple[Rule, ...] = (
     Rule("when will", r"when (?:is|are|will|does|do|can|should|'s)", Sets(recency=0.5)),
     Rule("how long", r"how long (?:has|have|'s)", Sets(recency=0.5)),
     # The tense alone.
+    Rule(
+        "present state",
+        rf"(?:is|are|'s|'re|am)(?= (?:\w+ |'s ){{0,5}}(?:{_SITUATED})"
+        r"(?:$| (?:to|in|at|for|by|as|with|about|on)\b))",
+        Sets(intent="current", recency=0.7, order="latest"),
+        unless=r"did|was|were|has|have|had|will",
+    ),
     Rule(
         "plain present",
         "",
