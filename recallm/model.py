@@ -250,10 +250,10 @@ class VectorState:
     """The statement vectors of a namespace, from the first that was written on, whatever a horizon
     hides.
 
-    All are of ``model`` and have ``size`` bytes, also when none is left. ``origin`` was drawn when
-    the first was written, so that no others are taken for these. ``revision`` rises with every
-    change but vectors of new statements: with those that are forgotten, and those that statements
-    are given later.
+    All are of ``model`` and have ``size`` bytes, also when none is left. ``origin`` was drawn for
+    the namespace when its very first one was written, so that no others are taken for these.
+    ``revision`` rises with every change but vectors of new statements: when some are forgotten, or
+    given to statements later. It never goes back.
     """
 
     model: str

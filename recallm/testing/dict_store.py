@@ -153,7 +153,11 @@ class DictStore:
     def namespaces(self) -> list[str]:
         """See ``GraphStore.namespaces``."""
         self._check_open()
-        return sorted(name for name, held in self._namespaces.items() if held != Namespace())
+        return sorted(
+            name
+            for name, held in self._namespaces.items()
+            if held.counter > 0 or not held.holds_nothing()
+        )
 
     def close(self) -> None:
         """See ``GraphStore.close``."""
@@ -215,7 +219,8 @@ def _check_vectors(draft: Namespace, update: PreparedUpdate) -> None:
     """Hold the vectors of an update to the model and the sizes of those before them."""
     for vector in update.vectors:
         if draft.vector_model is None:
-            draft.vector_model, draft.vector_origin = vector.model, uuid.uuid4().hex
+            draft.vector_model = vector.model
+            draft.vector_origin = draft.vector_origin or uuid.uuid4().hex
         if vector.model != draft.vector_model:
             raise EmbeddingModelError(stored=draft.vector_model, given=vector.model)
     told = [(vector.model, vector.blob) for vector in update.vectors]
@@ -290,7 +295,8 @@ def _forget(draft: Namespace, selection: Selection) -> None:
                 del draft.entities[id]
     if selection.kind == "everything":
         draft.vector_sizes.clear()
-        draft.vector_model, draft.vector_revision = None, 0
+        draft.vector_model = None
+        draft.vector_revision += 1
     elif sum(len(update.vectors) for update in draft.updates) < before:
         draft.vector_revision += 1
     _drop_what_nothing_shows(draft)

@@ -10,7 +10,12 @@ from recallm.model import Filter, PreparedUpdate, Summary, statement_key
 from recallm.stores.base import GraphReader
 from recallm.testing.dict_namespace import json_text
 
-__all__ = ["Vocabulary", "everything"]
+__all__ = ["UNHIDDEN", "Vocabulary", "everything"]
+
+UNHIDDEN = frozenset(
+    {"dump", "dumped json", "versions", "all vectors", "vector keys", "unembedded"}
+)
+"""What no horizon hides anything of."""
 
 _ENOUGH = 1_000_000
 
@@ -96,6 +101,10 @@ def everything(reader: GraphReader, also: Vocabulary | None = None) -> dict[str,
         "corpus": reader.corpus(),
         "sessions": dict(reader.sessions(known.sessions)),
         "vectors": {m: dict(reader.vectors(keys, model=m)) for m in sorted(known.models)},
+        "all vectors": reader.vectors_after(-1, limit=_ENOUGH),
+        "vector keys": reader.vector_keys(),
+        "unembedded": reader.unembedded(after=-1, limit=_ENOUGH),
+        "moments": reader.moments(Filter()),
         "versions": {name: reader.context_version(name) for name in names},
         "stats": reader.stats(),
         "dump": dump,

@@ -30,7 +30,7 @@ from recallm.model import (
     TripletUpsert,
     statement_key,
 )
-from recallm.stores.base import Applied, GraphStore
+from recallm.stores.base import Applied, GraphReader, GraphStore
 from recallm.testing import strategies as ours
 from recallm.testing.dict_store import DictStore
 from recallm.testing.everything import Vocabulary, everything
@@ -137,6 +137,15 @@ class StoreMachine(RuleBasedStateMachine):
         self._both(lambda store: store.delete_graph(name, entities=entities, triplets=triplets))
         assert self._agree(place)["statements"] == before
 
+    @rule(place=_places, data=st.data(), model=st.sampled_from(("m", "m", "m", "n")))
+    def embed(self, place: int, data: st.DataObject, model: str) -> None:
+        """Vectors are given to statements that have none, and to no other."""
+        name = self.names[place]
+        keys = [it.key for it in self._seen(place)["statements"]] or [1]
+        vectors = data.draw(st.dictionaries(st.sampled_from(keys), ours.blobs, max_size=3))
+        self._both(lambda store: store.embed(name, model, vectors))
+        self._agree(place)
+
     @rule(place=_places, concept=ours.concept_names, stale=st.booleans(), data=st.data())
     def revise(self, place: int, concept: str, stale: bool, data: st.DataObject) -> None:
         """A summary is written over the context that was read, and over no other."""
@@ -185,6 +194,9 @@ class StoreMachine(RuleBasedStateMachine):
                     "all mentions": dict(reader.mentions(names, limit=None, where=where)),
                     "latest": reader.concepts(limit=limit),
                     "passages": reader.passages(where, limit=limit),
+                    "moments": reader.moments(where),
+                    "vectors": reader.vectors_after((limit << 20) - 1, limit=limit + 1),
+                    "unembedded": reader.unembedded(after=(limit << 20) - 1, limit=limit + 1),
                     "item": reader.item(path, key),
                     "concepts": reader.concepts(names, limit=limit),
                     "relations": reader.relations(names, limit=limit),
@@ -259,9 +271,11 @@ class StoreMachine(RuleBasedStateMachine):
         with self.oracle.reader(self.names[place], horizon or Horizon()) as reader:
             expected = everything(reader, self.heard[place])
             sizes = {model: reader.vector_size(model) for model in self.heard[place].models}
+            pinned = _model_of(reader)
         found = self._seen(place, horizon)
         with self.store.reader(self.names[place], horizon or Horizon()) as reader:
             assert {model: reader.vector_size(model) for model in sizes} == sizes
+            assert _model_of(reader) == pinned
         for kind, value in expected.items():
             assert found[kind] == value, kind
         if horizon is None:
@@ -271,6 +285,12 @@ class StoreMachine(RuleBasedStateMachine):
 
 def _some(names: st.SearchStrategy[str]) -> st.SearchStrategy[list[str] | None]:
     return st.none() | st.lists(names, max_size=2)
+
+
+def _model_of(reader: GraphReader) -> tuple[str, int] | None:
+    """The model and the size of statement vectors; origin and revision are each store's own."""
+    state = reader.vector_state()
+    return None if state is None else (state.model, state.size)
 
 
 def _outcome(do: Callable[[], Any]) -> Any:

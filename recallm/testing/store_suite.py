@@ -16,6 +16,7 @@ The store need not be empty: each test uses namespaces of its own.
 from __future__ import annotations
 
 from recallm.testing.suite.archiving import ArchivingTests
+from recallm.testing.suite.embedding import EmbeddingTests
 from recallm.testing.suite.entities import EntityTests
 from recallm.testing.suite.filtering import FilteringTests
 from recallm.testing.suite.forgetting import ForgettingTests
@@ -47,6 +48,7 @@ class StoreSuite(
     PropertyTests,
     ReplacingTests,
     VectorTests,
+    EmbeddingTests,
     RevisingTests,
     ArchivingTests,
     KeepingTests,

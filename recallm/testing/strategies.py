@@ -32,6 +32,7 @@ from recallm.model import (
 )
 
 __all__ = [
+    "blobs",
     "concept_names",
     "entity_ids",
     "filters",
@@ -84,7 +85,7 @@ _unnamed = st.builds(
     ConceptMention, name=st.just(""), label=st.sampled_from(("Label", "label")), kind=_kinds
 )
 _models = st.sampled_from(("m", "n"))
-_blobs = st.sampled_from((b"\x00\x00", b"ab", b"cd", b"ef", b"gh", b"\xff\x00", b"long"))
+blobs = st.sampled_from((b"\x00\x00", b"ab", b"cd", b"ef", b"gh", b"\xff\x00", b"long"))
 _concept_lists = st.lists(_mentions, max_size=3, unique_by=lambda mention: mention.name)
 _traits = st.integers(min_value=0, max_value=int(~Trait(0))).map(Trait)
 
@@ -204,7 +205,7 @@ def _entities(statements: int) -> st.SearchStrategy[tuple[EntityUpsert, ...]]:
         type=st.sampled_from(("A", "B")),
         concept=_mentions | _mentions | _unnamed,
         properties=_objects,
-        vectors=st.just({}) | st.just({}) | st.dictionaries(_models, _blobs, max_size=2),
+        vectors=st.just({}) | st.just({}) | st.dictionaries(_models, blobs, max_size=2),
         mentioned=st.booleans(),
         position=_positions(statements),
     )
@@ -239,7 +240,7 @@ def _vectors(statements: int) -> st.SearchStrategy[tuple[StatementVector, ...]]:
         StatementVector,
         position=st.integers(min_value=0, max_value=statements - 1),
         model=st.sampled_from(("m",) * 11 + ("n",)),
-        blob=_blobs,
+        blob=blobs,
     )
     return st.lists(one, max_size=2, unique_by=lambda v: v.position).map(tuple)
 

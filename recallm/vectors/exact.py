@@ -23,6 +23,9 @@ _KEPT_BYTES = 1 << 30
 _PORTION = 4_096
 """Vectors read at once."""
 
+_SPARSE = 1.25
+"""Where there are so many times more rows than vectors, the rows are written together anew."""
+
 _POSITION_BITS = NO_POSITION.bit_length()
 
 Keys = npt.NDArray[np.int64]
@@ -41,8 +44,8 @@ class ExactIndex:
         """See ``VectorIndex.caught_up``."""
         with self._lock:
             kept = self._kept.pop(namespace, None)
-            if kept is None or kept.origin != state.origin:
-                kept = _Kept(origin=state.origin, revision=state.revision, size=state.size)
+            if kept is None or not kept.is_of(state):
+                kept = _Kept(state)
             self._kept[namespace] = kept
         with kept.lock:
             kept.catch_up(state, reader)
@@ -66,7 +69,8 @@ class ExactIndex:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Unit vectors by key, in any order: a view that does not change any more."""
+    """Unit vectors by key, in any order: a view that does not change any more. Where the key is
+    negative, a row is of a statement that is gone."""
 
     keys: Keys
     rows: npt.NDArray[np.float32]
@@ -78,14 +82,17 @@ class Matrix:
         if moments is None:
             return ranked(self.keys, self.rows @ vector, limit)
         of = np.fromiter(moments, np.int64, len(moments))
-        places = np.flatnonzero(np.isin(self.keys >> _POSITION_BITS, of))
+        places = np.flatnonzero(np.isin(self.keys >> _POSITION_BITS, of) & (self.keys >= 0))
         if 4 * len(places) < len(self.keys):
             return ranked(self.keys[places], self.rows[places] @ vector, limit)
         return ranked(self.keys[places], (self.rows @ vector)[places], limit)
 
 
 def ranked(keys: Keys, cosines: npt.NDArray[np.float32], limit: int) -> Found:
-    """The ``limit`` keys of greatest cosine."""
+    """The ``limit`` keys of greatest cosine; negative ones are none."""
+    if len(keys) and keys.min() < 0:
+        there = keys >= 0
+        keys, cosines = keys[there], cosines[there]
     if limit <= 0 or not len(keys):
         return []
     if limit < len(keys):
@@ -104,14 +111,18 @@ class _Kept:
     Rows are only ever added behind those that views were given of; what goes makes new arrays.
     """
 
-    def __init__(self, *, origin: str, revision: int, size: int) -> None:
+    def __init__(self, state: VectorState) -> None:
         self.lock = threading.Lock()
-        self.origin = origin
-        self._revision = revision
+        self._of = (state.origin, state.model, state.size)
+        self._revision = state.revision
         self._latest = -1
         self._count = 0
         self._keys: Keys = np.empty(0, np.int64)
-        self._rows = np.empty((0, size // 2), np.float32)
+        self._rows = np.empty((0, state.size // 2), np.float32)
+
+    def is_of(self, state: VectorState) -> bool:
+        """Whether these are the vectors that ``state`` tells of."""
+        return self._of == (state.origin, state.model, state.size)
 
     @property
     def taken(self) -> int:
@@ -138,9 +149,12 @@ class _Kept:
         there = np.array(reader.vector_keys(), np.int64)
         held = self._keys[: self._count]
         stay = np.isin(held, there)
-        if not stay.all():
+        if _SPARSE * stay.sum() < self._count:
             self._keys, self._rows = held[stay], self._rows[: self._count][stay]
             self._count = len(self._keys)
+        elif not stay.all():
+            self._keys = self._keys.copy()
+            self._keys[: self._count][~stay] = -1
         known = there <= self._latest
         missing = there[known][~np.isin(there[known], held)]
         for start in range(0, len(missing), _PORTION):

@@ -37,6 +37,8 @@ _NOTHING_FOR = {
     "vector without a size, or of another": "SELECT 1 FROM (SELECT ns, model, blob FROM vector"
     " UNION ALL SELECT ns, model, blob FROM entity_vector) v WHERE NOT EXISTS (SELECT 1 FROM"
     " vector_size s WHERE s.ns = v.ns AND s.model = v.model AND s.size = length(v.blob))",
+    "vector of another model": "SELECT 1 FROM vector v JOIN namespace n ON n.id = v.ns"
+    " WHERE n.model IS NULL OR n.model != v.model OR n.origin IS NULL",
     "triplet without evidence": "SELECT 1 FROM triplet"
     " WHERE number NOT IN (SELECT triplet FROM triplet_evidence)",
     "evidence without triplet": "SELECT 1 FROM triplet_evidence"

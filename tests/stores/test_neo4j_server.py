@@ -164,7 +164,7 @@ def test_a_database_of_version_2(
     server = neo4j_server.started_by_the_tests()
     monkeypatch.setattr(upgrading, "_AT_ONCE", 2)
     updates = [
-        prepared("1", "[Ann] ran", vectors=(vector(0, b"four"), vector(0, b"2.", "n"))),
+        prepared("1", "[Ann] ran", vectors=(vector(0, b"four"),)),
         PreparedUpdate(
             id="",
             text=None,
@@ -206,9 +206,13 @@ def test_a_database_of_version_2(
         for query in (*_AS_VERSION_2, "MATCH (n:RecallMSchema) SET n.version = 2"):
             driver.execute_query(query)
         with closing(Neo4jStore(driver)) as store:
+            driver.execute_query("MATCH (v:RecallMVector {key: 9437184}) DELETE v")
             assert seen(store, namespace) == before
             with store.reader(namespace, Horizon()) as reader:
-                assert [reader.vector_size(model) for model in "mno"] == [4, 2, None]
+                assert [reader.vector_size(model) for model in "mn"] == [4, None]
+                state = reader.vector_state()
+                assert state is not None
+                assert (state.model, state.size, state.revision) == ("m", 4, 0)
                 assert [e.concept for e in reader.entities()] == [f"eve {n % 2}" for n in range(5)]
                 kept = [it.properties.get("n") for it in reader.entities()]
                 assert kept == [None, 1, 2, 3, 4]
@@ -233,6 +237,7 @@ _AS_VERSION_2: tuple[LiteralString, ...] = (
     "MATCH (e:RecallMEntity) REMOVE e.concept",
     "MATCH (x:RecallMEntity|RecallMTriplet) REMOVE x.told_at",
     "MATCH ()-[shown:SHOWN]->() REMOVE shown.properties",
+    "MATCH (n:RecallMNamespace) REMOVE n.model, n.vector_size, n.origin, n.revision",
 )
 
 

@@ -18,6 +18,7 @@ import pytest
 from recallm.errors import (
     ClosedError,
     DimensionError,
+    EmbeddingModelError,
     InvalidInputError,
     RecallMError,
     SchemaVersionError,
@@ -62,10 +63,13 @@ def turn_back(connection: sqlite3.Connection, version: int) -> None:
     """Make the tables those of an earlier version."""
     if version == 1:
         connection.execute("DROP INDEX passage_item")
-    connection.execute("DROP TABLE entity_vector")
-    connection.execute("DROP TABLE vector_size")
-    connection.execute("ALTER TABLE entity_evidence DROP COLUMN properties")
-    connection.execute("ALTER TABLE triplet_evidence DROP COLUMN properties")
+    if version < 3:
+        connection.execute("DROP TABLE entity_vector")
+        connection.execute("DROP TABLE vector_size")
+        connection.execute("ALTER TABLE entity_evidence DROP COLUMN properties")
+        connection.execute("ALTER TABLE triplet_evidence DROP COLUMN properties")
+    for column in ("model", "origin", "revision"):
+        connection.execute(f"ALTER TABLE namespace DROP COLUMN {column}")
     connection.execute(f"PRAGMA user_version = {version}")
 
 
@@ -156,7 +160,7 @@ class TestOpening:
     def test_a_file_of_the_second_version_is_brought_up_to_date(self, path: Path) -> None:
         """It had neither vectors of entities nor sizes, which are those of its vectors."""
         told = [
-            prepared("1", "[Ann] ran", vectors=(vector(0, b"four"), vector(0, b"12", model="n"))),
+            prepared("1", "[Ann] ran", vectors=(vector(0, b"four"),)),
             prepared("2", "[Bo] sat", vectors=(vector(0, b"more"),), entities=(entity("a", "A"),)),
         ]
         with closing(SQLiteStore(path)) as store:
@@ -171,8 +175,8 @@ class TestOpening:
             with closing(SQLiteStore(path)) as store:
                 with store.reader("n", Horizon()) as reader:
                     assert list(reader.dump()) == before
-                    sizes = [reader.vector_size(model) for model in ("m", "n", "o")]
-                    assert sizes == [4, 2, None]
+                    sizes = [reader.vector_size(model) for model in ("m", "n")]
+                    assert sizes == [4, None]
                     assert reader.entity_vectors(model="m") == {}
                 with store.reader("other", Horizon()) as reader:
                     assert reader.vector_size("m") == 2
@@ -185,6 +189,28 @@ class TestOpening:
                 assert reader.entity_vectors(model="m") == {"a": b"5678"}
         with closing(sqlite3.connect(path)) as newer:
             assert newer.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+            check_rows(newer)
+
+    def test_a_file_of_the_third_version_is_brought_up_to_date(self, path: Path) -> None:
+        """The first vector of a statement says of which model the others are."""
+        with closing(SQLiteStore(path)) as store:
+            told = [prepared(id, "[Ann]", vectors=(vector(0, b"aa", "x"),)) for id in "12"]
+            store.apply("n", told)
+            store.apply("none", [prepared("1", "[Ann]")])
+        with closing(sqlite3.connect(path)) as older:
+            turn_back(older, 3)
+            older.commit()
+        with closing(SQLiteStore(path)) as store:
+            with store.reader("none", Horizon()) as reader:
+                assert reader.vector_state() is None
+            with store.reader("n", Horizon()) as reader:
+                state = reader.vector_state()
+                assert state is not None
+                assert (state.model, state.size, state.revision) == ("x", 2, 0)
+                assert len(state.origin) == 32
+            with pytest.raises(EmbeddingModelError):
+                store.apply("n", [prepared("3", "[Bo]", vectors=(vector(0, b"bb", "y"),))])
+        with closing(sqlite3.connect(path)) as newer:
             check_rows(newer)
 
     @pytest.mark.parametrize("version", [1, 2])

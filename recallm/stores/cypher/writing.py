@@ -188,7 +188,8 @@ ON CREATE SET z.bytes = row[1]
 PIN_MODEL: Final[LiteralString] = """
 MATCH (n:RecallMNamespace {rows: $namespace})
 WHERE n.model IS NULL
-SET n.model = $model, n.vector_size = $size, n.origin = $origin, n.revision = 0
+SET n.model = $model, n.vector_size = $size, n.origin = coalesce(n.origin, $origin),
+    n.revision = coalesce(n.revision, 0)
 """
 
 UNEMBEDDED: Final[LiteralString] = """

@@ -97,7 +97,7 @@ def _forget_everything(connection: sqlite3.Connection, ns: int) -> Forgotten:
         connection.execute("DELETE FROM " + table + " WHERE ns = ?", (ns,))
     connection.execute(
         "UPDATE namespace SET statements = 0, terms = 0, sessions = 0, model = NULL,"
-        " origin = NULL, revision = 0 WHERE id = ?",
+        " revision = revision + 1 WHERE id = ?",
         (ns,),
     )
     return forgotten

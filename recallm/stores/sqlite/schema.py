@@ -17,8 +17,8 @@ The namespace is the first part of every key. A column ``at`` is a statement's k
 * ``entity.concept`` is ``NO_CONCEPT`` for an entity that stands on none: ``concept`` has no row
   of it.
 * ``vector_size`` is of ``vector`` and ``entity_vector`` together, and outlives their rows.
-* ``namespace.model``, ``origin`` and ``revision`` are those of ``VectorState``, null and 0 before
-  the first vector of a statement.
+* ``namespace.model``, ``origin`` and ``revision`` are those of ``VectorState``; ``model`` is null
+  before the first vector of a statement, and once everything is forgotten.
 * ``entity_evidence.properties`` (``triplet_evidence.properties``) are those that the evidence was
   told with, null where it was with none; ``entity.properties`` are these merged.
 * ``passage.pairs`` holds the neighbour pairs as they were given: flat (a, b, earlier, later).

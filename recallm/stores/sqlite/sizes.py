@@ -58,7 +58,8 @@ class VectorSizes:
         """Write what was new, to the namespace's id, which may be new too."""
         if self._pins is not None:
             self._connection.execute(
-                "UPDATE namespace SET model = ?, origin = ? WHERE id = ? AND model IS NULL",
+                "UPDATE namespace SET model = ?, origin = coalesce(origin, ?)"
+                " WHERE id = ? AND model IS NULL",
                 (self._pins, uuid.uuid4().hex, ns),
             )
         if self._new:

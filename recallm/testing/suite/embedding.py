@@ -1,0 +1,288 @@
+"""Statement vectors: their one model, those that are given later, and what an index asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from recallm.errors import DimensionError, EmbeddingModelError
+from recallm.model import (
+    EntityUpsert,
+    Filter,
+    Horizon,
+    PreparedUpdate,
+    VectorState,
+    statement_key,
+)
+from recallm.stores.base import GraphStore
+from recallm.testing.marked_text import entity, prepared, vector
+from recallm.testing.suite.base import NOON, StoreTests, at, forget, tell
+
+__all__ = ["EmbeddingTests"]
+
+_ONE, _TWO, _THREE = (statement_key(t, 0) for t in (1, 2, 3))
+
+
+def _state(store: GraphStore, namespace: str) -> VectorState:
+    with store.reader(namespace, Horizon()) as reader:
+        state = reader.vector_state()
+    assert state is not None
+    return state
+
+
+def _vectors(store: GraphStore, namespace: str) -> dict[int, bytes]:
+    """All of them, read in portions; the keys alone are the same."""
+    found: dict[int, bytes] = {}
+    with store.reader(namespace, Horizon()) as reader:
+        latest = -1
+        while portion := reader.vectors_after(latest, limit=2):
+            assert [key for key, _ in portion] == sorted(key for key, _ in portion)
+            found.update(portion)
+            latest = portion[-1][0]
+        assert reader.vector_keys() == list(found)
+        state = reader.vector_state()
+        if state is not None:
+            assert dict(reader.vectors(list(found), model=state.model)) == found
+    return found
+
+
+def _unembedded(store: GraphStore, namespace: str, after: int = -1, limit: int = 99) -> list[int]:
+    with store.reader(namespace, Horizon()) as reader:
+        return reader.unembedded(after=after, limit=limit)
+
+
+class EmbeddingTests(StoreTests):
+    """``VectorState``, ``GraphStore.embed``, and the readers' operations beside it."""
+
+    def test_the_first_vector_pins_the_model(self, store: GraphStore, namespace: str) -> None:
+        """Another one is refused, with all of its batch; those of entities are as they were."""
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.vector_state() is None
+            assert reader.vectors_after(-1, limit=9) == reader.vector_keys() == []
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann]", entities=(entity("e", "E", vectors={"o": b"oo"}),)),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.vector_state() is None
+        tell(store, namespace, prepared("2", "[Ann]", vectors=(vector(0, b"four", "it's \x00é"),)))
+        state = _state(store, namespace)
+        assert (state.model, state.size) == ("it's \x00é", 4)
+        good = prepared("3", "[Bo]", vectors=(vector(0, b"also", "it's \x00é"),))
+        bad = prepared("4", "[Bo]", vectors=(vector(0, b"also", "o"),))
+        with pytest.raises(EmbeddingModelError, match="not by 'o'") as failure:
+            store.apply(namespace, [good, bad])
+        assert (failure.value.stored, failure.value.given) == ("it's \x00é", "o")
+        with pytest.raises(DimensionError):
+            tell(store, namespace, prepared("4", "[Bo]", vectors=(vector(0, b"2.", "it's \x00é"),)))
+        assert _vectors(store, namespace) == {_TWO: b"four"}
+        more: EntityUpsert = entity("f", "F", vectors={"o": b"pp", "q": b"1234567890"})
+        tell(store, namespace, PreparedUpdate(id="", text=None, entities=(more,)))
+        assert _state(store, namespace) == state
+        tell(store, f"{namespace}-other", bad)
+        other = _state(store, f"{namespace}-other")
+        assert other.model == "o"
+        assert other.origin != state.origin
+
+    def test_one_update_has_vectors_of_one_model(self, store: GraphStore, namespace: str) -> None:
+        """The first of them, where it is the namespace's first; nothing is pinned then."""
+        mixed = prepared("1", "[Ann]", "[Bo]", vectors=(vector(0, b"aa"), vector(1, b"bb", "n")))
+        with pytest.raises(EmbeddingModelError):
+            tell(store, namespace, mixed)
+        tell(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"four", "n"),)))
+        assert _state(store, namespace).model == "n"
+
+    def test_two_writers_pin_one_model(self, store: GraphStore, namespace: str) -> None:
+        """Of writers that come first at the same time one says which model, the others fail."""
+
+        def write(model: str) -> str | None:
+            update = prepared(model, "[Ann] ran", vectors=(vector(0, b"aa", model),))
+            try:
+                tell(store, namespace, update)
+            except EmbeddingModelError as error:
+                return error.stored
+            return None
+
+        models = [f"m{n}" for n in range(6)]
+        with ThreadPoolExecutor(6) as pool:
+            told = dict(zip(models, pool.map(write, models), strict=True))
+        pinned = _state(store, namespace).model
+        assert told == {model: None if model == pinned else pinned for model in models}
+        assert len(_vectors(store, namespace)) == 1
+
+    def test_the_model_outlives_the_vectors(self, store: GraphStore, namespace: str) -> None:
+        """Only forgetting everything frees it; origin and revision go on."""
+        tell(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"aa"),)))
+        first = _state(store, namespace)
+        forget(store, namespace, "id", "1")
+        second = _state(store, namespace)
+        assert (second.model, second.size, second.origin) == ("m", 2, first.origin)
+        assert second.revision > first.revision
+        with pytest.raises(EmbeddingModelError):
+            tell(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"aa", "n"),)))
+        forget(store, namespace, "everything", True)
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.vector_state() is None
+        tell(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"four", "n"),)))
+        third = _state(store, namespace)
+        assert (third.model, third.size, third.origin) == ("n", 4, first.origin)
+        assert third.revision > second.revision
+
+    def test_the_revision(self, store: GraphStore, namespace: str) -> None:
+        """It rises when vectors go, or are given to statements that were there, alone."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann]", "[Bo]", vectors=(vector(0, b"aa"), vector(1, b"bb"))),
+            prepared("2", "[Cy]"),
+            prepared("3", "[Di]", key="k", path=("p",), vectors=(vector(0, b"dd"),)),
+        )
+        seen = [_state(store, namespace).revision]
+
+        def rose() -> bool:
+            seen.append(_state(store, namespace).revision)
+            return seen[-1] > seen[-2]
+
+        tell(
+            store,
+            namespace,
+            prepared("4", "[Ed]", vectors=(vector(0, b"ee"),)),
+            prepared("5", "[F]"),
+        )
+        assert not rose()
+        forget(store, namespace, "id", "5")
+        assert not rose()
+        forget(store, namespace, "statement", "1#1")
+        assert rose()
+        store.embed(namespace, "m", {_TWO: b"cc"})
+        assert rose()
+        tell(
+            store,
+            namespace,
+            prepared("6", "[Di]", key="k", path=("p",), vectors=(vector(0, b"d2"),)),
+        )
+        assert rose()
+        assert seen == sorted(seen)
+        assert _vectors(store, namespace) == {
+            _ONE: b"aa",
+            _TWO: b"cc",
+            statement_key(4, 0): b"ee",
+            statement_key(6, 0): b"d2",
+        }
+
+    def test_vectors_that_are_given_later(self, store: GraphStore, namespace: str) -> None:
+        """To statements that have none; the others, and unknown ones, are passed over."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann]"),
+            prepared("2", "[Bo]", "[Cy]", vectors=(vector(1, b"22"),)),
+            prepared("3", "[Di]", expires_at=at(-5)),
+        )
+        second = statement_key(2, 1)
+        assert _unembedded(store, namespace) == [_ONE, _TWO, _THREE]
+        assert _unembedded(store, namespace, after=_ONE, limit=1) == [_TWO]
+        given: Mapping[int, bytes] = {_ONE: b"1.", second: b"no", _THREE: b"3.", 77: b"no"}
+        assert store.embed(namespace, "m", given) == 2
+        assert _vectors(store, namespace) == {_ONE: b"1.", second: b"22", _THREE: b"3."}
+        assert store.embed(namespace, "m", given) == store.embed(namespace, "m", {}) == 0
+        assert _unembedded(store, namespace) == [_TWO]
+        with store.reader(namespace, Horizon()) as reader:
+            assert (reader.t_index, reader.stats().vectors) == (3, 3)
+            update = list(reader.dump())[1]
+        assert isinstance(update, PreparedUpdate)
+        assert update.vectors == (vector(1, b"22"),)
+        assert store.embed(f"{namespace}-unknown", "m", {_ONE: b"1."}) == 0
+
+    def test_vectors_given_later_are_checked(self, store: GraphStore, namespace: str) -> None:
+        """As those that come with their statements: all or none."""
+        tell(store, namespace, prepared("1", "[Ann]"), prepared("2", "[Bo]"), prepared("3", "[C]"))
+        with pytest.raises(DimensionError):
+            store.embed(namespace, "m", {_ONE: b"1.", _TWO: b"long"})
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.vector_state() is None
+        assert store.embed(namespace, "m", {_ONE: b"1."}) == 1
+        assert _state(store, namespace).model == "m"
+        with pytest.raises(EmbeddingModelError):
+            store.embed(namespace, "n", {_TWO: b"2."})
+        with pytest.raises(DimensionError):
+            store.embed(namespace, "m", {_TWO: b"2.", _THREE: b"long"})
+        assert _vectors(store, namespace) == {_ONE: b"1."}
+        assert _unembedded(store, namespace) == [_TWO, _THREE]
+
+    def test_no_horizon_hides_what_an_index_asks_for(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """State, vectors and keys are of all that is stored."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann]", expires_at=at(1), vectors=(vector(0, b"aa"),)),
+            prepared("2", "[Bo]", vectors=(vector(0, b"bb"),)),
+            prepared("3", "[Cy]"),
+        )
+        state = _state(store, namespace)
+        for horizon in (Horizon(as_of=0), Horizon(as_of=NOON), Horizon(now=at(2))):
+            with store.reader(namespace, horizon) as reader:
+                assert reader.vector_state() == state
+                assert reader.vectors_after(-1, limit=9) == [(_ONE, b"aa"), (_TWO, b"bb")]
+                assert reader.vectors_after(_ONE, limit=9) == [(_TWO, b"bb")]
+                assert reader.vector_keys() == [_ONE, _TWO]
+                assert reader.unembedded(after=-1, limit=9) == [_THREE]
+
+    def test_moments(self, store: GraphStore, namespace: str) -> None:
+        """The t of the passages that are seen and meet a filter, ascending."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann]", speaker="Ann", timestamp=at(1), metadata={"k": 1}),
+            PreparedUpdate(id="", text=None, entities=(entity("e", "E"),)),
+            prepared("3", "[Bo]", session="s", expires_at=at(5), metadata={"k": 1.0}),
+            prepared("4", "[Cy]", path=("p", "q"), key="k", speaker="Ann", metadata={"k": 1}),
+            PreparedUpdate(id="5", text="  "),
+        )
+
+        def moments(horizon: Horizon = Horizon(), **conditions: object) -> list[int]:  # noqa: B008
+            with store.reader(namespace, horizon) as reader:
+                where = Filter(**conditions)  # type: ignore[arg-type]
+                found = reader.moments(where)
+                assert found == sorted(it.t_index for it in reader.passages(where))
+                return found
+
+        assert moments() == [1, 3, 4, 5]
+        assert moments(Horizon(as_of=3)) == [1, 3]
+        assert moments(Horizon(now=at(5))) == [1, 4, 5]
+        assert moments(Horizon(as_of=NOON)) == []
+        assert moments(Horizon(as_of=at(1))) == [1]
+        assert moments(speaker="Ann") == [1, 4]
+        assert moments(session="s") == [3]
+        assert moments(metadata={"k": 1}) == [1, 4]
+        assert moments(path=("p",)) == [4]
+        assert moments(path=()) == [4]
+        assert moments(since=2, until=4) == [3, 4]
+        assert moments(until=at(1)) == [1]
+        assert moments(Horizon(as_of=3), since=4) == []
+
+    def test_restored_vectors_are_pinned_too(self, store: GraphStore, namespace: str) -> None:
+        """An archive of two models is refused; a filled namespace is held to its model."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann]", vectors=(vector(0, b"aa"),)),
+            prepared("2", "[B]"),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            records = list(reader.dump())
+        store.restore(f"{namespace}-copy", 2, records)
+        copy = _state(store, f"{namespace}-copy")
+        assert (copy.model, copy.size) == ("m", 2)
+        assert copy.origin != _state(store, namespace).origin
+        assert _vectors(store, f"{namespace}-copy") == {_ONE: b"aa"}
+        with pytest.raises(EmbeddingModelError):
+            store.embed(f"{namespace}-copy", "n", {_TWO: b"bb"})
+        third = prepared("3", "[Cy]", vectors=(vector(0, b"cc", "n"),), t_index=3)
+        with pytest.raises(EmbeddingModelError):
+            store.restore(f"{namespace}-mixed", 3, [*records, third])
