@@ -122,7 +122,8 @@ RULES: tuple[Rule, ...] = (
         "no time",
         r"first (?:names?|aid|class|lady|grade|graders?|cousins?|language|floor|person|hand|"
         r"responders?|degree|amendment|impressions?|prize)|"
-        r"(?:win|wins|won|take|took|get|got|in|finish|finished) first place|last (?:names?|resort|straw|supper)|"
+        r"(?:win|wins|won|take|took|get|got|in|finish|finished) first place|"
+        r"last (?:names?|resort|straw|supper)|"
         r"last but not least|at (?:long )?last|at the latest|second hand|former or latter|"
         r"now and (?:then|again)|every now|moment (?:when|that|of)|still (?:life|lifes|lives)|"
         r"(?:stand|stood|sit|sat|hold|held|keep|kept|lie|lay) still|and yet|"

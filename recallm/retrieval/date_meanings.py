@@ -53,14 +53,25 @@ NUMBERS = {
     "thirty": 30, "couple": 2, "few": 3, "several": 4,
 }  # fmt: skip
 
+_LEAP_YEAR = 2000
 _LEAD = re.compile(
     r"\b(?:in|on|of|since|until|till|by|during|before|after|from|between|through|over|around|to|"
     r"at|for|(?:between|from) \S+ and|year|back in)(?: the)? $"
 )
+_LEAD_TO_YEAR = re.compile(
+    r"\b(?:in|since|until|till|by|of|during|before|after|from|between|year|"
+    r"(?:between|from) \S+ (?:and|to))(?: the)? $"
+)
+_REACH = 30
+"""Characters before a date in which the words stand that lead to it."""
 _ALSO_WORDS = ("march", "may", "april", "june", "august", "mar", "jan", "jun", "dec", "sep", "apr")
 """Words and names of people that are months too: only after a word that leads to a time."""
 
 _PAST = ("last", "past", "previous")
+
+
+class NoSuchDateError(ValueError):
+    """The words are those of a date, but there is none such: 31 February."""
 
 
 class UnknownDayError(LookupError):
@@ -90,8 +101,12 @@ class Said:
     @property
     def led(self) -> bool:
         """Whether the word before leads to a time."""
+        return self.follows(_LEAD)
+
+    def follows(self, lead: re.Pattern[str]) -> bool:
+        """Whether they stand just after a lead."""
         start = self.match.start()
-        return _LEAD.search(self.match.string, max(0, start - 30), start) is not None
+        return lead.search(self.match.string, max(0, start - _REACH), start) is not None
 
 
 def iso(it: Said) -> Interval | None:
@@ -117,10 +132,11 @@ def _date(year: int, month: int, day: int) -> Interval | None:
 
 def month_and_day(it: Said) -> Interval | Yearly | None:
     """3 May, with or without its year."""
-    month, day = MONTHS[it["month"]], int(it["day"])
-    if not 1 <= day <= 31:
-        return None
-    return _date(int(it["year"]), month, day) if it["year"] else Yearly(month, day)
+    named = Yearly(MONTHS[it["month"]], int(it["day"]))
+    found = named.of(int(it["year"] or _LEAP_YEAR))
+    if found is None:
+        raise NoSuchDateError
+    return found if it["year"] else named
 
 
 def month(it: Said) -> Interval | Yearly | None:
@@ -160,7 +176,7 @@ def _of_a_year(it: Said, named: Yearly) -> Interval | Yearly | None:
 
 def year(it: Said) -> Interval | None:
     """2023."""
-    if not (it["part"] or it.led):
+    if not (it["part"] or it.follows(_LEAD_TO_YEAR)):
         return None
     return year_of(int(it["year"])).part(it["part"] or "")
 
@@ -306,3 +322,17 @@ def day_of_month(it: Said) -> Interval | None:
         if found and (picked or (found.start >= it.said if it.future else found.start <= it.said)):
             return found
     return None
+
+
+def beside(match: re.Match[str], around: Interval) -> Interval:
+    """The week before a date, two days after it, the Friday before it."""
+    before = match["side"] in ("before", "prior to")
+    it = Said(match, around.start if before else around.last, not before)
+    sign = -1 if before else 1
+    if it["weekday"]:
+        beside = _weekday_before if before else _weekday_after
+        return day_of(beside(it.said, it["weekday"]))
+    n = _count(it["n"] or "one")
+    if it["unit"] == "week" and n == 1:
+        return day_of(around.start - timedelta(days=7) if before else around.end, 7)
+    return _away(it, sign * n)

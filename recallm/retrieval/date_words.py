@@ -91,6 +91,14 @@ RULES: tuple[tuple[re.Pattern[str], _Read], ...] = (
 )
 """What names a date: the pattern, in lower case, and what it means."""
 
+_BESIDE = re.compile(
+    rf"\b(?:{_NUMBER} |the |last )?(?:{_UNIT}|(?P<weekday>{_WEEKDAY})s?) "
+    r"(?P<side>before|prior to|after|following)(?: the)? $"
+)
+"""What stands before a date that only leads to the one that is meant: "the week before"."""
+_REACH = 40
+"""Characters before a date in which it stands."""
+
 _HINT = re.compile(
     r"\d|ago\b|day|night|tomorrow|week|month|year|decade|morning|afternoon|evening|"
     rf"{_SEASON}|{_MONTH}|christmas|new year|halloween|thanksgiving|easter|weekend"
@@ -118,12 +126,30 @@ def named_dates(text: str, said: date | None) -> list[Named]:
     future = speaks_of_future(lowered)
     for pattern, means in RULES:
         for match in list(pattern.finditer(lowered)):
+            start, end = match.span()
             try:
                 meant = means(Said(match, said, future))
-            except (UnknownDayError, ValueError, OverflowError):  # or beyond the calendar
+                if meant is None:
+                    continue
+                start, meant = _moved(start, meant, lowered, said)
+            except UnknownDayError:
                 continue
-            if meant is not None:
-                start, end = match.span()
+            except (ValueError, OverflowError):  # no such date, or beyond the calendar
+                pass
+            else:
                 found.append(Named(start, end, meant))
-                lowered = lowered[:start] + "|" * (end - start) + lowered[end:]
+            lowered = lowered[:start] + "|" * (end - start) + lowered[end:]
     return sorted(found, key=lambda one: one.start)
+
+
+def _moved(
+    start: int, meant: Interval | Yearly, text: str, said: date | None
+) -> tuple[int, Interval | Yearly]:
+    """What is meant, and where it starts, where words such as "the week before" lead to a date."""
+    match = _BESIDE.search(text, max(0, start - _REACH), start)
+    if match is None:
+        return start, meant
+    if isinstance(meant, Interval):
+        return match.start(), mean.beside(match, meant)
+    nearest = None if said is None else meant.begun(said)
+    return (start, meant) if nearest is None else (match.start(), mean.beside(match, nearest))
