@@ -16,7 +16,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Conversation", "Film", "Turn", "conversations", "films"]
+__all__ = ["Asked", "Conversation", "Film", "Turn", "conversations", "films"]
+
+_CATEGORIES = {
+    1: "multi-hop",
+    2: "temporal",
+    3: "commonsense",
+    4: "single-hop",
+    5: "adversarial",
+}
 
 _SAID = "%d.%m.%Y, %H:%M:%S"
 _BEGAN = "%I:%M %p on %d %B, %Y"
@@ -35,21 +43,31 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question, its answers, and the ids of the turns that support them (``evidence``)."""
+
+    question: str
+    answers: tuple[str, ...]
+    evidence: tuple[str, ...] = ()
+    category: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """``questions``: the question and the ids of the turns that support its answer."""
+    """What was said, and the questions that have evidence."""
 
     name: str
     turns: tuple[Turn, ...]
-    questions: tuple[tuple[str, tuple[str, ...]], ...]
+    questions: tuple[Asked, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Film:
-    """``questions``: the question and its answers, each of which the plot holds word for word."""
+    """A plot, and the questions with an answer that it holds word for word (these answers)."""
 
     name: str
     plot: str
-    questions: tuple[tuple[str, tuple[str, ...]], ...]
+    questions: tuple[Asked, ...]
 
 
 def conversations(folder: Path) -> Iterator[Conversation]:
@@ -67,7 +85,15 @@ def conversations(folder: Path) -> Iterator[Conversation]:
             named = _TURN_ID.findall(" ".join(asked["evidence"]))
             evidence = tuple(dict.fromkeys(id for id in named if id in known))
             if evidence:
-                questions.append((str(asked["question"]), evidence))
+                answer = asked.get("answer", asked.get("adversarial_answer"))
+                questions.append(
+                    Asked(
+                        question=str(asked["question"]),
+                        answers=() if answer is None else (str(answer),),
+                        evidence=evidence,
+                        category=_CATEGORIES.get(asked.get("category")),
+                    )
+                )
         yield Conversation(name=path.stem, turns=turns, questions=tuple(questions))
 
 
@@ -79,7 +105,7 @@ def films(path: Path, count: int) -> list[Film]:
             row = json.loads(line)
             plot = row["plot"].lower()
             questions = tuple(
-                (asked["question"], answers)
+                Asked(question=asked["question"], answers=answers)
                 for asked in row["questions"]
                 if (
                     answers := tuple(a for a in asked["answers"] if a.strip() and a.lower() in plot)

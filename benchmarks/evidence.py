@@ -28,7 +28,8 @@ from typing import Any, TypeVar
 from tqdm import tqdm
 
 from benchmarks.corpora import Conversation, Film, conversations, films
-from benchmarks.peers import BM25, MiniLM
+from benchmarks.peers import BM25, Index, Vectors
+from benchmarks.rankings import default_embedding
 from benchmarks.report import machine, report
 from recallm import RecallConfig, RecalledContext, RecalledStatement, RecallM
 from recallm.extraction import Extractor
@@ -45,7 +46,7 @@ _STATEMENTS = "recallm, statements"
 _PAPER = "recallm, as in the paper"
 
 Scores = dict[str, list[float]]
-Peer = type[BM25] | type[MiniLM]
+Peer = tuple[str, Callable[[], Index]]
 Unit = TypeVar("Unit", Conversation, Film)
 
 
@@ -59,7 +60,12 @@ def main() -> None:
     parser.add_argument("--vectors", action="store_true", help="MiniLM beside (Chroma's default)")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    peers: list[Peer] = [BM25, *([MiniLM] if options.vectors else [])]
+    extractor = Extractor(RecallConfig())
+    peers: list[Peer] = [
+        ("BM25, content-word stems", lambda: BM25(extractor.extract_many, extractor.question))
+    ]
+    if options.vectors and (embedding := default_embedding()) is not None:
+        peers.append(("MiniLM vectors", lambda: Vectors(embedding)))
     rows: list[dict[str, Any]] = []
     for title, path in (("LoCoMo", options.locomo), ("REALTALK", options.realtalk)):
         if _is_there(title, path):
@@ -97,21 +103,23 @@ def measure_talk(talk: Conversation, peers: Sequence[Peer]) -> dict[str, Scores]
         )
         for name, memory in memories.items():
             scores: Scores = defaultdict(list)
-            for question, evidence in talk.questions:
+            for asked in talk.questions:
+                question, evidence = asked.question, asked.evidence
                 order = _passages(memory.recall(question, limit=_DEEP))
                 within = _passages(memory.recall(question, max_tokens=_TOKENS))
                 _score(scores, evidence, order, within)
             result[name] = scores
     texts = [f"{turn.speaker}: {turn.text}" for turn in turns]
-    for peer in peers:
+    for peer_name, peer in peers:
         index = peer()
         index.add(texts)
         scores = defaultdict(list)
-        for question, evidence in talk.questions:
+        for asked in talk.questions:
+            question, evidence = asked.question, asked.evidence
             places = index.order(question)
             within = [turns[place].id for place in _filled(places, texts, _TOKENS)]
             _score(scores, evidence, [turns[place].id for place in places], within)
-        result[peer.name] = scores
+        result[peer_name] = scores
     return result
 
 
@@ -122,7 +130,8 @@ def measure_film(film: Film, peers: Sequence[Peer]) -> dict[str, Scores]:
         memories[_STATEMENTS].update(film.plot, source=film.name)
         for name, memory in memories.items():
             scores: Scores = defaultdict(list)
-            for question, answers in film.questions:
+            for asked in film.questions:
+                question, answers = asked.question, asked.answers
                 for tokens in _FILM_TOKENS:
                     found = memory.recall(question, max_tokens=tokens).statements
                     texts = [statement.text for statement in found]
@@ -132,16 +141,17 @@ def measure_film(film: Film, peers: Sequence[Peer]) -> dict[str, Scores]:
         film.plot[statement.start : statement.end]
         for statement in Extractor(RecallConfig()).extract(film.plot).statements
     ]
-    for peer in peers:
+    for peer_name, peer in peers:
         index = peer()
         index.add(sentences)
         scores = defaultdict(list)
-        for question, answers in film.questions:
+        for asked in film.questions:
+            question, answers = asked.question, asked.answers
             places = index.order(question)
             for tokens in _FILM_TOKENS:
                 texts = [sentences[place] for place in _filled(places, sentences, tokens)]
                 scores[f"{tokens} tokens"].append(_holds(texts, answers))
-        result[peer.name] = scores
+        result[peer_name] = scores
     return result
 
 

@@ -1,18 +1,17 @@
-"""What recall is measured beside: BM25 on content-word stems, vectors of MiniLM, the newest."""
+"""What recall is measured beside: BM25 on content-word stems, the nearest vectors, the newest."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from functools import cache
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
 import numpy as np
 
-from recallm import RecallConfig
-from recallm.extraction import Extractor
+from recallm.model import Extraction, Question
+from recallm.vectors import Embedding
 
-__all__ = ["BM25", "Index", "MiniLM", "Newest"]
+__all__ = ["BM25", "Index", "Newest", "Vectors"]
 
 _SATURATION = 1.2
 _LENGTH_NORMALISATION = 0.75
@@ -33,72 +32,65 @@ class Index(Protocol):
 class BM25:
     """Okapi BM25 over the stems that recallm's extraction finds."""
 
-    name = "BM25, content-word stems"
-
-    def __init__(self) -> None:
-        self._extractor = _extractor()
-        self._documents: list[Counter[str]] = []
-        self._held: Counter[str] = Counter()
+    def __init__(
+        self,
+        extract: Callable[[Iterable[tuple[str, None]]], Iterable[Extraction]],
+        question: Callable[[str], Question],
+    ) -> None:
+        self._extract = extract
+        self._question = question
+        self._postings: dict[str, dict[int, int]] = {}
+        self._lengths: list[int] = []
 
     def add(self, texts: Sequence[str]) -> None:
         """Add to what is indexed."""
-        for one in self._extractor.extract_many((text, None) for text in texts):
-            terms = Counter(term for statement in one.statements for term in statement.terms)
-            self._documents.append(terms)
-            self._held.update(terms.keys())
+        for one in self._extract((text, None) for text in texts):
+            counts = Counter(term for statement in one.statements for term in statement.terms)
+            for term, count in counts.items():
+                self._postings.setdefault(term, {})[len(self._lengths)] = count
+            self._lengths.append(counts.total())
 
     def order(self, question: str) -> list[int]:
         """The places of the texts, best first; of equals the first first."""
-        lengths = np.array([one.total() for one in self._documents], dtype=float)
+        lengths = np.array(self._lengths, dtype=float)
         norm = (
             1 - _LENGTH_NORMALISATION + _LENGTH_NORMALISATION * lengths / max(lengths.mean(), 1e-9)
         )
-        scores = np.zeros(len(self._documents))
-        for term in self._extractor.question(question).terms:
-            if count := self._held[term]:
-                rarity = np.log1p((len(self._documents) - count + 0.5) / (count + 0.5))
-                counts = np.array([one[term] for one in self._documents], dtype=float)
-                scores += rarity * counts / (counts + _SATURATION * norm)
+        scores = np.zeros(len(lengths))
+        for term in self._question(question).terms:
+            if held := self._postings.get(term):
+                rarity = np.log1p((len(lengths) - len(held) + 0.5) / (len(held) + 0.5))
+                places = np.fromiter(held, dtype=np.int64)
+                counts = np.fromiter(held.values(), dtype=float)
+                scores[places] += rarity * counts / (counts + _SATURATION * norm[places])
         return [int(place) for place in np.argsort(-scores, kind="stable")]
 
 
-class MiniLM:
-    """What Chroma finds with its default embedding: the nearest by cosine, exactly, the texts
-    unpadded for speed (the vectors are the same)."""
+class Vectors:
+    """The nearest by cosine, all of them looked at."""
 
-    name = "MiniLM vectors"
-
-    def __init__(self) -> None:
-        self._embed = _embedding()
-        self._vectors = np.zeros((0, 384), dtype=np.float32)
+    def __init__(self, embedding: Embedding) -> None:
+        self._embedding = embedding
+        self._vectors: list[np.ndarray] = []
 
     def add(self, texts: Sequence[str]) -> None:
         """Add to what is indexed."""
-        self._vectors = np.vstack([self._vectors, np.array(self._embed(list(texts)))])
+        self._vectors.append(self._embedding.texts(list(texts)))
 
     def order(self, question: str) -> list[int]:
         """The places of the texts, nearest first."""
-        asked = np.array(self._embed([question]))[0]
-        return [int(place) for place in np.argsort(-(self._vectors @ asked), kind="stable")]
-
-
-@cache
-def _embedding() -> Any:
-    from benchmarks.ingest import Unpadded
-
-    return Unpadded()
-
-
-@cache
-def _extractor() -> Extractor:
-    return Extractor(RecallConfig())
+        vectors = np.vstack(self._vectors)
+        if len(self._vectors) > 1:
+            self._vectors = [vectors]
+        nearness = vectors @ self._embedding.question(question)
+        return [int(place) for place in np.argsort(-nearness, kind="stable")]
 
 
 class Newest:
     """The newest texts that hold the names of a question; those that hold more of them first."""
 
-    def __init__(self) -> None:
-        self._extractor = _extractor()
+    def __init__(self, question: Callable[[str], Question]) -> None:
+        self._question = question
         self._texts: list[str] = []
 
     def add(self, texts: Sequence[str]) -> None:
@@ -109,7 +101,7 @@ class Newest:
         """The places of the texts that hold a name, newest first, and of no others."""
         names = [
             concept.label.casefold()
-            for concept in self._extractor.question(question).concepts
+            for concept in self._question(question).concepts
             if concept.label[:1].isupper()
         ]
         held = [sum(name in text for name in names) for text in self._texts]

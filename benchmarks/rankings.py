@@ -1,26 +1,36 @@
 """The rows of the recall benchmarks: everything that is measured, behind one face.
 
-recallm's rankings stand over two embedded memories, one without embeddings and one with them.
-Peers rank whole turns (``speaker: text``), or the sentences of a plot, and fill tokens with the
-best that fit, under the same first line. Where nothing of a question is known they give anything;
-recallm gives nothing. The paper ranks concepts, not statements: its contexts are read concept by
-concept, best first, the newest statement of each first.
+recallm's rankings read the same statements in one embedded store: with embeddings and without, as
+in the paper, and EMENT. Peers rank whole turns (``speaker: text``), or the sentences of a plot, and
+fill tokens with the best that fit, under the same first line. Where nothing of a question is known
+they give anything; recallm gives nothing. The paper ranks concepts, not statements: its contexts
+are read concept by concept, best first, the newest statement of each first.
+
+Chroma is what it finds with its default embedding, the nearest by cosine, exactly; the vectors are
+recallm's default, which are the same without the padding. EMENT hands over the nearest, then its
+entities' sentences; BM25 and the newest stand in time order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
-from inspect import signature
-from typing import Any, Protocol
+from functools import lru_cache
+from itertools import zip_longest
+from typing import Protocol, TypeAlias
 
-from benchmarks.peers import BM25, Index, MiniLM, Newest
-from recallm import RecallConfig, RecalledContext, RecalledStatement, RecallM
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.peers import BM25, Index, Newest, Vectors
+from recallm import RecallConfig, RecalledContext, RecalledStatement, RecallM, RecallMError
 from recallm.extraction import Extractor
 from recallm.retrieval.lines import PREFIX
 from recallm.stores.opening import open_store
+from recallm.vectors import Embedding
+from recallm.vectors.embedding import embedding_of
 
 __all__ = [
     "BM25_ROW",
@@ -28,13 +38,18 @@ __all__ = [
     "EMENT_ROW",
     "NEWEST_ROW",
     "PAPER_ROW",
+    "SIMILARITY_ROW",
     "STATEMENTS_ROW",
+    "TIME_ROW",
     "VECTORS_ROW",
     "Found",
     "Item",
     "Ranker",
     "Rows",
-    "rows",
+    "WeightsFor",
+    "default_embedding",
+    "opened_rows",
+    "weights_of",
 ]
 
 PAPER_ROW = "recallm, as in the paper"
@@ -42,14 +57,20 @@ STATEMENTS_ROW = "recallm, statements"
 VECTORS_ROW = "recallm, statements + vectors"
 EMENT_ROW = "recallm, EMENT"
 CHROMA_ROW = "Chroma"
+TIME_ROW = "Chroma, in time order"
+SIMILARITY_ROW = "Chroma, in similarity order"
 BM25_ROW = "BM25, content-word stems"
 NEWEST_ROW = "newest that name the subject"
 
-IN_TIME = ", in time order"
-IN_SIMILARITY = ", in similarity order"
-
-DEEP = 400
+_DEEP = 400
 """Statements recalled to find the first 50 distinct turns."""
+
+_CHARACTERS = 4
+"""Of a token."""
+
+WeightsFor: TypeAlias = Callable[[str], AbstractContextManager[object]]
+"""From the name of a conversation or film to a context in which recall uses weights that were not
+fitted on it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,113 +111,181 @@ class Ranker(Protocol):
 class Rows:
     """All rows over the same items."""
 
-    def __init__(self, memories: Sequence[RecallM], rankers: Sequence[Ranker]) -> None:
-        self._memories = memories
+    def __init__(
+        self, writer: RecallM, rankers: Sequence[Ranker], sentences: Callable[[str], list[str]]
+    ) -> None:
         self.rankers = tuple(rankers)
-        self._extractor = Extractor(RecallConfig())
+        self._writer = writer
+        self._sentences = sentences
 
     def write(self, items: Sequence[Item], *, whole: bool = True) -> None:
-        """Add ``items``: each one knowledge update of the memories; for the peers a text (of its
+        """Add ``items``: each one knowledge update of the memory; for the peers a text (of its
         speaker), or its sentences where not ``whole``."""
-        for memory in self._memories:
-            memory.update_many(
-                {
-                    "id": item.id,
-                    "text": item.text,
-                    "speaker": item.speaker,
-                    "timestamp": item.timestamp,
-                    "session": item.session,
-                }
-                for item in items
-            )
+        self._writer.update_many(
+            {
+                "id": item.id,
+                "text": item.text,
+                "speaker": item.speaker,
+                "timestamp": item.timestamp,
+                "session": item.session,
+            }
+            for item in items
+        )
         found = [
             Found(item=item.id, text=text)
             for item in items
             for text in ([_spoken(item)] if whole else self._sentences(item.text))
         ]
-        indexes = {id(each.index): each.index for each in self.rankers if isinstance(each, _Peer)}
-        for index in indexes.values():
+        peers = [ranker for ranker in self.rankers if isinstance(ranker, _Peer)]
+        for index in {id(peer.index): peer.index for peer in peers}.values():
             index.add([each.text for each in found])
-        for each in self.rankers:
-            if isinstance(each, _Peer):
-                each.found += found
-
-    def _sentences(self, text: str) -> list[str]:
-        return [text[each.start : each.end] for each in self._extractor.extract(text).statements]
+        for peer in peers:
+            peer.found += found
 
 
-def why_no_vectors() -> str | None:
-    """Why there are no rows of recallm with vectors; None where there are."""
-    if "embeddings" not in signature(RecallM.__init__).parameters:
-        return "this version of recallm takes no embeddings"
-    return None
+def weights_of(weights_for: WeightsFor | None, unit: str) -> AbstractContextManager[object]:
+    """The context in which ``unit`` is measured: with the shipped weights where none are given."""
+    return nullcontext() if weights_for is None else weights_for(unit)
+
+
+def default_embedding() -> Embedding | None:
+    """Recallm's default embedding, which keeps the vectors of what it was given; None, and why on
+    the terminal, where it cannot be used."""
+    try:
+        embedding = embedding_of("default")
+        if embedding is not None:
+            embedding.question("Is it there?")
+    except RecallMError as error:
+        print(f"the rows with vectors are left out: {error}")
+        return None
+    return None if embedding is None else _keeping(embedding)
+
+
+def _keeping(embedding: Embedding) -> Embedding:
+    kept: dict[str, npt.NDArray[np.float32]] = {}
+
+    def embed(texts: list[str]) -> npt.NDArray[np.float32]:
+        unknown = [text for text in dict.fromkeys(texts) if text not in kept]
+        kept.update(zip(unknown, embedding.texts(unknown), strict=True))
+        return np.stack([kept[text] for text in texts])
+
+    return Embedding(name=embedding.name, embed=embed)
 
 
 @contextmanager
-def rows(*, embeddings: bool, similarity_order: bool = False) -> Iterator[Rows]:
-    """The rows; those that need embeddings only with ``embeddings``.
+def opened_rows(
+    embedding: Embedding | None, *, similarity_order: bool = False
+) -> Iterator[Callable[[str], Rows]]:
+    """From the name of a conversation or film to rows that know nothing yet; those that need
+    embeddings only with one. With ``similarity_order`` Chroma's best are measured in that order
+    too, beside the order of time."""
+    store = open_store(None, auth=None, database=None)[0]
+    paper = RecallConfig(ranking="paper", max_concepts=_DEEP)
+    ement = RecallConfig(ranking="ement")
+    with closing(store):
+        memories: dict[str, tuple[RecallM, type[_Memory]]] = {
+            PAPER_ROW: (RecallM(store, config=paper), _Paper),
+            STATEMENTS_ROW: (RecallM(store), _Memory),
+        }
+        if embedding is not None:
+            memories[VECTORS_ROW] = (RecallM(store, embeddings=embedding), _Memory)
+            memories[EMENT_ROW] = (RecallM(store, config=ement, embeddings=embedding), _Ement)
+        writer = memories[STATEMENTS_ROW if embedding is None else VECTORS_ROW][0]
+        extractor = Extractor(RecallConfig())
+        question = lru_cache(maxsize=4096)(extractor.question)
 
-    With ``similarity_order`` Chroma stands there twice: in that order, and in time order.
-    """
-    with ExitStack() as opened:
-        store = open_store(None, auth=None, database=None)[0]
-        opened.callback(store.close)
-        plain = RecallM(store)
-        paper = RecallM(store, config=RecallConfig(ranking="paper"))
-        memories = [plain]
-        rankers: list[Ranker] = [
-            _Memory(PAPER_ROW, paper, cut=True),
-            _Memory(STATEMENTS_ROW, plain),
-        ]
-        peers: list[Ranker] = [_Peer(BM25_ROW, BM25(), in_time=True)]
-        if embeddings and why_no_vectors() is None:
-            with_vectors = open_store(None, auth=None, database=None)[0]
-            opened.callback(with_vectors.close)
-            made: dict[str, Any] = {"embeddings": "default"}
-            memories.append(RecallM(with_vectors, **made))
-            rankers.append(_Memory(VECTORS_ROW, memories[-1]))
-            ement = RecallM(with_vectors, config=RecallConfig(ranking="ement"), **made)
-            rankers.append(_Memory(EMENT_ROW, ement))
-        if embeddings:
-            nearest = MiniLM()
-            if similarity_order:
-                peers.append(_Peer(CHROMA_ROW + IN_SIMILARITY, nearest, in_time=False))
-            peers.append(
-                _Peer(
-                    CHROMA_ROW + IN_TIME if similarity_order else CHROMA_ROW, nearest, in_time=True
-                )
-            )
-        peers.append(_Peer(NEWEST_ROW, Newest(), in_time=True))
-        yield Rows(memories, [*rankers, *peers])
+        def sentences(text: str) -> list[str]:
+            return [text[each.start : each.end] for each in extractor.extract(text).statements]
+
+        def rows(unit: str) -> Rows:
+            rankers: list[Ranker] = [
+                face(name, memory.in_namespace(unit)) for name, (memory, face) in memories.items()
+            ]
+            if embedding is not None:
+                vectors = Vectors(embedding)
+                if similarity_order:
+                    rankers.append(_Peer(SIMILARITY_ROW, vectors, in_time=False))
+                name = TIME_ROW if similarity_order else CHROMA_ROW
+                rankers.append(_Peer(name, vectors))
+            rankers.append(_Peer(BM25_ROW, BM25(extractor.extract_many, question)))
+            rankers.append(_Peer(NEWEST_ROW, Newest(question)))
+            return Rows(writer.in_namespace(unit), rankers, sentences)
+
+        yield rows
 
 
 class _Memory:
-    """A ranking of recallm. ``cut``: its limit counts no statements, so the best are cut off."""
+    """A ranking of recallm that gives each statement a score."""
 
-    def __init__(self, name: str, memory: RecallM, *, cut: bool = False) -> None:
+    def __init__(self, name: str, memory: RecallM) -> None:
         self.name = name
         self._memory = memory
-        self._cut = cut
 
     def best(self, question: str) -> list[Found]:
-        return [_found(each) for each in _ordered(self._memory.recall(question, limit=DEEP))]
+        return _found(self._best(self._memory.recall(question, limit=_DEEP)))
 
     def context(
         self, question: str, *, limit: int | None = None, tokens: int | None = None
     ) -> list[Found]:
-        recalled = self._memory.recall(
-            question, limit=None if self._cut else limit, max_tokens=tokens
+        return _found(self._memory.recall(question, limit=limit, max_tokens=tokens).statements)
+
+    def _best(self, context: RecalledContext) -> list[RecalledStatement]:
+        return sorted(context.statements, key=lambda each: (-(each.score or 0.0), -each.t_index))
+
+
+class _Paper(_Memory):
+    """The paper's, whose limit counts contexts of concepts: of these so many statements are cut."""
+
+    def context(
+        self, question: str, *, limit: int | None = None, tokens: int | None = None
+    ) -> list[Found]:
+        if limit is None:
+            return super().context(question, tokens=tokens)
+        recalled = self._memory.recall(question, limit=RecallConfig().max_concepts)
+        return _found(sorted(self._best(recalled)[:limit], key=lambda each: each.t_index))
+
+    def _best(self, context: RecalledContext) -> list[RecalledStatement]:
+        places = {concept.name: place for place, concept in enumerate(context.concepts)}
+        distinct = {statement.id: statement for statement in context.statements}
+        return sorted(
+            distinct.values(),
+            key=lambda each: (
+                min((places[name] for name in each.concepts if name in places), default=_DEEP),
+                -each.t_index,
+            ),
         )
-        kept = recalled.statements
-        if self._cut and limit is not None:
-            kept = tuple(sorted(_ordered(recalled)[:limit], key=lambda each: each.t_index))
-        return [_found(each) for each in kept]
+
+
+class _Ement(_Memory):
+    """EMENT: the nearest and its entities' sentences take turns."""
+
+    def context(
+        self, question: str, *, limit: int | None = None, tokens: int | None = None
+    ) -> list[Found]:
+        recalled = self._memory.recall(question, limit=limit, max_tokens=tokens)
+        near, told = self._parts(recalled)
+        return _found([*near, *told])
+
+    def _best(self, context: RecalledContext) -> list[RecalledStatement]:
+        near, told = self._parts(context)
+        essential = {concept.name for concept in context.concepts}
+        told.sort(key=lambda each: (-len(essential.intersection(each.concepts)), -each.t_index))
+        return [each for pair in zip_longest(near, told) for each in pair if each is not None]
+
+    @staticmethod
+    def _parts(
+        context: RecalledContext,
+    ) -> tuple[list[RecalledStatement], list[RecalledStatement]]:
+        """The nearest, nearest first, and the others as they stand."""
+        near = [each for each in context.statements if "cosine" in each.contributions]
+        near.sort(key=lambda each: -each.contributions["cosine"])
+        return near, [each for each in context.statements if "cosine" not in each.contributions]
 
 
 class _Peer:
     """An order of texts that somebody else makes. ``in_time``: handed over in time order."""
 
-    def __init__(self, name: str, index: Index, *, in_time: bool) -> None:
+    def __init__(self, name: str, index: Index, *, in_time: bool = True) -> None:
         self.name = name
         self.index = index
         self.found: list[Found] = []
@@ -216,7 +305,7 @@ class _Peer:
     def _fitting(self, places: Sequence[int], tokens: int) -> list[int]:
         """The best that fit, a line each."""
         kept: list[int] = []
-        room = tokens * 4 - len(PREFIX) - 1
+        room = tokens * _CHARACTERS - len(PREFIX) - 1
         for place in places:
             if len(self.found[place].text) + 1 <= room:
                 room -= len(self.found[place].text) + 1
@@ -224,24 +313,8 @@ class _Peer:
         return kept
 
 
-def _ordered(context: RecalledContext) -> list[RecalledStatement]:
-    """Best first: by score, or by the paper's order, that is by concept, and the newest statement
-    of a concept first."""
-    places = {concept.name: place for place, concept in enumerate(context.concepts)}
-    last = len(places)
-
-    def rank(statement: RecalledStatement) -> tuple[float, int]:
-        if statement.score is not None:
-            return -statement.score, -statement.t_index
-        best = min((places.get(name, last) for name in statement.concepts), default=last)
-        return best, -statement.t_index
-
-    distinct = {statement.id: statement for statement in context.statements}
-    return sorted(distinct.values(), key=rank)
-
-
-def _found(statement: RecalledStatement) -> Found:
-    return Found(item=statement.passage or statement.id, text=statement.text)
+def _found(statements: Sequence[RecalledStatement]) -> list[Found]:
+    return [Found(item=each.passage or each.id, text=each.text) for each in statements]
 
 
 def _spoken(item: Item) -> str:

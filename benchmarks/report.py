@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-__all__ = ["machine", "percentile", "report"]
+__all__ = ["machine", "percentile", "report", "save", "show"]
+
+_WIDTH = 150
+"""Of a line; a table takes what it needs."""
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -35,17 +39,30 @@ def machine() -> dict[str, Any]:
 
 def report(title: str, rows: Sequence[dict[str, Any]], out: Path | None) -> None:
     """Print ``rows`` (the keys of the first are the heads), and write them to ``out``."""
+    show(title, rows)
+    found = machine()
+    _console().print("  ".join(f"{name} {value}" for name, value in found.items()), highlight=False)
+    if out is not None:
+        save(out, title=title, machine=found, rows=rows)
+
+
+def show(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print a table of ``rows``; the keys of the first are its heads."""
     table = Table(title=title, title_justify="left")
     for place, name in enumerate(rows[0]):
         table.add_column(name, justify="left" if place == 0 else "right", overflow="fold")
     for row in rows:
         table.add_row(*(_shown(value) for value in row.values()))
-    console = Console(width=110)
-    console.print(table)
-    found = machine()
-    console.print("  ".join(f"{name} {value}" for name, value in found.items()), highlight=False)
-    if out is not None:
-        out.write_text(json.dumps({"title": title, "machine": found, "rows": rows}, indent=2))
+    _console().print(table)
+
+
+def save(out: Path, **content: Any) -> None:
+    """Write ``content`` to ``out`` as JSON; dataclasses as mappings of their fields."""
+    out.write_text(json.dumps(content, indent=2, default=asdict) + "\n", encoding="utf-8")
+
+
+def _console() -> Console:
+    return Console(width=_WIDTH)
 
 
 def _shown(value: object) -> str:

@@ -1,0 +1,133 @@
+"""Does the context hold the answer, and is the better of two answers chosen? Films of DuoRC.
+
+    python -m benchmarks.duorc FILE [--films 120] [--without-vectors] [--json OUT]
+
+``FILE`` is JSON Lines, gzipped or not, a film a line (see ``corpora``). Each film is a memory, its
+plot one knowledge update, its sentences the statements; peers rank the same sentences. Over the
+questions whose answer stands in the plot word for word: the share of those whose answer stands in a
+statement of the context, word for word, in contexts of 100 to 400 tokens (characters / 4, marks and
+prefix counted). Chroma stands here once: in which order its nearest are handed over changes
+nothing. The row of the newest is left out: one plot is one update. Below stands by how much each of
+recallm's rankings differs from BM25 and from Chroma (see ``intervals``).
+
+Then the discriminator of Hybrid-RecallM on the answers and grades that lie in the same file, on
+films that it was not trained on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from benchmarks.corpora import Asked, Film, films
+from benchmarks.intervals import Scores
+from benchmarks.rankings import (
+    BM25_ROW,
+    CHROMA_ROW,
+    EMENT_ROW,
+    NEWEST_ROW,
+    PAPER_ROW,
+    STATEMENTS_ROW,
+    VECTORS_ROW,
+    Item,
+    Ranker,
+    WeightsFor,
+    default_embedding,
+    opened_rows,
+    weights_of,
+)
+from benchmarks.report import machine, save, show
+from recallm.vectors import Embedding
+
+__all__ = ["main", "measure", "score"]
+
+_TOKENS = (100, 200, 400)
+_OURS = (PAPER_ROW, STATEMENTS_ROW, VECTORS_ROW, EMENT_ROW)
+_DISCRIMINATOR = "benchmarks.discriminator"
+
+
+def main(arguments: Sequence[str] | None = None, *, weights_for: WeightsFor | None = None) -> None:
+    """Measure the films, and report; with ``weights_for`` each film with its weights."""
+    parser = argparse.ArgumentParser(description="Answers in the context, on films of DuoRC")
+    parser.add_argument("path", type=Path, metavar="FILE")
+    parser.add_argument("--films", type=int, default=120, help="so many of them, the first")
+    parser.add_argument("--without-vectors", action="store_true", help="no rows with embeddings")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args(arguments)
+    if not options.path.is_file():
+        parser.error(f"{options.path} does not exist: it must be a JSON Lines file, a film a line")
+    plots = films(options.path, options.films)
+    if not plots:
+        parser.error(f"{options.path} holds no film with an answer that stands in its plot")
+    embedding = None if options.without_vectors else default_embedding()
+    scores = measure(plots, embedding, weights_for=weights_for)
+    table = [{"ranking": row, **scores.means(row)} for row in scores.rows]
+    columns = scores.columns(scores.rows[0])
+    differences = scores.differences(_OURS, (BM25_ROW, CHROMA_ROW), columns)
+    show(f"DuoRC: {len(scores.units)} answers of {len(plots)} films in the context", table)
+    show("DuoRC: differences and their 95 % intervals", differences)
+    chosen = _discriminated(options.path)
+    if options.json is not None:
+        save(
+            options.json,
+            machine=machine(),
+            questions=len(scores.units),
+            films=len(plots),
+            rows=table,
+            differences=differences,
+            discriminator=chosen,
+        )
+
+
+def measure(
+    plots: Sequence[Film],
+    embedding: Embedding | None = None,
+    *,
+    weights_for: WeightsFor | None = None,
+) -> Scores:
+    """The scores of every row on every question."""
+    scores = Scores()
+    with opened_rows(embedding) as rows:
+        for film in tqdm(plots, desc="films", leave=False):
+            measured = rows(film.name)
+            measured.write([Item(id=film.name, text=film.plot, session=film.name)], whole=False)
+            with weights_of(weights_for, film.name):
+                for asked in film.questions:
+                    question = scores.question(film.name)
+                    for ranker in measured.rankers:
+                        if ranker.name != NEWEST_ROW:
+                            for column, value in score(asked, ranker).items():
+                                scores.add(ranker.name, column, question, value)
+    return scores
+
+
+def score(asked: Asked, ranker: Ranker) -> dict[str, float]:
+    """Whether an answer stands in what ``ranker`` hands over, for each number of tokens."""
+    found: dict[str, float] = {}
+    for tokens in _TOKENS:
+        texts = [each.text.lower() for each in ranker.context(asked.question, tokens=tokens)]
+        answers = [answer.lower() for answer in asked.answers]
+        found[f"{tokens} tokens"] = float(
+            any(answer in text for answer in answers for text in texts)
+        )
+    return found
+
+
+def _discriminated(path: Path) -> Any:
+    """What the benchmark of the discriminator finds; None where there is none."""
+    if find_spec(_DISCRIMINATOR) is None:
+        print(f"the discriminator is left out: there is no {_DISCRIMINATOR}")
+        return None
+    rows = importlib.import_module(_DISCRIMINATOR).discriminator_rows(path)
+    show("DuoRC: accuracy of the answer that is chosen", rows)
+    return rows
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""Does recall find what was said? Conversations with evidence: LoCoMo and REALTALK.
+
+    python -m benchmarks.locomo FOLDER… [--without-vectors] [--categories] [--json OUT]
+
+A folder holds the conversations of one of them, a JSON file each (see ``corpora``); which of the
+two it is tells the name of the folder, or of one above it. Each conversation is a memory, each turn
+one knowledge update. Over all questions that have evidence:
+
+- R@k: the mean share of a question's evidence among the first k distinct turns, best first;
+- any@k: the share of questions with at least one turn of it among them;
+- R in so many tokens: the same share in a context of 500 and 1,000 tokens (characters / 4, marks
+  and prefix counted).
+
+Chroma stands here once: in which order its nearest are handed over changes none of these. Below
+stands by how much each of recallm's rankings differs from BM25 and from Chroma (see ``intervals``).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from benchmarks.corpora import Asked, Conversation, conversations
+from benchmarks.intervals import Scores
+from benchmarks.rankings import (
+    BM25_ROW,
+    CHROMA_ROW,
+    EMENT_ROW,
+    PAPER_ROW,
+    STATEMENTS_ROW,
+    VECTORS_ROW,
+    Item,
+    Ranker,
+    Rows,
+    WeightsFor,
+    default_embedding,
+    opened_rows,
+    weights_of,
+)
+from benchmarks.report import machine, save, show
+from recallm.vectors import Embedding
+
+__all__ = ["main", "measure", "score"]
+
+_TURNS = (5, 10, 25, 50)
+_TOKENS = (500, 1_000)
+_OURS = (PAPER_ROW, STATEMENTS_ROW, VECTORS_ROW, EMENT_ROW)
+_COMPARED = ("R@5", "R@10", "R@25", "R@50", "R in 500", "R in 1000")
+_SHOWN = ("R@10", "R@25", "R in 500", "R in 1000")
+
+
+def main(arguments: Sequence[str] | None = None, *, weights_for: WeightsFor | None = None) -> None:
+    """Measure every folder, and report; with ``weights_for`` each conversation with its weights."""
+    parser = argparse.ArgumentParser(description="Evidence recall on LoCoMo and REALTALK")
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
+    parser.add_argument("--without-vectors", action="store_true", help="no rows with embeddings")
+    parser.add_argument("--categories", action="store_true", help="a table by category too")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args(arguments)
+    embedding = None if options.without_vectors else default_embedding()
+    written: list[dict[str, Any]] = []
+    for folder in options.folders:
+        talks = list(conversations(folder)) if folder.is_dir() else []
+        if not any(talk.questions for talk in talks):
+            print(f"{folder} is passed over: no conversations with questions (*.json) lie there")
+            continue
+        title = _title(folder)
+        scores = measure(talks, embedding, weights_for=weights_for, title=title)
+        written.append({"data": title, **_report(title, scores, by_category=options.categories)})
+    if options.json is not None:
+        save(options.json, machine=machine(), data=written)
+
+
+def measure(
+    talks: Sequence[Conversation],
+    embedding: Embedding | None = None,
+    *,
+    weights_for: WeightsFor | None = None,
+    title: str = "conversations",
+) -> Scores:
+    """The scores of every row on every question."""
+    scores = Scores()
+    with opened_rows(embedding) as rows:
+        for talk in tqdm(talks, desc=title, leave=False):
+            with weights_of(weights_for, talk.name):
+                _measure_talk(talk, rows, scores)
+    return scores
+
+
+def score(asked: Asked, ranker: Ranker) -> dict[str, float]:
+    """How much of the evidence of a question ``ranker`` finds."""
+    wanted = set(asked.evidence)
+    found: dict[str, float] = {}
+    order = list(dict.fromkeys(each.item for each in ranker.best(asked.question)))
+    for turns in _TURNS:
+        found[f"R@{turns}"] = len(wanted.intersection(order[:turns])) / len(wanted)
+    for turns in _TURNS:
+        found[f"any@{turns}"] = float(not wanted.isdisjoint(order[:turns]))
+    for tokens in _TOKENS:
+        context = {each.item for each in ranker.context(asked.question, tokens=tokens)}
+        found[f"R in {tokens}"] = len(wanted & context) / len(wanted)
+    return found
+
+
+def _measure_talk(talk: Conversation, rows: Callable[[str], Rows], scores: Scores) -> None:
+    measured = rows(talk.name)
+    measured.write(
+        [
+            Item(
+                id=turn.id,
+                text=turn.text,
+                speaker=turn.speaker,
+                timestamp=turn.timestamp,
+                session=turn.session,
+            )
+            for turn in talk.turns
+            if turn.text.strip()
+        ]
+    )
+    for asked in tqdm(talk.questions, desc=talk.name, leave=False):
+        question = scores.question(talk.name, asked.category)
+        for ranker in measured.rankers:
+            for column, value in score(asked, ranker).items():
+                scores.add(ranker.name, column, question, value)
+
+
+def _report(title: str, scores: Scores, *, by_category: bool) -> dict[str, Any]:
+    count = len(scores.units)
+    table = [{"ranking": row, **scores.means(row)} for row in scores.rows]
+    show(f"{title}: evidence of {count} questions", table)
+    kinds = sorted({kind for kind in scores.kinds if kind is not None})
+    categories = [
+        {"ranking": row, **{kind: scores.mean(row, column, kind) for kind in kinds}, "of": column}
+        for column in ("R@10", "R@25")
+        for row in scores.rows
+    ]
+    if by_category and kinds:
+        show(f"{title}: by category", categories)
+    differences = scores.differences(_OURS, (BM25_ROW, CHROMA_ROW), _COMPARED)
+    show(
+        f"{title}: differences and their 95 % intervals",
+        [{column: row[column] for column in ("difference", *_SHOWN)} for row in differences],
+    )
+    return {
+        "questions": count,
+        "rows": table,
+        "by_category": {
+            kind: [{"ranking": row, **scores.means(row, kind)} for row in scores.rows]
+            for kind in kinds
+        },
+        "differences": differences,
+    }
+
+
+def _title(folder: Path) -> str:
+    name = str(folder.resolve()).casefold()
+    places = {title: name.rfind(title.casefold()) for title in ("LoCoMo", "REALTALK")}
+    title = max(places, key=lambda each: places[each])
+    return title if places[title] >= 0 else folder.resolve().name
+
+
+if __name__ == "__main__":
+    main()
