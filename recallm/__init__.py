@@ -30,6 +30,7 @@ from recallm.errors import (
     UnknownPassageError,
 )
 from recallm.graph import GraphUpdate, MemoryGraph, NewEntity, NewTriplet
+from recallm.hybrid import HybridRecallM
 from recallm.items import MemoryItems, NewItem
 from recallm.memory import RecallM
 from recallm.model import (
@@ -68,6 +69,7 @@ __all__ = [
     "Extraction",
     "Forgotten",
     "GraphUpdate",
+    "HybridRecallM",
     "InvalidInputError",
     "KnowledgeUpdate",
     "LLMError",
