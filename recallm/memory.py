@@ -62,7 +62,7 @@ from recallm.revision import Reviser
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.stores.opening import open_store
 from recallm.vectors.embedding import embedding_of
-from recallm.vectors.exact import ExactIndex
+from recallm.vectors.opening import checked_index, open_index
 from recallm.vectors.statements import Asked, StatementVectors
 
 if TYPE_CHECKING:
@@ -109,6 +109,12 @@ class RecallM:
     without embeddings, or from an archive without vectors) are found by their words; ``embed``
     gives them vectors.
 
+    ``vector_index`` says how the nearest vectors are found: None or "exact" compares all of them,
+    in memory (8 ms and 150 MB for 100,000 of 384 dimensions); "chroma" keeps a Chroma index in a
+    folder beside the SQLite file, a ``Path`` in that folder, a chromadb client wherever it leads.
+    The store's vectors are the truth in any case: an index is caught up from them, and made anew
+    where it is broken or gone.
+
     Safe to use from several threads. A context manager: leaving it closes it.
 
     >>> memory = RecallM()
@@ -138,6 +144,7 @@ class RecallM:
         clock: Callable[[], datetime] | None = None,
         timeout: float | None = None,
         embeddings: object = None,
+        vector_index: object = None,
     ) -> None:
         self._namespace = checks.name(namespace, "namespace")
         if config is not None and not isinstance(config, RecallConfig):
@@ -155,6 +162,12 @@ class RecallM:
                 "'default' or an embedding model",
                 argument="embeddings",
             )
+        if embedding is None and vector_index is not None:
+            raise InvalidInputError(
+                "vector_index needs embeddings: give RecallM(embeddings=…)",
+                argument="vector_index",
+            )
+        chroma = checked_index(vector_index, store)
         # spaCy takes half a second to import: `import recallm` does without.
         from recallm.extraction import Extractor, KeptExtractions
 
@@ -166,7 +179,9 @@ class RecallM:
             store, auth=auth, database=database, timeout=checks.seconds(timeout, "timeout")
         )
         self._vectors = (
-            None if embedding is None else StatementVectors(self._store, embedding, ExactIndex())
+            None
+            if embedding is None
+            else StatementVectors(self._store, embedding, open_index(chroma, self._store))
         )
         self._closed = False
         self._root: RecallM | None = None
@@ -382,7 +397,11 @@ class RecallM:
         if kind == "concept":
             with self._reader() as reader:
                 value = self._name(reader, str(value))
-        return self._store.forget(self._namespace, Selection(kind=kind, value=value))
+        held = self._vectors.state(self._namespace) if self._vectors is not None else None
+        forgotten = self._store.forget(self._namespace, Selection(kind=kind, value=value))
+        if self._vectors is not None and held is not None:
+            self._vectors.forgotten(self._namespace, held)
+        return forgotten
 
     # -- recalling -------------------------------------------------------------------------
 

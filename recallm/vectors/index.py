@@ -38,10 +38,21 @@ class VectorView(Protocol):
 
 
 class VectorIndex(Protocol):
-    """Finds the nearest statement vectors of any namespace of one store. Safe for threads."""
+    """Finds the nearest statement vectors of any namespace of one store. Safe for threads.
+
+    ``is_durable``: it keeps vectors where they outlive it, so that it is told at once of those that
+    are forgotten.
+    """
+
+    is_durable: bool
 
     def caught_up(self, namespace: str, state: VectorState, reader: GraphReader) -> VectorView:
         """What there is by now; ``reader`` sees everything, ``state`` is what it says."""
+        ...
+
+    def emptied(self, namespace: str, state: VectorState | None) -> None:
+        """Let go of what is held of a namespace in which everything was forgotten; ``state`` is
+        what was said of its vectors before, where that is known."""
         ...
 
     def close(self) -> None:

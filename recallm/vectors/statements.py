@@ -90,6 +90,8 @@ class StatementVectors:
         with self._store.reader(namespace, _ALL) as reader:
             state = self._state(reader)
         if state is None:
+            if self._index.is_durable:
+                self._index.emptied(namespace, None)
             return None
         vector = self._embedding.question(question)
         if 2 * len(vector) != state.size:
@@ -116,6 +118,23 @@ class StatementVectors:
         blobs = _blobs(self._embedding.texts(texts))
         vectors = {row.key: blob for row, blob in zip(rows, blobs, strict=True)}
         return self._store.embed(namespace, self.model, vectors)
+
+    def state(self, namespace: str) -> VectorState | None:
+        """What the namespace's vectors are, of whatever model."""
+        with self._store.reader(namespace, _ALL) as reader:
+            return reader.vector_state()
+
+    def forgotten(self, namespace: str, before: VectorState | None) -> None:
+        """Some was forgotten: what the index keeps for good goes at once. ``before`` is what
+        ``state`` said then."""
+        if not self._index.is_durable:
+            return
+        with self._store.reader(namespace, _ALL) as reader:
+            state = reader.vector_state()
+            if state is not None and state.model == self.model:
+                self._index.caught_up(namespace, state, reader)
+        if state is None:
+            self._index.emptied(namespace, before)
 
     def close(self) -> None:
         """Close the index."""

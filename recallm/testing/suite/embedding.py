@@ -60,7 +60,8 @@ class EmbeddingTests(StoreTests):
         """Another one is refused, with all of its batch; those of entities are as they were."""
         with store.reader(namespace, Horizon()) as reader:
             assert reader.vector_state() is None
-            assert reader.vectors_after(-1, limit=9) == reader.vector_keys() == []
+            assert reader.vectors_after(-1, limit=9) == []
+            assert reader.vector_keys() == []
         tell(
             store,
             namespace,
