@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recallm.model import TemporalReading
-from recallm.retrieval.date_words import Named, named_dates, speaks_of_future
-from recallm.retrieval.periods import Interval, Yearly
+from recallm.retrieval.dating import Interval, Named, Yearly, named_dates, speaks_of_future
 
 __all__ = ["AskedDate", "asked_dates", "dated", "meeting", "nearness", "nearnesses"]
 
@@ -27,6 +26,8 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _JOINS = re.compile(r"\s*(?:and|to|until|till|through|-|–)\s*(?:the\s+)?", re.IGNORECASE)
+_RANGE = re.compile(r"\b(?:and|to|until|till|through)\b|[-–]", re.IGNORECASE)
+_WEEK = timedelta(days=7)
 _SHORT = 9
 """Days: of what took no longer people say on which day it was."""
 _SOON = 10
@@ -85,6 +86,8 @@ def _asked(text: str, found: Sequence[Named], now: date | None) -> Iterator[Aske
                 yield from _joined(name, one, other)
                 continue
         name = text[lead.start() if lead else one.start : one.end]
+        if word == "from" and _RANGE.search(text, one.start, one.end):
+            word = ""
         yield from _led(name, word, one.means, text, now)
 
 
@@ -96,6 +99,9 @@ def _joined(name: str, first: Named, last: Named) -> Iterator[AskedDate]:
     elif isinstance(begins, Interval) and isinstance(ends, Yearly):
         ends = ends.coming(begins.start) or ends
     if isinstance(begins, Interval) and isinstance(ends, Interval):
+        if ends.end <= begins.start and ends.days == begins.days == 1:
+            # From Monday to Friday, as said on a Wednesday.
+            begins = Interval(begins.start - _WEEK, begins.end - _WEEK)
         if begins.start < ends.end:
             yield AskedDate(name, "within", Interval(begins.start, ends.end))
     elif isinstance(begins, Yearly) and isinstance(ends, Yearly):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from functools import lru_cache
 
-from recallm.retrieval.date_words import named_dates, speaks_of_future
-from recallm.retrieval.periods import Interval
+from recallm.retrieval.dating import Interval, named_dates, speaks_of_future
 
 __all__ = ["told_dates"]
 
@@ -15,7 +14,11 @@ def told_dates(text: str, timestamp: datetime | None) -> tuple[Interval, ...]:
     """The dates in ``text``, in its order, as said at ``timestamp``; where that is None, those
     that name their year. A date without its year is the latest that has begun, or where the text
     speaks of the future the next."""
-    return _told(text, None if timestamp is None else timestamp.date())
+    return _told(text[:_MOST], None if timestamp is None else timestamp.date())
+
+
+_MOST = 2_000
+"""Characters of a statement that are read."""
 
 
 @lru_cache(maxsize=8192)

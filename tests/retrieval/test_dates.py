@@ -8,7 +8,7 @@ import pytest
 
 from recallm.model import TemporalReading
 from recallm.retrieval.dates import asked_dates, dated, meeting, nearness, nearnesses
-from recallm.retrieval.periods import Interval
+from recallm.retrieval.dating import Interval
 
 NOW = datetime(2023, 5, 10, 12, tzinfo=UTC)
 """A Wednesday."""
@@ -28,6 +28,14 @@ NOW = datetime(2023, 5, 10, 12, tzinfo=UTC)
         ("on May 3", ["within it in any year"]),
         ("between July and September 2022", ["within 2022-07-01..2022-09-30"]),
         ("from 2019 to 2021", ["within 2019-01-01..2021-12-31"]),
+        ("between 3 and 7 May 2023", ["within 2023-05-03..2023-05-07"]),
+        ("from the 3rd to the 7th of May 2023", ["within 2023-05-03..2023-05-07"]),
+        ("on May 3-7, 2023", ["within 2023-05-03..2023-05-07"]),
+        ("at the end of 2022", ["within 2022-09-02..2022-12-31"]),
+        ("by the end of May 2022", ["until 2022-05-31"]),
+        ("the week before 9 June 2023", ["within 2023-06-02..2023-06-08"]),
+        ("two days after May 3, 2023", ["within 2023-05-05"]),
+        ("from July to September", ["within it in any year"]),
         ("since March 2022", ["since 2022-03-01"]),
         ("after 5 May 2023", ["since 2023-05-06"]),
         ("before 2023", ["until 2022-12-31"]),
@@ -56,6 +64,7 @@ def test_dates_are_read(text: str, expected: list[str]) -> None:
         ("two weeks ago", ["within 2023-04-23..2023-04-29"]),
         ("last summer", ["within 2022-06-01..2022-08-31"]),
         ("on Friday", ["within 2023-05-05"]),
+        ("from Monday to Friday", ["within 2023-05-01..2023-05-05"]),
         ("this weekend", ["within 2023-05-13..2023-05-14"]),
     ],
 )

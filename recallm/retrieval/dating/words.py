@@ -1,0 +1,217 @@
+"""Words that name dates: one table of patterns, and what each means.
+
+Rules are tried from the top; one takes the words that it reads, so that none below sees them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date
+from typing import NamedTuple
+
+from recallm.retrieval.dating import absolute, relative
+from recallm.retrieval.dating.periods import Interval, Yearly
+from recallm.retrieval.dating.said import (
+    HOLIDAYS,
+    MONTHS,
+    NUMBERS,
+    SEASONS,
+    WEEKDAYS,
+    Said,
+    UnknownDayError,
+)
+
+__all__ = ["Named", "named_dates", "speaks_of_future"]
+
+_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+_WEEKDAY = "|".join(WEEKDAYS)
+_SHORT = "mon|tues?|wed|thu(?:rs?)?|fri|sat"
+_SEASON = "|".join(SEASONS)
+_HOLIDAY = "|".join(sorted(HOLIDAYS, key=len, reverse=True))
+_NUMBER = rf"(?:a |the )?(?P<n>\d{{1,3}}|{'|'.join(NUMBERS)})(?: of)?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_LAST_DAY = r"(?P<last>\d{1,2})(?:st|nd|rd|th)?"
+_YEAR = r"(?P<year>(?:1[5-9]|20)\d\d)(?![\d%])"
+_PICK = r"(?P<pick>this past|this coming|last|past|previous|this|next|coming|upcoming)"
+_PART = (
+    r"(?:(?P<part>early|earlier|mid|late)[ -](?:in )?|"
+    r"(?:the )?(?P<end>beginning|start|middle|end) of (?:the )?)"
+)
+_UNIT = r"(?P<unit>day|night|weekend|week|month|year|decade)s?"
+
+
+class Named(NamedTuple):
+    """Where in a text a date stands, and what it means: an interval, or what comes every year."""
+
+    start: int
+    end: int
+    means: Interval | Yearly
+
+
+class Rule:
+    """A ``pattern`` for words in lower case, what they ``mean``, and which of the ``_HINTS`` are in
+    any text that it fits."""
+
+    __slots__ = ("hint", "mean", "pattern")
+
+    def __init__(
+        self, hint: str, pattern: str, mean: Callable[[Said], Interval | Yearly | None]
+    ) -> None:
+        self.hint = hint
+        self.pattern = re.compile(rf"(?<![\w$£€#.:/-])(?:{pattern})(?!\w)")
+        self.mean = mean
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "digit", r"(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d)(?:t[\d:.z+-]*)?)?", absolute.iso
+    ),
+    Rule("digit", r"(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<year>\d{4}|\d\d)", absolute.numeric),
+    Rule("digit", r"(?P<b>\d{1,2})\.(?P<a>\d{1,2})\.(?P<year>\d{4})", absolute.numeric),
+    Rule(
+        "month",
+        rf"{_DAY}(?: ?[-–] ?|(?: and| to| until| through) (?:the )?){_LAST_DAY} (?:of )?"
+        rf"(?P<month>{_MONTH})\.?(?:,? (?:of )?{_YEAR})?",
+        absolute.days,
+    ),
+    Rule(
+        "month",
+        rf"(?P<month>{_MONTH})\.? (?:the )?{_DAY}(?: ?[-–] ?|(?: and| to| until| through) "
+        rf"(?:the )?){_LAST_DAY}(?!\d|[:/]\d| ?[ap]\.?m)(?:,? (?:of )?{_YEAR})?",
+        absolute.days,
+    ),
+    Rule(
+        "month",
+        rf"{_DAY} (?:of )?(?P<month>{_MONTH})\.?(?:,? (?:of )?{_YEAR})?",
+        absolute.month_and_day,
+    ),
+    Rule(
+        "month",
+        rf"(?P<month>{_MONTH})\.? (?:the )?{_DAY}(?!\d|[:/]\d| ?[ap]\.?m)"
+        rf"(?:,? (?:of )?{_YEAR})?",
+        absolute.month_and_day,
+    ),
+    Rule(
+        "month",
+        rf"(?:{_PICK} |{_PART})?(?P<month>{_MONTH})(?:\.?,? (?:of )?{_YEAR})?(?!'s)",
+        absolute.month,
+    ),
+    Rule(
+        "season",
+        rf"(?:{_PICK} |{_PART})?(?P<season>{_SEASON})(?:,? (?:of )?{_YEAR})?",
+        absolute.season,
+    ),
+    Rule(
+        "holiday", rf"(?:{_PICK} )?(?P<holiday>{_HOLIDAY})(?:,? (?:of )?{_YEAR})?", absolute.holiday
+    ),
+    Rule("digit", rf"(?:the )?(?:{_PART})?{_YEAR}(?! ?(?:%|\w+s\b))", absolute.year),
+    Rule("digit", rf"the (?:{_PART})?'?(?P<decade>(?:1[5-9]|20)\d0|\d0)'?s", absolute.decade),
+    # Only as said on a day:
+    Rule(
+        "unit", r"(?P<before>the day before )?yesterday|(?:last|yester) ?night", relative.yesterday
+    ),
+    Rule("unit", r"(?P<after>the day after )?tomorrow", relative.tomorrow),
+    Rule(
+        "unit",
+        r"(?:earlier |later )?today|tonight|this (?:morning|afternoon|evening)",
+        relative.today,
+    ),
+    Rule("weekday", rf"{_NUMBER} (?P<weekday>{_WEEKDAY})s? (?:ago|back)", relative.weekdays_ago),
+    Rule("unit", rf"{_NUMBER} {_UNIT} (?:ago|back)", relative.ago),
+    Rule("unit", rf"(?:in|within) {_NUMBER} (?:more )?{_UNIT}(?:'|'s)?(?: time)?", relative.ahead),
+    Rule("unit", rf"{_NUMBER} {_UNIT} from (?:now|today)", relative.ahead),
+    Rule(
+        "unit",
+        rf"(?:the |these )?(?P<way>last|past|previous|next|coming) {_NUMBER} {_UNIT}",
+        relative.some,
+    ),
+    Rule(
+        "digit",
+        rf"(?:on )?the {_DAY} of (?P<which>last|this|next) month"
+        r"|on the (?P<plain>\d{1,2})(?:st|nd|rd|th)(?=[.,;:!?)]|$| (?:at|we|i|and|to|of|for)\b)",
+        relative.day_of_month,
+    ),
+    Rule("unit", rf"(?:{_PART})?{_PICK} {_UNIT}", relative.period),
+    Rule("unit", r"the other (?:day|night|evening|morning)", relative.other_day),
+    Rule("unit", r"(?:over|on|at|during|for) the weekend", relative.the_weekend),
+    Rule("weekday", rf"(?:{_PICK} )?(?P<weekday>{_WEEKDAY})", relative.weekday),
+    Rule(
+        "weekday",
+        rf"(?P<pick>last|next|on) (?P<weekday>{_SHORT})\.?",
+        relative.weekday,
+    ),
+)
+"""What names a date, in the order in which it is looked for."""
+
+_BESIDE = re.compile(
+    rf"\b(?:{_NUMBER} |the |last )?(?:{_UNIT}|(?P<weekday>{_WEEKDAY})s?) "
+    r"(?P<side>before|prior to|after|following)(?: the)? $"
+)
+"""What stands before a date that only leads to the one that is meant: "the week before"."""
+_REACH = 40
+"""Characters before a date in which it stands."""
+
+_HINTS = re.compile(
+    rf"(?P<digit>\d)|\b(?P<month>{_MONTH})\b|\b(?P<season>{_SEASON})\b|(?P<holiday>{_HOLIDAY})|"
+    rf"(?P<weekday>{_WEEKDAY}|\b(?:last|next|on) (?:{_SHORT})\b)|"
+    r"(?P<unit>day|night|tomorrow|week|month|year|decade|morning|afternoon|evening)"
+)
+"""What any date holds, quick to look for."""
+_MOST = 10_000
+"""Characters of a text that are read."""
+
+_FUTURE = re.compile(
+    r"\b(?:will|going to|gonna|'ll|won't|shall|plan(?:s|ning|ned)?|hop(?:e|es|ing)|upcoming|"
+    r"looking forward|can't wait|next|soon|let's|see you|scheduled)\b"
+)
+
+
+def speaks_of_future(text: str) -> bool:
+    """Whether words such as "will", "plan" or "next" stand in it."""
+    return _FUTURE.search(text.lower().replace("’", "'")) is not None
+
+
+def named_dates(text: str, said: date | None) -> list[Named]:
+    """The dates that ``text`` names, in its order, as said on a day; where the day is unknown,
+    those that need none. A date without its year stays one of every year."""
+    text = text[:_MOST]
+    lowered = text.lower().replace("’", "'")
+    if len(lowered) != len(text):
+        lowered = text.replace("’", "'")
+    hints = {match.lastgroup for match in _HINTS.finditer(lowered)}
+    if not hints:
+        return []
+    found: list[Named] = []
+    future = speaks_of_future(lowered)
+    for rule in RULES:
+        if rule.hint not in hints:
+            continue
+        for match in list(rule.pattern.finditer(lowered)):
+            start, end = match.span()
+            try:
+                meant = rule.mean(Said(match, said, future))
+                if meant is None:
+                    continue
+                start, meant = _moved(start, meant, lowered, said)
+            except UnknownDayError:
+                continue
+            except (ValueError, OverflowError):  # no such date, or beyond the calendar
+                pass
+            else:
+                found.append(Named(start, end, meant))
+            lowered = lowered[:start] + "|" * (end - start) + lowered[end:]
+    return sorted(found, key=lambda one: one.start)
+
+
+def _moved(
+    start: int, meant: Interval | Yearly, text: str, said: date | None
+) -> tuple[int, Interval | Yearly]:
+    """What is meant, and where it starts, where words such as "the week before" lead to a date."""
+    match = _BESIDE.search(text, max(0, start - _REACH), start)
+    if match is None:
+        return start, meant
+    if isinstance(meant, Interval):
+        return match.start(), relative.beside(match, meant)
+    nearest = None if said is None else meant.begun(said)
+    return (start, meant) if nearest is None else (match.start(), relative.beside(match, nearest))
