@@ -42,9 +42,11 @@ def ago(it: Said) -> Interval:
     return _away(it, -_count(it["n"]))
 
 
-def ahead(it: Said) -> Interval:
-    """In three weeks."""
-    return _away(it, _count(it["n"]))
+def ahead(it: Said) -> Interval | None:
+    """In three weeks; "in a day" is how long something takes, unless the text speaks of the
+    future."""
+    n = _count(it["n"])
+    return _away(it, n) if n > 1 or it.future or it["from"] else None
 
 
 def _count(word: str) -> int:
@@ -105,22 +107,28 @@ def weekday(it: Said) -> Interval:
 
 def some(it: Said) -> Interval:
     """The last two weeks, the next few days: with the day itself."""
-    n, unit, back = _count(it["n"]), it["unit"], it["way"] in PAST
-    sign = -1 if back else 1
+    n = _count(it["n"])
+    return _through(it.said, -n if it["way"] in PAST else n, it["unit"])
+
+
+def _through(said: date, n: int, unit: str) -> Interval:
+    """From the day itself so far on, or back."""
     if unit in ("year", "decade", "month"):
-        there = shifted(it.said, sign * n * {"month": 1, "year": 12, "decade": 120}[unit])
+        there = shifted(said, n * {"month": 1, "year": 12, "decade": 120}[unit])
     else:
-        there = it.said + timedelta(days=sign * n * (7 if unit.startswith("week") else 1))
-    first, last = sorted((it.said, there))
+        there = said + timedelta(days=n * (7 if unit.startswith("week") else 1))
+    first, last = sorted((said, there))
     return Interval(first, last + timedelta(days=1))
 
 
 def period(it: Said) -> Interval:
-    """Last week, this month, next year."""
+    """Last week, this month, next year; the past week is the seven days until now."""
     pick, unit = it["pick"], it["unit"]
     if unit == "weekend":
         return _one_weekend(pick, it.said, future=it.future)
-    n = -1 if pick in PAST else 0 if pick.startswith("this") else 1
+    if pick in ("past", "this past"):
+        return _through(it.said, -1, unit)
+    n = -1 if pick in PAST else 0 if pick == "this" else 1
     if unit in ("day", "night"):
         return day_of(it.said + timedelta(days=n))
     found = {

@@ -120,7 +120,7 @@ RULES: tuple[Rule, ...] = (
     Rule("weekday", rf"{_NUMBER} (?P<weekday>{_WEEKDAY})s? (?:ago|back)", relative.weekdays_ago),
     Rule("unit", rf"{_NUMBER} {_UNIT} (?:ago|back)", relative.ago),
     Rule("unit", rf"(?:in|within) {_NUMBER} (?:more )?{_UNIT}(?:'|'s)?(?: time)?", relative.ahead),
-    Rule("unit", rf"{_NUMBER} {_UNIT} from (?:now|today)", relative.ahead),
+    Rule("unit", rf"{_NUMBER} {_UNIT} (?P<from>from) (?:now|today)", relative.ahead),
     Rule(
         "unit",
         rf"(?:the |these )?(?P<way>last|past|previous|next|coming) {_NUMBER} {_UNIT}",
