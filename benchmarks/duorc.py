@@ -1,6 +1,6 @@
 """Does the context hold the answer, and is the better of two answers chosen? Films of DuoRC.
 
-    python -m benchmarks.duorc FILE [--films 120] [--without-vectors] [--json OUT]
+    python -m benchmarks.duorc FILE [--films 120] [--without-vectors] [--weights PATH] [--json OUT]
 
 ``FILE`` is JSON Lines, gzipped or not, a film a line (see ``corpora``). Each film is a memory, its
 plot one knowledge update, its sentences the statements; peers rank the same sentences. Over the
@@ -8,7 +8,8 @@ questions whose answer stands in the plot word for word: the share of those whos
 statement of the context, word for word, in contexts of 100 to 400 tokens (characters / 4, marks and
 prefix counted). Chroma stands here once: in which order its nearest are handed over changes
 nothing. The row of the newest is left out: one plot is one update. Below stands by how much each of
-recallm's rankings differs from BM25 and from Chroma (see ``intervals``).
+recallm's rankings differs from BM25 and from Chroma (see ``intervals``). ``--weights`` leaves films
+out: each is measured with weights that were not fitted on it.
 
 Then the discriminator of Hybrid-RecallM on the answers and grades that lie in the same file, on
 films that it was not trained on.
@@ -40,7 +41,7 @@ from benchmarks.rankings import (
     WeightsFor,
     default_embedding,
     opened_rows,
-    weights_of,
+    weights_in,
 )
 from benchmarks.report import machine, save, show
 from recallm.vectors import Embedding
@@ -48,16 +49,18 @@ from recallm.vectors import Embedding
 __all__ = ["main", "measure", "score"]
 
 _TOKENS = (100, 200, 400)
+_WEIGHTS = "a file of weights, or a folder with NAME.toml fitted without NAME, for each"
 _OURS = (PAPER_ROW, STATEMENTS_ROW, VECTORS_ROW, EMENT_ROW)
 _DISCRIMINATOR = "benchmarks.discriminator"
 
 
-def main(arguments: Sequence[str] | None = None, *, weights_for: WeightsFor | None = None) -> None:
-    """Measure the films, and report; with ``weights_for`` each film with its weights."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure the films, and report."""
     parser = argparse.ArgumentParser(description="Answers in the context, on films of DuoRC")
     parser.add_argument("path", type=Path, metavar="FILE")
     parser.add_argument("--films", type=int, default=120, help="so many of them, the first")
     parser.add_argument("--without-vectors", action="store_true", help="no rows with embeddings")
+    parser.add_argument("--weights", type=Path, help=_WEIGHTS)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     if not options.path.is_file():
@@ -66,7 +69,7 @@ def main(arguments: Sequence[str] | None = None, *, weights_for: WeightsFor | No
     if not plots:
         parser.error(f"{options.path} holds no film with an answer that stands in its plot")
     embedding = None if options.without_vectors else default_embedding()
-    scores = measure(plots, embedding, weights_for=weights_for)
+    scores = measure(plots, embedding, weights_for=weights_in(options.weights))
     table = [{"ranking": row, **scores.means(row)} for row in scores.rows]
     columns = scores.columns(scores.rows[0])
     differences = scores.differences(_OURS, (BM25_ROW, CHROMA_ROW), columns)
@@ -93,17 +96,16 @@ def measure(
 ) -> Scores:
     """The scores of every row on every question."""
     scores = Scores()
-    with opened_rows(embedding) as rows:
+    with opened_rows(embedding, weights_for=weights_for) as rows:
         for film in tqdm(plots, desc="films", leave=False):
             measured = rows(film.name)
             measured.write([Item(id=film.name, text=film.plot, session=film.name)], whole=False)
-            with weights_of(weights_for, film.name):
-                for asked in film.questions:
-                    question = scores.question(film.name)
-                    for ranker in measured.rankers:
-                        if ranker.name != NEWEST_ROW:
-                            for column, value in score(asked, ranker).items():
-                                scores.add(ranker.name, column, question, value)
+            for asked in film.questions:
+                question = scores.question(film.name)
+                for ranker in measured.rankers:
+                    if ranker.name != NEWEST_ROW:
+                        for column, value in score(asked, ranker).items():
+                            scores.add(ranker.name, column, question, value)
     return scores
 
 
@@ -124,7 +126,11 @@ def _discriminated(path: Path) -> Any:
     if find_spec(_DISCRIMINATOR) is None:
         print(f"the discriminator is left out: there is no {_DISCRIMINATOR}")
         return None
-    rows = importlib.import_module(_DISCRIMINATOR).discriminator_rows(path)
+    try:
+        rows = importlib.import_module(_DISCRIMINATOR).discriminator_rows(path)
+    except ValueError as error:
+        print(f"the discriminator is left out: {error}")
+        return None
     show("DuoRC: accuracy of the answer that is chosen", rows)
     return rows
 

@@ -1,6 +1,7 @@
 """Does recall find what was said? Conversations with evidence: LoCoMo and REALTALK.
 
-    python -m benchmarks.locomo FOLDER… [--without-vectors] [--categories] [--json OUT]
+    python -m benchmarks.locomo FOLDER… [--without-vectors] [--categories] [--weights PATH]
+        [--json OUT]
 
 A folder holds the conversations of one of them, a JSON file each (see ``corpora``); which of the
 two it is tells the name of the folder, or of one above it. Each conversation is a memory, each turn
@@ -11,6 +12,7 @@ one knowledge update. Over all questions that have evidence:
 - R in so many tokens: the same share in a context of 500 and 1,000 tokens (characters / 4, marks
   and prefix counted).
 
+``--weights`` leaves conversations out: each is measured with weights that were not fitted on it.
 Chroma stands here once: in which order its nearest are handed over changes none of these. Below
 stands by how much each of recallm's rankings differs from BM25 and from Chroma (see ``intervals``).
 """
@@ -39,7 +41,7 @@ from benchmarks.rankings import (
     WeightsFor,
     default_embedding,
     opened_rows,
-    weights_of,
+    weights_in,
 )
 from benchmarks.report import machine, save, show
 from recallm.vectors import Embedding
@@ -48,17 +50,19 @@ __all__ = ["main", "measure", "score"]
 
 _TURNS = (5, 10, 25, 50)
 _TOKENS = (500, 1_000)
+_WEIGHTS = "a file of weights, or a folder with NAME.toml fitted without NAME, for each"
 _OURS = (PAPER_ROW, STATEMENTS_ROW, VECTORS_ROW, EMENT_ROW)
 _COMPARED = ("R@5", "R@10", "R@25", "R@50", "R in 500", "R in 1000")
 _SHOWN = ("R@10", "R@25", "R in 500", "R in 1000")
 
 
-def main(arguments: Sequence[str] | None = None, *, weights_for: WeightsFor | None = None) -> None:
-    """Measure every folder, and report; with ``weights_for`` each conversation with its weights."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure every folder, and report."""
     parser = argparse.ArgumentParser(description="Evidence recall on LoCoMo and REALTALK")
     parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     parser.add_argument("--without-vectors", action="store_true", help="no rows with embeddings")
     parser.add_argument("--categories", action="store_true", help="a table by category too")
+    parser.add_argument("--weights", type=Path, help=_WEIGHTS)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     embedding = None if options.without_vectors else default_embedding()
@@ -69,7 +73,7 @@ def main(arguments: Sequence[str] | None = None, *, weights_for: WeightsFor | No
             print(f"{folder} is passed over: no conversations with questions (*.json) lie there")
             continue
         title = _title(folder)
-        scores = measure(talks, embedding, weights_for=weights_for, title=title)
+        scores = measure(talks, embedding, weights_for=weights_in(options.weights), title=title)
         written.append({"data": title, **_report(title, scores, by_category=options.categories)})
     if options.json is not None:
         save(options.json, machine=machine(), data=written)
@@ -84,10 +88,9 @@ def measure(
 ) -> Scores:
     """The scores of every row on every question."""
     scores = Scores()
-    with opened_rows(embedding) as rows:
+    with opened_rows(embedding, weights_for=weights_for) as rows:
         for talk in tqdm(talks, desc=title, leave=False):
-            with weights_of(weights_for, talk.name):
-                _measure_talk(talk, rows, scores)
+            _measure_talk(talk, rows, scores)
     return scores
 
 

@@ -14,11 +14,12 @@ entities' sentences; BM25 and the newest stand in time order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import zip_longest
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -49,7 +50,7 @@ __all__ = [
     "WeightsFor",
     "default_embedding",
     "opened_rows",
-    "weights_of",
+    "weights_in",
 ]
 
 PAPER_ROW = "recallm, as in the paper"
@@ -68,9 +69,9 @@ _DEEP = 400
 _CHARACTERS = 4
 """Of a token."""
 
-WeightsFor: TypeAlias = Callable[[str], AbstractContextManager[object]]
-"""From the name of a conversation or film to a context in which recall uses weights that were not
-fitted on it."""
+WeightsFor: TypeAlias = Callable[[str], str | None]
+"""From the name of a conversation or film to the file of weights (``training/ranking`` writes it)
+that it is measured with; None: those that ship."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,9 +144,26 @@ class Rows:
             peer.found += found
 
 
-def weights_of(weights_for: WeightsFor | None, unit: str) -> AbstractContextManager[object]:
-    """The context in which ``unit`` is measured: with the shipped weights where none are given."""
-    return nullcontext() if weights_for is None else weights_for(unit)
+def weights_in(path: Path | None) -> WeightsFor:
+    """The weights in a file for all, or of a folder ``NAME.toml`` for each: what was fitted without
+    it. None: those that ship.
+
+    Raises:
+        SystemExit: (of what is returned, too) there is no such file.
+
+    """
+    if path is not None and not path.exists():
+        raise SystemExit(f"there are no weights at {path}")
+
+    def weights_for(unit: str) -> str | None:
+        if path is None or path.is_file():
+            return None if path is None else str(path)
+        own = path / f"{unit}.toml"
+        if not own.is_file():
+            raise SystemExit(f"{path} has no weights that were fitted without {unit}: {own.name}")
+        return str(own)
+
+    return weights_for
 
 
 def default_embedding() -> Embedding | None:
@@ -174,42 +192,47 @@ def _keeping(embedding: Embedding) -> Embedding:
 
 @contextmanager
 def opened_rows(
-    embedding: Embedding | None, *, similarity_order: bool = False
+    embedding: Embedding | None,
+    *,
+    similarity_order: bool = False,
+    weights_for: WeightsFor | None = None,
 ) -> Iterator[Callable[[str], Rows]]:
     """From the name of a conversation or film to rows that know nothing yet; those that need
     embeddings only with one. With ``similarity_order`` Chroma's best are measured in that order
-    too, beside the order of time."""
-    store = open_store(None, auth=None, database=None)[0]
+    too, beside the order of time. With ``weights_for`` recallm's default ranking uses the weights
+    for that name."""
+    extractor = Extractor(RecallConfig())
+    question = lru_cache(maxsize=4096)(extractor.question)
     paper = RecallConfig(ranking="paper", max_concepts=_DEEP)
     ement = RecallConfig(ranking="ement")
-    with closing(store):
-        memories: dict[str, tuple[RecallM, type[_Memory]]] = {
-            PAPER_ROW: (RecallM(store, config=paper), _Paper),
-            STATEMENTS_ROW: (RecallM(store), _Memory),
-        }
-        if embedding is not None:
-            memories[VECTORS_ROW] = (RecallM(store, embeddings=embedding), _Memory)
-            memories[EMENT_ROW] = (RecallM(store, config=ement, embeddings=embedding), _Ement)
-        writer = memories[STATEMENTS_ROW if embedding is None else VECTORS_ROW][0]
-        extractor = Extractor(RecallConfig())
-        question = lru_cache(maxsize=4096)(extractor.question)
 
-        def sentences(text: str) -> list[str]:
-            return [text[each.start : each.end] for each in extractor.extract(text).statements]
+    def sentences(text: str) -> list[str]:
+        return [text[each.start : each.end] for each in extractor.extract(text).statements]
+
+    with closing(open_store(None, auth=None, database=None)[0]) as store:
 
         def rows(unit: str) -> Rows:
+            weights = None if weights_for is None else weights_for(unit)
+            config = RecallConfig(weights=weights)
+            writer = RecallM(store, namespace=unit, config=config)
             rankers: list[Ranker] = [
-                face(name, memory.in_namespace(unit)) for name, (memory, face) in memories.items()
+                _Paper(PAPER_ROW, RecallM(store, namespace=unit, config=paper)),
+                _Memory(STATEMENTS_ROW, writer),
             ]
             if embedding is not None:
+
+                def embedded(config: RecallConfig) -> RecallM:
+                    return RecallM(store, namespace=unit, config=config, embeddings=embedding)
+
+                writer = embedded(config)
                 vectors = Vectors(embedding)
+                rankers += [_Memory(VECTORS_ROW, writer), _Ement(EMENT_ROW, embedded(ement))]
                 if similarity_order:
                     rankers.append(_Peer(SIMILARITY_ROW, vectors, in_time=False))
-                name = TIME_ROW if similarity_order else CHROMA_ROW
-                rankers.append(_Peer(name, vectors))
+                rankers.append(_Peer(TIME_ROW if similarity_order else CHROMA_ROW, vectors))
             rankers.append(_Peer(BM25_ROW, BM25(extractor.extract_many, question)))
             rankers.append(_Peer(NEWEST_ROW, Newest(question)))
-            return Rows(writer.in_namespace(unit), rankers, sentences)
+            return Rows(writer, rankers, sentences)
 
         yield rows
 

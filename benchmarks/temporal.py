@@ -1,6 +1,7 @@
 """Does recall keep up with what changes, and keep what was told once?
 
-    python -m benchmarks.temporal [--split test] [--without-vectors] [--plot FILE] [--json OUT]
+    python -m benchmarks.temporal [--split test] [--without-vectors] [--plot FILE]
+        [--weights FILE] [--json OUT]
 
 After the paper's temporal experiment (Figures 5 and 6), with statements of our own: some 1,500
 knowledge updates in 25 repetitions (see ``temporal_world``). Most questions share no word but a
@@ -40,8 +41,10 @@ from benchmarks.rankings import (
     VECTORS_ROW,
     Found,
     Item,
+    WeightsFor,
     default_embedding,
     opened_rows,
+    weights_in,
 )
 from benchmarks.report import machine, save, show
 from benchmarks.temporal_world import (
@@ -74,6 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--without-vectors", action="store_true", help="no rows with embeddings")
     parser.add_argument("--last", action="store_true", help="ask after the last repetition alone")
     parser.add_argument("--plot", type=Path, help="an SVG file to write")
+    parser.add_argument("--weights", type=Path, help="a file of weights")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     if options.plot is not None and options.last:
@@ -81,7 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     world = tell(options.split, seed=options.seed)
     embedding = None if options.without_vectors else default_embedding()
     asked_after = _ASKED_AFTER[-1:] if options.last else _ASKED_AFTER
-    scores = measure(world, embedding, asked_after=asked_after)
+    scores = measure(
+        world, embedding, asked_after=asked_after, weights_for=weights_in(options.weights)
+    )
     end = scores[asked_after[-1]]
     table = [
         {"ranking": row, **{each: end.mean(row, each) for each in _COLUMNS}} for row in end.rows
@@ -124,12 +130,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def measure(
-    world: World, embedding: Embedding | None = None, *, asked_after: Sequence[int] = _ASKED_AFTER
+    world: World,
+    embedding: Embedding | None = None,
+    *,
+    asked_after: Sequence[int] = _ASKED_AFTER,
+    weights_for: WeightsFor | None = None,
 ) -> dict[int, Scores]:
     """The scores of every row on every question, by the repetitions after which it is asked; among
     ten statements after the last of them alone."""
     result = {}
-    with opened_rows(embedding, similarity_order=True) as rows:
+    with opened_rows(embedding, similarity_order=True, weights_for=weights_for) as rows:
         measured = rows("temporal")
         written = 0
         for repetition in asked_after:
