@@ -60,7 +60,7 @@ _HOLIDAY = (
     "valentine(?: 's|s) day"
 )
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
-_YEAR_NUMBER = r"(?:19|20)\d\d"
+_YEAR_NUMBER = r"(?:1[5-9]|20)\d\d"
 _SEASON = "spring|summer|autumn|fall|winter"
 
 PERIOD = (
@@ -80,8 +80,8 @@ DATE = (
     rf"(?:last|next|this|past) {PERIOD}|"
     rf"(?:(?:{_SEASON}) (?:of )?)?{_YEAR_NUMBER}s?|(?<=the )\d0s|"
     rf"(?<=in )(?:{_SEASON})|(?<=in the )(?:{_SEASON})|(?<=during the )(?:{_SEASON})|"
-    rf"(?:{_WEEKDAY})(?: (?:night|morning|afternoon|evening))?|{_HOLIDAY}|yesterday|"
-    rf"(?:the )?weekend)"
+    rf"(?<=for the )(?:{_SEASON})|"
+    rf"(?:{_WEEKDAY})(?: (?:night|morning|afternoon|evening))?|{_HOLIDAY}|yesterday)"
 )
 """A pattern for a date in a text in lower case, its commas left out. "May" and "march" are dates
 with a day or a year, or after a word that leads to a time."""

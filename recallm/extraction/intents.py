@@ -124,12 +124,14 @@ RULES: tuple[Rule, ...] = (
         r"responders?|degree|amendment|impressions?|prize)|"
         r"(?:win|wins|won|take|took|get|got|in|finish|finished) first place|"
         r"last (?:names?|resort|straw|supper)|"
-        r"last but not least|at (?:long )?last|at the latest|second hand|former or latter|"
+        r"last but not least|at (?:long )?last(?! (?:week|month|year|summer|winter))|"
+        r"at the latest|second hand|former or latter|"
         r"now and (?:then|again)|every now|moment (?:when|that|of)|still (?:life|lifes|lives)|"
         r"(?:stand|stood|sit|sat|hold|held|keep|kept|lie|lay) still|and yet|"
         r"yet (?:another|again)|(?:no|any) longer than|current (?:affairs|events)|"
         r"(?:electric|electrical|ocean|alternating|direct|river|sea) currents?|"
         r"(?:happily )?ever after|for ?ever|if ever|"
+        r"the (?:next|following|previous) (?:day|morning|evening|night)|"
         r"(?:oldest|original) (?:son|daughter|child|brother|sister|sibling|friend|kid)s?",
         NOTHING,
     ),
@@ -180,13 +182,15 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "last <period>",
         r"(?:this )?(?:last|past|previous)(?: (?:few|couple(?: of)?|several|two|three|four|five|"
-        rf"six|\d+))? {PERIOD}|yesterday",
+        rf"six|seven|eight|nine|ten|twelve|\d+))? {PERIOD}|yesterday|"
+        r"(?:over|on|at|during|for|spen[dt]s?) the weekend",
         Sets(intent="historical", recency=0.5, window="within"),
     ),
     Rule(
         "ago",
         r"(?:\w+ )?(?:minute|hour|day|week|weekend|month|year|decade|summer|night)s? (?:ago|back)",
         Sets(intent="historical", recency=0.2, window="within"),
+        unless=r"how (?:many|long)",
     ),
     Rule(
         "in <date>",

@@ -26,7 +26,8 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _JOINS = re.compile(r"\s*(?:and|to|until|till|through|-|–)\s*(?:the\s+)?", re.IGNORECASE)
-_RANGE = re.compile(r"\b(?:and|to|until|till|through)\b|[-–]", re.IGNORECASE)
+_NO_START = re.compile(r"\b(?:and|to|until|till|through|ago|back)\b|[-–]", re.IGNORECASE)
+"""After "from": both ends of a range; or a moment ("where did she move from two years ago")."""
 _WEEK = timedelta(days=7)
 _SHORT = 9
 """Days: of what took no longer people say on which day it was."""
@@ -68,6 +69,7 @@ def asked_dates(text: str, now: datetime | None = None) -> tuple[AskedDate, ...]
     """The dates in ``text``, in its order; relative ones as asked at ``now``, not at all where it
     is None. A date without its year is one of any year."""
     said = None if now is None else now.date()
+    text = " ".join(text.split())
     return tuple(_asked(text, named_dates(text, said), said))
 
 
@@ -86,7 +88,7 @@ def _asked(text: str, found: Sequence[Named], now: date | None) -> Iterator[Aske
                 yield from _joined(name, one, other)
                 continue
         name = text[lead.start() if lead else one.start : one.end]
-        if word == "from" and _RANGE.search(text, one.start, one.end):
+        if word == "from" and _NO_START.search(text, one.start, one.end):
             word = ""
         yield from _led(name, word, one.means, text, now)
 

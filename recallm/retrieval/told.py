@@ -14,7 +14,7 @@ def told_dates(text: str, timestamp: datetime | None) -> tuple[Interval, ...]:
     """The dates in ``text``, in its order, as said at ``timestamp``; where that is None, those
     that name their year. A date without its year is the latest that has begun, or where the text
     speaks of the future the next."""
-    return _told(text[:_MOST], None if timestamp is None else timestamp.date())
+    return _told(" ".join(text[:_MOST].split()), None if timestamp is None else timestamp.date())
 
 
 _MOST = 2_000

@@ -12,6 +12,9 @@ _LEAD_TO_YEAR = re.compile(
     r"\b(?:in|since|until|till|by|of|during|before|after|from|between|year|"
     r"(?:between|from) \S+ (?:and|to))(?: the)? $"
 )
+_LEAD_TO_SEASON = re.compile(
+    r"\b(?:(?:in|during|over|since|until|till|by)(?: the)?|(?:for|of|before|after) the) $"
+)
 _ALSO_WORDS = ("march", "may", "april", "june", "august", "mar", "jan", "jun", "dec", "sep", "apr")
 """Words and names of people that are months too: only after a word that leads to a time."""
 
@@ -66,7 +69,7 @@ def month(it: Said) -> Interval | Yearly | None:
 
 def season(it: Said) -> Interval | Yearly | None:
     """Summer, as months are."""
-    if not (it["year"] or it["pick"] or it.part or it.led):
+    if not (it["year"] or it["pick"] or it.part or it.follows(_LEAD_TO_SEASON)):
         return None
     named = Yearly(SEASONS[it["season"]], months=3, which=it.part)
     return _of_a_year(it, named)
@@ -92,7 +95,7 @@ def _of_a_year(it: Said, named: Yearly) -> Interval | Yearly | None:
 
 def year(it: Said) -> Interval | None:
     """2023."""
-    if not (it.part or it.follows(_LEAD_TO_YEAR)):
+    if not (it.part or it["the"] or it.follows(_LEAD_TO_YEAR)):
         return None
     return year_of(int(it["year"])).part(it.part)
 

@@ -129,8 +129,6 @@ def period(it: Said) -> Interval:
     if pick in ("past", "this past"):
         return _through(it.said, -1, unit)
     n = -1 if pick in PAST else 0 if pick == "this" else 1
-    if unit in ("day", "night"):
-        return day_of(it.said + timedelta(days=n))
     found = {
         "week": week_of(it.said + timedelta(days=7 * n)),
         "month": month_of(it.said.year, it.said.month + n),

@@ -33,6 +33,11 @@ _NUMBER = rf"(?:a |the )?(?P<n>\d{{1,3}}|{'|'.join(NUMBERS)})(?: of)?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _LAST_DAY = r"(?P<last>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:1[5-9]|20)\d\d)(?![\d%])"
+_COUNTED = (
+    "people|men|women|children|miles|kilomet(?:er|re)s|met(?:er|re)s|feet|steps|dollars|euros|pounds|"
+    "words|pages|calories|times|years|days|hours|minutes|pieces|copies|followers|points|tons|bricks|"
+    "books|photos|items|square|or|more|percent"
+)
 _PICK = r"(?P<pick>this past|this coming|last|past|previous|this|next|coming|upcoming)"
 _PART = (
     r"(?:(?P<part>early|earlier|mid|late)[ -](?:in )?|"
@@ -105,7 +110,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "holiday", rf"(?:{_PICK} )?(?P<holiday>{_HOLIDAY})(?:,? (?:of )?{_YEAR})?", absolute.holiday
     ),
-    Rule("digit", rf"(?:the )?(?:{_PART})?{_YEAR}(?! ?(?:%|\w+s\b))", absolute.year),
+    Rule("digit", rf"(?P<the>the )?(?:{_PART})?{_YEAR}(?! ?%| (?:{_COUNTED})\b)", absolute.year),
     Rule("digit", rf"the (?:{_PART})?'?(?P<decade>(?:1[5-9]|20)\d0|\d0)'?s", absolute.decade),
     # Only as said on a day:
     Rule(
@@ -132,9 +137,13 @@ RULES: tuple[Rule, ...] = (
         r"|on the (?P<plain>\d{1,2})(?:st|nd|rd|th)(?=[.,;:!?)]|$| (?:at|we|i|and|to|of|for)\b)",
         relative.day_of_month,
     ),
-    Rule("unit", rf"(?:{_PART})?{_PICK} {_UNIT}", relative.period),
+    Rule(
+        "unit",
+        rf"(?:{_PART})?{_PICK} (?P<unit>weekend|week|month|year|decade)(?! of\b)",
+        relative.period,
+    ),
     Rule("unit", r"the other (?:day|night|evening|morning)", relative.other_day),
-    Rule("unit", r"(?:over|on|at|during|for) the weekend", relative.the_weekend),
+    Rule("unit", r"(?:over|on|at|during|for|spen[dt]s?) the weekend", relative.the_weekend),
     Rule("weekday", rf"(?:{_PICK} )?(?P<weekday>{_WEEKDAY})", relative.weekday),
     Rule(
         "weekday",
