@@ -191,14 +191,15 @@ class ChromaIndex:
         if is_new:
             (folder / _MARK).touch()
         try:
-            return _chroma(lambda: _persistent(folder))
+            return _chroma(lambda: _persistent(str(folder)))
         except _ChromaError:
             if not (folder / _MARK).exists():
                 raise  # it may hold what is somebody else's
         for each in folder.iterdir():
             if each.name not in (_LOCK, _MARK):
                 shutil.rmtree(each) if each.is_dir() else each.unlink()
-        return _persistent(folder)
+        # Chroma keeps what failed under the path as it was spelled.
+        return _persistent(f"{folder}{os.sep}")
 
     # -- moving vectors into Chroma ----------------------------------------------------------
 
@@ -321,11 +322,11 @@ def _chroma(call: Callable[[], _T]) -> _T:
         raise _ChromaError(f"{type(error).__name__}: {error}") from error
 
 
-def _persistent(folder: Path) -> Any:
+def _persistent(folder: str) -> Any:
     import chromadb
     from chromadb.config import Settings
 
-    return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
+    return chromadb.PersistentClient(folder, settings=Settings(anonymized_telemetry=False))
 
 
 def _get_or_create(client: Any, name: str) -> Any:

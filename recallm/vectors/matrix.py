@@ -80,7 +80,9 @@ class GrowingMatrix:
             self._rows = _moved(self._rows, self._count, (room, self._rows.shape[1]))
         self._keys[self._count : end] = [key for key, _ in found]
         halves = np.frombuffer(b"".join(blob for _, blob in found), "<f2")
-        self._rows[self._count : end] = halves.reshape(len(found), -1)
+        rows = halves.reshape(len(found), -1).astype(np.float32)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)  # halves are not of length 1 exactly
+        self._rows[self._count : end] = rows / np.where(lengths == 0, 1, lengths)
         self._count = end
 
     def keep(self, there: Keys) -> None:

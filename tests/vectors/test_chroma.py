@@ -1,0 +1,434 @@
+"""Chroma as the index: it follows the store, after whatever happened to either."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import sqlite3
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import chromadb
+import numpy as np
+import pytest
+from chromadb.config import Settings
+
+from recallm import InvalidInputError, MissingDependencyError, RecallConfig, RecallM
+from recallm.model import Horizon, Selection, statement_key
+from recallm.stores.base import GraphStore
+from recallm.stores.sqlite import SQLiteStore
+from recallm.testing.marked_text import prepared
+from recallm.vectors import Embedding, encode
+from recallm.vectors.chroma import ChromaIndex
+from recallm.vectors.opening import checked_index
+from tests.vectors.fakes import bag_of_words, words
+from tests.vectors.test_exact import RANDOM, expected, keys, tell, unit
+
+NEAREST = RecallConfig(ranking="vectors")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[GraphStore]:
+    store = SQLiteStore(path)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "index"
+
+
+@pytest.fixture
+def client() -> Any:
+    """Chroma in memory: all such clients share what they hold."""
+    return chromadb.EphemeralClient(settings=Settings(anonymized_telemetry=False))
+
+
+def collections(index: ChromaIndex) -> list[Any]:
+    return sorted(index._client.list_collections(), key=lambda it: str(it.name))
+
+
+def counts(index: ChromaIndex) -> list[int]:
+    return [each.count() for each in collections(index)]
+
+
+def asked(index: ChromaIndex, store: GraphStore, namespace: str = "n") -> None:
+    """It finds what is there, in every way, whatever is in Chroma by now."""
+    for _ in range(2):
+        wanted = unit()
+        order = expected(store, wanted, namespace)
+        assert keys(index, store, wanted, 10, namespace=namespace) == order[:10]
+        assert keys(index, store, wanted, 9_999, namespace=namespace) == order
+        some = [key >> 20 for key in order[5::3]]
+        assert keys(index, store, wanted, 7, some, namespace=namespace) == order[5::3][:7]
+        assert index.settle()
+    assert not index._off
+
+
+class TestFollowing:
+    def test_it_follows_the_store(self, store: GraphStore, folder: Path) -> None:
+        with closing(ChromaIndex(store, folder)) as index:
+            tell(store, 0, 600)
+            asked(index, store)
+            assert counts(index) == [600]
+            tell(store, 600, 30)
+            store.apply("n", [prepared("bare", "[Bo]")])
+            tell(store, 700, 5)
+            asked(index, store)
+            assert counts(index) == [635]
+            for id in ("0", "704", "300"):
+                store.forget("n", Selection(kind="id", value=id))
+            store.embed("n", "m", {statement_key(631, 0): encode(RANDOM.normal(size=8))})
+            asked(index, store)
+            assert counts(index) == [633]
+            store.forget("n", Selection(kind="before", value=500))
+            asked(index, store)
+
+    def test_many_that_meet_a_filter(self, store: GraphStore, folder: Path) -> None:
+        """They are found among the nearest of all; few are compared one by one."""
+        for first in range(0, 5_000, 1_000):
+            tell(store, first, 1_000)
+        with closing(ChromaIndex(store, folder)) as index:
+            wanted = unit()
+            keys(index, store, wanted, 1)
+            assert index.settle()
+            order = expected(store, wanted)
+            most = [key for key in order if (key >> 20) % 10]
+            found = keys(index, store, wanted, 10, [key >> 20 for key in most])
+            assert len(set(found) & set(most[:10])) >= 9  # Chroma's search is approximate
+            assert set(found) <= set(most)
+            farthest = order[-300:]
+            assert keys(index, store, wanted, 5, [key >> 20 for key in farthest]) == farthest[:5]
+
+    def test_it_is_caught_up_when_it_is_opened_again(
+        self, store: GraphStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        tell(store, 0, 50)
+        with closing(ChromaIndex(store, folder)) as index:
+            asked(index, store)
+        tell(store, 50, 20)
+        store.forget("n", Selection(kind="id", value="7"))
+        with closing(ChromaIndex(store, folder)) as index:
+            asked(index, store)
+            assert counts(index) == [69]
+        with closing(ChromaIndex(store, folder)) as index:
+            monkeypatch.setattr(
+                "recallm.vectors.collected.Collected._compared", lambda *_: pytest.fail("compared")
+            )
+            asked(index, store)
+
+    def test_namespaces_are_apart(self, store: GraphStore, folder: Path) -> None:
+        with closing(ChromaIndex(store, folder)) as index:
+            for place, name in enumerate(("n", "it's \x00\"", "ä" * 3_000)):
+                tell(store, 0, 5 + place, name)
+                asked(index, store, name)
+            assert sorted(counts(index)) == [5, 6, 7]
+
+
+class TestAfterACrash:
+    def cut_short(self, store: GraphStore, folder: Path, where: str) -> None:
+        """A process that fell while it moved 30 vectors beside 20 that are there."""
+        tell(store, 0, 20)
+        with closing(ChromaIndex(store, folder)) as index:
+            asked(index, store)
+        tell(store, 20, 30)
+        client = chromadb.PersistentClient(
+            str(folder), settings=Settings(anonymized_telemetry=False)
+        )
+        [collection] = client.list_collections()
+        if where == "after upsert":
+            with store.reader("n", Horizon()) as reader:
+                found = reader.vectors_after(statement_key(20, 0), limit=99)
+            from recallm.vectors import decode
+
+            rows = np.stack([decode(blob) for _, blob in found])
+            collection.upsert(ids=[str(key) for key, _ in found], embeddings=rows)
+        elif where == "after delete":
+            store.forget("n", Selection(kind="id", value="3"))
+            collection.delete(ids=[str(statement_key(4, 0))])
+        elif where == "before delete":
+            store.forget("n", Selection(kind="id", value="3"))
+        elif where == "lost":
+            collection.delete(ids=[str(statement_key(4, 0))])
+        elif where == "alien":
+            collection.upsert(ids=[str(statement_key(20, 0))], embeddings=[[1.0] * 8])
+        elif where == "wild":
+            collection.modify(metadata={"watermark": 1 << 50, "revision": 99})
+        client.close()
+
+    @pytest.mark.parametrize(
+        "where",
+        ["before upsert", "after upsert", "before delete", "after delete", "lost", "alien", "wild"],
+    )
+    def test_it_is_right_again(self, store: GraphStore, folder: Path, where: str) -> None:
+        self.cut_short(store, folder, where)
+        with closing(ChromaIndex(store, folder)) as index:
+            asked(index, store)
+            assert counts(index) == [49 if "delete" in where else 50]
+
+    def test_the_folder_was_deleted(self, store: GraphStore, folder: Path) -> None:
+        self.cut_short(store, folder, "before upsert")
+        shutil.rmtree(folder)
+        with closing(ChromaIndex(store, folder)) as index:
+            asked(index, store)
+            assert counts(index) == [50]
+
+    def test_the_folder_is_damaged(self, store: GraphStore, folder: Path) -> None:
+        """What was made here is made anew."""
+        self.cut_short(store, folder, "before upsert")
+        (folder / "chroma.sqlite3").write_bytes(b"damaged" * 1000)
+        with closing(ChromaIndex(store, folder)) as index:
+            asked(index, store)
+            assert counts(index) == [50]
+
+    def test_a_folder_of_somebody_else_stays(
+        self, store: GraphStore, folder: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Damaged or not: the exact search does without."""
+        folder.mkdir()
+        (folder / "chroma.sqlite3").write_bytes(b"precious" * 1000)
+        tell(store, 0, 20)
+        with closing(ChromaIndex(store, folder)) as index, caplog.at_level(logging.WARNING):
+            wanted = unit()
+            assert keys(index, store, wanted, 99) == expected(store, wanted)
+            assert index._off
+        assert (folder / "chroma.sqlite3").read_bytes() == b"precious" * 1000
+        assert "searching exactly" in caplog.text
+
+    def test_another_collection_in_the_folder_stays(self, store: GraphStore, folder: Path) -> None:
+        client = chromadb.PersistentClient(
+            str(folder), settings=Settings(anonymized_telemetry=False)
+        )
+        client.create_collection("mine").add(ids=["1"], embeddings=[[1.0]])
+        client.close()
+        tell(store, 0, 5)
+        with closing(ChromaIndex(store, folder)) as index:
+            asked(index, store)
+            index.emptied("n", None)
+            assert [it.name for it in collections(index)] == ["mine"]
+
+    def test_another_store_s_index_is_not_believed(self, tmp_path: Path, folder: Path) -> None:
+        """A file that took the place of another, and a copy that went another way."""
+        for _ in range(2):
+            path = tmp_path / "memory.db"
+            path.unlink(missing_ok=True)
+            with closing(SQLiteStore(path)) as store, closing(ChromaIndex(store, folder)) as index:
+                tell(store, 0, 20)
+                asked(index, store)
+        copy = tmp_path / "copy.db"
+        with closing(sqlite3.connect(path)) as one, closing(sqlite3.connect(copy)) as two:
+            one.backup(two)
+        for each in (path, copy):
+            with closing(SQLiteStore(each)) as store, closing(ChromaIndex(store, folder)) as index:
+                tell(store, 20, 20)
+                asked(index, store)
+
+
+class TestClients:
+    def test_in_memory_clients_share_what_they_hold(self, client: Any) -> None:
+        """Two stores with equal namespaces are apart all the same."""
+        for count in (5, 7):
+            with closing(SQLiteStore()) as store, closing(ChromaIndex(store, client)) as index:
+                name = "shared"
+                tell(store, 0, count, name)
+                asked(index, store, name)
+                assert client.heartbeat()
+
+    def test_one_that_fails_is_done_without(
+        self, store: GraphStore, client: Any, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        tell(store, 0, 20)
+
+        class Failing:
+            def __getattr__(self, name: str) -> Any:
+                raise ConnectionError("nobody answers")
+
+        wanted = unit()
+        with caplog.at_level(logging.WARNING):
+            index = ChromaIndex(store, Failing())
+            assert keys(index, store, wanted, 99) == expected(store, wanted)
+            assert index._off
+        assert caplog.text.count("nobody answers") == 3
+        index.close()
+        with closing(ChromaIndex(store, client)) as index:
+            asked(index, store)
+            [name] = [it.name for it in collections(index) if it.count() == 20]
+            client.delete_collection(name)
+            # The one that was open is gone in the middle of it.
+            wanted = unit()
+            assert keys(index, store, wanted, 99) == expected(store, wanted)
+            asked(index, store)
+
+
+class TestMemories:
+    def memory(self, path: Path, **arguments: Any) -> RecallM:
+        return RecallM(path, embeddings=words, config=NEAREST, vector_index="chroma", **arguments)
+
+    def found(self, memory: RecallM, question: str) -> list[str]:
+        return [it.text for it in memory.recall(question, limit=99).statements]
+
+    def index(self, memory: RecallM) -> ChromaIndex:
+        assert memory._vectors is not None
+        index = memory._vectors._index
+        assert isinstance(index, ChromaIndex)
+        return index
+
+    def test_what_is_forgotten_leaves_chroma_at_once(self, path: Path) -> None:
+        with self.memory(path) as memory:
+            memory.update("Ann sings songs.", id="a")
+            memory.update("Bo reads books.")
+            other = memory.in_namespace("other")
+            other.update("Cy cooks.")
+            assert self.found(memory, "Ann sings") == ["Ann sings songs.", "Bo reads books."]
+            assert self.found(other, "Ann") == ["Cy cooks."]
+            index = self.index(memory)
+            assert index.settle()
+            assert sorted(counts(index)) == [1, 2]
+            memory.forget(id="a")
+            assert counts(index) == [1, 1]
+            memory.forget(everything=True)
+            assert counts(index) == [1]
+            assert self.found(memory, "Ann sings") == []
+            memory.update("Di swims.")
+            assert self.found(memory, "Ann sings") == ["Di swims."]
+
+    def test_what_another_forgot_leaves_it_at_the_next_recall(self, path: Path) -> None:
+        with self.memory(path) as memory, RecallM(path) as plain:
+            memory.update("Ann sings songs.", id="a")
+            memory.update("Bo reads books.")
+            self.found(memory, "Ann")
+            index = self.index(memory)
+            assert index.settle()
+            plain.forget(id="a")
+            assert self.found(memory, "Ann sings") == ["Bo reads books."]
+            assert counts(index) == [1]
+            plain.forget(everything=True)
+            assert self.found(memory, "Ann sings") == []
+            assert counts(index) == []
+
+    def test_another_model_takes_its_place_once_everything_is_forgotten(self, path: Path) -> None:
+        with self.memory(path) as memory:
+            memory.update("Ann sings songs.")
+            self.found(memory, "Ann")
+            assert self.index(memory).settle()
+        with RecallM(path) as plain:
+            plain.forget(everything=True)
+        short = Embedding(name="short", embed=lambda given: bag_of_words(given)[:, :16])
+        with RecallM(path, embeddings=short, config=NEAREST, vector_index="chroma") as memory:
+            memory.update("Bo reads books.")
+            assert self.found(memory, "Ann") == ["Bo reads books."]
+            assert self.index(memory).settle()
+            assert counts(self.index(memory)) == [1]
+
+    def test_two_processes_on_one_file(self, path: Path) -> None:
+        """The second one searches exactly, and what it writes and forgets is found by the first."""
+        script = (
+            "import sys; from pathlib import Path\n"
+            "from tests.vectors.fakes import words; from recallm import RecallM, RecallConfig\n"
+            "with RecallM(Path(sys.argv[1]), embeddings=words, vector_index='chroma',\n"
+            "             config=RecallConfig(ranking='vectors')) as memory:\n"
+            "    memory.update('Cy cooks rice.')\n"
+            "    memory.forget(id='a')\n"
+            "    found = memory.recall('Cy', limit=9).statements\n"
+            "    print([it.text for it in found], memory._vectors._index._off)\n"
+        )
+        with self.memory(path) as memory:
+            memory.update("Ann sings songs.", id="a")
+            memory.update("Bo reads books.")
+            self.found(memory, "Ann")
+            assert self.index(memory).settle()
+            done = subprocess.run(
+                [sys.executable, "-c", script, str(path)],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            assert done.stdout == "['Bo reads books.', 'Cy cooks rice.'] True\n"
+            assert self.found(memory, "Ann") == ["Bo reads books.", "Cy cooks rice."]
+            assert self.index(memory).settle()
+            assert counts(self.index(memory)) == [2]
+            assert not self.index(memory)._off
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.endswith("False\n")
+
+    def test_in_any_folder(self, tmp_path: Path) -> None:
+        folder = tmp_path / "elsewhere"
+        with RecallM(embeddings=words, config=NEAREST, vector_index=folder) as memory:
+            memory.update("Ann sings songs.")
+            assert self.found(memory, "Ann") == ["Ann sings songs."]
+            assert self.index(memory).settle()
+        assert (folder / "chroma.sqlite3").exists()
+
+    def test_with_a_client(self, client: Any) -> None:
+        name = f"n{uuid.uuid4()}"
+        with RecallM(
+            embeddings=words, config=NEAREST, vector_index=client, namespace=name
+        ) as memory:
+            memory.update("Ann sings songs.")
+            assert self.found(memory, "Ann") == ["Ann sings songs."]
+            assert self.index(memory).settle()
+            before = client.count_collections()
+            memory.forget(everything=True)
+            assert client.count_collections() == before - 1
+
+    def test_one_that_is_not_closed(self, path: Path) -> None:
+        """Its process ends all the same."""
+        script = (
+            "import sys; from pathlib import Path\n"
+            "from tests.vectors.fakes import words; from recallm import RecallM\n"
+            "memory = RecallM(Path(sys.argv[1]), embeddings=words, vector_index='chroma')\n"
+            "memory.update_many([f'Ann sings {n}' for n in range(2000)])\n"
+            "print(len(memory.recall('Ann').statements))\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(path)], capture_output=True, text=True, timeout=120
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "10\n", "")
+        with self.memory(path) as memory:
+            assert len(self.found(memory, "Ann")) == 99
+            assert self.index(memory).settle()
+            assert counts(self.index(memory)) == [2000]
+
+
+class TestArguments:
+    def test_where_it_is(self, tmp_path: Path, client: Any) -> None:
+        assert checked_index(None, None) is None
+        assert checked_index("exact", None) is None
+        assert checked_index("chroma", "a.db") == Path("a.db.chroma")
+        assert checked_index("chroma", tmp_path / "a.db") == tmp_path / "a.db.chroma"
+        assert checked_index(tmp_path, None) == tmp_path
+        assert checked_index("./vectors", None) == Path("vectors")
+        assert checked_index(client, None) is client
+
+    @pytest.mark.parametrize("bad", ["Exact", "", 7, [], True], ids=str)
+    def test_what_it_cannot_be(self, bad: Any) -> None:
+        with pytest.raises(InvalidInputError, match="vector_index must be"):
+            RecallM(embeddings=words, vector_index=bad)
+
+    @pytest.mark.parametrize("store", [None, ":memory:", "neo4j://localhost"], ids=str)
+    def test_beside_what_is_no_file(self, store: Any) -> None:
+        with pytest.raises(InvalidInputError, match="beside an SQLite file"):
+            RecallM(store, embeddings=words, vector_index="chroma")
+
+    def test_it_needs_embeddings(self) -> None:
+        with pytest.raises(InvalidInputError, match="needs embeddings"):
+            RecallM(vector_index="exact")
+
+    def test_it_needs_chromadb(self, monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+        monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+        with pytest.raises(MissingDependencyError, match=r"recallm\[vectors\]"):
+            RecallM(path, embeddings=words, vector_index="chroma")
+        assert not path.exists()

@@ -1,0 +1,199 @@
+"""Embedding models of all kinds under one face, and what they must not give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from chromadb import EmbeddingFunction
+from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
+from llama_index.core.embeddings import MockEmbedding
+
+from recallm import EmbeddingError, InvalidInputError, MissingDependencyError
+from recallm.vectors import Embedding
+from recallm.vectors.embedding import embedding_of, statement_text
+from tests.vectors.fakes import bag_of_words
+
+
+def of(function: Callable[[list[str]], Any]) -> Embedding:
+    return Embedding(name="it", embed=function)
+
+
+def test_what_is_embedded_of_a_statement() -> None:
+    assert statement_text("I sing.", "Ann") == "Ann: I sing."
+    assert statement_text("I sing.", None) == statement_text("I sing.", "") == "I sing."
+
+
+class TestWhatModelsMayGive:
+    @pytest.mark.parametrize(
+        "given",
+        [
+            lambda _: [[3, 4], [0, 0]],
+            lambda _: ((3.0, 4.0), (0.0, 0.0)),
+            lambda _: np.array([[3, 4], [0, 0]], np.int8),
+            lambda _: [np.array([3, 4], np.float16), np.zeros(2)],
+            lambda _: (np.array(row) for row in ([3e300, 4e300], [0, 0])),
+            lambda _: [["3", "4"], [0, 0]],
+        ],
+        ids=["lists", "tuples", "array", "arrays", "generator", "numerals"],
+    )
+    def test_rows_of_numbers_become_unit_vectors(self, given: Callable[[Any], Any]) -> None:
+        rows = of(given).texts(["a", ""])
+        assert rows.dtype == np.float32
+        assert rows == pytest.approx(np.array([[0.6, 0.8], [0, 0]]))
+
+    def test_no_texts_ask_nothing_of_the_model(self) -> None:
+        def fails(_: list[str]) -> Any:
+            raise AssertionError
+
+        assert len(of(fails).texts([])) == 0
+
+    def test_a_question_is_one_text_where_there_is_no_other_way(self) -> None:
+        assert of(lambda texts: [[len(text), 0] for text in texts]).question("ab").tolist() == [
+            1,
+            0,
+        ]
+        apart = Embedding(name="it", embed=bag_of_words, embed_question=lambda _: [0, 2])
+        assert apart.question("x").tolist() == [0, 1]
+
+
+def generator_that_fails(texts: list[str]) -> Iterator[list[float]]:
+    yield [1.0]
+    raise OSError(f"no {texts[1]}")
+
+
+class TestWhatModelsMustNotGive:
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            (None, "gave NoneType"),
+            ("text", "gave str"),
+            ({"a": 1}, "gave dict"),
+            (7, "gave int"),
+            ([[1.0]], "gave 1 vectors for 2 texts"),
+            ([[1.0]] * 3, "gave 3 vectors for 2 texts"),
+            ([], "gave 0 vectors"),
+            ([1.0, 2.0], "of shape"),
+            ([[], []], "of shape"),
+            ([[[1.0]], [[1.0]]], "of shape"),
+            ([[1.0], [1.0, 2.0]], "several dimensions: 1, 2"),
+            ([[1.0], [float("nan")]], "finite numbers, for text 1"),
+            ([[float("inf")], [1.0]], "finite numbers, for text 0"),
+            ([["a"], ["b"]], "no vector of numbers"),
+            ([[1.0, [2.0]], [1.0]], "no vector of numbers"),
+        ],
+        ids=str,
+    )
+    def test_it_is_refused(self, given: Any, said: str) -> None:
+        with pytest.raises(EmbeddingError, match=f"'it' .*{said}"):
+            of(lambda _: given).texts(["a", "b"])
+
+    def test_a_failing_model(self) -> None:
+        failing = [lambda _: 1 / 0, generator_that_fails]
+        for model, cause in zip(failing, (ZeroDivisionError, OSError), strict=True):
+            with pytest.raises(EmbeddingError, match=f"'it' failed: {cause.__name__}") as failure:
+                of(model).texts(["a", "b"])
+            assert isinstance(failure.value.__cause__, cause)
+
+    def test_a_question_s_vector_is_checked_too(self) -> None:
+        for bad in ([float("nan")], [], [[1.0]], None):
+            model = Embedding(name="it", embed=bag_of_words, embed_question=lambda _, bad=bad: bad)
+            with pytest.raises(EmbeddingError, match="'it' gave"):
+                model.question("a")
+
+
+class Named(Embeddings):
+    model = "text-embedding-9"
+    dimensions = 2
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [[1.0, 0.0] for _ in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return [0.0, float(len(text))]
+
+
+class OfChroma(EmbeddingFunction[Any]):
+    def __init__(self, model_name: str) -> None:
+        self.model_name = model_name
+
+    def __call__(self, input: Any) -> Any:
+        return [np.array([1.0, 0.0]) for _ in input]
+
+    def embed_query(self, input: Any) -> Any:
+        return [np.array([0.0, 1.0]) for _ in input]
+
+    @staticmethod
+    def name() -> str:
+        return "of chroma"
+
+
+class WithMethod:
+    model_name = "mini"
+
+    def encode(self, texts: list[str]) -> Any:
+        return bag_of_words(texts)
+
+
+class TestKinds:
+    def test_langchain(self) -> None:
+        model = embedding_of(Named())
+        assert model is not None
+        assert model.name == "Named:text-embedding-9:2"
+        assert model.texts(["a"]).tolist() == [[1, 0]]
+        assert model.question("abc").tolist() == [0, 1]
+        fake = embedding_of(DeterministicFakeEmbedding(size=8))
+        assert fake is not None
+        assert fake.texts(["a", "b"]).shape == (2, 8)
+        assert fake.question("a") == pytest.approx(fake.texts(["a"])[0])
+
+    def test_llama_index(self) -> None:
+        model = embedding_of(MockEmbedding(embed_dim=4, model_name="mock"))
+        assert model is not None
+        assert model.name == "MockEmbedding:mock"
+        assert model.texts(["a", "b"]) == pytest.approx(np.full((2, 4), 0.5))
+        assert model.question("a") == pytest.approx(np.full(4, 0.5))
+
+    def test_chroma(self) -> None:
+        model = embedding_of(OfChroma("big"))
+        assert model is not None
+        assert model.name == "OfChroma:big"
+        assert model.texts(["a"]).tolist() == [[1, 0]]
+        assert model.question("a").tolist() == [0, 1]
+
+    def test_callables(self) -> None:
+        model = embedding_of(bag_of_words)
+        assert model is not None
+        assert model.name == "tests.vectors.fakes.bag_of_words"
+        assert model.texts(["a b", ""]).shape == (2, 64)
+        assert embedding_of(partial(bag_of_words)).name == model.name  # type: ignore[union-attr]
+        method = embedding_of(WithMethod().encode)
+        assert method is not None
+        assert method.name == "WithMethod:mini.encode"
+
+    def test_a_model_of_one_s_own_name(self) -> None:
+        model = Embedding(name="mine", embed=bag_of_words)
+        assert embedding_of(model) is model
+        assert embedding_of(None) is None
+
+    @pytest.mark.parametrize("bad", ["mini", 7, [], {}, Named, object()])
+    def test_what_is_none(self, bad: Any) -> None:
+        with pytest.raises(InvalidInputError, match="embeddings must be 'default'"):
+            embedding_of(bad)
+
+    @pytest.mark.parametrize("name", ["", "x" * 501, 7, None])
+    def test_a_name_is_short_text(self, name: Any) -> None:
+        with pytest.raises(InvalidInputError, match="name of an embedding model"):
+            Embedding(name=name, embed=bag_of_words)
+
+    def test_functions_can_be_called(self) -> None:
+        with pytest.raises(InvalidInputError, match="callables"):
+            Embedding(name="x", embed="y")  # type: ignore[arg-type]
+
+    def test_the_default_needs_chromadb(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+        with pytest.raises(MissingDependencyError, match=r"recallm\[vectors\]"):
+            embedding_of("default")

@@ -1,0 +1,472 @@
+"""A memory with embeddings: what it writes, what it recalls, and what it refuses."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recallm import (
+    ConflictError,
+    DimensionError,
+    EmbeddingError,
+    EmbeddingModelError,
+    InvalidInputError,
+    NewEntity,
+    NewItem,
+    RecallConfig,
+    RecallM,
+)
+from recallm.model import Filter, Horizon, VectorState
+from recallm.testing import DictStore
+from recallm.vectors import Embedding, decode
+from tests.neo4j.fixtures import RunningServer
+from tests.vectors.fakes import bag_of_words, counting, words
+
+NEAREST = RecallConfig(ranking="vectors")
+MAY = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory() -> Iterator[RecallM]:
+    with RecallM(embeddings=words, config=NEAREST) as memory:
+        yield memory
+
+
+def texts(memory: RecallM, question: str, **arguments: Any) -> list[str]:
+    return [it.text for it in memory.recall(question, **arguments).statements]
+
+
+def vectors(memory: RecallM) -> dict[int, bytes]:
+    with memory._store.reader(memory.namespace, Horizon()) as reader:
+        return dict(reader.vectors_after(-1, limit=100_000))
+
+
+def state(memory: RecallM) -> VectorState | None:
+    with memory._store.reader(memory.namespace, Horizon()) as reader:
+        return reader.vector_state()
+
+
+class TestWriting:
+    def test_each_statement_has_the_vector_of_what_was_said(self) -> None:
+        model, given = counting()
+        with RecallM(embeddings=model) as memory:
+            memory.update("I sing. I dance.", speaker="Ann")
+            memory.update("Bo reads.")
+            assert given == [["Ann: I sing.", "Ann: I dance."], ["Bo reads."]]
+            rows = [decode(blob) for blob in vectors(memory).values()]
+            assert np.stack(rows) == pytest.approx(model.texts(given[0] + given[1]), abs=1e-3)
+            assert memory.stats().vectors == 3
+
+    def test_update_many_writes_the_same_as_update(self, memory: RecallM) -> None:
+        items = [{"text": f"Ann met Bo on day {n}. It rained.", "speaker": "Cy"} for n in range(9)]
+        memory.update_many(items, batch_size=4)
+        single = memory.in_namespace("single")
+        for item in items:
+            single.update(**item)
+        assert vectors(memory) == vectors(single)
+        assert len(vectors(memory)) == 18
+
+    def test_what_is_not_looked_into_has_none(self, memory: RecallM) -> None:
+        memory.update("  ", entities=[NewEntity(id="ann", type="Person")])
+        memory.items.put([NewItem(path=("p",), key="k", text="Ann sings", recalled=False)])
+        assert vectors(memory) == {}
+        assert state(memory) is None
+        assert texts(memory, "Who sings?") == []
+
+    def test_odd_texts(self, memory: RecallM) -> None:
+        odd = ["?", "\x00", "\U0001f600", "é" * 5, "word " * 20_000, "漢字。", 'it\'s "quoted"']
+        memory.update_many([*odd, "Ann sings."])
+        assert memory.stats().vectors == memory.stats().statements
+        assert texts(memory, "Who sings?", limit=1) == ["Ann sings."]
+
+    @pytest.mark.parametrize("bad", ["fails", "too few", "not finite", "none"])
+    def test_a_model_that_fails_writes_nothing(self, bad: str) -> None:
+        def embed(given: list[str]) -> Any:
+            if not any("boom" in text for text in given):
+                return bag_of_words(given)
+            if bad == "fails":
+                raise OSError("unreachable")
+            if bad == "none":
+                return None
+            return [[float("nan")]] * len(given) if bad == "not finite" else []
+
+        with RecallM(embeddings=Embedding(name="m", embed=embed)) as memory:
+            memory.update("Ann sings.")
+            with pytest.raises(EmbeddingError) as failure:
+                memory.update("boom")
+            assert isinstance(failure.value.__cause__, OSError) is (bad == "fails")
+            assert memory.stats().t_index == 1
+            with pytest.raises(EmbeddingError):
+                memory.update_many(["a", "b", "c", "boom", "d", "e"], batch_size=2)
+            assert [it.text for it in memory.passages()] == ["Ann sings.", "a", "b"]
+            assert memory.stats().vectors == 3
+
+    def test_a_bad_item_rolls_back_its_batch_alone(self, memory: RecallM) -> None:
+        memory.update("Ann sings.", id="taken")
+        for bad, error in ((7, InvalidInputError), ({"text": "x", "id": "taken"}, ConflictError)):
+            before = memory.stats().passages
+            with pytest.raises(error, match="item 5") as failure:
+                memory.update_many(["a", "b", "c", "d", "e", bad, "f"], batch_size=2)
+            assert failure.value.index == 5  # type: ignore[attr-defined]
+            assert memory.stats().passages == before + 4
+            assert len(vectors(memory)) == memory.stats().statements
+
+    def test_items_that_fail_to_come(self, memory: RecallM) -> None:
+        """What came before in whole batches is written."""
+
+        def items() -> Iterator[str]:
+            yield from ("a", "b", "c")
+            raise LookupError
+
+        with pytest.raises(LookupError):
+            memory.update_many(items(), batch_size=2)
+        assert [it.text for it in memory.passages()] == ["a", "b"]
+
+    def test_batches_are_taken_one_ahead_at_most(self) -> None:
+        taken = 0
+
+        def items() -> Iterator[str]:
+            nonlocal taken
+            for n in range(50):
+                taken = n + 1
+                yield f"Ann met Bo on day {n}."
+
+        ahead: list[int] = []
+        threads: set[int] = set()
+
+        def embed(given: list[str]) -> Any:
+            ahead.append(taken - 5 * len(ahead))
+            threads.add(threading.get_ident())
+            return bag_of_words(given)
+
+        with RecallM(embeddings=Embedding(name="m", embed=embed)) as memory:
+            memory.update_many(items(), batch_size=5)
+        assert len(ahead) == 10
+        assert max(ahead) == 10
+        assert threads == {threading.get_ident()}
+
+
+class TestRecalling:
+    def test_the_nearest(self, memory: RecallM) -> None:
+        memory.update_many(["Ann sings songs.", "Bo reads books.", "Cy cooks rice."])
+        assert texts(memory, "books Bo", limit=1) == ["Bo reads books."]
+
+    def test_a_namespace_without_vectors_embeds_no_question(self) -> None:
+        model, given = counting()
+        with RecallM(embeddings=model) as memory:
+            assert texts(memory, "Who sings?") == []
+            assert given == []
+
+    @pytest.mark.parametrize("ranking", ["statements", "ement", "vectors"])
+    def test_every_ranking_takes_them(self, ranking: Any) -> None:
+        with RecallM(embeddings=words, config=RecallConfig(ranking=ranking)) as memory:
+            assert texts(memory, "Who sings?") == []
+            memory.update_many(["Ann sings songs.", "Bo reads books."])
+            assert "Ann sings songs." in texts(memory, "Who sings songs?", limit=1)
+            if ranking != "statements":
+                with pytest.raises(InvalidInputError, match="min_score needs"):
+                    memory.recall("Who?", min_score=0.1)
+
+    def test_they_bring_what_no_word_does(self) -> None:
+        """The default ranking finds what shares neither stem nor concept with the question."""
+        meanings = {"canine": [1.0, 0, 0], "dog": [0.9, 0.1, 0], "it rained": [0, 1.0, 0]}
+
+        def embed(given: list[str]) -> Any:
+            return [
+                next((row for word, row in meanings.items() if word in text.lower()), [0, 0, 1.0])
+                for text in given
+            ]
+
+        with RecallM(embeddings=Embedding(name="meanings", embed=embed)) as memory:
+            memory.update_many(["A dog barked loudly.", "It rained all day."])
+            assert "A dog barked loudly." in texts(memory, "Was there any canine?")
+            assert texts(RecallM(memory._store), "Was there any canine?") == []
+
+    @pytest.mark.parametrize("ranking", ["ement", "vectors"])
+    def test_rankings_that_need_embeddings(self, ranking: Any) -> None:
+        with pytest.raises(InvalidInputError, match="needs embeddings"):
+            RecallM(config=RecallConfig(ranking=ranking))
+
+    def test_filters_starve_nothing(self, memory: RecallM) -> None:
+        """However many others are nearer."""
+        memory.update_many([f"songs songs number {n}" for n in range(300)])
+        memory.update("songs and other things", speaker="Ann", session="s", metadata={"k": 1})
+        memory.items.put([NewItem(path=("p",), key="k", text="songs to keep in mind")])
+        assert texts(memory, "songs", limit=2, speaker="Ann") == ["songs and other things"]
+        assert texts(memory, "songs", limit=2, session="s") == ["songs and other things"]
+        assert texts(memory, "songs", limit=2, metadata={"k": 1}) == ["songs and other things"]
+        assert texts(memory, "songs", limit=2, path=("p",)) == ["songs to keep in mind"]
+        assert texts(memory, "songs", limit=9, since=301) == [
+            "songs and other things",
+            "songs to keep in mind",
+        ]
+        assert texts(memory, "songs", limit=1, as_of=1) == ["songs songs number 0"]
+        found = memory.items.search("songs", ("p",))
+        assert [it.text for it, _ in found] == ["songs to keep in mind"]
+
+    def test_what_expired_starves_nothing(self) -> None:
+        with RecallM(embeddings=words, config=NEAREST, clock=lambda: MAY) as memory:
+            memory.update_many(
+                [{"text": f"songs {n}", "expires_at": MAY - timedelta(1)} for n in range(200)]
+            )
+            memory.update("songs that stay")
+            assert texts(memory, "songs", limit=3) == ["songs that stay"]
+
+    def test_zeros_are_near_nothing(self) -> None:
+        zeros = Embedding(name="zeros", embed=lambda given: [[0.0] * 4 for _ in given])
+        for ranking in ("vectors", "statements"):
+            with RecallM(embeddings=zeros, config=RecallConfig(ranking=ranking)) as memory:
+                memory.update_many(["Ann sings.", "Bo reads."])
+                assert "Bo reads." in texts(memory, "Who reads?")
+
+    def test_namespaces_never_mix(self, memory: RecallM) -> None:
+        """The same text in two of them, whatever they are called."""
+        other = memory.in_namespace('it\'s \x00 "another"; DROP TABLE vector')
+        for each, name in ((memory, "here"), (other, "there")):
+            each.update("Ann sings songs.", id=name, source=name)
+            each.update(f"Only {name}.")
+        for each, name in ((memory, "here"), (other, "there")):
+            found = each.recall("Ann sings songs only here there").statements
+            assert {it.source for it in found} == {name, None}
+            assert f"Only {name}." in {it.text for it in found}
+            assert len(found) == 2
+        other.forget(everything=True)
+        assert len(texts(memory, "Ann sings songs")) == 2
+        assert texts(other, "Ann sings songs") == []
+
+
+class TestPinning:
+    def other(self, dimension: int = 64) -> Embedding:
+        return Embedding(name="other", embed=lambda given: bag_of_words(given)[:, :dimension])
+
+    def test_another_model_is_refused(self, tmp_path: Path) -> None:
+        path = tmp_path / "memory.db"
+        with RecallM(path, embeddings=words) as one, RecallM(path, embeddings=self.other()) as two:
+            one.update("Ann sings.")
+            for act in (
+                lambda: two.update("Bo reads."),
+                lambda: two.update_many(["Bo reads."]),
+                lambda: two.recall("Who sings?"),
+                lambda: two.items.search("Who sings?"),
+                two.embed,
+            ):
+                with pytest.raises(EmbeddingModelError, match="made by 'words', not by 'other'"):
+                    act()
+            assert one.stats().passages == 1
+            free = two.in_namespace("free")
+            free.update("Bo reads.")
+            assert texts(free, "Who reads?") == ["Bo reads."]
+            with pytest.raises(EmbeddingModelError):
+                one.in_namespace("free").recall("Who reads?")
+            two.forget(everything=True)
+            two.update("Bo reads.")
+            assert texts(two, "Who reads?") == ["Bo reads."]
+            with pytest.raises(EmbeddingModelError, match="made by 'other', not by 'words'"):
+                one.recall("Who reads?")
+
+    def test_another_dimension_is_refused(self) -> None:
+        store = DictStore()
+        short = Embedding(name="words", embed=lambda given: bag_of_words(given)[:, :8])
+        with RecallM(store, embeddings=words) as one, RecallM(store, embeddings=short) as two:
+            one.update("Ann sings.")
+            for act in (lambda: two.update("Bo."), lambda: two.recall("Who sings?")):
+                with pytest.raises(DimensionError, match=r"have 64 dimensions.*, not 8"):
+                    act()
+            assert one.stats().passages == 1
+
+    def test_vectors_of_entities_do_not_disturb_it(self, memory: RecallM) -> None:
+        entity = NewEntity(id="ann", type="Person", embeddings={"other": [1.0, 2.0]})
+        memory.graph.upsert([entity], [])
+        memory.update("Ann sings.")
+        assert texts(memory, "Who sings?") == ["Ann sings."]
+
+    def test_without_embeddings_nothing_is_refused(self, memory: RecallM) -> None:
+        memory.update("Ann sings songs.")
+        plain = RecallM(memory._store)
+        plain.update("Bo reads books.")
+        assert texts(plain, "Who sings songs?") == ["Ann sings songs."]
+        assert memory.stats().vectors == 1
+        mixed = RecallM(memory._store, embeddings=words)
+        assert "Bo reads books." in texts(mixed, "Who reads books?")
+
+
+class TestEmbed:
+    def test_it_gives_vectors_to_those_that_have_none(self) -> None:
+        store = DictStore()
+        plain = RecallM(store, clock=lambda: MAY)
+        plain.update_many([f"Ann met Bo on day {n}." for n in range(7)])
+        plain.update("gone", expires_at=MAY - timedelta(1))
+        model, given = counting()
+        memory = RecallM(store, embeddings=model)
+        memory.update("I sing. I dance.", speaker="Cy")
+        assert memory.embed(batch_size=3) == 8
+        assert [len(batch) for batch in given[1:]] == [3, 3, 2]
+        assert memory.embed() == 0
+        fresh = RecallM(embeddings=model)
+        fresh.update_many([f"Ann met Bo on day {n}." for n in range(7)])
+        kept = vectors(memory)
+        assert vectors(fresh).items() <= kept.items()
+        assert len(kept) == memory.stats().statements + 1  # what expired is kept as well
+
+    def test_it_goes_on_where_it_stopped(self) -> None:
+        store = DictStore()
+        RecallM(store).update_many([f"Ann met Bo on day {n}." for n in range(9)])
+        calls = 0
+
+        def embed(given: list[str]) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls == 3:
+                raise OSError
+            return bag_of_words(given)
+
+        memory = RecallM(store, embeddings=Embedding(name="m", embed=embed))
+        with pytest.raises(EmbeddingError):
+            memory.embed(batch_size=2)
+        assert memory.stats().vectors == 4
+        assert memory.embed(batch_size=2, progress=True) == 5
+
+    def test_it_needs_a_model(self) -> None:
+        with RecallM() as memory, pytest.raises(InvalidInputError, match="embeddings="):
+            memory.embed()
+
+    def test_of_speakers(self) -> None:
+        """What is embedded later is what would have been embedded at first."""
+        store = DictStore()
+        RecallM(store).update("I sing.", speaker="Ann")
+        model, given = counting()
+        RecallM(store, embeddings=model).embed()
+        assert given == [["Ann: I sing."]]
+
+
+class TestForgettingAndArchives:
+    def test_what_is_forgotten_is_not_found(self, memory: RecallM) -> None:
+        memory.update("Ann sings songs.", id="a")
+        memory.update("Bo reads books. Bo sings.", id="b")
+        assert texts(memory, "Who sings songs?", limit=1) == ["Ann sings songs."]
+        memory.forget(id="a")
+        assert texts(memory, "Who sings songs?") == ["Bo reads books.", "Bo sings."]
+        memory.forget(statement="b#1")
+        assert texts(memory, "Who sings songs?") == ["Bo reads books."]
+        assert len(vectors(memory)) == 1
+
+    def test_by_another_process(self, tmp_path: Path) -> None:
+        """As another memory on the file, which shares nothing with this one."""
+        path = tmp_path / "memory.db"
+        with (
+            RecallM(path, embeddings=words, config=NEAREST) as one,
+            RecallM(path, embeddings=words, config=NEAREST) as two,
+            RecallM(path) as plain,
+        ):
+            one.update_many([{"text": f"Ann sings {n}", "id": str(n)} for n in range(5)])
+            assert len(texts(two, "Ann sings")) == 5
+            one.forget(id="3")
+            two.update("Ann sings and dances", id="new")
+            plain.update("Ann is here")
+            for each in (one, two):
+                found = texts(each, "Ann sings and dances here")
+                assert set(found) == {
+                    *(f"Ann sings {n}" for n in (0, 1, 2, 4)),
+                    "Ann sings and dances",
+                }
+            one.embed()
+            assert "Ann is here" in texts(two, "here is Ann", limit=2)
+
+    def test_archives(self, memory: RecallM) -> None:
+        memory.update_many(["Ann sings songs.", "Bo reads books."])
+        archive = io.StringIO()
+        memory.export(archive)
+        archive.seek(0)
+        with RecallM(embeddings=words, config=NEAREST) as other:
+            other.load(archive)
+            assert vectors(other) == vectors(memory)
+            assert texts(other, "Bo books", limit=1) == ["Bo reads books."]
+        archive.seek(0)
+        foreign = Embedding(name="foreign", embed=bag_of_words)
+        with RecallM(embeddings=foreign) as other:
+            other.load(archive)
+            with pytest.raises(EmbeddingModelError, match="made by 'words'"):
+                other.recall("Who sings?")
+
+
+class TestConcurrency:
+    def test_writers_and_readers(self, tmp_path: Path) -> None:
+        path = tmp_path / "memory.db"
+
+        def write(place: int) -> None:
+            with RecallM(path, embeddings=words, namespace="n") as memory:
+                for n in range(10):
+                    memory.update(f"Ann met Bo on day {n} of year {place}.", id=f"{place}-{n}")
+                    memory.recall("When did Ann meet Bo?")
+                memory.forget(id=f"{place}-3")
+
+        with RecallM(path, embeddings=words, namespace="n", config=NEAREST) as memory:
+            with ThreadPoolExecutor(3) as pool:
+                list(pool.map(write, range(3)))
+            found = texts(memory, "Ann met Bo", limit=99)
+            assert len(found) == len(set(found)) == 27
+            assert len(vectors(memory)) == 27
+
+    def test_of_two_models_one_is_refused(self, tmp_path: Path) -> None:
+        path = tmp_path / "memory.db"
+        models = [Embedding(name=name, embed=bag_of_words) for name in ("a", "b", "c")]
+        memories = [RecallM(path, embeddings=model) for model in models]
+        barrier = threading.Barrier(3)
+
+        def write(memory: RecallM) -> bool:
+            barrier.wait()
+            try:
+                memory.update("Ann sings.")
+            except EmbeddingModelError:
+                return False
+            return True
+
+        with ThreadPoolExecutor(3) as pool:
+            written = list(pool.map(write, memories))
+        assert written.count(True) == 1
+        assert memories[0].stats().passages == 1
+        for memory in memories:
+            memory.close()
+
+    def test_a_reader_that_is_open_meanwhile(self, tmp_path: Path) -> None:
+        """Its own recall sees its state alone, though the index has later vectors."""
+        with RecallM(tmp_path / "memory.db", embeddings=words, config=NEAREST) as memory:
+            memory.update("Ann sings songs.")
+            assert memory._vectors is not None
+            asked = memory._vectors.ask("default", "Ann sings")
+            assert asked is not None
+            with memory._store.reader("default", Horizon()) as reader:
+                reader.vector_state()
+                memory.update("Ann sings.")
+                find = memory._vectors.finder("default", asked, reader, Filter(), past=False)
+                assert [key for key, _ in find(1)] == [1 << 20]
+            assert texts(memory, "Ann sings", limit=1) == ["Ann sings."]
+
+
+def test_neo4j(neo4j_server: RunningServer, request: pytest.FixtureRequest) -> None:
+    """The same on a server: written, found, given later, forgotten, refused."""
+    name = f"vectors-{id(request)}"
+    with RecallM(
+        neo4j_server.uri, auth=neo4j_server.auth, namespace=name, embeddings=words, config=NEAREST
+    ) as memory:
+        memory.update_many(["Ann sings songs.", "Bo reads books."], batch_size=1)
+        plain = RecallM(memory._store, namespace=name)
+        plain.update("Cy cooks rice.", id="c")
+        assert texts(memory, "Cy rice", limit=9) == ["Ann sings songs.", "Bo reads books."]
+        assert memory.embed() == 1
+        assert texts(memory, "Cy rice", limit=1) == ["Cy cooks rice."]
+        memory.forget(id="c")
+        assert texts(memory, "Cy rice", limit=9) == ["Ann sings songs.", "Bo reads books."]
+        other = Embedding(name="other", embed=bag_of_words)
+        with pytest.raises(EmbeddingModelError):
+            RecallM(memory._store, namespace=name, embeddings=other).update("No.")
+        memory.forget(everything=True)
+        assert texts(memory, "Cy rice") == []
