@@ -1,0 +1,129 @@
+"""What is told in the temporal benchmark, and what is asked."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import benchmarks.temporal_world
+from benchmarks.temporal_world import CURRENT, FIRST, LONG_RANGE, PREVIOUS, World, tell
+
+_SPLITS = ("dev", "test")
+
+
+@pytest.fixture(scope="module", params=_SPLITS)
+def world(request: pytest.FixtureRequest) -> World:
+    return tell(request.param)
+
+
+def test_it_is_some_1500_updates_in_25_repetitions(world: World) -> None:
+    assert 1450 <= len(world.told) <= 1550
+    assert len(world.ends) == len(world.questions) == 25
+    assert world.ends[-1] == len(world.told)
+
+
+@pytest.mark.parametrize("split", _SPLITS)
+def test_the_same_seed_tells_the_same_and_another_seed_does_not(split: str) -> None:
+    assert tell(split, seed=3) == tell(split, seed=3)
+    assert tell(split, seed=3) != tell(split, seed=4)
+
+
+def test_a_shorter_world_is_the_beginning_of_a_longer_one() -> None:
+    longer, shorter = tell("dev", repetitions=4), tell("dev", repetitions=2)
+    assert longer.told[: len(shorter.told)] == shorter.told
+    assert longer.questions[:2] == shorter.questions
+
+
+def test_no_text_is_told_twice_and_each_names_its_subject(world: World) -> None:
+    texts = [told.text for told in world.told]
+    assert len(set(texts)) == len(texts)
+    for told in world.told:
+        assert told.subject in told.text
+        assert not re.search(r"[{}]|\ba [aeio]", told.text)
+
+
+def test_states_begin_in_order_and_none_is_told_before_or_after_its_time(world: World) -> None:
+    latest: dict[object, int] = {}
+    for told in world.told:
+        if told.topic is not None:
+            before = latest.get(told.topic, -1)
+            newest = told.states[-1]
+            assert newest in (before, before + 1)
+            assert told.states in ((newest,), (newest - 1, newest))
+            latest[told.topic] = newest
+
+
+def test_what_is_asked_long_after_was_told_once_before_all_repetitions(world: World) -> None:
+    times = Counter(told.topic for told in world.told)
+    asked = [question for question in world.questions[-1] if question.kind == LONG_RANGE]
+    assert len(asked) == 48
+    for question in asked:
+        assert times[question.topic] == 1
+        assert question in world.questions[0]
+        [place] = [at for at, told in enumerate(world.told) if told.topic == question.topic]
+        assert place < len(asked)
+
+
+def test_questions_ask_for_the_state_that_holds_the_one_before_and_the_first(
+    world: World,
+) -> None:
+    for end, questions in zip(world.ends, world.questions, strict=True):
+        told: dict[object, set[int]] = {}
+        for one in world.told[:end]:
+            if one.topic is not None:
+                told.setdefault(one.topic, set()).update(one.states)
+        for question in questions:
+            latest = max(told[question.topic])
+            if question.kind in (CURRENT, LONG_RANGE):
+                assert question.state == latest
+            elif question.kind == PREVIOUS:
+                assert question.state == latest - 1
+            else:
+                assert (question.kind, question.state) == (FIRST, 0)
+                assert latest >= 2
+            assert question.state in told[question.topic]
+
+
+def test_most_questions_share_but_the_name_with_what_answers_them(world: World) -> None:
+    answers = {
+        (told.topic, told.states[-1]): told.text.lower()
+        for told in reversed(world.told)
+        if told.topic is not None
+    }
+    shared = []
+    for question in world.questions[-1]:
+        if question.kind != LONG_RANGE:
+            words = set(re.findall(r"[a-z]{4,}", question.text.lower())) - _FUNCTION_WORDS
+            words.discard(question.subject.lower())
+            text = answers[question.topic, question.state]
+            shared.append(any(re.search(rf"\b{word}", text) for word in words))
+    assert 0 < sum(shared) < len(shared) / 3
+
+
+_FUNCTION_WORDS = {"what", "which", "where", "with", "does", "most", "moment", "have", "these"}
+
+
+def test_dev_and_test_share_no_phrase_no_name_and_no_value() -> None:
+    dev, test = (set(_strings(_phrases(split))) for split in _SPLITS)
+    names = {attribute["name"] for attribute in _phrases("dev")["attribute"]}
+    assert dev & test <= names
+
+
+def _phrases(split: str) -> dict[str, Any]:
+    path = Path(benchmarks.temporal_world.__file__).with_name(f"temporal_{split}.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else ():
+        yield from _strings(inner)
+    for inner in value if isinstance(value, list) else ():
+        yield from _strings(inner)
