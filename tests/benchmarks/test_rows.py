@@ -125,7 +125,7 @@ def test_the_temporal_scores_stand_by_repetition() -> None:
 def test_a_plot_of_the_same_figures_is_the_same_file(tmp_path: Path) -> None:
     drawn = []
     for name in ("one.svg", "deeper/two.svg"):
-        panel = {"recallm, statements": [0.5, None], BM25_ROW: [0.25, 1.0]}
+        panel: dict[str, list[float | None]] = {BM25_ROW: [0.25, 1.0], TIME_ROW: [0.5, None]}
         draw_over_repetitions(tmp_path / name, [1, 5], {"Standard": panel, "Long": panel})
         drawn.append((tmp_path / name).read_bytes())
     assert drawn[0] == drawn[1]
