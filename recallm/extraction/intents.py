@@ -9,73 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from recallm.extraction.dates import DATE, PERIOD
+from recallm.extraction.rules import Rule, Sets, effect
 from recallm.extraction.words import Word
-from recallm.model import TemporalIntent, TemporalOrder, TemporalReading, TemporalWindow, Trait
+from recallm.model import TemporalReading, Trait
 
-__all__ = ["RULES", "Rule", "temporal_reading"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sets:
-    """What a rule sets of a ``TemporalReading``; None: nothing."""
-
-    intent: TemporalIntent | None = None
-    recency: float | None = None
-    order: TemporalOrder | None = None
-    window: TemporalWindow | None = None
-    previous: bool | None = None
-    spread: bool | None = None
-
-    def given(self) -> list[tuple[str, Any]]:
-        """The fields that it sets, with their values."""
-        pairs = ((name, getattr(self, name)) for name in self.__slots__)
-        return [(name, value) for name, value in pairs if value is not None]
+__all__ = ["RULES", "temporal_reading"]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """``fires`` on phrases (a regular expression over the words in lower case, one space apart,
-    contractions and hyphens split), provided that the question also holds ``given`` and does not
-    hold ``unless``; or, where ``tense`` is given, on a question in that tense alone."""
-
-    name: str
-    fires: str
-    sets: Sets
-    given: str = ""
-    unless: str = ""
-    tense: Trait | None = None
-    _patterns: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        patterns = tuple(map(_phrase, (self.fires, self.given, self.unless)))
-        object.__setattr__(self, "_patterns", patterns)
-
-    def apply(self, left: str, whole: str, tenses: Trait) -> str | None:
-        """``left`` without what it fired on; None where it does not fire."""
-        fires, given, unless = self._patterns
-        if self.tense is not None:
-            past = Trait.PAST if _DID.search(whole) else Trait(0)
-            return left if (tenses | past) & _TENSES == self.tense else None
-        taken, count = fires.subn(_TAKEN, left)
-        if not count or (self.given and not given.search(whole)):
-            return None
-        return None if self.unless and unless.search(whole) else taken
-
-
-def _phrase(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w'])(?:{pattern})(?!\w)")
-
-
-_TAKEN = "|"
-_TENSES = Trait.PAST | Trait.PRESENT | Trait.FUTURE
-_DID = re.compile(r"\bdid\b")
 _STATES = (
     "was|were|be|been|live|lived|work|worked|stay|stayed|reside|resided|have|had|own|owned|drive|"
-    "drove|date|dated|study|studied|teach|taught|use|used|call|called|belong|belonged|play|played"
+    "drove|date|dated|study|studied|teach|taught|use|used|call|called|belong|belonged|play|played|"
+    "keep|kept|follow|followed|like|liked|love|loved|prefer|preferred|volunteer|volunteered|"
+    "commute|commuted|rent|rented|train|trained|serve|served|support|supported|learn|learned"
 )
 _ROLES = (
     "wife|husband|boyfriend|girlfriend|partner|spouse|fiance|fiancee|boss|roommate|flatmate|"
@@ -88,6 +36,7 @@ _HABITS = (
     "feel|see|visit|teach|study|read|watch|wear|run|date|dream|say|want|call|spend"
 )
 _CHANGED = "moved|joined|started|became|switched|changed|married|settled|began|met"
+_SPELLS = r"(?:night|day|week|weekend|month|year|morning|evening|moment)s?"
 _BE = "is|are|was|were|be|been|being|am|'m|'s|'re"
 _ASKING = (
     "is|are|was|were|do|does|did|has|have|had|'s|'ve|can|could|will|would|should|may|might|must"
@@ -198,13 +147,20 @@ RULES: tuple[Rule, ...] = (
         Sets(intent="historical", recency=0.0, window="within"),
     ),
     Rule(
+        "before (at the end)",
+        r"(?:before|earlier|beforehand)(?: that| this)?$",
+        PREVIOUS,
+        given=r"^(?:\S+ ){0,2}(?:what|where|who|whom|which|whose|how)",
+        unless=rf"{_SPELLS} (?:before|earlier)",
+    ),
+    Rule(
         "before (another state)",
-        r"(?:before|prior to)(?=$|(?: that| this)$| (?!and after|\||(?:i|you|he|she|it|we|they|the|"
+        r"(?:before|prior to)(?= (?!and after|\||(?:i|you|he|she|it|we|they|the|"
         rf"an?|her|his|their|my|your|our)\b)\w| \w+ (?:{_CHANGED})\b)|"
         r"before \w+ (?:current|new|present|latest)",
         PREVIOUS,
         given=rf"(?:what|where|who|whom|which|whose|how)\b.*\b(?:{_STATES})\b.* (?:before|prior)",
-        unless=r"(?:the )?(?:night|day|week|weekend|month|year|morning|evening)s? before",
+        unless=rf"{_SPELLS} before",
     ),
     # How things are.
     Rule(
@@ -300,7 +256,7 @@ RULES: tuple[Rule, ...] = (
         unless=rf"(?:has|have|'ve)\b.* (?:{_BECOMING})|(?:has|have) (?:a|an|the|no)\b",
     ),
     # When.
-    Rule("ever", r"ever|never", PAST),
+    Rule("ever", r"ever|never|(?<!at )once(?! (?:more|again|upon|\w+ \w+ed)\b)", PAST),
     Rule(
         "when did",
         r"(?:when|(?:what|which) (?:time|day|date|month|year|week|season)) "
@@ -348,22 +304,8 @@ def temporal_reading(words: Sequence[Word], tenses: Trait) -> TemporalReading:
         if rest is None:
             continue
         left = rest
-        new = {name: value for name, value in rule.sets.given() if name not in found}
+        new = rule.sets.but(found)
         if new:
             found |= new
-            said.append(f"{rule.name} → {_effect(new)}")
+            said.append(f"{rule.name} → {effect(new)}")
     return TemporalReading(**found, rules=tuple(said))
-
-
-def _effect(new: dict[str, Any]) -> str:
-    """What a rule set, in words: "recency 1, latest first"."""
-    parts = [f"recency {new['recency']:g}"] if "recency" in new else []
-    if new.get("order", "any") != "any":
-        parts.append(f"{new['order']} first")
-    if "window" in new:
-        parts.append(f"window {new['window']}")
-    if "previous" in new:
-        parts.append("the state before")
-    if "spread" in new:
-        parts.append("all of them")
-    return ", ".join(parts) or new["intent"]
