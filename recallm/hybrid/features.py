@@ -55,6 +55,11 @@ _LEAD = re.compile(
     r"|what)\b[^,.:\n]{0,60}[,:]\s*)",
     re.IGNORECASE,
 )
+_CLOSING = re.compile(
+    r"[\s(]*\b(?:let me know|feel free|(?:i )?hope (?:this|that|it) helps|is there anything else)\b"
+    r"[^\n]*\Z",
+    re.IGNORECASE,
+)
 _STRAIGHT = str.maketrans("’‘‛´`“”„", "'''''\"\"\"")
 _TOKEN = re.compile(r"\w+n't\b|'(?:s|re|ve|ll|d|m)\b|[^\W_]+(?:[.,-][^\W_]+)*")
 _ENDS = re.compile(r"[.!?][\"')\]]{0,3}\s+(?=\S)|\n(?=\S)")
@@ -133,12 +138,13 @@ def _telling_nothing() -> frozenset[str]:
 
 
 def plain(text: str) -> str:
-    """An answer without what is no part of it: "Based on the context," before it, a list of sources
-    after it, marks of emphasis, white space; quotation marks are the straight ones."""
+    """An answer without what is no part of it: "Based on the context," before it, "I hope this
+    helps" or a list of sources after it, marks of emphasis, white space; quotation marks are the
+    straight ones."""
     text = unicodedata.normalize("NFKC", text[: 2 * _LONGEST].translate(_STRAIGHT))
     text = _SOURCES_AT_END.sub("", "\n" + text.replace("**", "").strip()).strip()
-    led = _LEAD.sub("", text)
-    return (led or text)[:_LONGEST]
+    bare = _CLOSING.sub("", _LEAD.sub("", text))
+    return (bare or text)[:_LONGEST]
 
 
 def _words(text: str) -> tuple[Word, ...]:
@@ -216,6 +222,7 @@ class ReadAnswer:
             and not word.marks & Mark.PRONOUN
             for word in new
         )
+        reasons = question.reason and not refuses and bool(_REASONS & seen) and bool(tells)
         fits = not refuses and _fits(question, words, tells, bool(names), number, time)
         size = len(words)
         return cls(
@@ -247,16 +254,19 @@ class ReadAnswer:
                 float(bool(stems) and stems[0] in tells),
                 float(bool(_PRONOUNS & set(lowered[:1]))),
                 _log(len(tells)),
-                float(not tells),
+                float(not tells and not refuses and not question.yes_no),
                 max(0.0, _log(len(tells)) - _log(6)),
                 _log(len(names)),
                 float(number),
                 float(bool(_NUMBERS & (seen - question.lowered))),
                 float(time),
                 float(fits),
-                float(bool(question.asks) and not fits and not refuses),
+                float(
+                    not refuses
+                    and ((bool(question.asks) and not fits) or (question.reason and not reasons))
+                ),
                 float(question.yes_no and bool(_YES_NO & set(lowered[:1]))),
-                float(question.reason and not refuses and bool(_REASONS & seen)),
+                float(reasons),
             ),
         )
 

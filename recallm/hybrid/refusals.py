@@ -104,7 +104,8 @@ _CANNOT_TELL = (
     r"|\b(?:cannot|can't|unable to|impossible to|hard to|difficult to|couldn't|could not) (?:be )?"
     r"(?:determine|answer|identif|say|tell|locate|confirm|infer|ascertain|conclude|deduce)"
     r"|\bi(?:'m| am|'ve| have)? not (?:\w+ )?(?:sure|certain|aware|able)\b"
-    rf"|(?:\bnot|n't) able to (?:{_TELL})\b|\bi have no\b|\byou (?:have not|haven't)"
+    rf"|(?:\bnot|n't) able to (?:{_TELL})\b|\bi have no\b|\byou (?:have not|haven't"
+    r"|have never|never)\b"
     r"|\bwe (?:are|were|aren't|weren't)(?: not| never)? told\b"
     r"|\bnothing (?:is|was|has been) (?:said|told)\b"
 )

@@ -12,9 +12,12 @@ from random import Random
 import numpy as np
 
 from recallm.hybrid.features import FEATURES, Floats, ReadAnswer, ReadQuestion, difference
-from training.discriminator.styles import Manner, restyled
+from training.discriminator.styles import Manner, evasion, refuses, restyled
 
-__all__ = ["GradedPair", "differences", "grades", "read_pairs", "retold"]
+__all__ = ["GradedPair", "against_evasions", "differences", "grades", "read_pairs", "retold"]
+
+_FULL = 2
+"""The grade of a right answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +109,27 @@ def retold(
         )
         told.append(replace(pair, recallm=recallm, vectors=vectors))
     return told
+
+
+def against_evasions(
+    pairs: Sequence[GradedPair], *, seed: int = 0
+) -> tuple[list[GradedPair], Floats]:
+    """Each pair with an evasion in place of one answer, where the other one answers and has full
+    marks; and the lead of RecallM's, 0 where there is none."""
+    random = Random(seed)
+    told: list[GradedPair] = []
+    lead = np.zeros(len(pairs))
+    for place, pair in enumerate(pairs):
+        evaded = evasion(pair.question, random)
+        if pair.recallm_grade == _FULL and not refuses(pair.recallm):
+            lead[place] = _FULL
+            told.append(replace(pair, vectors=evaded))
+        elif pair.vectors_grade == _FULL and not refuses(pair.vectors):
+            lead[place] = -_FULL
+            told.append(replace(pair, recallm=evaded))
+        else:
+            told.append(pair)
+    return told, lead
 
 
 def differences(pairs: Sequence[GradedPair]) -> Floats:

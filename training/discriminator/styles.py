@@ -17,7 +17,7 @@ from recallm.extraction.marks import listed
 from recallm.hybrid.features import plain
 from recallm.hybrid.refusals import refusals
 
-__all__ = ["HELD_OUT", "LEARNT", "Manner", "restyled"]
+__all__ = ["HELD_OUT", "LEARNT", "Manner", "evasion", "refuses", "restyled"]
 
 _FILLERS = listed(
     "a an the is are was were be been has have had do does did to of in on at by with for that "
@@ -75,10 +75,10 @@ HELD_OUT = (
         refusals=(
             "I wasn't able to find that anywhere in our earlier chats.",
             "Hmm, I can't recall anything like that.",
-            "You have never told me.",
+            "That never came up between us.",
         ),
         before=("", "I think ", "From what I remember, "),
-        after=("", " Hope this helps."),
+        after=("", " Anything else?"),
     ),
     Manner(
         refusals=("unanswerable", "Unclear.", "No answer", "none given", "insufficient context"),
@@ -106,8 +106,7 @@ HELD_OUT = (
 def restyled(question: str, answer: str, manner: Manner, random: Random) -> str:
     """``answer`` as an answerer of this manner would have said it."""
     text = plain(answer)
-    refused = [place for place in refusals(text.lower()) if place is not None]
-    if refused and min(refused) < max(60, len(text) // 2):
+    if refuses(text):
         return random.choice(manner.refusals)
     if manner.bare:
         return _bare(question, text)
@@ -116,6 +115,39 @@ def restyled(question: str, answer: str, manner: Manner, random: Random) -> str:
     if before and first is not None and first[0].lower() in _FILLERS:
         text = text[:1].lower() + text[1:]
     return before + text + random.choice(manner.after)
+
+
+def refuses(answer: str) -> bool:
+    """Whether an answer is a refusal as a whole: not after it has told something."""
+    text = plain(answer)
+    places = [place for place in refusals(text.lower()) if place is not None]
+    return bool(places) and min(places) < max(60, len(text) // 2)
+
+
+_EVASIONS = (
+    "{echo}.",
+    "{echo}",
+    "{question}",
+    "{Echo} depends on many factors.",
+    "It can vary: {echo} is different from case to case.",
+    "There are several possible answers, and generally it depends on the individual.",
+    "People usually do so for various reasons.",
+    "Some people say one thing, others another, so it may or may not be so.",
+    "{Echo}: this often has many causes, such as money, health or the people involved.",
+    "In general, {echo} can mean different things, for example in films or in daily life.",
+    "There is conflicting information about {echo}.",
+    "Do you mean {echo}?",
+    "Which one do you mean?",
+)
+
+
+def evasion(question: str, random: Random) -> str:
+    """An answer that does not answer: the question again, or talk in general."""
+    words = question.strip().rstrip("?").split()
+    echo = " ".join(words[1:]) or question
+    return random.choice(_EVASIONS).format(
+        echo=echo, Echo=echo[:1].upper() + echo[1:], question=question
+    )
 
 
 def _bare(question: str, text: str) -> str:

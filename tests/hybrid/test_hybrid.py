@@ -1,0 +1,279 @@
+"""Hybrid-RecallM: both branches at once, one of them failing, what is told of it."""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from recallm import (
+    Answer,
+    ClosedError,
+    HybridRecallM,
+    InvalidInputError,
+    LLMError,
+    LLMRequiredError,
+    RecallM,
+)
+from recallm.hybrid import Choice, HybridAnswer, HybridError, LLMDiscriminator
+
+STATEMENTS = ("Bo moved to York.", "Bo likes tea.", "Ann moved to Hull.")
+QUESTION = "Where does Bo live?"
+
+
+def by_letters(texts: Sequence[str]) -> list[list[float]]:
+    """Vectors of how often a text holds each letter."""
+    return [[float(text.lower().count(letter)) for letter in "abcdefghijklmno"] for text in texts]
+
+
+def model(prompt: str) -> str:
+    return "Bo lives in York." if "York" in prompt else "It is not mentioned where Bo lives."
+
+
+def nearest(question: str) -> str:
+    return "Bo likes tea."
+
+
+@pytest.fixture
+def memory() -> Iterator[RecallM]:
+    with RecallM() as memory:
+        memory.update_many(STATEMENTS)
+        yield memory
+
+
+@pytest.fixture
+def embedded() -> Iterator[RecallM]:
+    with RecallM(embeddings=by_letters) as memory:
+        memory.update_many(STATEMENTS)
+        yield memory
+
+
+class Names:
+    """A discriminator that chooses one name, and remembers what it was asked."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.asked: list[tuple[str, dict[str, str | None]]] = []
+
+    def choose(self, question: str, answers: Mapping[str, str | None]) -> Choice:
+        self.asked.append((question, dict(answers)))
+        return Choice(self.name, 0.75)
+
+
+def test_the_better_answer_is_given_with_both(memory: RecallM) -> None:
+    answer = HybridRecallM(memory, llm=model, vectors=nearest).ask(QUESTION)
+    assert answer == "Bo lives in York."
+    assert isinstance(answer, HybridAnswer)
+    assert isinstance(answer, Answer)
+    assert answer.choice.name == "recallm"
+    assert answer.choice.probability is not None
+    assert answer.choice.probability > 0.8
+    assert answer.answers == {
+        "recallm": "Bo lives in York.",
+        "vectors": "It is not mentioned where Bo lives.",
+    }
+    assert answer.contexts["vectors"].text == "Bo likes tea."
+    assert answer.context is answer.contexts["recallm"]
+    assert "Bo moved to York." in answer.context.text
+    assert answer.errors == {}
+
+
+def test_the_discriminator_is_given_the_question_and_both_answers(memory: RecallM) -> None:
+    names = Names("vectors")
+    answer = HybridRecallM(memory, llm=model, vectors=nearest, discriminator=names).ask(QUESTION)
+    assert answer == "It is not mentioned where Bo lives."
+    assert answer.choice == Choice("vectors", 0.75)
+    assert names.asked == [
+        (
+            QUESTION,
+            {"recallm": "Bo lives in York.", "vectors": "It is not mentioned where Bo lives."},
+        )
+    ]
+
+
+def test_without_a_retriever_the_memory_itself_is_asked_by_its_vectors(embedded: RecallM) -> None:
+    hybrid = HybridRecallM(embedded, llm=model)
+    answer = hybrid.ask(QUESTION, limit=2)
+    assert answer == "Bo lives in York."
+    near = answer.contexts["vectors"]
+    assert len(near.statements) == 2
+    assert all("cosine" in it.contributions for it in near.statements)
+    assert any("cosine" not in it.contributions for it in answer.contexts["recallm"].statements)
+    assert embedded.config.ranking == "statements"
+    hybrid.memory.update("Bo moved to Leeds.")
+    assert "Bo moved to Leeds." in hybrid.recall("Bo moved to Leeds.").contexts["vectors"].text
+
+
+def test_the_default_branch_stays_in_the_namespace(embedded: RecallM) -> None:
+    other = embedded.in_namespace("other")
+    other.update("Bo moved to Bath.")
+    found = HybridRecallM(other).recall(QUESTION).contexts
+    assert [it.text for it in found["vectors"].statements] == ["Bo moved to Bath."]
+
+
+def test_a_memory_without_embeddings_needs_a_retriever(memory: RecallM) -> None:
+    with pytest.raises(InvalidInputError, match="needs embeddings"):
+        HybridRecallM(memory, llm=model)
+
+
+def test_another_memory_can_be_the_branch(memory: RecallM) -> None:
+    with RecallM() as other:
+        other.update("Bo moved to Bath.")
+        contexts = HybridRecallM(memory, vectors=other).recall(QUESTION).contexts
+    assert contexts["vectors"].statements[0].text == "Bo moved to Bath."
+
+
+def test_recall_needs_no_model(memory: RecallM) -> None:
+    contexts = HybridRecallM(memory, vectors=nearest).recall(QUESTION, limit=1)
+    assert len(contexts.contexts["recallm"].statements) == 1
+    assert contexts.contexts["vectors"].text == "Bo likes tea."
+    assert contexts.contexts["vectors"].tokens == memory.count_tokens("Bo likes tea.")
+    assert contexts.errors == {}
+
+
+def test_the_memorys_model_answers_where_no_other_is_given() -> None:
+    with RecallM(llm=model) as memory:
+        memory.update("Bo moved to York.")
+        assert HybridRecallM(memory, vectors=nearest).ask(QUESTION) == "Bo lives in York."
+
+
+def test_a_call_may_bring_its_own_model(memory: RecallM) -> None:
+    hybrid = HybridRecallM(memory, llm=model, vectors=nearest)
+    assert hybrid.ask(QUESTION, llm=lambda _: "In York.") == "In York."
+
+
+def test_both_branches_run_at_once(memory: RecallM) -> None:
+    """Each waits for the other: one after the other, both would time out."""
+    meeting = threading.Barrier(2, timeout=20)
+
+    def waits(prompt: str) -> str:
+        meeting.wait()
+        return model(prompt)
+
+    answer = HybridRecallM(memory, llm=waits, vectors=nearest).ask(QUESTION)
+    assert answer.errors == {}
+    assert set(answer.answers) == {"recallm", "vectors"}
+
+
+def test_the_callers_context_variables_are_seen_in_both_branches(memory: RecallM) -> None:
+    variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
+    seen: list[str] = []
+
+    def sees(prompt: str) -> str:
+        seen.append(variable.get())
+        return "x"
+
+    variable.set("set")
+    HybridRecallM(memory, llm=sees, vectors=nearest).ask(QUESTION)
+    assert seen == ["set", "set"]
+
+
+def test_it_can_be_asked_from_several_threads(embedded: RecallM) -> None:
+    hybrid = HybridRecallM(embedded, llm=model)
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(hybrid.ask, [QUESTION] * 24)) == {"Bo lives in York."}
+
+
+def fails(_: str) -> str:
+    raise OSError("no such index")
+
+
+def test_where_the_vector_branch_fails_the_other_answers(
+    memory: RecallM, caplog: pytest.LogCaptureFixture
+) -> None:
+    names = Names("vectors")
+    hybrid = HybridRecallM(memory, llm=model, vectors=fails, discriminator=names)
+    with caplog.at_level(logging.WARNING, logger="recallm"):
+        answer = hybrid.ask(QUESTION)
+    assert answer == "Bo lives in York."
+    assert answer.choice == Choice("recallm", None, "vectors failed: OSError: no such index")
+    assert isinstance(answer.errors["vectors"], OSError)
+    assert set(answer.answers) == {"recallm"}
+    assert names.asked == []
+    assert "vectors failed" in caplog.text
+    contexts = hybrid.recall(QUESTION)
+    assert set(contexts.contexts) == {"recallm"}
+    assert isinstance(contexts.errors["vectors"], OSError)
+
+
+def test_where_recallm_fails_the_vector_branch_answers(memory: RecallM) -> None:
+    def moody(prompt: str) -> str:
+        if "York" in prompt:
+            raise TimeoutError
+        return "Bo likes tea."
+
+    answer = HybridRecallM(memory, llm=moody, vectors=nearest).ask(QUESTION)
+    assert answer == "Bo likes tea."
+    assert answer.choice.name == "vectors"
+    assert isinstance(answer.errors["recallm"], LLMError)
+
+
+@pytest.mark.parametrize("given", [None, 3, ["x"]])
+def test_a_retriever_that_gives_no_text_has_failed(memory: RecallM, given: Any) -> None:
+    answer = HybridRecallM(memory, llm=model, vectors=lambda _: given).ask(QUESTION)
+    assert answer.choice.name == "recallm"
+    assert "must return the context as a str" in str(answer.errors["vectors"])
+
+
+def test_where_both_fail_the_error_tells_both(memory: RecallM) -> None:
+    hybrid = HybridRecallM(memory, llm=fails, vectors=fails)
+    with pytest.raises(HybridError, match=r"recallm: LLMError.*vectors: OSError") as raised:
+        hybrid.ask(QUESTION)
+    assert set(raised.value.errors) == {"recallm", "vectors"}
+
+
+def test_where_the_discriminators_model_fails_the_trained_one_chooses(memory: RecallM) -> None:
+    hybrid = HybridRecallM(
+        memory, llm=model, vectors=nearest, discriminator=LLMDiscriminator(fails)
+    )
+    answer = hybrid.ask(QUESTION)
+    assert answer.choice.name == "recallm"
+    assert answer.choice.probability is not None
+    assert "no such index" in answer.choice.reason
+
+
+@pytest.mark.parametrize("bad", [Choice("hybrid"), "recallm", None])
+def test_a_discriminator_must_choose_one_of_the_answers(memory: RecallM, bad: Any) -> None:
+    class Bad:
+        def choose(self, question: str, answers: Mapping[str, str | None]) -> Choice:
+            chosen: Choice = bad
+            return chosen
+
+    hybrid = HybridRecallM(memory, llm=model, vectors=nearest, discriminator=Bad())
+    with pytest.raises(InvalidInputError, match="must return a Choice of one of recallm, vectors"):
+        hybrid.ask(QUESTION)
+
+
+def test_errors_of_the_caller_are_the_callers(memory: RecallM) -> None:
+    hybrid = HybridRecallM(memory, llm=model, vectors=nearest)
+    with pytest.raises(InvalidInputError, match="limit"):
+        hybrid.ask(QUESTION, limit=0)
+    with pytest.raises(InvalidInputError, match="question"):
+        hybrid.ask(3)  # type: ignore[arg-type]
+    with pytest.raises(LLMRequiredError, match="needs a language model"):
+        HybridRecallM(memory, vectors=nearest).ask(QUESTION)
+    memory.close()
+    with pytest.raises(ClosedError):
+        hybrid.ask(QUESTION)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("memory", None), ("llm", 3), ("vectors", "x"), ("discriminator", object())],
+)
+def test_what_cannot_be_used_is_refused(memory: RecallM, name: str, value: Any) -> None:
+    arguments: dict[str, Any] = {"memory": memory, "llm": model, "vectors": nearest, name: value}
+    with pytest.raises(InvalidInputError) as raised:
+        HybridRecallM(arguments.pop("memory"), **arguments)
+    assert raised.value.argument == name
+
+
+def test_min_score_goes_to_the_branch_that_has_scores(embedded: RecallM) -> None:
+    found = HybridRecallM(embedded).recall(QUESTION, min_score=0.999)
+    assert not found.contexts["recallm"]
+    assert found.contexts["vectors"]

@@ -1,0 +1,96 @@
+"""Refusals in many manners are known, denials in what is told are none."""
+
+from __future__ import annotations
+
+import pytest
+
+from recallm.hybrid.refusals import refusals
+
+REFUSED = """
+I don't know.
+I do not know who killed Bob.
+Not mentioned.
+N/A
+Unknown
+Unanswerable
+no idea
+None given in the text.
+It's unclear who he is.
+The context doesn't say.
+There is no mention of a dog in the passage.
+I couldn't find any information about that.
+I'm not sure.
+I can't tell from what you've shared.
+You haven't told me where she lives.
+Based on the conversation so far, we never discussed her job.
+My notes do not cover this.
+That isn't something I have a record of.
+No information available.
+Insufficient context.
+This cannot be determined from the statements.
+The text is silent on this point.
+I have no memory of that.
+Sorry, I can't help with that.
+Nothing in the provided text indicates when she left.
+It is impossible to say.
+Her occupation is not specified.
+Unfortunately, the document does not contain an answer.
+The name of the dog was never revealed.
+There isn't enough detail to answer.
+Could you provide more context?
+As a large language model, I have no access to this.
+The passage lacks details on his age.
+No relevant memories found.
+None of the statements mention Paris.
+I am unable to answer this question.
+The answer is not in the context.
+The memory holds nothing about her birthday.
+The plot summary makes no reference to a sword.
+We are not told.
+It doesn't say.
+I wasn't able to find that.
+Nothing is said about his father.
+"""
+
+TOLD = """
+Bob did not leave the house.
+He never found the treasure.
+Nobody survives.
+No.
+An unknown man shoots her.
+He cannot swim.
+Because he did not love her.
+She told him not to go.
+He is unable to walk.
+Paris
+The unidentified killer is Frank.
+No, he does not marry her.
+He lost his memory.
+She finds the missing child.
+They have no children.
+It is difficult to climb because of the snow.
+He did not know that she was dead.
+Jack does not tell her about the money.
+Nothing, she walks away.
+I love Paris.
+The police cannot find him.
+He is not sure about the wedding.
+The code of the safe.
+Their mother was lacking money.
+He refuses to answer.
+"""
+
+
+@pytest.mark.parametrize("text", REFUSED.strip().splitlines())
+def test_a_refusal_is_known_in_any_manner(text: str) -> None:
+    assert any(place is not None for place in refusals(text.lower()))
+
+
+@pytest.mark.parametrize("text", TOLD.strip().splitlines())
+def test_a_denial_in_what_is_told_is_no_refusal(text: str) -> None:
+    assert all(place is None for place in refusals(text.lower()))
+
+
+def test_where_a_refusal_begins_is_told() -> None:
+    text = "she was a nurse, but it is not specified where."
+    assert min(place for place in refusals(text) if place is not None) == text.index("not")

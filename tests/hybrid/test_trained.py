@@ -1,0 +1,287 @@
+"""The trained discriminator: what it prefers, what it does not depend on, its weights."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recallm import InvalidInputError
+from recallm.hybrid import Choice, Discriminator, TrainedDiscriminator, WeightsError
+from recallm.hybrid.features import FEATURES, ReadAnswer, ReadQuestion, difference, plain
+from recallm.hybrid.trained import dump_weights, load_weights
+
+SHIPPED = Path(__file__).parents[2] / "recallm" / "hybrid" / "data" / "discriminator.json"
+
+# Written for this test, in the manner of several answerers: the first answer is the better one.
+BETTER = (
+    ("Where does Marta work now?", "Marta works in a bakery in Porto.", "I don't know."),
+    ("Where does Marta work now?", "a bakery in Porto", "Not mentioned"),
+    ("Who repaired the boat?", "Old Henrik did.", "My notes don't cover who repaired the boat."),
+    ("Who repaired the boat?", "Henrik", "The passage is silent on that."),
+    ("When did Lena move to Oslo?", "In March 2021.", "It's not clear when Lena moved to Oslo."),
+    ("How many goats are there?", "Seven goats.", "None of the snippets give a number."),
+    ("How many goats are there?", "7", "The number of goats can vary depending on the farm."),
+    ("What did Ravi lose?", "Ravi lost his passport.", "Sorry, could you tell me more about Ravi?"),
+    ("What did Ravi lose?", "His passport.", "You haven't told me anything about that."),
+    ("Is Nadia married?", "Yes, she married Tom in May.", "There's no record of it in my memory."),
+    ("Is Nadia married?", "No.", "I cannot answer that from the information that I was given."),
+    (
+        "Why was the flight late?",
+        "Because of the snow in Denver.",
+        "Flights are often late for various reasons, such as weather and technical problems.",
+    ),
+    (
+        "Which band plays on Friday?",
+        "The Lanterns play on Friday.",
+        "As an assistant, I do not have access to concert schedules.",
+    ),
+    (
+        "What is the name of Ivo's dog?",
+        "Ivo's dog is called Biscuit.",
+        "The name of Ivo's dog remains unspecified.",
+    ),
+    (
+        "Who won the chess match?",
+        "Based on the conversation, Amira won the chess match.",
+        "Based on the conversation, it cannot be determined who won the chess match.",
+    ),
+    (
+        "Where did they hide the key?",
+        "They hid the key under a flower pot.",
+        "They hid the key.",
+    ),
+    (
+        "What does Olga collect?",
+        "**Olga collects stamps.**\n\nSources: [1], [2]",
+        "I wasn't able to find what Olga collects.",
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def trained() -> TrainedDiscriminator:
+    return TrainedDiscriminator()
+
+
+def test_it_is_a_discriminator(trained: TrainedDiscriminator) -> None:
+    assert isinstance(trained, Discriminator)
+
+
+@pytest.mark.parametrize(("question", "better", "worse"), BETTER)
+def test_it_chooses_the_better_of_answers_in_other_manners(
+    trained: TrainedDiscriminator, question: str, better: str, worse: str
+) -> None:
+    for names in (("recallm", "vectors"), ("vectors", "recallm")):
+        choice = trained.choose(question, dict(zip(names, (better, worse), strict=True)))
+        assert choice.name == names[0]
+        assert choice.probability is not None
+        assert 0.5 < choice.probability < 1
+
+
+def test_a_refusal_loses_by_more_than_a_plain_answer(trained: TrainedDiscriminator) -> None:
+    question, answer = "Where does Bo live?", "Bo lives in York."
+    refused = trained.choose(question, {"a": answer, "b": "I do not know."}).probability
+    told = trained.choose(question, {"a": answer, "b": "Bo lives in Hull."}).probability
+    assert refused is not None
+    assert told is not None
+    assert refused > 0.9
+    assert told == pytest.approx(0.5, abs=0.05)
+
+
+answers = st.dictionaries(
+    st.sampled_from("abcde"), st.none() | st.text(max_size=60), min_size=1, max_size=5
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(question=st.text(max_size=60), given=answers)
+def test_any_answers_in_any_order_have_one_choice(
+    question: str, given: Mapping[str, str | None]
+) -> None:
+    trained = TrainedDiscriminator()
+    choices = {
+        trained.choose(question, dict(order)) for order in list(permutations(given.items()))[:24]
+    }
+    assert len(choices) == 1
+    choice = choices.pop()
+    said = {name for name, answer in given.items() if answer and answer.strip()}
+    assert choice.name in (said or given)
+    assert choice.probability is not None
+    assert 1 / len(given) - 1e-9 <= choice.probability <= 1
+
+
+def test_probabilities_do_not_depend_on_names(trained: TrainedDiscriminator) -> None:
+    question, one, other = "Who is Bo?", "Bo is a cat.", "A cat, or perhaps somebody's dog."
+    first = trained.choose(question, {"a": one, "b": other})
+    second = trained.choose(question, {"a": other, "b": one})
+    assert (first.name, second.name) in {("a", "b"), ("b", "a")}
+    assert first.probability == pytest.approx(second.probability, abs=1e-12)
+
+
+def test_of_several_answers_the_best_is_chosen(trained: TrainedDiscriminator) -> None:
+    answers = {
+        "one": "I have no information about that.",
+        "two": "Bo lives in York.",
+        "three": "It depends on various factors.",
+        "four": None,
+        "five": " \n",
+    }
+    assert trained.choose("Where does Bo live?", answers).name == "two"
+    pair = trained.choose("Where does Bo live?", {"one": answers["one"], "two": answers["two"]})
+    among = trained.choose("Where does Bo live?", answers)
+    assert among.probability is not None
+    assert pair.probability is not None
+    assert among.probability < pair.probability
+
+
+@pytest.mark.parametrize(
+    ("answers", "choice"),
+    [
+        ({"a": "Yes."}, Choice("a", 1.0)),
+        ({"a": ""}, Choice("a", 1.0, "no answer holds any text")),
+        ({"b": None, "a": "\n"}, Choice("a", 0.5, "no answer holds any text")),
+        ({"b": "No.", "a": None}, Choice("b", 1.0, "the others hold no text")),
+        ({"b": "No.", "a": "No. \n"}, Choice("a", 0.5, "the answers are equal")),
+    ],
+)
+def test_where_there_is_nothing_to_choose(
+    trained: TrainedDiscriminator, answers: dict[str, str | None], choice: Choice
+) -> None:
+    assert trained.choose("Is it?", answers) == choice
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [("?", {}), ("?", ["a"]), (None, {"a": "b"}), ("?", {"a": 1}), ("?", {1: "a"}), ("?", None)],
+)
+def test_what_cannot_be_used_is_refused(
+    trained: TrainedDiscriminator, question: object, answers: object
+) -> None:
+    with pytest.raises(InvalidInputError):
+        trained.choose(question, answers)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["小明", "Ж" * 9000, "\ud800 Bo", "\0", "🙂", "not " * 5000, "\n" * 9000 + "x", "_" * 9000],
+)
+def test_any_text_can_be_an_answer(trained: TrainedDiscriminator, text: str) -> None:
+    choice = trained.choose("Who is Bo?", {"a": text, "b": "Bo is a cat."})
+    assert choice.name == "b"
+    assert choice.probability is not None
+
+
+def test_boilerplate_changes_nothing(trained: TrainedDiscriminator) -> None:
+    question, answer = "Who is Bo?", "Bo is a cat."
+    for same in (
+        "Bo is a cat.\nSOURCES:",
+        "Bo is a cat. \n",
+        "Based on the provided context, Bo is a cat.",
+        "**Bo** is a cat.",
+        "Bo is a cat. Let me know if you need more details!",
+        "Bo is a cat.\n\nSources:\n- notes.txt",
+    ):
+        assert trained.choose(question, {"a": answer, "b": same}).probability == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Bo’s cat\nSOURCES: a, b", "Bo's cat"),
+        ("According to the text, it is Bo.", "it is Bo."),
+        ("SOURCES:", ""),
+        ("Sources of the Nile:\nlakes", "Sources of the Nile:\nlakes"),
+        ("Given the storm", "Given the storm"),
+    ],
+)
+def test_what_is_no_part_of_an_answer(text: str, left: str) -> None:
+    assert plain(text) == left
+
+
+def test_it_takes_no_time(trained: TrainedDiscriminator) -> None:
+    question, one, other, _ = *BETTER[0], None
+    trained.choose(question, {"a": one, "b": other})
+    started = time.perf_counter()
+    for _ in range(100):
+        trained.choose(question, {"a": one, "b": other})
+    assert (time.perf_counter() - started) / 100 < 0.005
+
+
+def test_the_log_odds_add_up_to_the_probability(trained: TrainedDiscriminator) -> None:
+    question, one, other = BETTER[0]
+    added = trained.log_odds(question, one, other)
+    assert set(added) == set(FEATURES)
+    choice = trained.choose(question, {"a": one, "b": other})
+    assert choice.probability == pytest.approx(1 / (1 + np.exp(-sum(added.values()))))
+    mirrored = trained.log_odds(question, other, one)
+    assert {name: -value for name, value in added.items()} == pytest.approx(dict(mirrored))
+
+
+def test_each_feature_has_a_name() -> None:
+    question = ReadQuestion.of("Where is Bo?")
+    one, other = ReadAnswer.of("In York.", question), ReadAnswer.of("Who knows?", question)
+    assert difference(one, other).shape == (len(FEATURES),)
+    assert np.array_equal(difference(one, other), -difference(other, one))
+
+
+# -- weights -------------------------------------------------------------------------------
+
+
+def test_the_shipped_weights_are_small_and_hold_no_text() -> None:
+    assert SHIPPED.stat().st_size < 10_000
+    held = json.loads(SHIPPED.read_bytes())
+    assert set(held) == {"format", "weights", "sha256"}
+    assert list(held["weights"]) == list(FEATURES)
+    assert SHIPPED.with_name("MODEL_CARD.md").is_file()
+
+
+def test_weights_are_read_as_they_were_written(tmp_path: Path) -> None:
+    file = tmp_path / "weights.json"
+    file.write_bytes(dump_weights(FEATURES, [0.5] * len(FEATURES)))
+    assert load_weights(file.read_bytes(), FEATURES, path="").tolist() == [0.5] * len(FEATURES)
+    trained = TrainedDiscriminator(file)
+    assert trained.choose("Who?", {"a": "Bo", "b": "A man with a dog"}).probability is not None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (b"{", b"", "damaged"),
+        (b'"weights"', b'"waits"', "damaged"),
+        (b"0.5", b"0.7", "damaged"),
+        (b"0.5", b"NaN", "damaged"),
+        (b"0.5", b"null", "damaged"),
+        (b"0.5", b"\xff", "damaged"),
+        (b'"format": 1', b'"format": 2', "another version"),
+        (b"refuses", b"accuses", "another version"),
+    ],
+)
+def test_damaged_weights_are_refused(tmp_path: Path, old: bytes, new: bytes, message: str) -> None:
+    file = tmp_path / "weights.json"
+    content = dump_weights(FEATURES, [0.5] * len(FEATURES))
+    assert old in content
+    file.write_bytes(content.replace(old, new, 1))
+    with pytest.raises(WeightsError, match=message) as raised:
+        TrainedDiscriminator(file)
+    assert raised.value.path == str(file)
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, 500])
+def test_weights_cut_short_are_refused(tmp_path: Path, size: int) -> None:
+    file = tmp_path / "weights.json"
+    file.write_bytes(SHIPPED.read_bytes()[:size])
+    with pytest.raises(WeightsError, match="damaged"):
+        TrainedDiscriminator(file)
+
+
+def test_missing_weights_say_so(tmp_path: Path) -> None:
+    with pytest.raises(WeightsError, match="cannot be read"):
+        TrainedDiscriminator(tmp_path / "none.json")
