@@ -28,6 +28,7 @@ from tqdm import tqdm
 
 from benchmarks.corpora import Asked, Film, films
 from benchmarks.intervals import Scores
+from benchmarks.rankers import Ranker
 from benchmarks.rankings import (
     BM25_ROW,
     CHROMA_ROW,
@@ -37,7 +38,6 @@ from benchmarks.rankings import (
     STATEMENTS_ROW,
     VECTORS_ROW,
     Item,
-    Ranker,
     WeightsFor,
     default_embedding,
     opened_rows,
@@ -97,7 +97,7 @@ def measure(
     """The scores of every row on every question."""
     scores = Scores()
     with opened_rows(embedding, weights_for=weights_for) as rows:
-        for film in tqdm(plots, desc="films", leave=False):
+        for film in tqdm(plots, desc="films", leave=False, disable=None):
             measured = rows(film.name)
             measured.write([Item(id=film.name, text=film.plot, session=film.name)], whole=False)
             for asked in film.questions:

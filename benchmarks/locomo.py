@@ -28,6 +28,7 @@ from tqdm import tqdm
 
 from benchmarks.corpora import Asked, Conversation, conversations
 from benchmarks.intervals import Scores
+from benchmarks.rankers import Ranker
 from benchmarks.rankings import (
     BM25_ROW,
     CHROMA_ROW,
@@ -36,7 +37,6 @@ from benchmarks.rankings import (
     STATEMENTS_ROW,
     VECTORS_ROW,
     Item,
-    Ranker,
     Rows,
     WeightsFor,
     default_embedding,
@@ -89,7 +89,7 @@ def measure(
     """The scores of every row on every question."""
     scores = Scores()
     with opened_rows(embedding, weights_for=weights_for) as rows:
-        for talk in tqdm(talks, desc=title, leave=False):
+        for talk in tqdm(talks, desc=title, leave=False, disable=None):
             _measure_talk(talk, rows, scores)
     return scores
 
@@ -124,7 +124,7 @@ def _measure_talk(talk: Conversation, rows: Callable[[str], Rows], scores: Score
             if turn.text.strip()
         ]
     )
-    for asked in tqdm(talk.questions, desc=talk.name, leave=False):
+    for asked in tqdm(talk.questions, desc=talk.name, leave=False, disable=None):
         question = scores.question(talk.name, asked.category)
         for ranker in measured.rankers:
             for column, value in score(asked, ranker).items():

@@ -1,14 +1,10 @@
-"""The rows of the recall benchmarks: everything that is measured, behind one face.
+"""The rows of the recall benchmarks: everything that is measured, made in one place.
 
 recallm's rankings read the same statements in one embedded store: with embeddings and without, as
-in the paper, and EMENT. Peers rank whole turns (``speaker: text``), or the sentences of a plot, and
-fill tokens with the best that fit, under the same first line. Where nothing of a question is known
-they give anything; recallm gives nothing. The paper ranks concepts, not statements: its contexts
-are read concept by concept, best first, the newest statement of each first.
-
-Chroma is what it finds with its default embedding, the nearest by cosine, exactly; the vectors are
-recallm's default, which are the same without the padding. EMENT hands over the nearest, then its
-entities' sentences; BM25 and the newest stand in time order.
+in the paper, and EMENT. Peers rank whole turns (``speaker: text``), or the sentences of a plot.
+Where nothing of a question is known they give anything; recallm gives nothing. Chroma is what it
+finds with its default embedding, the nearest by cosine, exactly; the vectors are recallm's default,
+which are the same without the padding. BM25 and the newest stand in time order.
 """
 
 from __future__ import annotations
@@ -18,17 +14,16 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from itertools import zip_longest
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.peers import BM25, Index, Newest, Vectors
-from recallm import RecallConfig, RecalledContext, RecalledStatement, RecallM, RecallMError
+from benchmarks.peers import BM25, Newest, Vectors
+from benchmarks.rankers import DEEP, Ement, Found, Memory, Paper, Peer, Ranker
+from recallm import RecallConfig, RecallM, RecallMError
 from recallm.extraction import Extractor
-from recallm.retrieval.lines import PREFIX
 from recallm.stores.opening import open_store
 from recallm.vectors import Embedding
 from recallm.vectors.embedding import embedding_of
@@ -43,9 +38,7 @@ __all__ = [
     "STATEMENTS_ROW",
     "TIME_ROW",
     "VECTORS_ROW",
-    "Found",
     "Item",
-    "Ranker",
     "Rows",
     "WeightsFor",
     "default_embedding",
@@ -63,12 +56,6 @@ SIMILARITY_ROW = "Chroma, in similarity order"
 BM25_ROW = "BM25, content-word stems"
 NEWEST_ROW = "newest that name the subject"
 
-_DEEP = 400
-"""Statements recalled to find the first 50 distinct turns."""
-
-_CHARACTERS = 4
-"""Of a token."""
-
 WeightsFor: TypeAlias = Callable[[str], str | None]
 """From the name of a conversation or film to the file of weights (``training/ranking`` writes it)
 that it is measured with; None: those that ship."""
@@ -83,30 +70,6 @@ class Item:
     speaker: str | None = None
     timestamp: datetime | None = None
     session: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A statement that was recalled, and the item that it comes from."""
-
-    item: str
-    text: str
-
-
-class Ranker(Protocol):
-    """One row."""
-
-    name: str
-
-    def best(self, question: str) -> list[Found]:
-        """The best statements for ``question``, best first."""
-        ...
-
-    def context(
-        self, question: str, *, limit: int | None = None, tokens: int | None = None
-    ) -> list[Found]:
-        """The context of so many statements, or tokens, in the order in which it is handed over."""
-        ...
 
 
 class Rows:
@@ -137,7 +100,7 @@ class Rows:
             for item in items
             for text in ([_spoken(item)] if whole else self._sentences(item.text))
         ]
-        peers = [ranker for ranker in self.rankers if isinstance(ranker, _Peer)]
+        peers = [ranker for ranker in self.rankers if isinstance(ranker, Peer)]
         for index in {id(peer.index): peer.index for peer in peers}.values():
             index.add([each.text for each in found])
         for peer in peers:
@@ -203,7 +166,7 @@ def opened_rows(
     for that name."""
     extractor = Extractor(RecallConfig())
     question = lru_cache(maxsize=4096)(extractor.question)
-    paper = RecallConfig(ranking="paper", max_concepts=_DEEP)
+    paper = RecallConfig(ranking="paper", max_concepts=DEEP)
     ement = RecallConfig(ranking="ement")
 
     def sentences(text: str) -> list[str]:
@@ -216,8 +179,8 @@ def opened_rows(
             config = RecallConfig(weights=weights)
             writer = RecallM(store, namespace=unit, config=config)
             rankers: list[Ranker] = [
-                _Paper(PAPER_ROW, RecallM(store, namespace=unit, config=paper)),
-                _Memory(STATEMENTS_ROW, writer),
+                Paper(PAPER_ROW, RecallM(store, namespace=unit, config=paper)),
+                Memory(STATEMENTS_ROW, writer),
             ]
             if embedding is not None:
 
@@ -226,118 +189,15 @@ def opened_rows(
 
                 writer = embedded(config)
                 vectors = Vectors(embedding)
-                rankers += [_Memory(VECTORS_ROW, writer), _Ement(EMENT_ROW, embedded(ement))]
+                rankers += [Memory(VECTORS_ROW, writer), Ement(EMENT_ROW, embedded(ement))]
                 if similarity_order:
-                    rankers.append(_Peer(SIMILARITY_ROW, vectors, in_time=False))
-                rankers.append(_Peer(TIME_ROW if similarity_order else CHROMA_ROW, vectors))
-            rankers.append(_Peer(BM25_ROW, BM25(extractor.extract_many, question)))
-            rankers.append(_Peer(NEWEST_ROW, Newest(question)))
+                    rankers.append(Peer(SIMILARITY_ROW, vectors, in_time=False))
+                rankers.append(Peer(TIME_ROW if similarity_order else CHROMA_ROW, vectors))
+            rankers.append(Peer(BM25_ROW, BM25(extractor.extract_many, question)))
+            rankers.append(Peer(NEWEST_ROW, Newest(question)))
             return Rows(writer, rankers, sentences)
 
         yield rows
-
-
-class _Memory:
-    """A ranking of recallm that gives each statement a score."""
-
-    def __init__(self, name: str, memory: RecallM) -> None:
-        self.name = name
-        self._memory = memory
-
-    def best(self, question: str) -> list[Found]:
-        return _found(self._best(self._memory.recall(question, limit=_DEEP)))
-
-    def context(
-        self, question: str, *, limit: int | None = None, tokens: int | None = None
-    ) -> list[Found]:
-        return _found(self._memory.recall(question, limit=limit, max_tokens=tokens).statements)
-
-    def _best(self, context: RecalledContext) -> list[RecalledStatement]:
-        return sorted(context.statements, key=lambda each: (-(each.score or 0.0), -each.t_index))
-
-
-class _Paper(_Memory):
-    """The paper's, whose limit counts contexts of concepts: of these so many statements are cut."""
-
-    def context(
-        self, question: str, *, limit: int | None = None, tokens: int | None = None
-    ) -> list[Found]:
-        if limit is None:
-            return super().context(question, tokens=tokens)
-        recalled = self._memory.recall(question, limit=RecallConfig().max_concepts)
-        return _found(sorted(self._best(recalled)[:limit], key=lambda each: each.t_index))
-
-    def _best(self, context: RecalledContext) -> list[RecalledStatement]:
-        places = {concept.name: place for place, concept in enumerate(context.concepts)}
-        distinct = {statement.id: statement for statement in context.statements}
-        return sorted(
-            distinct.values(),
-            key=lambda each: (
-                min((places[name] for name in each.concepts if name in places), default=_DEEP),
-                -each.t_index,
-            ),
-        )
-
-
-class _Ement(_Memory):
-    """EMENT: the nearest and its entities' sentences take turns."""
-
-    def context(
-        self, question: str, *, limit: int | None = None, tokens: int | None = None
-    ) -> list[Found]:
-        recalled = self._memory.recall(question, limit=limit, max_tokens=tokens)
-        near, told = self._parts(recalled)
-        return _found([*near, *told])
-
-    def _best(self, context: RecalledContext) -> list[RecalledStatement]:
-        near, told = self._parts(context)
-        essential = {concept.name for concept in context.concepts}
-        told.sort(key=lambda each: (-len(essential.intersection(each.concepts)), -each.t_index))
-        return [each for pair in zip_longest(near, told) for each in pair if each is not None]
-
-    @staticmethod
-    def _parts(
-        context: RecalledContext,
-    ) -> tuple[list[RecalledStatement], list[RecalledStatement]]:
-        """The nearest, nearest first, and the others as they stand."""
-        near = [each for each in context.statements if "cosine" in each.contributions]
-        near.sort(key=lambda each: -each.contributions["cosine"])
-        return near, [each for each in context.statements if "cosine" not in each.contributions]
-
-
-class _Peer:
-    """An order of texts that somebody else makes. ``in_time``: handed over in time order."""
-
-    def __init__(self, name: str, index: Index, *, in_time: bool = True) -> None:
-        self.name = name
-        self.index = index
-        self.found: list[Found] = []
-        self._in_time = in_time
-
-    def best(self, question: str) -> list[Found]:
-        return [self.found[place] for place in self.index.order(question)]
-
-    def context(
-        self, question: str, *, limit: int | None = None, tokens: int | None = None
-    ) -> list[Found]:
-        places = self.index.order(question)[:limit]
-        if tokens is not None:
-            places = self._fitting(places, tokens)
-        return [self.found[place] for place in (sorted(places) if self._in_time else places)]
-
-    def _fitting(self, places: Sequence[int], tokens: int) -> list[int]:
-        """The best that fit, a line each."""
-        kept: list[int] = []
-        room = tokens * _CHARACTERS - len(PREFIX) - 1
-        for place in places:
-            if len(self.found[place].text) + 1 <= room:
-                room -= len(self.found[place].text) + 1
-                kept.append(place)
-        return kept
-
-
-def _found(statements: Sequence[RecalledStatement]) -> list[Found]:
-    return [Found(item=each.passage or each.id, text=each.text) for each in statements]
 
 
 def _spoken(item: Item) -> str:

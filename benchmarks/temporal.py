@@ -32,6 +32,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from benchmarks.intervals import Scores
+from benchmarks.rankers import Found
 from benchmarks.rankings import (
     BM25_ROW,
     EMENT_ROW,
@@ -39,7 +40,6 @@ from benchmarks.rankings import (
     STATEMENTS_ROW,
     TIME_ROW,
     VECTORS_ROW,
-    Found,
     Item,
     WeightsFor,
     default_embedding,
@@ -149,7 +149,9 @@ def measure(
             written = end
             scores = result[repetition] = Scores()
             questions = world.questions[repetition - 1]
-            for question in tqdm(questions, desc=f"repetition {repetition}", leave=False):
+            for question in tqdm(
+                questions, desc=f"repetition {repetition}", leave=False, disable=None
+            ):
                 number = scores.question(question.subject, question.kind)
                 for ranker in measured.rankers:
                     for limit in _LIMITS if repetition == asked_after[-1] else _LIMITS[:1]:

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import duorc, locomo
 from benchmarks.corpora import Asked
-from benchmarks.rankings import Found
+from benchmarks.rankers import Found
 from benchmarks.temporal import judge
 from benchmarks.temporal_world import CURRENT, FIRST, PREVIOUS, Question, Told, World
 
