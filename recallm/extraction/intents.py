@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from recallm.extraction.dates import DATE, PERIOD
+from recallm.extraction.dates import DATE, MONTH, PERIOD
 from recallm.extraction.rules import Rule, Sets, effect
 from recallm.extraction.words import Word
 from recallm.model import TemporalReading, Trait
@@ -79,6 +79,7 @@ RULES: tuple[Rule, ...] = (
         r"(?:stand|stood|sit|sat|hold|held|keep|kept|lie|lay) still|and yet|"
         r"yet (?:another|again)|(?:no|any) longer than|current (?:affairs|events)|"
         r"(?:electric|electrical|ocean|alternating|direct|river|sea) currents?|"
+        r"all (?:the )?(?:time|day|night|way|along)|first of all|"
         r"(?:happily )?ever after|for ?ever|if ever|"
         r"the (?:next|following|previous) (?:day|morning|evening|night)|"
         r"(?:oldest|original) (?:son|daughter|child|brother|sister|sibling|friend|kid)s?",
@@ -100,7 +101,7 @@ RULES: tuple[Rule, ...] = (
     # Dates: from when to when is read in recallm.retrieval.dates.
     Rule(
         "between <dates>",
-        rf"(?:between|from) {DATE} (?:and|to|until|till|through) {DATE}",
+        rf"(?:between|from) {DATE} (?:and|to|until|till|through) (?:{DATE}|{MONTH})",
         Sets(intent="historical", recency=0.0, window="within"),
     ),
     Rule(
@@ -186,7 +187,8 @@ RULES: tuple[Rule, ...] = (
     Rule("previously", r"previously|previous|formerly|prior(?! to)", PREVIOUS),
     Rule(
         "former",
-        rf"former(?= \w+(?: \w+)?$)|ex(?= (?:{_ROLES})$)|old(?= (?:{_OUTGROWN})\b)",
+        rf"former(?= \w+(?: \w+)?$)|ex(?= (?:{_ROLES})$)|"
+        rf"(?:her|his|their|your|my|our|'s) old(?= (?:{_OUTGROWN})\b)",
         PREVIOUS,
     ),
     Rule(
@@ -236,7 +238,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "list",
         r"(?:list|enumerate)(?= \w)|(?:what|which|who)(?: (?:are|were|is))? all|"
-        r"all (?:of )?(?:the|her|his|their)|every|each of|what else|who else|where else|"
+        r"all (?:of )?(?:the|her|his|their)|"
+        r"every(?= (?:\w+ )?(?:that|who|which|has|have|he|she|they)\b)|each of|"
+        r"what else|who else|where else|"
         rf"name(?= (?:some|several|two|three|the) {_FILLING}?{_PLURAL})|"
         rf"(?:what|which|who) (?:are|were)(?= (?:{_FILLING}|'s ){{0,4}}{_PLURAL}"
         r"(?:$| (?:of|in|with|for|that|from|at|on|about|and|to)\b))|"

@@ -8,6 +8,10 @@ from recallm.retrieval.dating.periods import Interval, Yearly, month_of, year_of
 from recallm.retrieval.dating.said import HOLIDAYS, MONTHS, PAST, SEASONS, NoSuchDateError, Said
 
 _LEAP_YEAR = 2000
+_LEAD_TO_MONTH = re.compile(
+    r"\b(?:in|since|until|till|during|before|after|between|"
+    r"(?:between|from) \S+ (?:and|to|until|through))(?: the)? $"
+)
 _LEAD_TO_YEAR = re.compile(
     r"\b(?:in|since|until|till|by|of|during|before|after|from|between|year|"
     r"(?:between|from) \S+ (?:and|to))(?: the)? $"
@@ -15,7 +19,20 @@ _LEAD_TO_YEAR = re.compile(
 _LEAD_TO_SEASON = re.compile(
     r"\b(?:(?:in|during|over|since|until|till|by)(?: the)?|(?:for|of|before|after) the) $"
 )
-_ALSO_WORDS = ("march", "may", "april", "june", "august", "mar", "jan", "jun", "dec", "sep", "apr")
+_ALSO_WORDS = (
+    "march",
+    "may",
+    "april",
+    "june",
+    "august",
+    "mar",
+    "jan",
+    "jun",
+    "dec",
+    "sep",
+    "apr",
+    "aug",
+)
 """Words and names of people that are months too: only after a word that leads to a time."""
 
 
@@ -60,7 +77,7 @@ def days(it: Said) -> Interval | Yearly | None:
 
 def month(it: Said) -> Interval | Yearly | None:
     """May, of a year, picked ("last May"), or of any year."""
-    dated = it["year"] or it["pick"] or it.part or it.led
+    dated = it["year"] or it["pick"] or it.part or it.follows(_LEAD_TO_MONTH) or it["range"]
     if it["month"] in _ALSO_WORDS and not dated:
         return None
     named = Yearly(MONTHS[it["month"]], which=it.part)

@@ -54,10 +54,6 @@ NUMBERS = {
 PAST = ("last", "past", "previous")
 
 _PARTS = {"beginning": "early", "start": "early", "middle": "mid", "end": "late"}
-_LEAD = re.compile(
-    r"\b(?:in|on|of|since|until|till|by|during|before|after|from|between|through|over|around|to|"
-    r"at|for|(?:between|from) \S+ and|year|back in)(?: the)? $"
-)
 _REACH = 30
 """Characters before a date in which the words stand that lead to it."""
 
@@ -94,11 +90,6 @@ class Said:
     def part(self) -> str:
         """The part of a period that is meant, empty where all of it is."""
         return self["part"] or _PARTS.get(self["end"], "")
-
-    @property
-    def led(self) -> bool:
-        """Whether the word before leads to a time."""
-        return self.follows(_LEAD)
 
     def follows(self, lead: re.Pattern[str]) -> bool:
         """Whether they stand just after a lead."""

@@ -99,7 +99,8 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "month",
-        rf"(?:{_PICK} |{_PART})?(?P<month>{_MONTH})(?:\.?,? (?:of )?{_YEAR})?(?!'s)",
+        rf"(?:{_PICK} |{_PART})?(?P<month>{_MONTH})(?:\.?,? (?:of )?{_YEAR})?(?!'s)"
+        rf"(?:(?=(?P<range> (?:to|until|through) (?:{_MONTH})\b)))?",
         absolute.month,
     ),
     Rule(
