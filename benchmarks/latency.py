@@ -1,11 +1,15 @@
 """How long one durable update and one recall take while a memory on SQLite grows.
 
     python -m benchmarks.latency [--relations 1000000] [--questions 400] [--json OUT]
+    python -m benchmarks.latency --relations 100000 --vectors exact
+    python -m benchmarks.latency --relations 100000 --vectors chroma
 
 Measured at 1,000 and 100,000 statements, and at 100,000 and 1,000,000 relations; every update is
 one transaction on disk. Questions name people and places as often as the statements do; those
 about hubs name the ones that are named most. Growing to 1,000,000 relations takes minutes:
-``--relations 100000`` stops before.
+``--relations 100000`` stops before. With ``--vectors`` each statement has a vector of 384 numbers,
+made up of its words in no time: what a recall takes besides the question's own embedding. "first
+recall" is what it takes to open them, Chroma is waited for until all vectors are in it.
 """
 
 from __future__ import annotations
@@ -14,10 +18,14 @@ import argparse
 import statistics
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import psutil
 
 from tqdm import tqdm
 
@@ -25,9 +33,33 @@ from benchmarks.report import percentile, report
 from benchmarks.statements import Talk
 from recallm import RecallM
 from recallm.model import Stats
+from recallm.vectors import Embedding
+from recallm.vectors.chroma import ChromaIndex
 
 _STEP = 5_000
 _UPDATES = 200
+
+
+def embedding() -> Embedding:
+    """Each word has a vector of its own, a text their sum."""
+    random = np.random.default_rng(1)
+    words: defaultdict[str, Any] = defaultdict(lambda: random.normal(size=384))
+
+    def embed(texts: list[str]) -> Any:
+        return np.stack([sum(words[word] for word in text.split()) for text in texts])
+
+    return Embedding(name="sum of words", embed=embed)
+
+
+def opened(memory: RecallM) -> float:
+    """Milliseconds of the first recall; Chroma is filled then."""
+    began = time.perf_counter()
+    memory.recall("Who is it?")
+    taken = (time.perf_counter() - began) * 1000
+    index = memory._vectors._index if memory._vectors is not None else None
+    if isinstance(index, ChromaIndex) and not index.settle(timeout=3600):
+        raise SystemExit("Chroma was not filled within an hour")
+    return taken
 
 
 def milliseconds(calls: list[Callable[[], object]]) -> list[float]:
@@ -43,6 +75,7 @@ def milliseconds(calls: list[Callable[[], object]]) -> list[float]:
 def measure(memory: RecallM, questions: int) -> dict[str, Any]:
     """One row: the memory's size, updates and recalls."""
     talk = Talk(seed=1)
+    first = opened(memory)
     size = memory.stats()
     recalls = {
         kind: milliseconds([lambda text=text: memory.recall(text) for text in asked])  # type: ignore[misc]
@@ -62,6 +95,8 @@ def measure(memory: RecallM, questions: int) -> dict[str, Any]:
         "recall p95": percentile(recalls["all"], 0.95),
         "hubs p50": percentile(recalls["hubs"], 0.5),
         "hubs p95": percentile(recalls["hubs"], 0.95),
+        "first recall": first,
+        "RSS MB": psutil.Process().memory_info().rss / 1e6,
     }
 
 
@@ -71,6 +106,7 @@ def main() -> None:
     parser.add_argument("--relations", type=int, default=1_000_000, help="where to stop")
     parser.add_argument("--questions", type=int, default=400)
     parser.add_argument("--db", type=Path, help="keep the file here, and go on with one that is")
+    parser.add_argument("--vectors", choices=["exact", "chroma"], help="how they are searched")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     marks: list[Callable[[Stats], bool]] = [
@@ -82,7 +118,11 @@ def main() -> None:
     rows = []
     with (
         tempfile.TemporaryDirectory(prefix="recallm-bench-") as folder,
-        RecallM(options.db or Path(folder) / "recallm.db") as memory,
+        RecallM(
+            options.db or Path(folder) / "recallm.db",
+            embeddings=embedding() if options.vectors else None,
+            vector_index=options.vectors,
+        ) as memory,
         tqdm(total=options.relations, unit=" relations") as bar,
     ):
         source = islice(Talk().statements(), memory.stats().statements, None)

@@ -117,7 +117,7 @@ class ChromaIndex:
             if self._folder is not None and self._client is not None:
                 client, self._client = self._client, None
                 with suppress(_ChromaError):
-                    _chroma(client.close)
+                    _chroma(lambda: client.close())  # noqa: PLW0108 - early versions have none
             if self._folder_lock is not None:
                 self._folder_lock.release()
         self._exact.close()

@@ -143,7 +143,7 @@ class TestAfterACrash:
         with closing(ChromaIndex(store, folder)) as index:
             asked(index, store)
         tell(store, 20, 30)
-        client = chromadb.PersistentClient(
+        client: Any = chromadb.PersistentClient(
             str(folder), settings=Settings(anonymized_telemetry=False)
         )
         [collection] = client.list_collections()
@@ -207,7 +207,7 @@ class TestAfterACrash:
         assert "searching exactly" in caplog.text
 
     def test_another_collection_in_the_folder_stays(self, store: GraphStore, folder: Path) -> None:
-        client = chromadb.PersistentClient(
+        client: Any = chromadb.PersistentClient(
             str(folder), settings=Settings(anonymized_telemetry=False)
         )
         client.create_collection("mine").add(ids=["1"], embeddings=[[1.0]])

@@ -65,6 +65,10 @@ def generator_that_fails(texts: list[str]) -> Iterator[list[float]]:
     raise OSError(f"no {texts[1]}")
 
 
+def _given(given: Any, _: str) -> Any:
+    return given
+
+
 class TestWhatModelsMustNotGive:
     @pytest.mark.parametrize(
         ("given", "said"),
@@ -99,8 +103,10 @@ class TestWhatModelsMustNotGive:
             assert isinstance(failure.value.__cause__, cause)
 
     def test_a_question_s_vector_is_checked_too(self) -> None:
-        for bad in ([float("nan")], [], [[1.0]], None):
-            model = Embedding(name="it", embed=bag_of_words, embed_question=lambda _, bad=bad: bad)
+        bads: list[Any] = [[float("nan")], [], [[1.0]], None]
+        for bad in bads:
+            answer = partial(_given, bad)
+            model = Embedding(name="it", embed=bag_of_words, embed_question=answer)
             with pytest.raises(EmbeddingError, match="'it' gave"):
                 model.question("a")
 

@@ -70,7 +70,7 @@ class TestWriting:
         memory.update_many(items, batch_size=4)
         single = memory.in_namespace("single")
         for item in items:
-            single.update(**item)
+            single.update(item["text"], speaker=item["speaker"])
         assert vectors(memory) == vectors(single)
         assert len(vectors(memory)) == 18
 
@@ -111,7 +111,11 @@ class TestWriting:
 
     def test_a_bad_item_rolls_back_its_batch_alone(self, memory: RecallM) -> None:
         memory.update("Ann sings.", id="taken")
-        for bad, error in ((7, InvalidInputError), ({"text": "x", "id": "taken"}, ConflictError)):
+        bads: list[tuple[Any, type[Exception]]] = [
+            (7, InvalidInputError),
+            ({"text": "x", "id": "taken"}, ConflictError),
+        ]
+        for bad, error in bads:
             before = memory.stats().passages
             with pytest.raises(error, match="item 5") as failure:
                 memory.update_many(["a", "b", "c", "d", "e", bad, "f"], batch_size=2)
