@@ -26,7 +26,6 @@ from typing import Any
 
 import numpy as np
 import psutil
-
 from tqdm import tqdm
 
 from benchmarks.report import percentile, report
