@@ -9,7 +9,7 @@ from spacy.symbols import NOUN, NUM, PROPN
 
 from recallm.extraction.marks import Mark, listed
 
-__all__ = ["DATE", "MONTH", "PERIOD", "holds_time", "time_marks"]
+__all__ = ["DATE", "MONTH", "PERIOD", "WEEKDAY", "holds_time", "time_marks"]
 
 _MONTHS = listed(
     "january february april june july august september october november december "
@@ -57,7 +57,8 @@ MONTH = rf"(?:{_SURELY_MONTHS}|{_ALSO_WORDS})\.?"
 """A pattern for what may be a month, in a text in lower case."""
 _LEADS = ("in", "since", "until", "till", "during", "before", "after", "between", "early", "late")
 _LED = "|".join(rf"(?<={lead} )" for lead in _LEADS)
-_WEEKDAY = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+WEEKDAY = "(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+"""A pattern for a weekday, in a text in lower case."""
 _HOLIDAY = (
     "christmas(?: eve| day)?|new year(?: 's)?(?: eve| day)|easter|halloween|thanksgiving|"
     "valentine(?: 's|s) day"
@@ -68,7 +69,7 @@ _SEASON = "spring|summer|autumn|fall|winter"
 
 PERIOD = (
     rf"(?:(?:week|weekend|month|year|decade|quarter|semester|term|season|weekday)s?|night|morning|"
-    rf"afternoon|evening|{_SEASON}|{_WEEKDAY}|may(?! (?:be|have)\b)|(?!may\b){MONTH}|{_HOLIDAY})"
+    rf"afternoon|evening|{_SEASON}|{WEEKDAY}|may(?! (?:be|have)\b)|(?!may\b){MONTH}|{_HOLIDAY})"
 )
 """A pattern for what "last" or "next" makes a date of, in a text in lower case."""
 
@@ -82,7 +83,7 @@ DATE = (
     rf"(?:(?:{_SEASON}) (?:of )?)?{_YEAR_NUMBER}s?|(?<=the )\d0s|"
     rf"(?<=in )(?:{_SEASON})|(?<=in the )(?:{_SEASON})|(?<=during the )(?:{_SEASON})|"
     rf"(?<=for the )(?:{_SEASON})|(?<=before the )(?:{_SEASON})|(?<=after the )(?:{_SEASON})|"
-    rf"(?:{_WEEKDAY})(?: (?:night|morning|afternoon|evening))?|{_HOLIDAY}|yesterday)"
+    rf"(?:{WEEKDAY})(?: (?:night|morning|afternoon|evening))?|{_HOLIDAY}|yesterday)"
 )
 """A pattern for a date in a text in lower case, its commas left out. "May", "march", "april" and
 the like are dates with a day or a year, or after a word that leads to a time."""

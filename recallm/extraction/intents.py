@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from recallm.extraction.dates import DATE, MONTH, PERIOD
+from recallm.extraction.dates import DATE, MONTH, PERIOD, WEEKDAY
 from recallm.extraction.rules import Rule, Sets, effect
 from recallm.extraction.words import Word
 from recallm.model import TemporalReading, Trait
@@ -117,11 +117,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "until <date>",
         rf"(?:until|till|before|by|up to|prior to|as of)(?: the)? {DATE}",
-        Sets(intent="historical", recency=0.2, window="until"),
+        Sets(intent="historical", recency=0.5, order="latest", window="until"),
     ),
     Rule(
         "this <period>",
-        rf"this (?:coming )?{PERIOD}|tonight",
+        rf"this (?:coming )?{PERIOD}|tonight|(?<!as of )(?<!by )today",
         Sets(intent="current", recency=0.8, order="latest", window="within"),
     ),
     Rule(
@@ -141,6 +141,11 @@ RULES: tuple[Rule, ...] = (
         r"(?:\w+ )?(?:minute|hour|day|week|weekend|month|year|decade|summer|night)s? (?:ago|back)",
         Sets(intent="historical", recency=0.2, window="within"),
         unless=r"how (?:many|long)",
+    ),
+    Rule(
+        "on <weekday>",
+        rf"(?:on )?{WEEKDAY}(?: (?:night|morning|afternoon|evening))?",
+        Sets(recency=0.5, window="within"),
     ),
     Rule(
         "in <date>",
@@ -167,13 +172,13 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "so far",
         r"so far|(?:until|till) now|up to now|to date|over the (?:years|months|weeks)|over time",
-        Sets(recency=0.3, order="any", spread=True),
+        Sets(intent="neutral", recency=0.3, order="any", spread=True),
     ),
     Rule(
         "now",
         r"(?:right |as of |by |from |just )?now(?: that| on)?|at the (?:present )?moment|"
         r"currently|at present|presently|(?:as of |by )?today|nowadays|these days|"
-        r"at (?:the|this) (?:current |present )?time|present day|current(?= \w)|"
+        r"at (?:this|the (?:current|present)) time|present day|current(?= \w)|"
         r"present(?= (?:job|address|home|state|situation|position|role|employer|occupation)\b)|"
         r"up to date|for the time being",
         NOW,
@@ -181,8 +186,14 @@ RULES: tuple[Rule, ...] = (
     Rule("no longer", r"no longer|(?:any ?more|any longer)(?=$| \|)", NOW),
     Rule("still", r"still", NOW),
     Rule("yet", r"(?:as )?yet", NOW),
+    Rule("new", r"(?:my|your|her|his|their|our|its|'s) new(?= \w)", NOW),
     Rule("latest", r"latest|newest|most recent(?:ly)?|most up to date", NOW),
     Rule("recently", r"recent|recently|lately", LATELY),
+    Rule(
+        "in the end",
+        r"in the end|eventually|finally|ultimately|ends? up|ended up",
+        Sets(recency=0.7, order="latest"),
+    ),
     # How things were.
     Rule("previously", r"previously|previous|formerly|prior(?! to)", PREVIOUS),
     Rule(
@@ -217,7 +228,7 @@ RULES: tuple[Rule, ...] = (
         "started",
         r"start|started|begin|began",
         FIRST,
-        given=r"when (?:did|was|were|had|has|have)",
+        given=r"(?:when|at what age|how old) (?:did|was|were|had|has|have)",
     ),
     Rule("since", r"(?:ever )?since", Sets(recency=0.5)),
     Rule("until when", r"(?:until|till) when", Sets(recency=0.5, order="latest")),
@@ -249,9 +260,14 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "which <plural>",
-        rf"(?:what|which)(?= {_FILLING}{{0,3}}{_PLURAL}"
+        rf"(?:what|which)(?= (?!of){_FILLING}{{0,3}}{_PLURAL}"
         rf"(?: (?:of|in|by|from|for|with|at|about|on|that|to)(?: \w+){{1,5}})? (?:{_ASKING})\b)",
         ALL,
+    ),
+    Rule(
+        "tell me about",
+        r"(?:tell me|talk|know)(?: \w+)? about|summari[sz]e|an? (?:summary|overview) of",
+        Sets(spread=True),
     ),
     Rule(
         "what has … done",
@@ -265,7 +281,9 @@ RULES: tuple[Rule, ...] = (
         "when did",
         r"(?:when|(?:what|which) (?:time|day|date|month|year|week|season)) "
         r"(?:did|was|were|had|has|have)|how long ago|ago|once upon a time|historically|"
-        r"in (?:the past|history)|back (?:then|when)|at that time|in those days|growing up|"
+        r"in (?:the past|history)|back (?:then|when)|at (?:that|the) time|in those days|"
+        r"when (?:i|you|he|she|it|we|they) (?:was|were)|"
+        r"growing up|"
         r"as a (?:child|kid|teenager|boy|girl|baby)",
         PAST,
     ),
@@ -274,6 +292,7 @@ RULES: tuple[Rule, ...] = (
     # The tense alone.
     Rule(
         "present state",
+        r"^(?:what|who|where|how)s(?= )|"
         rf"(?:is|are|'s|'re|am)(?= (?:\w+ |'s ){{0,5}}(?:{_SITUATED})"
         r"(?:$| (?:to|in|at|for|by|as|with|about|on)\b))",
         Sets(intent="current", recency=0.7, order="latest"),
