@@ -23,6 +23,7 @@ from recallm import RecallM
 from recallm.cli import app
 
 from .neo4j.fixtures import RunningServer
+from .vectors.fakes import words
 
 Run = Callable[..., Result]
 
@@ -435,3 +436,25 @@ def test_progress_and_notes_stay_out_of_the_output(told: Run, tmp_path: Path) ->
     for line in output.splitlines():
         json.loads(line)
     assert "exported" in notes
+
+
+# ---- embeddings ------------------------------------------------------------------------------
+
+
+def test_statement_vectors(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given to what was told without, written with what is told with, used by the rankings."""
+    monkeypatch.setattr("recallm.vectors.minilm.mini_lm", lambda: words)
+    asked = ("recall", "Brandon Brazil", "--limit", "1", "--json")
+    assert told(*asked, "--ranking", "vectors").stderr.startswith(
+        "recallm: ranking='vectors' needs"
+    )
+    assert told("embed").exit_code == 1
+    done = told("embed", "--embeddings", "default")
+    assert done.stdout == "4 statements embedded\n"
+    monkeypatch.setenv("RECALLM_EMBEDDINGS", "default")
+    assert told("embed").stdout == "0 statements embedded\n"
+    assert told("update", "Brandon is in Brazil now.").exit_code == 0
+    assert stats(told)["vectors"] == 5
+    assert texts(told(*asked, "--ranking", "vectors")) == ["Brandon is in Brazil now."]
+    for ranking in ("ement", "statements"):
+        assert "Brazil" in texts(told(*asked, "--ranking", ranking))[0]

@@ -19,7 +19,11 @@ __all__ = ["ask", "history", "recall", "stats"]
 
 _Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 _Ranking = Annotated[
-    Literal["statements", "paper"], typer.Option(help="The default ranking, or the paper's.")
+    Literal["statements", "paper", "ement", "vectors"],
+    typer.Option(
+        help="The default ranking, the paper's, or (with --embeddings) EMENT's or the nearest by "
+        "embedding alone."
+    ),
 ]
 
 

@@ -48,6 +48,17 @@ _MEMORY_OPTIONS: Mapping[str, tuple[Any, Any]] = {
         Annotated[str | None, _option(help="Whose memory it is.", envvar="RECALLM_NAMESPACE")],
         None,
     ),
+    "embeddings": (
+        Annotated[
+            Literal["default"] | None,
+            _option(
+                help="Write and use statement vectors; 'default' is all-MiniLM-L6-v2, on this "
+                "machine (80 MB are fetched the first time).",
+                envvar="RECALLM_EMBEDDINGS",
+            ),
+        ],
+        None,
+    ),
     "user": (Annotated[str, _option(help="User of the server.", envvar="RECALLM_USER")], "neo4j"),
     "password_file": (
         Annotated[
@@ -95,12 +106,13 @@ def _open(
     *,
     db: str,
     namespace: str | None,
+    embeddings: str | None,
     user: str,
     password_file: Path | None,
     creates: bool,
-    ranking: Literal["statements", "paper"] = "statements",
+    ranking: Literal["statements", "paper", "ement", "vectors"] = "statements",
 ) -> RecallM:
-    options: dict[str, Any] = {"config": RecallConfig(ranking=ranking)}
+    options: dict[str, Any] = {"config": RecallConfig(ranking=ranking), "embeddings": embeddings}
     if namespace is not None:
         options["namespace"] = namespace
     if "://" in db:

@@ -118,6 +118,14 @@ def export(
 
 
 @command()
+def embed(open_memory: Opener) -> None:
+    """Give a vector to every statement that has none (with --embeddings)."""
+    with open_memory() as memory:
+        count = memory.embed(progress=sys.stderr.isatty())
+    console().print(f"{counted(count, 'statement')} embedded")
+
+
+@command()
 def forget(
     open_memory: Opener,
     *,
