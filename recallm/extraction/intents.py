@@ -12,6 +12,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from recallm.extraction.dates import DATE, MONTH, PERIOD, WEEKDAY
+from recallm.extraction.phrases import (
+    ASKING,
+    BE,
+    BECOMING,
+    CHANGED,
+    FILLING,
+    HABITS,
+    OUTGROWN,
+    PLURAL,
+    PRONOUNS,
+    ROLES,
+    SITUATED,
+    SPELLS,
+    STATES,
+)
 from recallm.extraction.rules import Rule, Sets, effect
 from recallm.extraction.words import Word
 from recallm.model import TemporalReading, Trait
@@ -19,42 +34,8 @@ from recallm.model import TemporalReading, Trait
 __all__ = ["RULES", "temporal_reading"]
 
 
-_STATES = (
-    "was|were|be|been|live|lived|work|worked|stay|stayed|reside|resided|have|had|own|owned|drive|"
-    "drove|date|dated|study|studied|teach|taught|use|used|call|called|belong|belonged|play|played|"
-    "keep|kept|follow|followed|like|liked|love|loved|prefer|preferred|volunteer|volunteered|"
-    "commute|commuted|rent|rented|train|trained|serve|served|support|supported|learn|learned"
-)
-_ROLES = (
-    "wife|husband|boyfriend|girlfriend|partner|spouse|fiance|fiancee|boss|roommate|flatmate|"
-    "colleague|bandmate|teammate|employer|president|soldier|marine|cop|policeman|convict|manager|"
-    "captain|player|teacher|coach"
-)
-_OUTGROWN = "job|address|house|home|apartment|flat|school|phone|number|employer|company|boss|car"
-_HABITS = (
-    "be|live|work|have|own|do|go|like|love|hate|play|drive|think|believe|stay|drink|smoke|eat|"
-    "feel|see|visit|teach|study|read|watch|wear|run|date|dream|say|want|call|spend"
-)
-_CHANGED = "moved|joined|started|became|switched|changed|married|settled|began|met"
-_SPELLS = r"(?:night|day|week|weekend|month|year|morning|evening|moment)s?"
-_BE = "is|are|was|were|be|been|being|am|'m|'s|'re"
-_ASKING = (
-    "is|are|was|were|do|does|did|has|have|had|'s|'ve|can|could|will|would|should|may|might|must"
-)
-_PRONOUNS = "i|you|he|she|it|we|they|this|that|these|those"
-_FILLING = rf"(?:(?!(?:{_ASKING}|{_PRONOUNS})\b)\w+ )"
-_PLURAL = (
-    rf"(?:(?!(?:{_ASKING}|{_PRONOUNS}|his|its|as|yes|news|always|perhaps|besides|afterwards|"
-    r"sometimes|series|days|times|happens|makes|causes|leads|keeps|means|comes|goes|gives|brings|"
-    r"takes|gets|becomes|starts|helps|inspires|motivates|worries|bothers)\b)\w+[^\Wsui]s|people|"
-    r"children|men|women)(?!\w)"
-)
-_SITUATED = (
-    "married|divorced|engaged|located|situated|based|called|named|employed|enrolled|retired|"
-    "interested|involved|titled|known|registered|signed|scheduled|stationed|housed|buried|made|"
-    "written|used|spelled|pronounced|kept|owned|dedicated|related|connected|addicted|scared|worried"
-)
-_BECOMING = "decided|become|moved|settled|changed|switched|chosen|happened"
+# Gaps in patterns are bounded: a question may be as long as a pasted text.
+_WH = "what|where|who|whom|which|whose|how"
 
 NOTHING = Sets()
 NOW = Sets(intent="current", recency=1.0, order="latest")
@@ -89,12 +70,12 @@ RULES: tuple[Rule, ...] = (
         "last (verb)",
         r"(?<!the )last(?= (?:for|until|till|long|longer|an?|about|only|more|less)\b| \||$)",
         NOTHING,
-        unless=r"(?:where|who|whom|what|which|when)\b.*\bdid\b.* last",
+        unless=r"(?:where|who|whom|what|which|when)\b.{0,60}\bdid\b.{0,60} last",
     ),
     Rule(
         "used to (accustomed, serves)",
-        rf"(?:{_BE}|get|gets|got|getting)(?: (?:{_PRONOUNS}|not|n't|so|still|being))* used to|"
-        rf"(?:{_BE})(?: (?!who|that|which|where|when)\w+){{1,3}}"
+        rf"(?:{BE}|get|gets|got|getting)(?: (?:{PRONOUNS}|not|n't|so|still|being))* used to|"
+        rf"(?:{BE})(?: (?!who|that|which|where|when)\w+){{1,3}}"
         r"(?<! he)(?<! she)(?<! they)(?<! we)(?<! you)(?<! i) used to",
         NOTHING,
     ),
@@ -156,17 +137,17 @@ RULES: tuple[Rule, ...] = (
         "before (at the end)",
         r"(?:before|earlier|beforehand)(?: that| this)?$",
         PREVIOUS,
-        given=r"^(?:\S+ ){0,2}(?:what|where|who|whom|which|whose|how)",
-        unless=rf"{_SPELLS} (?:before|earlier)",
+        given=rf"^(?:\S+ ){{0,2}}(?:{_WH})",
+        unless=rf"{SPELLS} (?:before|earlier)",
     ),
     Rule(
         "before (another state)",
         r"(?:before|prior to)(?= (?!and after|\||(?:i|you|he|she|it|we|they|the|"
-        rf"an?|her|his|their|my|your|our)\b)\w| \w+ (?:{_CHANGED})\b)|"
+        rf"an?|her|his|their|my|your|our)\b)\w| \w+ (?:{CHANGED})\b)|"
         r"before \w+ (?:current|new|present|latest)",
         PREVIOUS,
-        given=rf"(?:what|where|who|whom|which|whose|how)\b.*\b(?:{_STATES})\b.* (?:before|prior)",
-        unless=rf"{_SPELLS} before",
+        given=rf"(?:{_WH})\b.{{0,80}}\b(?:{STATES})\b.{{0,80}} (?:before|prior)",
+        unless=rf"{SPELLS} before",
     ),
     # How things are.
     Rule(
@@ -198,18 +179,18 @@ RULES: tuple[Rule, ...] = (
     Rule("previously", r"previously|previous|formerly|prior(?! to)", PREVIOUS),
     Rule(
         "former",
-        rf"former(?= \w+(?: \w+)?$)|ex(?= (?:{_ROLES})$)|"
-        rf"(?:her|his|their|your|my|our|'s) old(?= (?:{_OUTGROWN})\b)",
+        rf"former(?= \w+(?: \w+)?$)|ex(?= (?:{ROLES})$)|"
+        rf"(?:her|his|their|your|my|our|'s) old(?= (?:{OUTGROWN})\b)",
         PREVIOUS,
     ),
     Rule(
         "former (of somebody named so)",
-        rf"former|ex(?= (?:{_ROLES})\b)",
+        rf"former|ex(?= (?:{ROLES})\b)",
         Sets(intent="historical", recency=0.3),
     ),
     Rule(
         "used to",
-        rf"used to|use to(?= (?:{_HABITS})\b)",
+        rf"used to|use to(?= (?:{HABITS})\b)",
         Sets(intent="historical", recency=0.3, order="latest", previous=True),
         given="did|used",
     ),
@@ -244,7 +225,7 @@ RULES: tuple[Rule, ...] = (
         "how many <plural>",
         r"how many(?= (?:\w+ ){1,5}(?:has|have|had|did|were|was)\b)",
         ALL,
-        unless=r"(?:does|do|did)\b.* have$|how many (?:days|weeks|months|years|hours|people)",
+        unless=r"(?:does|do|did)\b.{0,60} have$|how many (?:days|weeks|months|years|hours|people)",
     ),
     Rule(
         "list",
@@ -252,16 +233,16 @@ RULES: tuple[Rule, ...] = (
         r"all (?:of )?(?:the|her|his|their)|"
         r"every(?= (?:\w+ )?(?:that|who|which|has|have|he|she|they)\b)|each of|"
         r"what else|who else|where else|"
-        rf"name(?= (?:some|several|two|three|the) {_FILLING}?{_PLURAL})|"
-        rf"(?:what|which|who) (?:are|were)(?= (?:{_FILLING}|'s ){{0,4}}{_PLURAL}"
+        rf"name(?= (?:some|several|two|three|the) {FILLING}?{PLURAL})|"
+        rf"(?:what|which|who) (?:are|were)(?= (?:{FILLING}|'s ){{0,4}}{PLURAL}"
         r"(?:$| (?:of|in|with|for|that|from|at|on|about|and|to)\b))|"
         r"how(?= (?:has|have|did|do|does)\b.{1,80} (?:change|evolve|develop|improve|progress))",
         ALL,
     ),
     Rule(
         "which <plural>",
-        rf"(?:what|which)(?= (?!of){_FILLING}{{0,3}}{_PLURAL}"
-        rf"(?: (?:of|in|by|from|for|with|at|about|on|that|to)(?: \w+){{1,5}})? (?:{_ASKING})\b)",
+        rf"(?:what|which)(?= (?!of){FILLING}{{0,3}}{PLURAL}"
+        rf"(?: (?:of|in|by|from|for|with|at|about|on|that|to)(?: \w+){{1,5}})? (?:{ASKING})\b)",
         ALL,
     ),
     Rule(
@@ -271,9 +252,9 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "what has … done",
-        rf"(?:what|whom|where|which)(?= {_FILLING}{{0,2}}(?:has|have|'ve)(?! to)\b)",
+        rf"(?:what|whom|where|which)(?= {FILLING}{{0,2}}(?:has|have|'ve)(?! to)\b)",
         Sets(recency=0.3, spread=True),
-        unless=rf"(?:has|have|'ve)\b.* (?:{_BECOMING})|(?:has|have) (?:a|an|the|no)\b",
+        unless=rf"(?:has|have|'ve)\b.{{0,60}} (?:{BECOMING})|(?:has|have) (?:a|an|the|no)\b",
     ),
     # When.
     Rule("ever", r"ever|never|(?<!at )once(?! (?:more|again|upon|\w+ \w+ed)\b)", PAST),
@@ -292,8 +273,8 @@ RULES: tuple[Rule, ...] = (
     # The tense alone.
     Rule(
         "present state",
-        r"^(?:what|who|where|how)s(?= )|"
-        rf"(?:is|are|'s|'re|am)(?= (?:\w+ |'s ){{0,5}}(?:{_SITUATED})"
+        r"^(?:what|who|where|how) 's(?! (?:\w+ed|been|gone|done|become)\b)|"
+        rf"(?:is|are|'s|'re|am)(?= (?:\w+ |'s ){{0,5}}(?:{SITUATED})"
         r"(?:$| (?:to|in|at|for|by|as|with|about|on)\b))",
         Sets(intent="current", recency=0.7, order="latest"),
         unless=r"did|was|were|has|have|had|will",
@@ -310,6 +291,7 @@ RULES: tuple[Rule, ...] = (
 """Every rule, in the order in which they are tried."""
 
 _CONTRACTION = re.compile(r"(?<=\w)(?='(?:s|re|ve|ll|d|m)\b)|(?<=\w)(?=n't\b)")
+_WHATS = re.compile(r"\b(what|who|where|when|how) ?s\b")
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 
 
@@ -317,7 +299,8 @@ def temporal_reading(words: Sequence[Word], tenses: Trait) -> TemporalReading:
     """What a question asks of time; ``words`` stand without punctuation, ``tenses`` are the traits
     PAST, PRESENT and FUTURE of its verbs. Neutral where no rule fires."""
     joined = " ".join(word.lowered for word in words).replace("’", "'")
-    whole = left = _HYPHEN.sub(" ", _CONTRACTION.sub(" ", joined))
+    apart = _HYPHEN.sub(" ", _CONTRACTION.sub(" ", joined))
+    whole = left = _WHATS.sub(r"\1 's", apart)
     found: dict[str, Any] = {}
     said: list[str] = []
     for rule in RULES:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import pytest
 from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
@@ -260,6 +262,26 @@ def test_no_question_reads_as_neutral() -> None:
 def test_every_rule_has_its_own_name() -> None:
     names = [rule.name for rule in RULES]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "before Cisco " + "what was " * 1200,
+        "last for " + "where did " * 1200,
+        "was a used to " * 900,
+        "what has " * 1200,
+        "how many has do " * 900,
+        "is a b c d e " * 900,
+        "march 3 to " * 1000,
+    ],
+)
+def test_a_long_text_is_read_in_a_moment(text: str) -> None:
+    """Under 50 ms each where it was written; a pattern that looks back and forth takes 10 s."""
+    asked = words(text)
+    start = perf_counter()
+    temporal_reading(asked, PAST)
+    assert perf_counter() - start < 2.0
 
 
 VOCABULARY = (
