@@ -293,8 +293,11 @@ class RecallM:
 
     def _apply(self, updates: list[PreparedUpdate], *, first: int | None) -> list[KnowledgeUpdate]:
         if self._vectors is not None:
-            updates = self._vectors.embedded(updates)
+            updates = self._vectors.embedded(self._namespace, updates)
         results = written(self._store, self._namespace, updates, first=first)
+        if self._vectors is not None:
+            ts = [None if it.duplicate else it.t_index for it in results]
+            self._vectors.mend(self._namespace, updates, ts)
         if self._llm is None:
             return results
         reviser = Reviser(

@@ -12,6 +12,7 @@ from recallm.model import (
     PreparedUpdate,
     StatementVector,
     VectorState,
+    statement_key,
 )
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.embedding import Embedding, Rows, statement_text
@@ -20,6 +21,10 @@ from recallm.vectors.index import Found, Vector, VectorIndex, VectorView
 __all__ = ["Asked", "StatementVectors"]
 
 _ALL = Horizon()
+
+_FURTHER = 8
+"""So many times as many are looked at where some of the nearest are hidden, before all that are
+seen are told apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +54,14 @@ class StatementVectors:
         """The name of the model."""
         return self._embedding.name
 
-    def embedded(self, updates: Sequence[PreparedUpdate]) -> list[PreparedUpdate]:
-        """The updates with the vectors of their statements."""
+    def embedded(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[PreparedUpdate]:
+        """The updates with the vectors of their statements; those that are there already, which
+        nothing will be written of, without."""
+        known = self._known(namespace, updates)
         texts = [
             statement_text((update.text or "")[it.start : it.end], update.speaker)
             for update in updates
+            if update.id not in known
             for it in update.statements
         ]
         blobs = iter(_blobs(self._embedding.texts(texts)))
@@ -66,8 +74,37 @@ class StatementVectors:
                     for it in update.statements
                 ),
             )
+            if update.id not in known
+            else update
             for update in updates
         ]
+
+    def mend(
+        self, namespace: str, updates: Sequence[PreparedUpdate], ts: Sequence[int | None]
+    ) -> None:
+        """Give vectors to the statements of those of ``updates`` that were taken for known and were
+        written after all, at these t: they were forgotten in between."""
+        keys = [
+            statement_key(t, it.position)
+            for update, t in zip(updates, ts, strict=True)
+            if t is not None and not update.vectors
+            for it in update.statements
+        ]
+        if keys:
+            self.fill(namespace, keys)
+
+    def _known(self, namespace: str, updates: Sequence[PreparedUpdate]) -> set[str]:
+        """The ids that stand with the same text, where the first one does: a call that is repeated
+        embeds nothing twice."""
+        with self._store.reader(namespace, _ALL) as reader:
+
+            def stands(update: PreparedUpdate) -> bool:
+                kept = reader.passage(update.id)
+                return kept is not None and kept.text == update.text
+
+            if not updates or not stands(updates[0]):
+                return set()
+            return {update.id for update in updates if stands(update)}
 
     def check(self, namespace: str) -> None:
         """Refuse a namespace whose vectors are of another model, before anything is embedded.
@@ -105,7 +142,7 @@ class StatementVectors:
         its horizon is not the present."""
         with self._store.reader(namespace, _ALL) as everything:
             state = everything.vector_state()
-            if state is None or state.origin != asked.state.origin:
+            if state is None or replace(state, revision=asked.state.revision) != asked.state:
                 return _nothing  # all was forgotten since
             view = self._index.caught_up(namespace, state, everything)
         return _Finder(view, asked.vector, reader, self.model, where, past)
@@ -169,11 +206,13 @@ class _Finder:
 
     def __call__(self, limit: int) -> Found:
         if not self._restricted:
-            found = self._view.nearest(self._vector, limit)
-            seen = self._reader.vectors([key for key, _ in found], model=self._model)
-            if len(seen) == len(found):
-                return found
-            # Some have expired, or came after the reader was opened: they must starve no others.
+            # Some may have expired, or come after the reader was opened: they starve no others.
+            for wanted in (limit, _FURTHER * limit):
+                found = self._view.nearest(self._vector, wanted)
+                seen = self._reader.vectors([key for key, _ in found], model=self._model)
+                visible = [it for it in found if it[0] in seen]
+                if len(visible) >= limit or len(visible) == len(found) < wanted:
+                    return visible[:limit]
             self._restricted = True
         if self._moments is None:
             self._moments = self._reader.moments(self._where)

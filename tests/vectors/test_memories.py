@@ -74,6 +74,34 @@ class TestWriting:
         assert vectors(memory) == vectors(single)
         assert len(vectors(memory)) == 18
 
+    def test_a_call_that_is_repeated_embeds_nothing(self) -> None:
+        model, given = counting()
+        items = [{"text": f"Ann met Bo on day {n}.", "id": str(n)} for n in range(9)]
+        with RecallM(embeddings=model) as memory:
+            memory.update_many(items[:6], batch_size=3)
+            given.clear()
+            done = memory.update_many(items, batch_size=3)
+            assert [it.duplicate for it in done] == [True] * 6 + [False] * 3
+            assert [len(texts) for texts in given] == [3]
+            memory.update(**items[0])  # type: ignore[arg-type]
+            assert len(given) == 1
+            assert memory.stats().vectors == 9
+
+    def test_what_was_known_and_is_forgotten_meanwhile(
+        self, memory: RecallM, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It is written anew, and has its vector all the same."""
+        memory.update("Ann sings.", id="a")
+        apply = memory._store.apply
+
+        def forgets_first(namespace: str, updates: Any) -> Any:
+            memory.forget(id="a")
+            return apply(namespace, updates)
+
+        monkeypatch.setattr(memory._store, "apply", forgets_first)
+        assert not memory.update("Ann sings.", id="a").duplicate
+        assert list(vectors(memory)) == [2 << 20]
+
     def test_what_is_not_looked_into_has_none(self, memory: RecallM) -> None:
         memory.update("  ", entities=[NewEntity(id="ann", type="Person")])
         memory.items.put([NewItem(path=("p",), key="k", text="Ann sings", recalled=False)])
