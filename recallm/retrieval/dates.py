@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from itertools import islice
 from typing import Literal
 
 import numpy as np
@@ -28,6 +29,7 @@ _LEAD = re.compile(
 _JOINS = re.compile(r"\s*(?:and|to|until|till|through|-|–)\s*(?:the\s+)?", re.IGNORECASE)
 _NO_START = re.compile(r"\b(?:and|to|until|till|through|ago|back)\b|[-–]", re.IGNORECASE)
 """After "from": both ends of a range; or a moment ("where did she move from two years ago")."""
+_MOST = 16
 _WEEK = timedelta(days=7)
 _SHORT = 9
 """Days: of what took no longer people say on which day it was."""
@@ -66,11 +68,11 @@ class AskedDate:
 
 
 def asked_dates(text: str, now: datetime | None = None) -> tuple[AskedDate, ...]:
-    """The dates in ``text``, in its order; relative ones as asked at ``now``, not at all where it
-    is None. A date without its year is one of any year."""
+    """The first 16 dates in ``text``, in its order; relative ones as asked at ``now``, not at all
+    where it is None. A date without its year is one of any year."""
     said = None if now is None else now.date()
     text = " ".join(text.split())
-    return tuple(_asked(text, named_dates(text, said), said))
+    return tuple(islice(_asked(text, named_dates(text, said), said), _MOST))
 
 
 def _asked(text: str, found: Sequence[Named], now: date | None) -> Iterator[AskedDate]:

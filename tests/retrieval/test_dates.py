@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recallm.model import TemporalReading
 from recallm.retrieval.dates import asked_dates, dated, meeting, nearness, nearnesses
@@ -126,6 +128,33 @@ def test_what_has_no_time_is_near_to_nothing() -> None:
 def test_what_is_told_of_a_date_meets_it(told: tuple[date, date], expected: float) -> None:
     """The less, the longer it is beside what they share."""
     assert meeting([Interval(*told)], asked_dates("on 7 May 2023")) == expected
+
+
+def test_of_many_dates_the_first_are_read() -> None:
+    years = range(2000, 2050)
+    asked = asked_dates(" and ".join(f"in {year}" for year in years))
+    assert [one.name for one in asked] == [f"in {year}" for year in years[:16]]
+
+
+WORDS = (
+    "since until between from to and before after in on the end of March may 7 2023 2023-05-07 "
+    "last week weeks two ago Friday summer 1990s 31 february tomorrow , ? will"
+)
+
+
+@given(
+    st.one_of(st.text(), st.lists(st.sampled_from(WORDS.split(" ")), max_size=20).map(" ".join)),
+    st.one_of(st.none(), st.datetimes(timezones=st.just(UTC))),
+    st.datetimes(timezones=st.just(UTC)),
+)
+def test_any_question_is_read_and_always_alike(
+    text: str, now: datetime | None, said: datetime
+) -> None:
+    asked = asked_dates(text, now)
+    assert asked == asked_dates(text, now)
+    assert 0.0 <= nearness(said, asked) <= 1.0
+    assert 0.0 <= meeting([Interval(date(2023, 5, 1), date(2023, 5, 9))], asked) <= 1.0
+    assert all(str(one).startswith(one.name) for one in asked)
 
 
 def test_dates_stand_among_the_rules_that_fired() -> None:
