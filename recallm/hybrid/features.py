@@ -44,6 +44,7 @@ _LONG = 25
 """Words: more are rarely needed to answer."""
 _BARE = 2
 """Words: so many are a name or a number, no sentence."""
+_LONGEST_WORD = 60
 _MOST_WORDS = 20_000
 
 _SOURCES_AT_END = re.compile(
@@ -68,7 +69,6 @@ _ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
 _PLACES = frozenset(("in", "at", "to", "from", "near", "inside", "outside", "into", "on", "under"))
 _REASONS = frozenset(("because", "to", "so", "since", "for", "due", "order", "as"))
 _YES_NO = frozenset(("yes", "no", "yeah", "nope", "true", "false", "correct", "incorrect"))
-_INDEFINITE = frozenset(("a", "an", "some"))
 _NUMBERS = listed("one two three four five six seven eight nine ten several both all none no")
 _PRONOUNS = frozenset(("he", "she", "they", "it"))
 _FILLERS = listed(
@@ -88,15 +88,12 @@ FEATURES = (
     "refuses at once",
     "refuses in several ways",
     "tells more beside a refusal",
-    "speaks of itself",
     "speaks of its sources",
     "speaks of knowing",
     "asks back",
     "denies",
-    "hedges",
     "speaks in general",
     "is vague",
-    "is indefinite",
     "length",
     "is bare",
     "is long",
@@ -111,11 +108,8 @@ FEATURES = (
     "begins with a pronoun",
     "tells",
     "tells nothing",
-    "tells much",
     "names",
-    "number",
     "number in words",
-    "time",
     "fits what is asked",
     "misses what is asked",
     "says yes or no",
@@ -133,8 +127,8 @@ def _word(text: str) -> Word:
 @lru_cache(maxsize=1)
 def _telling_nothing() -> frozenset[str]:
     """Stems of the words that are no part of what an answer tells."""
-    listed = SOURCES | OF_KNOWING | HEDGES | GENERIC | VAGUE | OF_ITSELF | NEGATIONS
-    return frozenset(stem(word) for word in listed)
+    words = SOURCES | OF_KNOWING | HEDGES | GENERIC | VAGUE | OF_ITSELF | NEGATIONS
+    return frozenset(stem(word) for word in words)
 
 
 def plain(text: str) -> str:
@@ -148,7 +142,7 @@ def plain(text: str) -> str:
 
 
 def _words(text: str) -> tuple[Word, ...]:
-    return tuple(_word(token) for token in _TOKEN.findall(text) if len(token) <= 60)
+    return tuple(_word(token) for token in _TOKEN.findall(text) if len(token) <= _LONGEST_WORD)
 
 
 def _stems(words: Sequence[Word]) -> tuple[str, ...]:
@@ -232,15 +226,12 @@ class ReadAnswer:
                 float(refuses and min(places) < _EARLY),
                 len(places) / 3,
                 float(refuses) * _log(len(tells)),
-                float(bool(OF_ITSELF & set(lowered[:4]))),
                 float(bool(SOURCES & (seen - question.lowered))),
                 sum(word in OF_KNOWING for word in lowered) / max(size, 5),
                 float("?" in text),
                 float(not refuses and any(map(_denies, lowered))),
-                sum(word in HEDGES for word in lowered) / max(size, 5),
                 sum(word in GENERIC for word in lowered) / max(size, 5),
                 float(bool(VAGUE & seen)),
-                float(bool(_INDEFINITE & seen)),
                 _log(size),
                 float(size <= _BARE),
                 max(0.0, _log(size) - _log(_LONG)),
@@ -255,11 +246,8 @@ class ReadAnswer:
                 float(bool(_PRONOUNS & set(lowered[:1]))),
                 _log(len(tells)),
                 float(not tells and not refuses and not question.yes_no),
-                max(0.0, _log(len(tells)) - _log(6)),
                 _log(len(names)),
-                float(number),
                 float(bool(_NUMBERS & (seen - question.lowered))),
-                float(time),
                 float(fits),
                 float(
                     not refuses

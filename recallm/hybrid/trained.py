@@ -33,8 +33,8 @@ class TrainedDiscriminator:
     """Chooses between answers without a language model, in less than a millisecond.
 
     Trained on graded answers of the RecallM authors' evaluation (``training/README.md``), by what
-    carries over to other answerers: whether an answer refuses, hedges, speaks of itself, echoes the
-    question, tells something of the kind that is asked for, and how much. It reads English.
+    carries over to other answerers: whether an answer refuses, asks back or talks in general, echoes
+    the question, tells something of the kind that is asked for, and how much. It reads English.
     ``weights``: the path of a file that ``python -m training.discriminator`` wrote; None: the
     shipped ones.
 

@@ -209,10 +209,10 @@ def test_what_is_no_part_of_an_answer(text: str, left: str) -> None:
 def test_it_takes_no_time(trained: TrainedDiscriminator) -> None:
     question, one, other, _ = *BETTER[0], None
     trained.choose(question, {"a": one, "b": other})
-    started = time.perf_counter()
+    started = time.thread_time()  # others may use the machine too
     for _ in range(100):
         trained.choose(question, {"a": one, "b": other})
-    assert (time.perf_counter() - started) / 100 < 0.005
+    assert (time.thread_time() - started) / 100 < 0.005
 
 
 def test_the_log_odds_add_up_to_the_probability(trained: TrainedDiscriminator) -> None:
