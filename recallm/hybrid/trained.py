@@ -33,10 +33,10 @@ class TrainedDiscriminator:
     """Chooses between answers without a language model, in less than a millisecond.
 
     Trained on graded answers of the RecallM authors' evaluation (``training/README.md``), by what
-    carries over to other answerers: whether an answer refuses, asks back or talks in general, echoes
-    the question, tells something of the kind that is asked for, and how much. It reads English.
-    ``weights``: the path of a file that ``python -m training.discriminator`` wrote; None: the
-    shipped ones.
+    carries over to other answerers: whether an answer refuses, asks back or talks in general,
+    echoes the question, tells something of the kind that is asked for, and how much. It reads
+    English. ``weights``: the path of a file that ``python -m training.discriminator`` wrote; None:
+    the shipped ones.
 
     Deterministic, and safe to use from several threads.
 
