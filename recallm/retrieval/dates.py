@@ -55,7 +55,7 @@ class AskedDate:
         """The interval; of those of every year, the last that had begun by ``day``."""
         if isinstance(self.means, Interval):
             return self.means
-        return self.means.begun(day + timedelta(days=1))
+        return self.means.begun(day if day == date.max else day + timedelta(days=1))
 
     def __str__(self) -> str:
         if isinstance(self.means, Yearly):

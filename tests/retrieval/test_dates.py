@@ -130,6 +130,14 @@ def test_what_is_told_of_a_date_meets_it(told: tuple[date, date], expected: floa
     assert meeting([Interval(*told)], asked_dates("on 7 May 2023")) == expected
 
 
+@pytest.mark.parametrize("day", [date.min, date.max])
+def test_the_ends_of_the_calendar_are_near_to_what_is_asked(day: date) -> None:
+    said = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    assert nearness(said, asked_dates("in June")) == 0.0
+    assert nearness(said, asked_dates("since 2022")) == (day == date.max)
+    assert nearness(said, asked_dates("until 2022")) == (day == date.min)
+
+
 def test_of_many_dates_the_first_are_read() -> None:
     years = range(2000, 2050)
     asked = asked_dates(" and ".join(f"in {year}" for year in years))
