@@ -166,7 +166,7 @@ def _near(day: date, asked: AskedDate) -> float:
     if dates is None:
         return 0.0
     early, late = (dates.start - day).days, (day - dates.last).days
-    if early <= 0 and late <= 0:
+    if early <= 0 and (late <= 0 or asked.kind == "since"):
         return 1.0
     if dates.days > _SHORT:
         return 0.3 if 0 < late <= min(_SLACK, dates.days) else 0.0
