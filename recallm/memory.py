@@ -73,7 +73,6 @@ __all__ = ["RecallM"]
 _KEPT_CHARACTERS = 1_000_000
 """Of texts whose extraction is kept for their update: some 50 MB."""
 
-
 _NOTHING_NEAR = AskedVector(model="", vector=np.zeros(0), nearest=lambda _: ())
 """Of a namespace that has no vectors."""
 
@@ -126,7 +125,7 @@ class RecallM:
     Raises:
         InvalidInputError: an argument cannot be used.
         StoreError: the store cannot be opened.
-        MissingDependencyError: the ``neo4j`` package is needed and not installed.
+        MissingDependencyError: ``neo4j`` or ``chromadb`` is needed and not installed.
         PipelineError: the spaCy pipeline named in ``config`` is not installed.
 
     """

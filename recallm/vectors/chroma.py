@@ -251,7 +251,7 @@ class ChromaIndex:
             if self._off:
                 return
             self._off = self._failures >= _FAILURES or self._client is None
-        then = "searching exactly" if self._off else "its index is made anew"
+        then = "searching exactly" if self._off else "trying again"
         _log.warning("Chroma failed (%s): %s", error, then)
 
     def _drop(self, namespace: str) -> None:

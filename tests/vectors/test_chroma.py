@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
@@ -269,6 +271,54 @@ class TestClients:
             wanted = unit()
             assert keys(index, store, wanted, 99) == expected(store, wanted)
             asked(index, store)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[tuple[Any, subprocess.Popen[bytes]]]:
+    """A client of a Chroma server, and its process."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [str(Path(sys.executable).with_name("chroma")), "run", "--host", "127.0.0.1"]
+    with subprocess.Popen(
+        [*command, "--port", str(port), "--path", str(tmp_path / "server")],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        try:
+            yield _client_of(port), process
+        finally:
+            process.terminate()
+
+
+def _client_of(port: int) -> Any:
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            return chromadb.HttpClient(
+                "127.0.0.1", port, settings=Settings(anonymized_telemetry=False)
+            )
+        except Exception:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
+
+
+def test_a_server(store: GraphStore, server: tuple[Any, subprocess.Popen[bytes]]) -> None:
+    """What it holds is caught up and forgotten; once it is gone, all is found all the same."""
+    client, process = server
+    tell(store, 0, 700)
+    with closing(ChromaIndex(store, client)) as index:
+        asked(index, store)
+        store.forget("n", Selection(kind="id", value="3"))
+        asked(index, store)
+        assert counts(index) == [699]
+        process.terminate()
+        process.wait()
+        tell(store, 700, 5)
+        wanted = unit()
+        assert keys(index, store, wanted, 9_999) == expected(store, wanted)
+        assert index._off
 
 
 class TestMemories:
