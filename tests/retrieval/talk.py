@@ -99,7 +99,11 @@ def asked(
         terms=tuple(dict.fromkeys(words)),
         concepts=tuple(map(mention, concepts)),
         asks=asks,
-        time=TemporalReading(intent=intent, recency=_RECENCY[intent]),
+        time=TemporalReading(
+            intent=intent,
+            recency=_RECENCY[intent],
+            order="latest" if intent == "current" else "any",
+        ),
     )
 
 
