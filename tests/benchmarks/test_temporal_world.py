@@ -40,6 +40,14 @@ def test_a_shorter_world_is_the_beginning_of_a_longer_one() -> None:
     assert longer.questions[:2] == shorter.questions
 
 
+def test_where_nothing_new_is_left_to_tell_no_world_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(benchmarks.temporal_world, "_DRAWS", 0)
+    with pytest.raises(ValueError, match="nothing new is left to tell"):
+        tell("dev")
+
+
 def test_no_text_is_told_twice_and_each_names_its_subject(world: World) -> None:
     texts = [told.text for told in world.told]
     assert len(set(texts)) == len(texts)
