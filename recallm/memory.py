@@ -105,8 +105,8 @@ class RecallM:
     near statements are to the question. The first vector of a namespace says which model, and how
     many dimensions, all of them have: another one is refused, in writing and in recalling, until
     everything is forgotten. Statements that were written without (by a memory that was opened
-    without embeddings, or from an archive without vectors) are found by their words; ``embed``
-    gives them vectors.
+    without embeddings, or from an archive without vectors) are found by their words, as with any
+    memory (but not with ``ranking="vectors"``); ``embed`` gives them vectors.
 
     ``vector_index`` says how the nearest vectors are found: None or "exact" compares all of them,
     in memory (8 ms and 150 MB for 100,000 of 384 dimensions); "chroma" keeps a Chroma index in a
