@@ -6,7 +6,7 @@ is checked: one row of finite numbers for each text, all of one dimension.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -111,7 +111,8 @@ class Embedding:
         if len(given) != count:
             raise self._refused(f"gave {len(given)} vectors for {count} texts")
         try:
-            rows = [np.asarray(row, dtype=np.float64) for row in given]
+            read = (list(row) if isinstance(row, Iterator) else row for row in given)
+            rows = [np.asarray(row, dtype=np.float64) for row in read]
         except (TypeError, ValueError, OverflowError) as error:
             raise self._refused(f"gave something that is no vector of numbers: {error}") from error
         shapes = sorted({row.shape for row in rows})

@@ -36,9 +36,10 @@ class TestWhatModelsMayGive:
             lambda _: np.array([[3, 4], [0, 0]], np.int8),
             lambda _: [np.array([3, 4], np.float16), np.zeros(2)],
             lambda _: (np.array(row) for row in ([3e300, 4e300], [0, 0])),
+            lambda _: (iter(row) for row in ([3, 4], [0, 0])),
             lambda _: [["3", "4"], [0, 0]],
         ],
-        ids=["lists", "tuples", "array", "arrays", "generator", "numerals"],
+        ids=["lists", "tuples", "array", "arrays", "generator", "generators", "numerals"],
     )
     def test_rows_of_numbers_become_unit_vectors(self, given: Callable[[Any], Any]) -> None:
         rows = of(given).texts(["a", ""])
