@@ -113,7 +113,7 @@ class Embedding:
         try:
             read = (list(row) if isinstance(row, Iterator) else row for row in given)
             rows = [np.asarray(row, dtype=np.float64) for row in read]
-        except (TypeError, ValueError, OverflowError) as error:
+        except Exception as error:
             raise self._refused(f"gave something that is no vector of numbers: {error}") from error
         shapes = sorted({row.shape for row in rows})
         if any(len(shape) != 1 or shape == (0,) for shape in shapes):
