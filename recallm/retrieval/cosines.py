@@ -13,7 +13,7 @@ from recallm.vectors import decode
 __all__ = ["cosines"]
 
 
-def cosines(candidates: Candidates) -> dict[str, Floats]:
+def cosines(candidates: Candidates) -> tuple[dict[str, Floats], Floats | None]:
     """The signals ``similar`` and ``similar window``, one value for each candidate.
 
     Cosines with the question's vector, of the statement's vector and of the mean of it and the one
@@ -23,7 +23,7 @@ def cosines(candidates: Candidates) -> dict[str, Floats]:
     statements = candidates.statements
     nothing = np.zeros(len(statements))
     if candidates.asked is None:
-        return {"similar": nothing, "similar window": nothing}
+        return {"similar": nothing, "similar window": nothing}, None
     asked = candidates.asked.vector
     vectors = {key: decode(blob) for key, blob in candidates.vectors.items()}
     none = np.zeros(len(asked), dtype=np.float32)
@@ -38,7 +38,7 @@ def cosines(candidates: Candidates) -> dict[str, Floats]:
     return {
         "similar": _filled(_with(asked, own), there),
         "similar window": _filled(_with(asked, together), there),
-    }
+    }, own
 
 
 def _with(asked: Floats, rows: NDArray[np.float32]) -> Floats:

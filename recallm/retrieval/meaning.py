@@ -9,22 +9,26 @@ import numpy as np
 from recallm.model import StoredStatement
 from recallm.retrieval.candidates import Candidates
 from recallm.retrieval.frequencies import Floats, rarity, shares
-from recallm.retrieval.relatedness import related
+from recallm.retrieval.relatedness import gist, related
 
 __all__ = ["meanings"]
 
 
-def meanings(candidates: Candidates) -> dict[str, Floats]:
+def meanings(candidates: Candidates) -> tuple[dict[str, Floats], Floats]:
     """The signals ``meaning`` and ``meaning window``, one value for each candidate: the
     rarity-weighted share of the question's stems, each by the word that comes nearest to it."""
     rows = [*candidates.statements, *map(candidates.before, candidates.statements)]
     nearest = _nearest(rows, candidates.terms)
     own, before = nearest[: len(candidates.statements)], nearest[len(candidates.statements) :]
     weights = shares(rarity(candidates.documents, candidates.corpus.statements))
+    gists = gist([one.terms for one in candidates.statements])
+    raw = rarity(candidates.documents, candidates.corpus.statements)
+    of_question = gist([candidates.terms], raw)[0] if candidates.terms else np.zeros(gists.shape[1])
     return {
         "meaning": own @ weights,
         "meaning window": np.maximum(own, before) @ weights,
-    }
+        "gist": np.maximum(gists @ of_question, 0.0),
+    }, gists
 
 
 def _nearest(rows: list[StoredStatement | None], terms: tuple[str, ...]) -> Floats:

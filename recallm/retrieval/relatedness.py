@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recallm.retrieval.frequencies import Floats
 
-__all__ = ["DATA", "related", "write_table"]
+__all__ = ["DATA", "gist", "related", "write_table"]
 
 DATA = Path(__file__).parent / "data" / "words.npz"
 
@@ -50,6 +50,24 @@ def related(stems: Sequence[str], asked: Collection[str]) -> Floats:
         if one in places:
             found[places[one], column] = 1.0
     return found
+
+
+def gist(texts: Sequence[Sequence[str]], weights: Floats | None = None) -> Floats:
+    """The mean vector of the stems of each text, of length 1, or of zeros where none is known.
+    ``weights``: one for each stem, the same in each text."""
+    table = _table()
+    found = np.zeros((len(texts), table.vectors.shape[1]))
+    for row, stems in enumerate(texts):
+        known = [
+            (table.places[one], place) for place, one in enumerate(stems) if one in table.places
+        ]
+        if known:
+            parts = table.vectors[[it for it, _ in known]]
+            if weights is not None:
+                parts = parts * weights[[place for _, place in known], None]
+            found[row] = parts.sum(axis=0)
+    lengths = np.linalg.norm(found, axis=1, keepdims=True)
+    return found / np.maximum(lengths, 1e-9)
 
 
 def write_table(path: Path, stems: Sequence[str], vectors: NDArray[np.float32]) -> None:

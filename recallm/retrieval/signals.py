@@ -32,6 +32,7 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
         "answer": "it follows a question, times that question's own overlap",
         "meaning": "rarity-weighted share of the stems, words that mean alike counting in part",
         "meaning window": "the same of the statement together with the one before it",
+        "gist": "cosine of the means of their words' vectors, rare words weighing more",
         "similar": "cosine of its embedding with the question's",
         "similar window": "the same of the mean of it and the one before it",
         "concepts": "rarity-weighted share of the essential concepts that it mentions",
@@ -49,6 +50,8 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
         "after question": "the statement before it is a question",
         "length": "logarithm of its content words",
         "recency": "few later ones answer as well, as far as the question asks for the present",
+        "superseded": "a later one that is like it answers as well, and the present is asked for",
+        "succeeds": "it is like an earlier one that answers best, or tied to it by rare stems",
         "earliest": "few earlier ones answer as well, and the question asks for the first",
         "previous": "one later one answers as well, and the question asks for the state before",
     }
@@ -62,6 +65,9 @@ _ASKED = (
     ("entity", Trait.PERSON | Trait.PLACE | Trait.ORGANISATION),
 )
 
+_REACH = 3
+"""How many statements back a name may stand that pronouns go on with."""
+
 _RARE = 4.0
 """Logarithm of how few statements mention a name that counts in full: one of about 50."""
 
@@ -70,7 +76,9 @@ def measure(candidates: Candidates, weights: Mapping[str, float]) -> Floats:
     """A row for each candidate, a column for each of ``SIGNALS``; ``weights`` say how well the
     others answer that are newer or older."""
     statements = candidates.statements
-    columns = overlaps(candidates) | meanings(candidates) | cosines(candidates)
+    columns, vectors = meanings(candidates)
+    nearness, embedded = cosines(candidates)
+    columns |= overlaps(candidates) | nearness
     traits = np.array([int(one.traits) for one in statements], dtype=np.int64)
     asks = candidates.question.asks
     for name, trait in _ASKED:
@@ -85,7 +93,7 @@ def measure(candidates: Candidates, weights: Mapping[str, float]) -> Floats:
     columns["after question"] = _after_question(candidates)
     columns["length"] = np.log1p(np.array([len(one.terms) for one in statements]))
     match = sum(weights.get(name, 0.0) * column for name, column in columns.items())
-    columns |= recencies(candidates, np.asarray(match))
+    columns |= recencies(candidates, np.asarray(match), vectors if embedded is None else embedded)
     return np.column_stack([columns[name] for name in SIGNALS])
 
 
@@ -139,18 +147,21 @@ def _named(candidates: Candidates) -> Floats:
         key: names.intersection([mention.name for mention in row.concepts])
         for key, row in candidates.context.items()
     }
-    none: frozenset[str] = frozenset()
+
+    def near(statement: StoredStatement) -> frozenset[str]:
+        """The names that it holds, or what was said just before it."""
+        found = held[statement.key] if statement.key in held else frozenset()
+        before = candidates.before(statement)
+        for _ in range(_REACH):
+            if before is None:
+                break
+            found |= held[before.key]
+            before = candidates.before(before)
+        return found
+
     return np.array(
-        [
-            sum(rarities[name] for name in held.get(one.key, none) | held.get(_before(one), none))
-            / len(names)
-            for one in candidates.statements
-        ]
+        [sum(rarities[name] for name in near(one)) / len(names) for one in candidates.statements]
     )
-
-
-def _before(statement: StoredStatement) -> int:
-    return -1 if statement.previous is None else statement.previous
 
 
 def _speaker(candidates: Candidates) -> Floats:

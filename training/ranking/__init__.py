@@ -1,0 +1,1 @@
+"""Fits the weights of the default ranking: ``python -m training.ranking``."""

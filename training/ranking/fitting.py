@@ -1,0 +1,144 @@
+"""Fitting: which statement answers stands first, then probabilities.
+
+The loss of a question is the mean over its groups of ``-log`` of the share that the group has of
+all candidates under a softmax over their log-odds; data sets weigh the same, whatever their size.
+What newer and older statements say depends on all other weights: signals are measured with the
+weights of the round before, until they hardly change.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from recallm.retrieval.frequencies import Floats
+from recallm.retrieval.signals import SIGNALS, measure
+from recallm.retrieval.weights import Weights
+from training.ranking.examples import Asked
+
+__all__ = ["Measured", "fit", "measured"]
+
+_ROUNDS = 3
+_PENALTY = 1e-3
+_START = {"passage": 2.0, "meaning window": 4.0, "named": 1.0, "similar": 6.0, "speaker": 1.0}
+"""Weights that the first round measures with."""
+_OF_TIME = ("recency", "earliest", "previous")
+
+Bounds = Sequence[tuple[float | None, float | None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A question whose candidates are measured: ``values[i, j]`` is signal j of candidate i."""
+
+    asked: Asked
+    values: Floats
+
+
+def measured(questions: Sequence[Asked], weights: Mapping[str, float] = _START) -> list[Measured]:
+    """The questions of which something is known, measured."""
+    return [
+        Measured(asked=one, values=measure(one.candidates, weights))
+        for one in questions
+        if one.candidates is not None
+    ]
+
+
+def fit(
+    questions: Sequence[Asked], *, without: Sequence[str] = (), shares: Mapping[str, float]
+) -> Weights:
+    """The weights; signals ``without`` count nothing. ``shares``: what each data set weighs."""
+    weights = Weights(intercept=0.0, signals=_START)
+    for _ in range(_ROUNDS):
+        known = measured(questions, weights.signals)
+        row = _order(known, without, shares)
+        scale, intercept = _probabilities(known, row)
+        weights = Weights(
+            intercept=intercept,
+            signals={
+                name: float(value * scale)
+                for name, value in zip(SIGNALS, row, strict=True)
+                if value
+            },
+        )
+    return weights
+
+
+def _order(
+    known: Sequence[Measured], without: Sequence[str], shares: Mapping[str, float]
+) -> Floats:
+    """The weights that put what answers first."""
+    used = [one for one in known if one.asked.groups]
+    counts = Counter(one.asked.kind for one in used)
+    values = np.vstack([one.values for one in used])
+    starts = np.cumsum([0, *(len(one.values) for one in used)])
+    groups, owners, parts = [], [], []
+    for place, one in enumerate(used):
+        share = shares.get(one.asked.kind, 1.0) / counts[one.asked.kind] / len(one.asked.groups)
+        for group in one.asked.groups:
+            groups.append(group + starts[place])
+            owners.append(place)
+            parts.append(share)
+    part = np.array(parts)
+    whole = np.bincount(owners, part, len(used))
+    members = np.concatenate(groups)
+    begins = np.cumsum([0, *map(len, groups)])[:-1]
+    of_group = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    of_question = np.repeat(np.arange(len(used)), np.diff(starts))
+
+    def loss(row: Floats) -> tuple[float, Floats]:
+        odds = values @ row
+        all_log, all_share = _softmax(odds, starts[:-1], of_question)
+        some_log, some_share = _softmax(odds[members], begins, of_group)
+        slope = whole[of_question] * all_share
+        np.subtract.at(slope, members, part[of_group] * some_share)
+        value = whole @ all_log - part @ some_log + _PENALTY * row @ row
+        return float(value), values.T @ slope + 2 * _PENALTY * row
+
+    bounds: Bounds = [(0.0, 0.0) if name in without else (None, None) for name in SIGNALS]
+    start = np.zeros(len(SIGNALS))
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    row: Floats = found.x
+    row[~values.any(axis=0)] = 0.0
+    return row
+
+
+def _softmax(odds: Floats, starts: Floats, owner: Floats) -> tuple[Floats, Floats]:
+    """For each run its log-sum-exp; for each member its share of it."""
+    greatest = np.maximum.reduceat(odds, starts)
+    raised = np.exp(odds - greatest[owner])
+    total = np.add.reduceat(raised, starts)
+    return np.log(total) + greatest, raised / total[owner]
+
+
+def _probabilities(known: Sequence[Measured], row: Floats) -> tuple[float, float]:
+    """The scale and the intercept that make log-odds of what ``row`` says (Platt scaling), over
+    every candidate of every question of text that somebody wrote."""
+    used = [one for one in known if one.asked.kind != "Temporal"] or list(known)
+    counts = Counter(one.asked.kind for one in used)
+    odds = np.concatenate([one.values @ row for one in used])
+    answers = np.concatenate([_answers(one) for one in used])
+    weight = np.concatenate(
+        [np.full(len(one.values), 1.0 / counts[one.asked.kind]) for one in used]
+    )
+    weight /= weight.sum()
+
+    def loss(pair: Floats) -> tuple[float, Floats]:
+        logits = pair[0] * odds + pair[1]
+        error = weight * (1.0 / (1.0 + np.exp(-logits)) - answers)
+        value = weight @ (np.logaddexp(0.0, logits) - answers * logits)
+        return float(value), np.array([error @ odds, error.sum()])
+
+    found = minimize(loss, np.array([0.5, -5.0]), jac=True, method="L-BFGS-B")
+    return float(found.x[0]), float(found.x[1])
+
+
+def _answers(one: Measured) -> Floats:
+    answers = np.zeros(len(one.values))
+    for group in one.asked.groups:
+        answers[group] = 1.0
+    return answers
