@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,8 +15,9 @@ from recallm.vectors import decode
 __all__ = ["cosines"]
 
 
-def cosines(candidates: Candidates) -> tuple[dict[str, Floats], Floats | None]:
-    """The signals ``similar`` and ``similar window``, one value for each candidate.
+def cosines(candidates: Candidates) -> tuple[dict[str, Floats], NDArray[Any] | None]:
+    """The signals ``similar`` and ``similar window``, one value for each candidate, and the
+    statements' unit vectors, a row each (zeros where there is none); None without embeddings.
 
     Cosines with the question's vector, of the statement's vector and of the mean of it and the one
     before it. Where a statement has no vector it counts as the mean of those that have one: words

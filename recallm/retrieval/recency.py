@@ -10,8 +10,10 @@ superseded by what is merely newer.
 from __future__ import annotations
 
 from itertools import chain
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recallm.model import StoredStatement, t_index_of
 from recallm.retrieval.candidates import Candidates
@@ -23,7 +25,7 @@ _ROWS = 512
 """Candidates compared with all others at once: bounds the memory where many are wanted."""
 
 
-def recencies(candidates: Candidates, match: Floats, vectors: Floats) -> dict[str, Floats]:
+def recencies(candidates: Candidates, match: Floats, vectors: NDArray[Any]) -> dict[str, Floats]:
     """The signals ``recency``, ``superseded``, ``succeeds``, ``earliest`` and ``previous``, one
     value for each candidate.
 
@@ -68,7 +70,7 @@ def _as_good(match: Floats, moments: Floats) -> Floats:
 
 
 def _like(
-    candidates: Candidates, match: Floats, moments: Floats, vectors: Floats
+    candidates: Candidates, match: Floats, moments: Floats, vectors: NDArray[Any]
 ) -> tuple[Floats, Floats]:
     """For each: how like it is to a later one that answers as well; and how like, or tied by rare
     stems, to an earlier one that answers best."""
@@ -88,7 +90,7 @@ def _like(
     return superseded, succeeds
 
 
-def _rare_stems(candidates: Candidates) -> Floats:
+def _rare_stems(candidates: Candidates) -> NDArray[Any]:
     """A row for each candidate: the stems that it holds and the question does not, each with the
     root of its rarity among the candidates, so that a product sums the rarities of shared ones."""
     asked = {*candidates.question.terms}
@@ -99,4 +101,5 @@ def _rare_stems(candidates: Candidates) -> Floats:
     for row, one in enumerate(held):
         found[row, [stems[stem] for stem in one]] = 1.0
     counts = found.sum(axis=0)
-    return found * np.sqrt(np.log1p(len(held) / counts) / np.log1p(len(held)))
+    found *= np.sqrt(np.log1p(len(held) / counts) / np.log1p(len(held)))
+    return found

@@ -58,16 +58,13 @@ def gist(texts: Sequence[Sequence[str]], weights: Floats | None = None) -> Float
     table = _table()
     found = np.zeros((len(texts), table.vectors.shape[1]))
     for row, stems in enumerate(texts):
-        known = [
-            (table.places[one], place) for place, one in enumerate(stems) if one in table.places
-        ]
+        known = [place for place, one in enumerate(stems) if one in table.places]
         if known:
-            parts = table.vectors[[it for it, _ in known]]
-            if weights is not None:
-                parts = parts * weights[[place for _, place in known], None]
-            found[row] = parts.sum(axis=0)
-    lengths = np.linalg.norm(found, axis=1, keepdims=True)
-    return found / np.maximum(lengths, 1e-9)
+            parts = table.vectors[[table.places[stems[place]] for place in known]]
+            share = np.ones(len(known)) if weights is None else weights[known]
+            found[row] = share @ parts
+    found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+    return found
 
 
 def write_table(path: Path, stems: Sequence[str], vectors: NDArray[np.float32]) -> None:

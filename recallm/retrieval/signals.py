@@ -150,7 +150,7 @@ def _named(candidates: Candidates) -> Floats:
 
     def near(statement: StoredStatement) -> frozenset[str]:
         """The names that it holds, or what was said just before it."""
-        found = held[statement.key] if statement.key in held else frozenset()
+        found = held.get(statement.key, frozenset())
         before = candidates.before(statement)
         for _ in range(_REACH):
             if before is None:

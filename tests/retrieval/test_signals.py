@@ -202,7 +202,7 @@ def test_all_signals_are_finite_and_shares_lie_between_0_and_1(
     found = candidates(store, asked(" ".join(words), *dict.fromkeys(concepts)))
     if found is None:
         return
-    values = measure(found)
+    values = measure(found, load_tables().words.signals)
     assert values.shape == (len(found.statements), len(SIGNALS))
     assert np.isfinite(values).all()
     shares = [place for place, name in enumerate(SIGNALS) if name != "length"]

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from recallm.retrieval.frequencies import Floats
@@ -28,6 +30,7 @@ _START = {"passage": 2.0, "meaning window": 4.0, "named": 1.0, "similar": 6.0, "
 """Weights that the first round measures with."""
 _OF_TIME = ("recency", "earliest", "previous")
 
+Places = NDArray[np.signedinteger[Any]]
 Bounds = Sequence[tuple[float | None, float | None]]
 
 
@@ -107,7 +110,7 @@ def _order(
     return row
 
 
-def _softmax(odds: Floats, starts: Floats, owner: Floats) -> tuple[Floats, Floats]:
+def _softmax(odds: Floats, starts: Places, owner: Places) -> tuple[Floats, Floats]:
     """For each run its log-sum-exp; for each member its share of it."""
     greatest = np.maximum.reduceat(odds, starts)
     raised = np.exp(odds - greatest[owner])
