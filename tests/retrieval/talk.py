@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
+
+import numpy as np
 
 from recallm.config import RecallConfig
 from recallm.model import (
@@ -15,17 +18,23 @@ from recallm.model import (
     Neighbours,
     PreparedUpdate,
     Question,
+    StatementVector,
     TemporalIntent,
     TemporalReading,
     Trait,
 )
 from recallm.results import RecalledContext
 from recallm.retrieval.candidates import Candidates, gather
+from recallm.retrieval.similarity import AskedVector
 from recallm.retrieval.statements import recall_statements
 from recallm.testing import DictStore
+from recallm.vectors import encode
 
 NO_FILTER = Filter()
 NOTHING = Trait(0)
+MODEL = "hand"
+"""The embedding model of ``embedded`` and ``under_model``."""
+
 _RECENCY: dict[TemporalIntent, float] = {"current": 1.0, "neutral": 0.3, "historical": 0.0}
 
 
@@ -86,20 +95,41 @@ def turn(
     )
 
 
+def embedded(update: PreparedUpdate, *vectors: Sequence[float] | None) -> PreparedUpdate:
+    """The update with a vector for each of its statements; None: with none."""
+    blobs = enumerate(None if vector is None else encode(vector) for vector in vectors)
+    return replace(
+        update,
+        vectors=tuple(
+            StatementVector(position=position, model=MODEL, blob=blob)
+            for position, blob in blobs
+            if blob is not None
+        ),
+    )
+
+
+def under_model(*vector: float) -> AskedVector:
+    """A question's vector, to which nothing is found that its words do not find."""
+    found = np.array(vector)
+    return AskedVector(model=MODEL, vector=found / np.linalg.norm(found), nearest=lambda _: ())
+
+
 def asked(
     text: str,
     *concepts: str,
     asks: Trait = NOTHING,
     intent: TemporalIntent = "neutral",
+    time: TemporalReading | None = None,
 ) -> Question:
-    """A question whose words are its stems."""
+    """A question whose words are its stems; ``time`` takes the place of what ``intent`` says."""
     words = (word.strip(".,?!").lower() for word in text.split())
     return Question(
         text=text,
         terms=tuple(dict.fromkeys(words)),
         concepts=tuple(map(mention, concepts)),
         asks=asks,
-        time=TemporalReading(
+        time=time
+        or TemporalReading(
             intent=intent,
             recency=_RECENCY[intent],
             order="latest" if intent == "current" else "any",
@@ -114,10 +144,15 @@ def store_of(*updates: PreparedUpdate) -> DictStore:
 
 
 def candidates(
-    store: DictStore, question: Question, *, where: Filter = NO_FILTER
+    store: DictStore,
+    question: Question,
+    *,
+    where: Filter = NO_FILTER,
+    under: AskedVector | None = None,
+    namespace: str = "n",
 ) -> Candidates | None:
-    with store.reader("n") as reader:
-        return gather(reader, question, config=RecallConfig(), where=where, wanted=10)
+    with store.reader(namespace) as reader:
+        return gather(reader, question, config=RecallConfig(), where=where, wanted=10, asked=under)
 
 
 def recall(
@@ -129,18 +164,22 @@ def recall(
     where: Filter = NO_FILTER,
     min_score: float | None = None,
     as_of: int | None = None,
+    config: RecallConfig | None = None,
+    under: AskedVector | None = None,
+    namespace: str = "n",
 ) -> RecalledContext:
     """Recall with a token for each four characters."""
-    with store.reader("n", Horizon(as_of=as_of)) as reader:
+    with store.reader(namespace, Horizon(as_of=as_of)) as reader:
         return recall_statements(
             reader,
             question,
-            config=RecallConfig(),
+            config=config or RecallConfig(),
             where=where,
             limit=limit,
             max_tokens=max_tokens,
             count_tokens=lambda text: -(-len(text) // 4),
             min_score=min_score,
+            asked=under,
         )
 
 
