@@ -6,7 +6,7 @@ them. ``data/weights.toml`` ships with the package; ``training/ranking`` fits an
 
 from __future__ import annotations
 
-import math
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,21 +54,28 @@ def load_tables(path: str | None = None) -> WeightTables:
         raise InvalidInputError(
             f"the weights in {where} cannot be read: {error}", argument="weights"
         ) from error
-    return WeightTables(words=_checked(read, "words"), vectors=_checked(read, "vectors"))
+    return WeightTables(
+        words=_checked(read, "words", where), vectors=_checked(read, "vectors", where)
+    )
 
 
-def _checked(read: Mapping[str, Any], table: str) -> Weights:
+def _checked(read: Mapping[str, Any], table: str, where: Path) -> Weights:
     values = read.get(table)
     if not isinstance(values, dict) or "intercept" not in values:
         raise InvalidInputError(
-            f"the weights need a table [{table}] with an intercept", argument="weights"
+            f"the weights in {where} need a table [{table}] with an intercept",
+            argument="weights",
         )
     for name, value in values.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not math.isfinite(value) or name not in (*SIGNALS, "intercept"):
+        if (
+            not number
+            or not abs(value) <= sys.float_info.max
+            or name not in (*SIGNALS, "intercept")
+        ):
             raise InvalidInputError(
-                f"[{table}] {name} = {value!r} is no weight of a signal; the signals are "
-                + ", ".join(SIGNALS),
+                f"[{table}] {name} = {value!r} in {where} is no weight of a signal; the signals "
+                f"are {', '.join(SIGNALS)}",
                 argument="weights",
             )
     signals = {name: float(value) for name, value in values.items() if name != "intercept"}
