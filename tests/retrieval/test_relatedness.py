@@ -98,7 +98,7 @@ def test_a_stem_means_itself_and_no_more_than_in_part_another(
     same = same.reshape(found.shape)
     assert (found[same] == 1).all()
     assert ((found[~same] >= 0) & (found[~same] <= 0.9 + 1e-6)).all()
-    assert related(asked, stems).T == pytest.approx(found, abs=1e-6)
+    assert found == pytest.approx(related(asked, stems).T, abs=1e-6)
 
 
 def test_what_the_table_does_not_hold_is_related_to_nothing() -> None:

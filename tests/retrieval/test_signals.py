@@ -21,9 +21,10 @@ def signals(store: DictStore, question: Question) -> dict[str, dict[str, float]]
     """The signals of each candidate, by its text."""
     found = candidates(store, question)
     assert found is not None
+    values = measure(found, load_tables().words.signals).tolist()
     return {
         statement.text: dict(zip(SIGNALS, row, strict=True))
-        for statement, row in zip(found.statements, measure(found, load_tables().words.signals).tolist(), strict=True)
+        for statement, row in zip(found.statements, values, strict=True)
     }
 
 
