@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallm.model import ConceptMention, Question, Trait
+from recallm.model import ConceptMention, Question, TemporalReading, Trait
 from recallm.retrieval.frequencies import StemCounts, rarity, saturated
 from recallm.retrieval.signals import SIGNALS, measure
+from recallm.retrieval.similarity import AskedVector
 from recallm.retrieval.weights import load_tables
 from recallm.testing import DictStore
-from tests.retrieval.talk import asked, candidates, store_of, turn
+from tests.retrieval.talk import asked, candidates, embedded, store_of, turn, under_model
 
 
 def signals(store: DictStore, question: Question) -> dict[str, dict[str, float]]:
@@ -164,6 +165,56 @@ def test_a_date_that_the_question_names() -> None:
     assert (found["heron one"]["date"], found["heron two"]["date"]) == (1, 0)
 
 
+@pytest.mark.parametrize(
+    ("text", "said", "question", "expected"),
+    [
+        ("heron last Friday", 12, "heron on 8 March 2024", 1),
+        ("heron last Friday", 12, "heron on 12 March 2024", 0),
+        ("heron last Friday", 20, "heron on 8 March 2024", 0),
+        ("heron last Friday", 12, "heron in March 2024", 1),
+        ("heron last Friday", None, "heron on 8 March 2024", 0),
+        ("heron on 8 March 2024", None, "heron on 8 March 2024", 1),
+        ("heron last Friday", 12, "heron since 7 March 2024", 1),
+        ("heron last Friday", 12, "heron until 7 March 2024", 0),
+        ("heron last Friday", 12, "heron", 0),
+    ],
+)
+def test_a_day_that_the_statement_tells_of(
+    text: str, said: int | None, question: str, expected: float
+) -> None:
+    """Not the day on which it was said: that is another signal."""
+    found = signals(store_of(turn(text, day=said, traits=Trait.TIME)), asked(question))
+    assert found[text]["told date"] == expected
+
+
+def test_of_a_long_time_that_is_told_of_only_a_part_is_asked_for() -> None:
+    store = store_of(
+        turn("heron last week", session="a", day=12, traits=Trait.TIME),
+        turn("heron last month", session="b", day=12, traits=Trait.TIME),
+        turn("heron last Thursday", session="c", day=12, traits=Trait.TIME),
+    )
+    found = signals(store, asked("heron on 7 March 2024"))
+    told = {text: values["told date"] for text, values in found.items()}
+    assert 1 == told["heron last Thursday"] > told["heron last week"] > 0
+    assert told["heron last month"] == 0
+
+
+def test_only_what_holds_a_time_is_read_for_dates() -> None:
+    store = store_of(turn("heron last Friday", day=12))
+    found = signals(store, asked("heron on 8 March 2024"))
+    assert found["heron last Friday"]["told date"] == 0
+
+
+def test_the_day_on_which_it_was_said_and_the_day_that_it_tells_of() -> None:
+    store = store_of(turn("heron last Friday", day=12, traits=Trait.TIME))
+    when = {
+        day: signals(store, asked(f"heron on {day} March 2024"))["heron last Friday"]
+        for day in (8, 12)
+    }
+    assert (when[12]["date"], when[12]["told date"]) == (1, 0)
+    assert (when[8]["date"], when[8]["told date"]) == (0.5, 1), "said soon after"
+
+
 def test_the_speaker_by_a_part_of_the_name() -> None:
     store = store_of(
         turn("I saw a heron", speaker="Ana Maria Silva", traits=Trait.FIRST_PERSON),
@@ -188,27 +239,74 @@ WORDS = st.sampled_from(["heron", "owl", "Ana", "harbour", "sea", "boat", "Naxos
         max_size=8,
     ),
     question=st.lists(WORDS, min_size=1, max_size=5),
+    time=st.sampled_from(
+        [
+            TemporalReading(),
+            TemporalReading(intent="current", recency=1.0, order="latest"),
+            TemporalReading(recency=0.5, order="latest", previous=True),
+            TemporalReading(recency=0.0, order="earliest"),
+        ]
+    ),
+    under=st.sampled_from([None, under_model(1.0, 0.0), under_model(-1.0, 0.5)]),
 )
 def test_all_signals_are_finite_and_shares_lie_between_0_and_1(
-    turns: list[tuple[list[list[str]], str | None, str | None]], question: list[str]
+    turns: list[tuple[list[list[str]], str | None, str | None]],
+    question: list[str],
+    time: TemporalReading,
+    under: AskedVector | None,
 ) -> None:
+    """Cosines between -1 and 1. Every other turn has vectors."""
     store = store_of(
         *(
-            turn(*map(" ".join, sentences), id=str(n), speaker=speaker, session=session)
+            embedded(
+                turn(*map(" ".join, sentences), id=str(n), speaker=speaker, session=session),
+                *[None if n % 2 else (1.0, n) for _ in sentences],
+            )
             for n, (sentences, speaker, session) in enumerate(turns)
         )
     )
     words = [word.strip("?") for word in question]
     concepts = [word.lower() for word in words if word[0].isupper()]
-    found = candidates(store, asked(" ".join(words), *dict.fromkeys(concepts)))
+    found = candidates(
+        store, asked(" ".join(words), *dict.fromkeys(concepts), time=time), under=under
+    )
     if found is None:
         return
     values = measure(found, load_tables().words.signals)
     assert values.shape == (len(found.statements), len(SIGNALS))
     assert np.isfinite(values).all()
     shares = [place for place, name in enumerate(SIGNALS) if name != "length"]
-    assert (values[:, shares] >= 0).all()
-    assert (values[:, shares] <= 1 + 1e-9).all()
+    cosines = [place for place, name in enumerate(SIGNALS) if "similar" in name]
+    assert (values[:, [place for place in shares if place not in cosines]] >= 0).all()
+    assert (values[:, cosines] >= -1 - 1e-3).all()
+    assert (values[:, shares] <= 1 + 1e-3).all()
+    assert under is not None or not values[:, cosines].any()
+
+
+def test_what_is_newer_is_weighed_by_all_other_signals() -> None:
+    """It supersedes as far as it answers as well by the weights at hand, not by being newer."""
+    store = store_of(
+        turn("heron sleeps on Naxos", session="a"),
+        turn("heron sleeps on Paros", session="b"),
+        turn("heron likes Tinos", session="c"),
+    )
+    found = candidates(store, asked("where heron sleeps", intent="current"))
+    assert found is not None
+    column = list(SIGNALS).index("superseded")
+    by_words = measure(found, {"bm25": 60.0})[:, column]
+    by_nothing = measure(found, {})[:, column]
+    assert by_words[0] == pytest.approx(by_nothing[0]), "the second answers as well"
+    assert by_words[1] < by_nothing[1] / 10, "the third does not, unless nothing counts"
+    assert by_words[2] == by_nothing[2] == 0
+
+
+def test_a_weight_of_recency_does_not_change_what_answers_as_well() -> None:
+    store = store_of(turn("heron here", session="a"), turn("heron there", session="b"))
+    found = candidates(store, asked("where heron", intent="current"))
+    assert found is not None
+    weights = load_tables().words.signals
+    ordered = {name: 9.0 for name in SIGNALS if name.endswith(("recency", "superseded"))}
+    assert (measure(found, weights) == measure(found, {**weights, **ordered})).all()
 
 
 def test_rarity_falls_with_frequency_and_stays_positive() -> None:

@@ -5,9 +5,21 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from recallm.model import Filter, Question, Summary, TemporalIntent, Trait
-from tests.retrieval.talk import asked, best, recall, store_of, texts, turn
+from recallm.model import Filter, PreparedUpdate, Question, Summary, TemporalIntent, Trait
+from recallm.retrieval.signals import SIGNALS
+from tests.retrieval.talk import (
+    asked,
+    best,
+    embedded,
+    recall,
+    store_of,
+    texts,
+    turn,
+    under_model,
+)
 
 TALK = store_of(
     turn("Good morning to you", speaker="Ana", day=1),
@@ -147,6 +159,7 @@ def test_contributions_add_up_to_the_score() -> None:
     """intercept + contributions = log-odds: explain() shows all that there is."""
     context = recall(TALK, asked("what broke the greenhouse roof", "greenhouse", "roof"))
     for statement in context.statements:
+        assert list(statement.contributions) == list(SIGNALS)
         odds = context.intercept + sum(statement.contributions.values())
         assert statement.score == pytest.approx(1 / (1 + math.exp(-odds)))
     assert "bm25+" in context.explain()
@@ -230,3 +243,62 @@ def test_the_present_is_asked_for() -> None:
         return scores["Brandon works as a judge"] - scores["Brandon works as a cook"]
 
     assert lead("current") > lead("neutral") > lead("historical") - 1e-9
+
+
+def test_contributions_add_up_with_vectors_too_and_where_some_have_none() -> None:
+    store = store_of(
+        embedded(turn("The kayak is red", session="a"), (1, 0)),
+        embedded(turn("My kayak is blue", session="b"), (0, 1)),
+        turn("A kayak for two", session="c"),
+    )
+    context = recall(store, asked("kayak", "kayak"), under=under_model(1, 0))
+    assert len(context.statements) == 3
+    for statement in context.statements:
+        odds = context.intercept + sum(statement.contributions.values())
+        assert statement.score == pytest.approx(1 / (1 + math.exp(-odds)))
+
+
+SAID = st.lists(
+    st.tuples(
+        st.lists(
+            st.sampled_from(["Ana", "kayak", "blue", "sold", "now", "Naxos", "heron", "home"]),
+            min_size=1,
+            max_size=4,
+        ),
+        st.one_of(st.none(), st.integers(1, 28)),
+        st.sampled_from(["a", "b"]),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(own=SAID, others=SAID, intent=st.sampled_from(["current", "neutral"]), model=st.booleans())
+def test_what_others_say_changes_nothing_at_all(
+    own: list[tuple[list[str], int | None, str]],
+    others: list[tuple[list[str], int | None, str]],
+    intent: TemporalIntent,
+    model: bool,
+) -> None:
+    """Another namespace moves no score, no order and no word of the text."""
+
+    def told(said: list[tuple[list[str], int | None, str]], name: str) -> list[PreparedUpdate]:
+        updates = [
+            turn(" ".join(words), id=f"{name}{n}", day=day, session=session)
+            for n, (words, day, session) in enumerate(said)
+        ]
+        return [embedded(it, (len(it.text), 1.0)) if n % 2 else it for n, it in enumerate(updates)]
+
+    store = store_of(*told(own, "own"))
+    question = asked("where Ana kayak home", "ana", intent=intent)
+    under = under_model(1, 1) if model else None
+    before = recall(store, question, under=under)
+    store.apply("m", told(others, "other"))
+    assert recall(store, question, under=under) == before
+    other = recall(store, question, under=under, namespace="m")
+    assert all(statement.id.startswith("other") for statement in other.statements)
+
+
+def test_the_same_question_gives_the_same_context() -> None:
+    question = asked("what broke the greenhouse roof", "greenhouse", "roof", intent="current")
+    assert recall(TALK, question) == recall(TALK, question)
