@@ -29,8 +29,8 @@ def fit(
 ) -> list[int]:
     """The places of the statements to recall, the most valuable first.
 
-    The best ``limit`` by score where they fit ``max_tokens``; else by value for their tokens, the
-    value being the probability that a statement helps. Of equal sentences of a speaker only the
+    The first ``limit`` of the order where they fit ``max_tokens``; else by worth for their tokens, the
+    worth being the probability that a statement helps. Of equal sentences of a speaker only the
     latest is kept, and it takes one place.
     """
     statements = ranking.statements
@@ -43,7 +43,7 @@ def fit(
         return best.places
     costs = {place: max(1, count_tokens(line(statements[place]) + "\n")) for place in ranking.order}
     by_value = sorted(
-        ranking.order, key=lambda place: -ranking.scores[place] / costs[place] ** _TOKENS_POWER
+        ranking.order, key=lambda place: -ranking.worth[place] / costs[place] ** _TOKENS_POWER
     )
     return _within(statements, by_value, costs, limit, max_tokens, count_tokens)
 

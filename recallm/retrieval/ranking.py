@@ -23,13 +23,14 @@ class Ranking:
     places of those to recall from, best first, of equals the newest first. What was asked before
     in the words of the question is not among them: it says nothing that the question does not.
 
-    ``added[i, j]`` is what signal j added to the log-odds of statement i, beside ``intercept``.
+    ``worth`` is what each adds to a context, by which tokens are spent. ``added[i, j]`` is what signal j added to the log-odds of statement i, beside ``intercept``.
     """
 
     statements: tuple[StoredStatement, ...]
     scores: Floats
     added: Floats
     order: tuple[int, ...]
+    worth: Floats
     intercept: float = 0.0
 
     def contributions(self, place: int) -> Mapping[str, float]:
@@ -63,6 +64,7 @@ def rank(
     return Ranking(
         statements=statements,
         scores=scores,
+        worth=scores,
         added=added,
         order=tuple(told),
         intercept=weights.intercept,

@@ -54,6 +54,11 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
         "succeeds": "it is like an earlier one that answers best, or tied to it by rare stems",
         "earliest": "few earlier ones answer as well, and the question asks for the first",
         "previous": "one later one answers as well, and the question asks for the state before",
+        "alone gist": "gist, of a statement that stands alone: nothing is said around it",
+        "alone similar": "similar, of such a one",
+        "alone named": "named, of such a one",
+        "alone recency": "recency, of such a one",
+        "alone superseded": "superseded, of such a one",
     }
 )
 """What each signal means, in the order of the columns."""
@@ -92,8 +97,11 @@ def measure(candidates: Candidates, weights: Mapping[str, float]) -> Floats:
     columns["question"] = _has(traits, Trait.QUESTION)
     columns["after question"] = _after_question(candidates)
     columns["length"] = np.log1p(np.array([len(one.terms) for one in statements]))
+    alone = np.array([float(one.previous is None and one.next is None) for one in statements])
+    columns |= {f"alone {name}": alone * columns[name] for name in ("gist", "similar", "named")}
     match = sum(weights.get(name, 0.0) * column for name, column in columns.items())
     columns |= recencies(candidates, np.asarray(match), vectors if embedded is None else embedded)
+    columns |= {f"alone {name}": alone * columns[name] for name in ("recency", "superseded")}
     return np.column_stack([columns[name] for name in SIGNALS])
 
 

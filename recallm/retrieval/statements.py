@@ -11,6 +11,7 @@ from recallm.model import Filter, Question, StoredStatement, Trait
 from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 from recallm.retrieval.budget import fit
 from recallm.retrieval.candidates import Candidates, gather
+from recallm.retrieval.coverage import cover
 from recallm.retrieval.dates import dated
 from recallm.retrieval.lines import line, render
 from recallm.retrieval.ranking import Ranking, rank
@@ -62,6 +63,8 @@ def recall_statements(
         return RecalledContext(question=question.text)
     tables = load_tables(config.weights)
     ranking = rank(candidates, tables, min_score=min_score, known=known)
+    if question.time.spread:
+        ranking = cover(ranking, candidates)
     places = fit(ranking, limit=limit, max_tokens=max_tokens, count_tokens=count_tokens)
     if not places:
         return RecalledContext(question=question.text)

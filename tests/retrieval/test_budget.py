@@ -25,6 +25,7 @@ def ranking(texts: list[str], scores: list[float]) -> Ranking:
     return Ranking(
         statements=rows,
         scores=np.array(scores),
+        worth=np.array(scores),
         added=np.zeros((len(rows), 0)),
         order=tuple(sorted(range(len(rows)), key=lambda place: (-scores[place], -place))),
     )
