@@ -1,0 +1,204 @@
+"""The fit of the ranking's weights: what answers stands first, and probabilities are true."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+import pytest
+
+from benchmarks.temporal_world import tell
+from recallm.model import Trait
+from recallm.retrieval.signals import SIGNALS
+from recallm.retrieval.weights import Weights
+from tests.retrieval.talk import asked, candidates, store_of, turn
+from tests.training.corpus import write_films, write_talks
+from training.ranking import examples, fitting
+from training.ranking.examples import Asked, asked_of, units_of
+from training.ranking.fitting import Measured, fit, measured
+from training.ranking.scoring import means, score
+
+COLUMNS = list(SIGNALS)
+
+
+def question(
+    *answering: str,
+    kind: str = "LoCoMo",
+    among: Mapping[str, Trait],
+    asks: Trait = Trait(0),  # noqa: B008 - frozen
+) -> Asked:
+    """A question about herons; ``among`` says what is told, and with which traits."""
+    store = store_of(
+        *(turn(text, id=text, session=text, traits=traits) for text, traits in among.items())
+    )
+    found = candidates(store, asked("which heron", asks=asks))
+    assert found is not None
+    texts = [one.text for one in found.statements]
+    groups = tuple(np.array([texts.index(text)]) for text in answering)
+    return Asked(kind=kind, unit="u", candidates=found, groups=groups, wanted=len(groups))
+
+
+def with_numbers(answer: str, kind: str = "LoCoMo") -> Asked:
+    """Three herons alike by words that no table holds; the second and the third tell a number."""
+    told = {"heron qoneq": Trait(0), "heron qtwoq": Trait.NUMBER, "heron qthreeq": Trait.NUMBER}
+    return question(answer, among=told, asks=Trait.NUMBER, kind=kind)
+
+
+def order(*asked: Asked, shares: Mapping[str, float] | None = None) -> dict[str, float]:
+    row = fitting._order(measured(asked), (), shares or {})
+    return dict(zip(SIGNALS, row.tolist(), strict=True))
+
+
+def test_what_tells_answers_from_others_weighs() -> None:
+    asked = [with_numbers("heron qtwoq"), with_numbers("heron qthreeq")]
+    weights = fit(asked, shares={})
+    assert weights.signals["number"] > 0
+    assert score(asked, weights) == {"LoCoMo": [(1.0, 1.0), (1.0, 1.0)]}
+    assert fit([with_numbers("heron qoneq")], shares={}).signals["number"] < 0
+
+
+def test_what_no_candidate_has_weighs_nothing() -> None:
+    weights = fit([with_numbers("heron qtwoq")], shares={})
+    assert {"number", "bm25"} & set(weights.signals)
+    absent = {"time", "name", "entity", "date", "told date", "speaker", "similar", "answer"}
+    assert not absent & set(weights.signals)
+
+
+def test_signals_that_are_left_out_weigh_nothing() -> None:
+    asked = [with_numbers("heron qtwoq"), with_numbers("heron qthreeq")]
+    weights = fit(asked, without=["number", "length"], shares={})
+    assert not {"number", "length"} & set(weights.signals)
+    assert set(weights.signals) <= set(SIGNALS)
+
+
+def test_data_sets_weigh_the_same_whatever_their_size() -> None:
+    """Nine questions want what a single one of another set does not."""
+    told = {"heron qoneq": Trait.NUMBER, "heron qtwoq": Trait(0)}
+
+    def one(answer: str, kind: str) -> Asked:
+        return question(answer, among=told, asks=Trait.NUMBER, kind=kind)
+
+    many = [one("heron qoneq", "LoCoMo")] * 9
+    both = order(*many, one("heron qtwoq", "REALTALK"))
+    assert both["number"] == pytest.approx(0, abs=1e-3)
+    alone = order(*many)
+    assert alone["number"] > 0.5
+    same = order(*many, one("heron qtwoq", "LoCoMo"))
+    assert same["number"] > 0.5, "of one set each question weighs the same"
+
+
+def test_shares_say_what_a_data_set_weighs() -> None:
+    told = {"heron qoneq": Trait.NUMBER, "heron qtwoq": Trait(0)}
+    first = question("heron qoneq", among=told, asks=Trait.NUMBER, kind="LoCoMo")
+    second = question("heron qtwoq", among=told, asks=Trait.NUMBER, kind="DuoRC")
+    assert order(first, second, shares={"LoCoMo": 3.0})["number"] > 0.1
+    assert order(first, second, shares={"DuoRC": 3.0})["number"] < -0.1
+
+
+def test_all_groups_of_a_question_are_to_stand_high() -> None:
+    """Each weighs alike, though one of them may be had by what the other does not have."""
+    told = {"heron qoneq": Trait.NUMBER, "heron qtwoq": Trait(0)}
+    both = question("heron qoneq", "heron qtwoq", among=told, asks=Trait.NUMBER)
+    assert order(both)["number"] == pytest.approx(0, abs=1e-3)
+
+
+def test_probabilities_are_as_many_answers_as_there_are() -> None:
+    """Logistic regression with an intercept: the mean probability is the share of answers."""
+    asked = [
+        with_numbers("heron qtwoq"),
+        with_numbers("heron qthreeq"),
+        with_numbers("heron qoneq"),
+    ]
+    weights = fit(asked, shares={})
+    row = np.array([weights.signals.get(name, 0.0) for name in SIGNALS])
+    odds = np.concatenate([one.values @ row for one in measured(asked, weights.signals)])
+    scores = 1 / (1 + np.exp(-(odds + weights.intercept)))
+    assert scores.mean() == pytest.approx(1 / 3, abs=0.01)
+
+
+def test_what_nothing_answers_makes_probabilities_less() -> None:
+    answered = [with_numbers("heron qtwoq")] * 3
+    nothing = question(among={"heron qoneq": Trait.NUMBER}, asks=Trait.NUMBER)
+    assert nothing.groups == ()
+
+    def intercept(*asked: Asked) -> float:
+        known = measured(asked)
+        scale, intercept = fitting._probabilities(known, order_row(*answered))
+        assert scale > 0
+        return intercept
+
+    assert intercept(*answered, *[nothing] * 9) < intercept(*answered)
+
+
+def order_row(*asked: Asked) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return np.array(list(order(*asked).values()))
+
+
+def test_told_worlds_say_nothing_of_probabilities() -> None:
+    """What somebody wrote does, where there is any."""
+    written, told = with_numbers("heron qtwoq"), with_numbers("heron qoneq", kind="Temporal")
+    row = order_row(written)
+    alone = fitting._probabilities(measured([written]), row)
+    assert fitting._probabilities(measured([written, told, told]), row) == pytest.approx(alone)
+    assert fitting._probabilities(measured([told]), row) != pytest.approx(alone)
+
+
+def test_a_question_of_which_nothing_is_known_is_not_measured() -> None:
+    unknown = Asked(kind="LoCoMo", unit="u", candidates=None, groups=(), wanted=1)
+    known = with_numbers("heron qtwoq")
+    [only] = measured([unknown, known])
+    assert isinstance(only, Measured)
+    assert only.asked is known
+    assert only.values.shape == (3, len(SIGNALS))
+    assert fit([unknown, known], shares={}) == fit([known], shares={})
+
+
+def test_softmax_over_runs() -> None:
+    odds = np.array([1.0, 1.0, 700.0, 0.0, -700.0])
+    logs, shares = fitting._softmax(odds, np.array([0, 2]), np.array([0, 0, 1, 1, 1]))
+    assert logs == pytest.approx([1 + np.log(2), 700])
+    assert shares == pytest.approx([0.5, 0.5, 1, 0, 0])
+
+
+@pytest.fixture(scope="module")
+def all_sets(tmp_path_factory: pytest.TempPathFactory) -> list[Asked]:
+    """The questions of two conversations, two films and a short told world."""
+    folder = tmp_path_factory.mktemp("data")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(examples, "tell", partial(tell, repetitions=1))
+        units = list(
+            units_of(
+                write_talks(folder / "talks"),
+                None,
+                write_films(folder / "films.jsonl"),
+                plots=2,
+                worlds=1,
+            )
+        )
+    return [one for unit in units for one in asked_of(unit, None)[:30]]
+
+
+def test_weights_of_all_sets_together(all_sets: list[Asked]) -> None:
+    weights = fit(all_sets, shares={"Temporal": 0.5})
+    assert set(weights.signals) <= set(SIGNALS)
+    assert all(np.isfinite(list(weights.signals.values())))
+    assert weights.intercept < 0, "most statements answer nothing"
+    found = means(score(all_sets, weights))
+    assert set(found) == {
+        "LoCoMo @10",
+        "LoCoMo @25",
+        "DuoRC 100 tokens",
+        "DuoRC 200 tokens",
+        "Temporal @5",
+        "Temporal @10",
+    }
+    worst = means(score(all_sets, Weights(intercept=0.0, signals={"length": -5.0})))
+    assert found["Temporal @5"] > worst["Temporal @5"]
+    assert all(value <= 1 for value in found.values())
+
+
+def test_the_same_questions_give_the_same_weights(all_sets: list[Asked]) -> None:
+    some = all_sets[::3]
+    first, second = fit(some, shares={}), fit(some, shares={})
+    assert repr(first) == repr(second)
