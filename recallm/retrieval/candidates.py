@@ -34,8 +34,10 @@ from recallm.model import (
 from recallm.retrieval.activation import Activation, activate
 from recallm.retrieval.conditions import meets
 from recallm.retrieval.dates import AskedDate, asked_dates
-from recallm.retrieval.frequencies import Floats, Keys, StemCounts, count_stems, rarity
+from recallm.retrieval.frequencies import Floats, Keys, StemCounts
+from recallm.retrieval.hits import Hits
 from recallm.retrieval.similarity import AskedVector
+from recallm.retrieval.texts import Texts
 from recallm.stores.base import GraphReader
 
 __all__ = ["Candidates", "gather"]
@@ -58,8 +60,6 @@ NEIGHBOUR_STATEMENTS = 16
 SIMILAR = 64
 """Statements that the question's vector brings."""
 
-_BITS = NO_POSITION.bit_length()
-
 _OF_THE_PRESENT = frozenset({"now", "current", "nowadai", "still", "anymor", "todai", "moment"})
 """Stems that ask for the present (recency answers them); no statement is better for them."""
 
@@ -69,7 +69,9 @@ class Candidates:
     """All that the ranking needs to know; it never sees a store.
 
     ``statements`` are the candidates, ascending by key, summaries last. ``context`` holds all
-    that was read, by key: what was said around the candidates too. ``terms`` are the question's
+    that was read, by key: what was said around the candidates too. ``read`` are the candidates and
+    then all others of the context; ``texts`` are their stems, ``befores`` the places among them of
+    what was said just before each, -1 where it was not read. ``terms`` are the question's
     stems without the names of speakers; ``documents`` says how many statements hold each of them,
     ``passages`` (by t_index) and ``sessions`` (by session key) how often each holds them.
     ``dates`` are those that the question names. ``asked`` is the question under the embedding
@@ -82,6 +84,9 @@ class Candidates:
     question: Question
     statements: tuple[StoredStatement, ...]
     context: Mapping[int, StoredStatement]
+    read: tuple[StoredStatement, ...]
+    texts: Texts
+    befores: Keys
     terms: tuple[str, ...]
     documents: Floats
     hits: StemCounts
@@ -132,7 +137,7 @@ def gather(
     corpus = reader.corpus()
     voices = _voices(mentions, postings)
     spoken = {word for name in voices for word in name.split(" ")}
-    hits = _Hits.read(stems, postings, mentions, apart=spoken)
+    hits = Hits.read(stems, postings, mentions, apart=spoken)
     chosen = hits.best(fetched, corpus)
     summaries = [] if where else list(reader.summaries(essential).values())
     dated: dict[str, int] = {
@@ -166,18 +171,29 @@ def gather(
     terms = tuple(term for term in stems if term not in apart)
     columns = [place for place, term in enumerate(stems) if term not in apart]
     sessions = hits.sessions(columns)
-    allowed = [row for row in rows if meets(row, where)] if where else rows
+    allowed = [row for row in rows if not where or meets(row, where)]
     revised = [
         _as_statement(summary, place, context.get(dated[summary.concept]), essential)
         for place, summary in enumerate(summaries)
     ]
+    statements = (*allowed, *revised)
+    others = [row for row in rows if where and not meets(row, where)]
+    read = (*statements, *others)
+    texts = Texts.of([row.terms for row in read])
     return Candidates(
         question=question,
-        statements=(*allowed, *revised),
+        statements=statements,
         context=context,
+        read=read,
+        texts=texts,
+        befores=_befores(read),
         terms=terms,
         documents=hits.documents[columns],
-        hits=hits.over_statements(columns, [*rows, *revised], terms),
+        hits=hits.over_statements(
+            columns,
+            np.array([row.key for row in read], dtype=np.int64),
+            texts.counts({term: place for place, term in enumerate(terms)}),
+        ),
         sessions=sessions,
         session_sizes=reader.sessions(sessions),
         corpus=corpus,
@@ -192,94 +208,10 @@ def gather(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Hits:
-    """What the postings and mentions say of the statements that they name, before any is read."""
-
-    keys: Keys
-    counts: Floats
-    documents: Floats
-    named: Floats
-    apart: Floats
-    session_counts: Mapping[str, Floats]
-
-    @classmethod
-    def read(
-        cls,
-        terms: tuple[str, ...],
-        postings: Mapping[str, Postings],
-        mentions: Mapping[str, Mentions],
-        *,
-        apart: set[str],
-    ) -> _Hits:
-        read = [
-            (place, np.array(postings[term].keys, dtype=np.int64), postings[term])
-            for place, term in enumerate(terms)
-            if term in postings
-        ]
-        said = [np.array(found.keys, dtype=np.int64) for found in mentions.values()]
-        none: Keys = np.zeros(0, dtype=np.int64)
-        keys: Keys = np.unique(np.concatenate([none, *(one for _, one, _ in read), *said]))
-        counts = np.zeros((len(keys), len(terms)))
-        documents = np.zeros(len(terms))
-        sessions: dict[str, Floats] = {}
-        for place, one, found in read:
-            counts[np.searchsorted(keys, one), place] = found.counts
-            documents[place] = found.documents
-            for session, count in zip(found.sessions, found.counts, strict=True):
-                if session is not None:
-                    row = sessions.get(session)
-                    if row is None:
-                        row = sessions[session] = np.zeros(len(terms))
-                    row[place] += count
-        named = np.zeros(len(keys))
-        for one, mentioned in zip(said, mentions.values(), strict=True):
-            named[np.searchsorted(keys, one)] += 1.0 / np.log2(2 + mentioned.statements)
-        return cls(
-            keys=keys,
-            counts=counts,
-            documents=documents,
-            named=named,
-            apart=np.array([0.0 if term in apart else 1.0 for term in terms]),
-            session_counts=sessions,
-        )
-
-    def best(self, number: int, corpus: CorpusSize) -> list[int]:
-        """The keys of the best statements by a first score: rare stems in the statement, in its
-        passage and in the passage before; the newest of equals first."""
-        weights = rarity(self.documents, corpus.statements) * self.apart
-        own = (self.counts / (self.counts + 1.0)) @ weights
-        moments = self.keys >> _BITS
-        passages = StemCounts.summed(moments, self.counts)
-        held = (passages.counts > 0) @ weights
-        together = StemCounts(units=passages.units, counts=held[:, None])
-        score = (
-            2.0 * own
-            + together.of(moments)[:, 0]
-            + 0.5 * together.of(moments - 1)[:, 0]
-            + self.named
-        )
-        order = np.lexsort((-self.keys, -score))[:number]
-        return [int(key) for key in self.keys[order]]
-
-    def over_statements(
-        self, columns: list[int], rows: list[StoredStatement], terms: tuple[str, ...]
-    ) -> StemCounts:
-        """By key. A row that was read says all, bounded postings only what they hold."""
-        read = np.array([row.key for row in rows], dtype=np.int64)
-        unread = ~np.isin(self.keys, read)
-        counts = count_stems(rows, {term: place for place, term in enumerate(terms)})
-        return StemCounts.summed(
-            np.concatenate([read, self.keys[unread]]),
-            np.vstack([counts, self.counts[unread][:, columns]]),
-        )
-
-    def sessions(self, columns: list[int]) -> dict[str, Floats]:
-        return {
-            session: counts[columns]
-            for session, counts in self.session_counts.items()
-            if counts[columns].any()
-        }
+def _befores(read: tuple[StoredStatement, ...]) -> Keys:
+    places = {row.key: place for place, row in enumerate(read)}
+    found = (-1 if row.previous is None else places.get(row.previous, -1) for row in read)
+    return np.fromiter(found, np.int64, len(read))
 
 
 def _content(question: Question) -> tuple[str, ...]:

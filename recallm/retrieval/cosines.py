@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.model import StoredStatement
 from recallm.retrieval.candidates import Candidates
 from recallm.retrieval.frequencies import Floats
+from recallm.retrieval.products import applied
 from recallm.vectors import decode
 
 __all__ = ["cosines"]
@@ -23,31 +23,36 @@ def cosines(candidates: Candidates) -> tuple[dict[str, Floats], NDArray[Any] | N
     before it. Where a statement has no vector it counts as the mean of those that have one: words
     alone decide. Zeros where there are no embeddings.
     """
-    statements = candidates.statements
-    nothing = np.zeros(len(statements))
+    number = len(candidates.statements)
+    nothing = np.zeros(number)
     if candidates.asked is None:
         return {"similar": nothing, "similar window": nothing}, None
-    asked = candidates.asked.vector
-    vectors = {key: decode(blob) for key, blob in candidates.vectors.items()}
-    none = np.zeros(len(asked), dtype=np.float32)
-
-    def of(rows: list[StoredStatement | None]) -> NDArray[np.float32]:
-        found = [none if row is None else vectors.get(row.key, none) for row in rows]
-        return np.array(found, dtype=np.float32).reshape(len(rows), len(asked))
-
-    own = of(list(statements))
-    together = own + of([candidates.before(one) for one in statements])
-    there = np.array([one.key in vectors for one in statements], dtype=bool)
+    asked = candidates.asked.vector.astype(np.float32)
+    vectors, there = _read(candidates, len(asked))
+    before = candidates.befores[:number]
+    own = vectors[:number]
+    together = own + np.where((before < 0)[:, None], np.float32(0), vectors[before])
     return {
-        "similar": _filled(_with(asked, own), there),
-        "similar window": _filled(_with(asked, together), there),
+        "similar": _filled(_with(asked, own), there[:number]),
+        "similar window": _filled(_with(asked, together), there[:number]),
     }, own
 
 
-def _with(asked: Floats, rows: NDArray[np.float32]) -> Floats:
-    lengths = np.maximum(np.linalg.norm(rows, axis=1), 1e-9)
-    found: Floats = (rows @ asked) / lengths
-    return found
+def _read(candidates: Candidates, dimension: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """The vectors of what was read, a row each, and which of them there are."""
+    blobs = [candidates.vectors.get(one.key) for one in candidates.read]
+    there = np.array([blob is not None for blob in blobs], dtype=bool)
+    vectors = np.zeros((len(blobs), dimension), dtype=np.float32)
+    vectors[there] = decode(b"".join(blob for blob in blobs if blob is not None)).reshape(
+        -1, dimension
+    )
+    return vectors, there
+
+
+def _with(asked: NDArray[np.float32], rows: NDArray[np.float32]) -> Floats:
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    found: Floats = applied(rows, asked) / np.maximum(lengths, 1e-9)
+    return found.astype(np.float64)
 
 
 def _filled(values: Floats, there: NDArray[np.bool_]) -> Floats:

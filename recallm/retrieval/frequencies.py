@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.model import StoredStatement
-
-__all__ = ["Floats", "Keys", "StemCounts", "count_stems", "rarity", "saturated", "shares"]
+__all__ = ["Floats", "Keys", "StemCounts", "rarity", "saturated", "shares"]
 
 Floats = NDArray[np.float64]
 Keys = NDArray[np.int64]
@@ -29,10 +26,13 @@ class StemCounts:
     @classmethod
     def summed(cls, units: Keys, counts: Floats) -> StemCounts:
         """From rows that may name a unit several times."""
-        distinct, places = np.unique(units, return_inverse=True)
-        total = np.zeros((len(distinct), counts.shape[1]))
-        np.add.at(total, places.reshape(-1), counts)
-        return cls(units=distinct, counts=total)
+        order = np.argsort(units, kind="stable")
+        ascending = units[order]
+        starts = np.flatnonzero(np.diff(ascending, prepend=ascending[:1] - 1))
+        total = np.zeros((len(starts), counts.shape[1]))
+        if total.size:
+            np.add.reduceat(counts[order], starts, out=total)
+        return cls(units=ascending[starts], counts=total)
 
     def around(self, wanted: Keys, first: int, last: int) -> Floats:
         """The sums over the units from ``first`` to ``last`` places away from each of ``wanted``.
@@ -53,17 +53,6 @@ class StemCounts:
         return found
 
 
-def count_stems(statements: Sequence[StoredStatement], terms: Mapping[str, int]) -> Floats:
-    """How often each statement holds each of ``terms`` (stem → column)."""
-    counts = np.zeros((len(statements), len(terms)))
-    for place, statement in enumerate(statements):
-        for term in statement.terms:
-            column = terms.get(term)
-            if column is not None:
-                counts[place, column] += 1
-    return counts
-
-
 def rarity(documents: Floats, total: int) -> Floats:
     """BM25's inverse document frequency, positive for every frequency."""
     rest = np.maximum(total - documents, 0.0)
@@ -77,7 +66,7 @@ def shares(weights: Floats) -> Floats:
     return weights / total if total else weights
 
 
-def saturated(counts: Floats, lengths: Floats, average: float) -> Floats:
+def saturated(counts: Floats, lengths: Floats | Keys, average: float) -> Floats:
     """BM25's weight of each frequency in a unit of this length, as a share of the greatest."""
     norm = 1 - _LENGTH_NORMALISATION + _LENGTH_NORMALISATION * lengths / max(average, 1.0)
     weights: Floats = counts / (counts + _FREQUENCY_SATURATION * norm[:, None])

@@ -12,6 +12,7 @@ import numpy as np
 from recallm.model import Trait, t_index_of
 from recallm.retrieval.candidates import Candidates
 from recallm.retrieval.frequencies import Floats, Keys, rarity, saturated, shares
+from recallm.retrieval.products import applied
 
 __all__ = ["overlaps"]
 
@@ -30,11 +31,13 @@ def overlaps(candidates: Candidates) -> dict[str, Floats]:
     statements = candidates.statements
     corpus = candidates.corpus
     weights = shares(rarity(candidates.documents, corpus.statements))
-    lengths = np.array([len(one.terms) for one in statements], dtype=np.float64)
-    before = [candidates.before(one) for one in statements]
-    lengths_before = np.array([len(one.terms) if one else 0 for one in before], dtype=np.float64)
-    keys = np.array([one.key for one in statements], dtype=np.int64)
-    keys_before = np.array([one.key if one else _NOWHERE for one in before], dtype=np.int64)
+    lengths = candidates.texts.lengths
+    before = candidates.befores[: len(statements)]
+    read = np.array([one.key for one in candidates.read], dtype=np.int64)
+    keys = read[: len(statements)]
+    keys_before = np.where(before < 0, _NOWHERE, read[before])
+    own_lengths = lengths[: len(statements)]
+    both_lengths = own_lengths + np.where(before < 0, 0, lengths[before])
     average = corpus.terms / max(corpus.statements, 1)
     passage_before, asked_before = _passages_before(candidates)
     hits = candidates.hits
@@ -43,10 +46,10 @@ def overlaps(candidates: Candidates) -> dict[str, Floats]:
     held_before = hits.around(passage_before, -NEAR, 0)
     near = hits.around(keys, -NEAR, NEAR)
     return {
-        "bm25": saturated(own, lengths, average) @ weights,
-        "window": saturated(together, lengths + lengths_before, 2 * average) @ weights,
-        "passage": ((near + held_before) > 0) @ weights,
-        "answer": asked_before * ((held_before > 0) @ weights),
+        "bm25": applied(saturated(own, own_lengths, average), weights),
+        "window": applied(saturated(together, both_lengths, 2 * average), weights),
+        "passage": applied((near + held_before) > 0, weights),
+        "answer": asked_before * applied(held_before > 0, weights),
         "session": _session_overlap(candidates),
     }
 
@@ -83,8 +86,9 @@ def _session_overlap(candidates: Candidates) -> Floats:
     weights = shares(rarity((counts > 0).sum(axis=0).astype(np.float64), corpus.sessions))
     sizes = candidates.session_sizes
     lengths = np.array(
-        [sizes[name].terms if name in sizes else 0 for name in names], dtype=np.float64
+        [sizes[name].terms if name in sizes else 0 for name in names], dtype=np.int64
     )
     average = corpus.terms / max(corpus.sessions, 1)
-    scores = dict(zip(names, (saturated(counts, lengths, average) @ weights).tolist(), strict=True))
+    matched = applied(saturated(counts, lengths, average), weights)
+    scores = dict(zip(names, matched.tolist(), strict=True))
     return np.array([scores.get(one.session_key or "", 0.0) for one in candidates.statements])

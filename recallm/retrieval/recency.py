@@ -9,7 +9,7 @@ superseded by what is merely newer.
 
 from __future__ import annotations
 
-from itertools import chain
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,14 @@ from numpy.typing import NDArray
 from recallm.model import StoredStatement, t_index_of
 from recallm.retrieval.candidates import Candidates
 from recallm.retrieval.frequencies import Floats
+from recallm.retrieval.products import products
 
 __all__ = ["recencies"]
 
-_ROWS = 512
-"""Candidates compared with all others at once: bounds the memory where many are wanted."""
+_NAMES: tuple[str, ...] = ("recency", "superseded", "succeeds", "earliest", "previous")
+
+_ROWS = 128
+"""Candidates compared with all later ones at once: bounds the memory where many are wanted."""
 
 
 def recencies(candidates: Candidates, match: Floats, vectors: NDArray[Any]) -> dict[str, Floats]:
@@ -35,17 +38,18 @@ def recencies(candidates: Candidates, match: Floats, vectors: NDArray[Any]) -> d
     reading = candidates.question.time
     statements = candidates.statements
     nothing = np.zeros(len(match))
-    found = dict.fromkeys(("recency", "superseded", "succeeds", "earliest", "previous"), nothing)
+    found = dict.fromkeys(_NAMES, nothing)
     if reading.order == "any" or not len(match):
         return found
     moments = _moments(statements)
     if reading.order == "earliest":
         return found | {"earliest": 1.0 / (1.0 + np.log1p(_as_good(match, -moments)))}
-    later = np.log1p(_as_good(match, moments))
-    found["recency"] = reading.recency / (1.0 + later)
     if reading.previous:
+        later = np.log1p(_as_good(match, moments))
+        found["recency"] = reading.recency / (1.0 + later)
         return found | {"previous": later * np.exp(1.0 - later)}
-    superseded, succeeds = _like(candidates, match, moments, vectors)
+    as_good, superseded, succeeds = _like(candidates, match, moments, vectors)
+    found["recency"] = reading.recency / (1.0 + np.log1p(as_good))
     found["superseded"] = reading.recency * superseded
     found["succeeds"] = reading.recency * succeeds
     return found
@@ -61,45 +65,72 @@ def _moments(statements: tuple[StoredStatement, ...]) -> Floats:
 
 def _as_good(match: Floats, moments: Floats) -> Floats:
     """How many later ones match as well as each; one that matches less counts in part."""
+    order = np.argsort(moments, kind="stable")
+    match, moments = match[order], moments[order]
     total = np.empty(len(match))
-    for start in range(0, len(match), _ROWS):
-        rows = slice(start, start + _ROWS)
-        shares = np.exp(np.minimum(match[None, :] - match[rows, None], 0.0))
-        total[rows] = (shares * (moments[None, :] > moments[rows, None])).sum(axis=1)
+    for rows, onwards in _blocks(len(match)):
+        total[order[rows]] = _shares(match, moments, rows, onwards).sum(axis=1)
     return total
 
 
 def _like(
     candidates: Candidates, match: Floats, moments: Floats, vectors: NDArray[Any]
-) -> tuple[Floats, Floats]:
-    """For each: how like it is to a later one that answers as well; and how like, or tied by rare
-    stems, to an earlier one that answers best."""
-    vectors = vectors.astype(np.float32)
-    stems = _rare_stems(candidates)
-    best = np.exp(match - match.max())
-    superseded, succeeds = np.zeros(len(match)), np.zeros(len(match))
-    for start in range(0, len(match), _ROWS):
-        rows = slice(start, start + _ROWS)
-        alike = np.clip(vectors[rows] @ vectors.T, 0.0, 1.0) ** 2
-        tied = np.minimum(stems[rows] @ stems.T, 1.0)
-        as_good = np.exp(np.minimum(match[None, :] - match[rows, None], 0.0))
-        after = moments[None, :] > moments[rows, None]
-        before = moments[None, :] < moments[rows, None]
-        superseded[rows] = (as_good * alike * after).max(axis=1, initial=0.0)
-        succeeds[rows] = (best[None, :] * np.maximum(alike, tied) * before).max(axis=1, initial=0.0)
-    return superseded, succeeds
+) -> tuple[Floats, Floats, Floats]:
+    """For each: how many later ones match as well; how like it is to one of these; and how like,
+    or tied by rare stems, to an earlier one that answers best."""
+    order = np.argsort(moments, kind="stable")
+    match, moments = match[order], moments[order]
+    vectors = vectors[order].astype(np.float32, copy=False)
+    stems = _rare_stems(candidates)[order]
+    best = np.exp(match - match.max()).astype(np.float32)
+    total, superseded = np.zeros(len(match)), np.zeros(len(match))
+    succeeds = np.zeros(len(match), dtype=np.float32)
+    for rows, onwards in _blocks(len(match)):
+        alike = np.clip(products(vectors[rows], vectors[onwards]), 0.0, 1.0)
+        alike *= alike
+        tied = np.minimum(products(stems[rows], stems[onwards]), 1.0)
+        as_good = _shares(match, moments, rows, onwards)
+        total[order[rows]] = as_good.sum(axis=1)
+        superseded[order[rows]] = (as_good * alike).max(axis=1)
+        led = np.maximum(alike, tied) * best[rows, None]
+        led *= moments[None, onwards] > moments[rows, None]
+        np.maximum(succeeds[onwards], led.max(axis=0), out=succeeds[onwards])
+    after = np.empty(len(match))
+    after[order] = succeeds
+    return total, superseded, after
 
 
-def _rare_stems(candidates: Candidates) -> NDArray[Any]:
-    """A row for each candidate: the stems that it holds and the question does not, each with the
-    root of its rarity among the candidates, so that a product sums the rarities of shared ones."""
+def _blocks(number: int) -> Iterator[tuple[slice, slice]]:
+    """Some rows of many, and these with all that come after them."""
+    for start in range(0, number, _ROWS):
+        yield slice(start, start + _ROWS), slice(start, number)
+
+
+def _shares(match: Floats, moments: Floats, rows: slice, onwards: slice) -> Floats:
+    """How well each of those ``onwards`` matches beside each of the ``rows``, at most 1; 0 where it
+    is not later."""
+    shares = np.exp(np.minimum(match[None, onwards] - match[rows, None], 0.0))
+    shares *= moments[None, onwards] > moments[rows, None]
+    return shares
+
+
+def _rare_stems(candidates: Candidates) -> NDArray[np.float32]:
+    """A row for each candidate: of the stems that the question does not hold, those that it shares
+    with others, each with the root of its rarity among the candidates, so that a product sums the
+    rarities of shared ones."""
     asked = {*candidates.question.terms}
     asked |= {word for one in candidates.question.concepts for word in one.name.split(" ")}
-    held = [sorted(set(one.terms) - asked) for one in candidates.statements]
-    stems = {stem: place for place, stem in enumerate(dict.fromkeys(chain.from_iterable(held)))}
-    found = np.zeros((len(held), len(stems)), dtype=np.float32)
-    for row, one in enumerate(held):
-        found[row, [stems[stem] for stem in one]] = 1.0
-    counts = found.sum(axis=0)
-    found *= np.sqrt(np.log1p(len(held) / counts) / np.log1p(len(held)))
+    number = len(candidates.statements)
+    texts = candidates.texts.first(number)
+    pairs = np.unique(texts.held * number + texts.rows)
+    stems, rows = np.divmod(pairs, number)
+    counts = np.bincount(stems, minlength=len(texts.stems))
+    shared = counts > 1
+    shared[[place for place, stem in enumerate(texts.stems) if stem in asked]] = False
+    counts = counts[shared]
+    columns = np.cumsum(shared) - 1
+    held = shared[stems]
+    found = np.zeros((number, len(counts)), dtype=np.float32)
+    weights = np.sqrt(np.log1p(number / counts) / np.log1p(number)).astype(np.float32)
+    found[rows[held], columns[stems[held]]] = weights[columns[stems[held]]]
     return found

@@ -14,9 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.retrieval.frequencies import Floats
+from recallm.retrieval.frequencies import Floats, Keys
+from recallm.retrieval.products import products
+from recallm.retrieval.texts import Texts
 
-__all__ = ["DATA", "gist", "related", "write_table"]
+__all__ = ["DATA", "gist", "gists", "related", "write_table"]
 
 DATA = Path(__file__).parent / "data" / "words.npz"
 
@@ -38,10 +40,9 @@ def related(stems: Sequence[str], asked: Collection[str]) -> Floats:
     found = np.zeros((len(stems), len(asked)))
     if not found.size:
         return found
-    table = _table()
-    rows = np.array([table.places.get(one, -1) for one in stems])
-    columns = np.array([table.places.get(one, -1) for one in asked])
-    cosines = table.vectors[rows] @ table.vectors[columns].T
+    rows, of_rows = _vectors(stems)
+    columns, of_columns = _vectors(asked)
+    cosines = products(of_rows, of_columns)
     found += _MOST * np.clip((cosines - _LEAST) / (1 - _LEAST), 0.0, 1.0)
     found[rows < 0] = 0.0
     found[:, columns < 0] = 0.0
@@ -55,16 +56,28 @@ def related(stems: Sequence[str], asked: Collection[str]) -> Floats:
 def gist(texts: Sequence[Sequence[str]], weights: Floats | None = None) -> Floats:
     """The mean vector of the stems of each text, of length 1, or of zeros where none is known.
     ``weights``: one for each stem, the same in each text."""
-    table = _table()
-    found = np.zeros((len(texts), table.vectors.shape[1]))
-    for row, stems in enumerate(texts):
-        known = [place for place, one in enumerate(stems) if one in table.places]
-        if known:
-            parts = table.vectors[[table.places[stems[place]] for place in known]]
-            share = np.ones(len(known)) if weights is None else weights[known]
-            found[row] = share @ parts
+    read = Texts.of(texts)
+    if weights is None:
+        return gists(read)
+    of_each = [weights[:length] for length in read.lengths.tolist()]
+    return gists(read, np.concatenate([weights[:0], *of_each]))
+
+
+def gists(texts: Texts, weights: Floats | None = None) -> Floats:
+    """The same of texts that are read; ``weights``: one for each stem that is held."""
+    _, vectors = _vectors(texts.stems)
+    found = texts.summed(vectors, weights)
     found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
     return found
+
+
+def _vectors(stems: Collection[str]) -> tuple[Keys, NDArray[np.float32]]:
+    """Where each stem stands in the table, -1 for one that does not, and its vector or zeros."""
+    table = _table()
+    places = np.fromiter((table.places.get(one, -1) for one in stems), np.int64, len(stems))
+    vectors = table.vectors[places]
+    vectors[places < 0] = 0.0
+    return places, vectors
 
 
 def write_table(path: Path, stems: Sequence[str], vectors: NDArray[np.float32]) -> None:
