@@ -146,7 +146,9 @@ class Peer:
     def _fitting(self, places: Sequence[int], tokens: int) -> list[int]:
         """The best that fit, a line each."""
         kept: list[int] = []
-        room = tokens * _CHARACTERS - len(PREFIX) - 1
+        room = tokens * _CHARACTERS
+        if len({each.item for each in self.found}) > 1:
+            room -= len(PREFIX) + 1
         for place in places:
             if len(self.found[place].text) + 1 <= room:
                 room -= len(self.found[place].text) + 1

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from recallm.model import StoredStatement
 from recallm.results import chronological
-from recallm.retrieval.lines import line, render
+from recallm.retrieval.lines import PREFIX, line, render
 from recallm.retrieval.ranking import Ranking
 
 __all__ = ["fit"]
@@ -29,9 +29,8 @@ def fit(
 ) -> list[int]:
     """The places of the statements to recall, the most valuable first.
 
-    The first ``limit`` of the order where they fit ``max_tokens``; else by worth for their tokens, the
-    worth being the probability that a statement helps. Of equal sentences of a speaker only the
-    latest is kept, and it takes one place.
+    The first ``limit`` of the order where they fit ``max_tokens``; else by worth for their tokens.
+    Of equal sentences of a speaker only the latest is kept, and it takes one place.
     """
     statements = ranking.statements
     best = _Choice(statements)
@@ -59,7 +58,8 @@ def _within(
     """The first of ``ordered`` that fit, and then what still fits of the others."""
     chosen = _Choice(statements)
     left: list[int] = []
-    room = max_tokens - count_tokens(render([""]))
+    several = len({statement.passage_id for statement in statements}) > 1
+    room = max_tokens - (count_tokens(PREFIX + "\n") if several else 0)
     for place in ordered:
         full = limit is not None and len(chosen.places) == limit
         if costs[place] > room or (full and not chosen.holds(place)):
@@ -110,7 +110,7 @@ class _Choice:
     def tokens(self, count_tokens: Callable[[str], int]) -> int:
         """The tokens of the text that they make."""
         ordered = chronological(self._statements[place] for place in self.places)
-        return count_tokens(render([line(statement) for statement in ordered]))
+        return count_tokens(render(ordered))
 
 
 def _later(one: StoredStatement, other: StoredStatement) -> bool:

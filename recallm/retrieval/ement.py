@@ -229,7 +229,7 @@ def _ement_text(found: Sequence[_Found]) -> str:
 
 
 def _chronological_text(found: Sequence[_Found]) -> str:
-    return render([line(it) for it in chronological(one.statement for one in found)])
+    return render(chronological(one.statement for one in found))
 
 
 def _recalled(

@@ -21,6 +21,8 @@ def line(statement: StoredStatement) -> str:
     return as_line(statement.text, speaker=statement.speaker, timestamp=statement.timestamp)
 
 
-def render(lines: Sequence[str]) -> str:
-    """The whole text; empty where there is no line."""
-    return "\n".join((PREFIX, *lines)) if lines else ""
+def render(statements: Sequence[StoredStatement]) -> str:
+    """The whole text; empty where there is no statement. Sentences of one passage stand in its own
+    order: only where several passages are told from does the text begin with what order it has."""
+    several = len({statement.passage_id for statement in statements}) > 1
+    return "\n".join((*([PREFIX] if several else []), *map(line, statements)))

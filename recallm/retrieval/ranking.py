@@ -14,7 +14,7 @@ from recallm.retrieval.frequencies import Floats
 from recallm.retrieval.signals import SIGNALS, measure
 from recallm.retrieval.weights import Weights, WeightTables
 
-__all__ = ["Ranking", "rank"]
+__all__ = ["Ranking", "rank", "ranked"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,8 @@ class Ranking:
     places of those to recall from, best first, of equals the newest first. What was asked before
     in the words of the question is not among them: it says nothing that the question does not.
 
-    ``worth`` is what each adds to a context, by which tokens are spent. ``added[i, j]`` is what signal j added to the log-odds of statement i, beside ``intercept``.
+    ``worth`` is what each adds to a context, by which tokens are spent. ``added[i, j]`` is what
+    signal j added to the log-odds of statement i, beside ``intercept``.
     """
 
     statements: tuple[StoredStatement, ...]
@@ -47,9 +48,22 @@ def rank(
 ) -> Ranking:
     """Rank the candidates; those under ``min_score``, and those of the passages ``known``, are left
     out of the order."""
-    statements = candidates.statements
     weights = tables.words if candidates.asked is None else tables.vectors
-    added = measure(candidates, weights.signals) * _row(weights)
+    values = measure(candidates, weights.signals)
+    return ranked(candidates, values, weights, min_score=min_score, known=known)
+
+
+def ranked(
+    candidates: Candidates,
+    values: Floats,
+    weights: Weights,
+    *,
+    min_score: float | None,
+    known: Collection[str] = (),
+) -> Ranking:
+    """The same of candidates that are measured: ``values``, as ``measure`` gives them."""
+    statements = candidates.statements
+    added = values * _row(weights)
     scores: Floats = 1.0 / (1.0 + np.exp(-(added.sum(axis=1) + weights.intercept)))
     keys = np.array([statement.key for statement in statements], dtype=np.int64)
     order = np.lexsort((-keys, -scores))

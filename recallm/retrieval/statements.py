@@ -13,7 +13,7 @@ from recallm.retrieval.budget import fit
 from recallm.retrieval.candidates import Candidates, gather
 from recallm.retrieval.coverage import cover
 from recallm.retrieval.dates import dated
-from recallm.retrieval.lines import line, render
+from recallm.retrieval.lines import render
 from recallm.retrieval.ranking import Ranking, rank
 from recallm.retrieval.similarity import AskedVector
 from recallm.retrieval.weights import load_tables
@@ -70,7 +70,7 @@ def recall_statements(
         return RecalledContext(question=question.text)
     by_key = {ranking.statements[place].key: place for place in places}
     chosen = chronological(ranking.statements[place] for place in places)
-    text = render([line(statement) for statement in chosen])
+    text = render(chosen)
     return RecalledContext(
         question=question.text,
         text=text,

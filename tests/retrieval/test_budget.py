@@ -32,7 +32,7 @@ def ranking(texts: list[str], scores: list[float]) -> Ranking:
 
 
 def text_of(ranked: Ranking, places: list[int]) -> str:
-    return render([line(it) for it in chronological(ranked.statements[p] for p in places)])
+    return render(chronological(ranked.statements[p] for p in places))
 
 
 COUNTERS: dict[str, Callable[[str], int]] = {
@@ -97,9 +97,11 @@ def test_nothing_fits() -> None:
     assert fit(ranked, limit=None, max_tokens=1, count_tokens=len) == []
 
 
-def test_the_text_of_nothing_is_empty() -> None:
+def test_the_text_tells_its_order_where_several_passages_are_told_from() -> None:
     assert render([]) == ""
-    assert render(["a", "b"]) == f"{PREFIX}\na\nb"
+    two = ranking(["a", "b"], [0.5, 0.4]).statements
+    assert render(two) == f"{PREFIX}\na\nb"
+    assert render(two[:1]) == "a"
 
 
 def test_a_line_without_marks_is_the_statement() -> None:

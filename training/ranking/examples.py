@@ -113,7 +113,7 @@ def _world(seed: int) -> Unit:
     )
 
 
-def asked_of(unit: Unit, embeddings: Callable[[list[str]], object] | None) -> list[Asked]:
+def asked_of(unit: Unit, embeddings: object) -> list[Asked]:
     """The unit as a memory, and its questions put to it."""
     found = []
     with RecallM(embeddings=embeddings) as memory:

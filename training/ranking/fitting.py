@@ -22,16 +22,29 @@ from recallm.retrieval.signals import SIGNALS, measure
 from recallm.retrieval.weights import Weights
 from training.ranking.examples import Asked
 
-__all__ = ["Measured", "fit", "measured"]
+__all__ = ["Measured", "fit", "measured", "refit"]
 
 _ROUNDS = 3
 _PENALTY = 1e-3
 _START = {"passage": 2.0, "meaning window": 4.0, "named": 1.0, "similar": 6.0, "speaker": 1.0}
 """Weights that the first round measures with."""
-_BOUNDS = {"recency": (0.7, None), "superseded": (None, -0.7)}
-"""No conversation among the data asks how things are now, and all but one of their questions in
-the present tense are as well answered by what is old: what people tell of themselves is to be
-superseded by what they tell later all the same. (About half of it is left after scaling.)"""
+_BOUNDS = {
+    "bm25": (0.0, None),
+    "window": (0.0, None),
+    "told date": (0.7, None),
+    "recency": (0.7, None),
+    "superseded": (None, -0.7),
+}
+"""More words in common are never worse. No date in these questions needs a statement's own dates,
+which others' do: "what happened on 5 May", told as "yesterday". And no conversation among the data
+asks how things are now, while their questions in the present tense are as well answered by what is
+old: what people tell of themselves is to be superseded by what they tell later all the same. (Of a
+bound about half is left after scaling.)"""
+
+_NOTHING = 0.01
+"""A smaller weight is none."""
+_SCALE = 0.45
+"""About what scaling to probabilities leaves of the weights that order best."""
 
 Places = NDArray[np.signedinteger[Any]]
 Bounds = Sequence[tuple[float | None, float | None]]
@@ -39,43 +52,55 @@ Bounds = Sequence[tuple[float | None, float | None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """A question whose candidates are measured: ``values[i, j]`` is signal j of candidate i."""
+    """A question whose candidates are measured: ``values[i, j]`` is signal j of candidate i. No
+    row where nothing of it is known."""
 
     asked: Asked
     values: Floats
 
 
 def measured(questions: Sequence[Asked], weights: Mapping[str, float] = _START) -> list[Measured]:
-    """The questions of which something is known, measured."""
+    """The questions, measured."""
     return [
-        Measured(asked=one, values=measure(one.candidates, weights))
+        Measured(
+            asked=one,
+            values=np.zeros((0, len(SIGNALS)))
+            if one.candidates is None
+            else measure(one.candidates, weights),
+        )
         for one in questions
-        if one.candidates is not None
     ]
 
 
-def fit(
-    questions: Sequence[Asked], *, without: Sequence[str] = (), shares: Mapping[str, float]
-) -> Weights:
-    """The weights; signals ``without`` count nothing. ``shares``: what each data set weighs."""
+def fit(questions: Sequence[Asked], *, shares: Mapping[str, float]) -> Weights:
+    """The weights. ``shares``: what each data set weighs."""
     weights = Weights(intercept=0.0, signals=_START)
     for _ in range(_ROUNDS):
-        known = measured(questions, weights.signals)
-        row = _order(known, without, shares)
-        scale, intercept = _probabilities(known, row)
-        weights = Weights(
-            intercept=intercept,
-            signals={
-                name: float(value * scale)
-                for name, value in zip(SIGNALS, row, strict=True)
-                if value
-            },
-        )
+        weights = refit(measured(questions, weights.signals), weights, shares=shares)
     return weights
 
 
+def refit(
+    known: Sequence[Measured],
+    start: Weights,
+    *,
+    without: Sequence[str] = (),
+    shares: Mapping[str, float],
+) -> Weights:
+    """The weights for what is measured, looked for from ``start`` on; signals ``without`` count
+    nothing."""
+    row = _order(known, start, without, shares)
+    scale, intercept = _probabilities(known, row)
+    return Weights(
+        intercept=intercept,
+        signals={
+            name: float(value * scale) for name, value in zip(SIGNALS, row, strict=True) if value
+        },
+    )
+
+
 def _order(
-    known: Sequence[Measured], without: Sequence[str], shares: Mapping[str, float]
+    known: Sequence[Measured], begin: Weights, without: Sequence[str], shares: Mapping[str, float]
 ) -> Floats:
     """The weights that put what answers first."""
     used = [one for one in known if one.asked.groups]
@@ -108,10 +133,10 @@ def _order(
     bounds: Bounds = [
         (0.0, 0.0) if name in without else _BOUNDS.get(name, (None, None)) for name in SIGNALS
     ]
-    start = np.zeros(len(SIGNALS))
+    start = np.array([begin.signals.get(name, 0.0) / _SCALE for name in SIGNALS])
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
     row: Floats = found.x
-    row[~values.any(axis=0)] = 0.0
+    row[(~values.any(axis=0)) | (np.abs(row) < _NOTHING)] = 0.0
     return row
 
 

@@ -6,12 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from statistics import fmean
 
-import numpy as np
-
 from recallm.retrieval.budget import fit as fill
-from recallm.retrieval.ranking import rank
-from recallm.retrieval.weights import Weights, WeightTables
+from recallm.retrieval.ranking import Ranking, ranked
+from recallm.retrieval.weights import Weights
 from training.ranking.examples import Asked
+from training.ranking.fitting import Measured
 
 __all__ = ["COLUMNS", "means", "score"]
 
@@ -25,12 +24,11 @@ COLUMNS = {
 tokens of context, a statement that tells the state among so many."""
 
 
-def score(questions: Iterable[Asked], weights: Weights) -> dict[str, list[tuple[float, float]]]:
-    """For each data set the two values of each question."""
-    tables = WeightTables(words=weights, vectors=weights)
+def score(known: Iterable[Measured], weights: Weights) -> dict[str, list[tuple[float, float]]]:
+    """For each data set the two values of each question; 0 where nothing of it is known."""
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for one in questions:
-        found[one.kind].append(_score(one, tables))
+    for one in known:
+        found[one.asked.kind].append(_score(one, weights))
     return dict(found)
 
 
@@ -44,26 +42,27 @@ def means(found: Mapping[str, list[tuple[float, float]]]) -> dict[str, float]:
     }
 
 
-def _score(one: Asked, tables: WeightTables) -> tuple[float, float]:
-    if one.candidates is None:
+def _score(one: Measured, weights: Weights) -> tuple[float, float]:
+    asked = one.asked
+    if asked.candidates is None:
         return 0.0, 0.0
-    ranking = rank(one.candidates, tables, min_score=None)
-    first, second = (int(column.strip("@ tokens")) for column in COLUMNS[one.kind])
-    if one.kind == "DuoRC":
-        return _held(one, ranking, first), _held(one, ranking, second)
-    ids = [one.candidates.statements[place].passage_id for place in ranking.order]
+    ranking = ranked(asked.candidates, one.values, weights, min_score=None)
+    first, second = (int(column.strip("@ tokens")) for column in COLUMNS[asked.kind])
+    if asked.kind == "DuoRC":
+        return _held(asked, ranking, first), _held(asked, ranking, second)
+    ids = [ranking.statements[place].passage_id for place in ranking.order]
     order = {id: place for place, id in enumerate(dict.fromkeys(ids))}
     best = [
-        min(order.get(one.candidates.statements[place].passage_id, len(order)) for place in group)
-        for group in one.groups
+        min(order.get(ranking.statements[place].passage_id, len(order)) for place in group)
+        for group in asked.groups
     ]
-    return sum(it < first for it in best) / one.wanted, sum(it < second for it in best) / one.wanted
+    within = [sum(place < limit for place in best) / asked.wanted for limit in (first, second)]
+    return within[0], within[1]
 
 
-def _held(one: Asked, ranking: object, tokens: int) -> float:
-    chosen = fill(ranking, limit=None, max_tokens=tokens, count_tokens=_tokens)  # type: ignore[arg-type]
-    answers = set(np.concatenate(one.groups).tolist()) if one.groups else set()
-    return float(not answers.isdisjoint(chosen))
+def _held(asked: Asked, ranking: Ranking, tokens: int) -> float:
+    chosen = fill(ranking, limit=None, max_tokens=tokens, count_tokens=_tokens)
+    return float(any(not answers.isdisjoint(chosen) for answers in map(set, asked.groups)))
 
 
 def _tokens(text: str) -> int:
