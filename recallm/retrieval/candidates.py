@@ -171,13 +171,13 @@ def gather(
     terms = tuple(term for term in stems if term not in apart)
     columns = [place for place, term in enumerate(stems) if term not in apart]
     sessions = hits.sessions(columns)
-    allowed = [row for row in rows if not where or meets(row, where)]
+    allowed = [row for row in rows if meets(row, where)] if where else rows
     revised = [
         _as_statement(summary, place, context.get(dated[summary.concept]), essential)
         for place, summary in enumerate(summaries)
     ]
     statements = (*allowed, *revised)
-    others = [row for row in rows if where and not meets(row, where)]
+    others = [row for row in rows if not meets(row, where)] if where else []
     read = (*statements, *others)
     texts = Texts.of([row.terms for row in read])
     return Candidates(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import cache
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,7 +75,7 @@ def gists(texts: Texts, weights: Floats | None = None) -> Floats:
 def _vectors(stems: Collection[str]) -> tuple[Keys, NDArray[np.float32]]:
     """Where each stem stands in the table, -1 for one that does not, and its vector or zeros."""
     table = _table()
-    places = np.fromiter((table.places.get(one, -1) for one in stems), np.int64, len(stems))
+    places = np.fromiter(map(table.places.get, stems, repeat(-1)), np.int64, len(stems))
     vectors = table.vectors[places]
     vectors[places < 0] = 0.0
     return places, vectors

@@ -16,8 +16,8 @@ def test_tiles_of_any_size_make_the_whole(rows: int, columns: int, dimension: in
     if dimension > 10_000:
         rows, columns = min(rows, 3), min(columns, 4)
     left, right = (RANDOM.normal(size=(n, dimension)) for n in (rows, columns))
-    assert products(left, right) == pytest.approx(left @ right.T, abs=1e-9)
-    assert products(left, left) == pytest.approx(left @ left.T, abs=1e-9)
+    assert products(left, right) == pytest.approx(left @ right.T, rel=1e-9, abs=1e-9)
+    assert products(left, left) == pytest.approx(left @ left.T, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("shape", [(0, 4), (4, 0), (0, 0)])
