@@ -174,7 +174,7 @@ class TemporalReading:
     """
 
     intent: TemporalIntent = "neutral"
-    recency: float = 0.3
+    recency: float = 0.0
     order: TemporalOrder = "any"
     window: TemporalWindow = "none"
     previous: bool = False

@@ -44,7 +44,7 @@ LAST = Sets(intent="neutral", recency=0.9, order="latest")
 PREVIOUS = Sets(intent="historical", recency=0.5, order="latest", previous=True)
 FIRST = Sets(intent="historical", recency=0.0, order="earliest")
 PAST = Sets(intent="historical", recency=0.0)
-ALL = Sets(recency=0.2, order="any", spread=True)
+ALL = Sets(recency=0.0, order="any", spread=True)
 
 RULES: tuple[Rule, ...] = (
     # Words that name no time.
@@ -120,7 +120,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "ago",
         r"(?:\w+ )?(?:minute|hour|day|week|weekend|month|year|decade|summer|night)s? (?:ago|back)",
-        Sets(intent="historical", recency=0.2, window="within"),
+        Sets(intent="historical", recency=0.0, window="within"),
         unless=r"how (?:many|long)",
     ),
     Rule(
@@ -153,7 +153,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "so far",
         r"so far|(?:until|till) now|up to now|to date|over the (?:years|months|weeks)|over time",
-        Sets(intent="neutral", recency=0.3, order="any", spread=True),
+        Sets(intent="neutral", recency=0.0, order="any", spread=True),
     ),
     Rule(
         "now",
@@ -186,7 +186,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "former (of somebody named so)",
         rf"former|ex(?= (?:{ROLES})\b)",
-        Sets(intent="historical", recency=0.3),
+        Sets(intent="historical", recency=0.0),
     ),
     Rule(
         "used to",
@@ -213,7 +213,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("since", r"(?:ever )?since", Sets(recency=0.5)),
     Rule("until when", r"(?:until|till) when", Sets(recency=0.5, order="latest")),
-    Rule("until", r"until|till", Sets(intent="historical", recency=0.2)),
+    Rule("until", r"until|till", Sets(intent="historical", recency=0.0)),
     # All that was told of it, not one answer.
     Rule(
         "how many times",
@@ -253,7 +253,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "what has … done",
         rf"(?:what|whom|where|which)(?= {FILLING}{{0,2}}(?:has|have|'ve)(?! to)\b)",
-        Sets(recency=0.3, spread=True),
+        Sets(recency=0.0, spread=True),
         unless=rf"(?:has|have|'ve)\b.{{0,60}} (?:{BECOMING})|(?:has|have) (?:a|an|the|no)\b",
     ),
     # When.
@@ -286,7 +286,7 @@ RULES: tuple[Rule, ...] = (
         tense=Trait.PRESENT,
     ),
     Rule("future", "", Sets(recency=0.5), tense=Trait.FUTURE),
-    Rule("past tense", "", Sets(recency=0.3), tense=Trait.PAST),
+    Rule("past tense", "", Sets(recency=0.0), tense=Trait.PAST),
 )
 """Every rule, in the order in which they are tried."""
 

@@ -36,6 +36,7 @@ from recallm.retrieval.conditions import meets
 from recallm.retrieval.dates import AskedDate, asked_dates
 from recallm.retrieval.frequencies import Floats, Keys, StemCounts
 from recallm.retrieval.hits import Hits
+from recallm.retrieval.kindred import kindred
 from recallm.retrieval.similarity import AskedVector
 from recallm.retrieval.texts import Texts
 from recallm.stores.base import GraphReader
@@ -126,7 +127,10 @@ def gather(
     postings = reader.postings(stems, limit=limit, where=where)
     mentions = reader.mentions(names, limit=limit, where=where)
     essential = {row.name: row for row in reader.concepts(names)} if names else {}
-    near_by = [key for key, _ in asked.nearest(SIMILAR)] if asked is not None else []
+    corpus = reader.corpus()
+    near_by = kindred(reader, question, corpus, where=where)
+    if asked is not None:
+        near_by += [key for key, _ in asked.nearest(SIMILAR)]
     if not postings and not mentions and not near_by:
         return None
     activation = _activation(reader, essential)
@@ -134,7 +138,6 @@ def gather(
     neighbours = reader.mentions(
         [one.concept.name for one in near], limit=NEIGHBOUR_STATEMENTS, where=where
     )
-    corpus = reader.corpus()
     voices = _voices(mentions, postings)
     spoken = {word for name in voices for word in name.split(" ")}
     hits = Hits.read(stems, postings, mentions, apart=spoken)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Keys", "StemCounts", "rarity", "saturated", "shares"]
+__all__ = ["Floats", "Keys", "StemCounts", "rarity", "rarity_of", "saturated", "shares"]
 
 Floats = NDArray[np.float64]
 Keys = NDArray[np.int64]
@@ -64,6 +64,11 @@ def shares(weights: Floats) -> Floats:
     """``weights`` as shares of their sum; zeros stay zeros."""
     total = float(weights.sum())
     return weights / total if total else weights
+
+
+def rarity_of(documents: int, total: int) -> float:
+    """The same of one stem."""
+    return float(rarity(np.array([documents], dtype=np.float64), total)[0])
 
 
 def saturated(counts: Floats, lengths: Floats | Keys, average: float) -> Floats:

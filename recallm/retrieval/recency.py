@@ -39,13 +39,14 @@ def recencies(candidates: Candidates, match: Floats, vectors: NDArray[Any]) -> d
     statements = candidates.statements
     nothing = np.zeros(len(match))
     found = dict.fromkeys(_NAMES, nothing)
-    if reading.order == "any" or not len(match):
+    ordered = reading.order == "earliest" or reading.recency or reading.previous
+    if not ordered or not len(match):
         return found
     moments = _moments(statements)
     if reading.order == "earliest":
         return found | {"earliest": 1.0 / (1.0 + np.log1p(_as_good(match, -moments)))}
     if reading.previous:
-        later = np.log1p(_as_good(match, moments))
+        later = np.log2(1.0 + _as_good(match, moments))
         found["recency"] = reading.recency / (1.0 + later)
         return found | {"previous": later * np.exp(1.0 - later)}
     as_good, superseded, succeeds = _like(candidates, match, moments, vectors)

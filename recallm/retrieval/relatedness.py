@@ -7,7 +7,7 @@ a model nor a download at run time.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from recallm.retrieval.frequencies import Floats, Keys
 from recallm.retrieval.products import products
 from recallm.retrieval.texts import Texts
 
-__all__ = ["DATA", "gist", "gists", "related", "write_table"]
+__all__ = ["DATA", "gist", "gists", "nearest_stems", "related", "write_table"]
 
 DATA = Path(__file__).parent / "data" / "words.npz"
 
@@ -27,10 +27,13 @@ _LEAST = 0.4
 """Cosines up to this one say nothing."""
 _MOST = 0.9
 """A related word never counts as much as the word itself."""
+_KINDRED = 0.2
+"""Words that mean the same by less than this are not looked up for one another."""
 _SCALE = 127
 
 
 class _Table(NamedTuple):
+    stems: list[str]
     places: dict[str, int]
     vectors: NDArray[np.float32]
 
@@ -52,6 +55,26 @@ def related(stems: Sequence[str], asked: Collection[str]) -> Floats:
         if one in places:
             found[places[one], column] = 1.0
     return found
+
+
+@lru_cache(maxsize=4096)
+def nearest_stems(stem: str, count: int) -> tuple[tuple[str, float], ...]:
+    """The ``count`` stems that mean most the same as ``stem``, itself left out, with how much
+    (``related``); none where it is not in the table, or they mean little the same."""
+    table = _table()
+    place = table.places.get(stem)
+    if place is None:
+        return ()
+    cosines = products(table.vectors, table.vectors[place : place + 1])[:, 0]
+    cosines[place] = 0.0
+    best = np.argpartition(-cosines, count)[:count]
+    shares = _MOST * (cosines[best] - _LEAST) / (1 - _LEAST)
+    found = [
+        (table.stems[which], float(share))
+        for which, share in zip(best.tolist(), shares.tolist(), strict=True)
+        if share >= _KINDRED
+    ]
+    return tuple(sorted(found, key=lambda it: (-it[1], it[0])))
 
 
 def gist(texts: Sequence[Sequence[str]], weights: Floats | None = None) -> Floats:
@@ -96,4 +119,4 @@ def _table() -> _Table:
         stems = read["stems"].tobytes().decode().split("\n")
         vectors = read["vectors"].astype(np.float32)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-    return _Table({one: place for place, one in enumerate(stems)}, vectors)
+    return _Table(stems, {one: place for place, one in enumerate(stems)}, vectors)

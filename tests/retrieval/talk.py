@@ -35,7 +35,7 @@ NOTHING = Trait(0)
 MODEL = "hand"
 """The embedding model of ``embedded`` and ``under_model``."""
 
-_RECENCY: dict[TemporalIntent, float] = {"current": 1.0, "neutral": 0.3, "historical": 0.0}
+_RECENCY: dict[TemporalIntent, float] = {"current": 1.0, "neutral": 0.0, "historical": 0.0}
 
 
 def mention(name: str) -> ConceptMention:
