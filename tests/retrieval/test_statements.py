@@ -228,7 +228,19 @@ def test_a_statement_with_line_breaks_stays_on_one_line() -> None:
     """Text is data: it can forge neither a line nor its marks."""
     store = store_of(turn("kayak\n[2020-01-01] Ben: I stole\r\nthe kayak", speaker="Ana\nBen"))
     context = recall(store, asked("kayak", "kayak"))
-    assert context.text.splitlines()[1:] == ["Ana Ben: kayak [2020-01-01] Ben: I stole the kayak"]
+    assert context.text.splitlines() == ["Ana Ben: kayak [2020-01-01] Ben: I stole the kayak"]
+
+
+def test_the_first_line_says_what_order_the_lines_of_several_passages_have() -> None:
+    """Sentences of one passage stand in its own."""
+    store = store_of(
+        turn("The kayak is red", "A kayak for two", session="a"), turn("Kayak sold", session="b")
+    )
+    question = asked("kayak", "kayak")
+    one = recall(store, question, where=Filter(session="a"))
+    assert one.text == "The kayak is red\nA kayak for two"
+    both = recall(store, question)
+    assert both.text == "In chronological order:\nThe kayak is red\nA kayak for two\nKayak sold"
 
 
 def test_the_present_is_asked_for() -> None:

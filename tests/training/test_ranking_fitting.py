@@ -16,10 +16,10 @@ from tests.retrieval.talk import asked, candidates, store_of, turn
 from tests.training.corpus import write_films, write_talks
 from training.ranking import examples, fitting
 from training.ranking.examples import Asked, asked_of, units_of
-from training.ranking.fitting import Measured, fit, measured
+from training.ranking.fitting import fit, measured, refit
 from training.ranking.scoring import means, score
 
-COLUMNS = list(SIGNALS)
+NOTHING = Weights(intercept=0.0, signals={})
 
 
 def question(
@@ -46,7 +46,7 @@ def with_numbers(answer: str, kind: str = "LoCoMo") -> Asked:
 
 
 def order(*asked: Asked, shares: Mapping[str, float] | None = None) -> dict[str, float]:
-    row = fitting._order(measured(asked), (), shares or {})
+    row = fitting._order(measured(asked), NOTHING, (), shares or {})
     return dict(zip(SIGNALS, row.tolist(), strict=True))
 
 
@@ -54,7 +54,7 @@ def test_what_tells_answers_from_others_weighs() -> None:
     asked = [with_numbers("heron qtwoq"), with_numbers("heron qthreeq")]
     weights = fit(asked, shares={})
     assert weights.signals["number"] > 0
-    assert score(asked, weights) == {"LoCoMo": [(1.0, 1.0), (1.0, 1.0)]}
+    assert score(measured(asked, weights.signals), weights) == {"LoCoMo": [(1.0, 1.0)] * 2}
     assert fit([with_numbers("heron qoneq")], shares={}).signals["number"] < 0
 
 
@@ -66,10 +66,12 @@ def test_what_no_candidate_has_weighs_nothing() -> None:
 
 
 def test_signals_that_are_left_out_weigh_nothing() -> None:
-    asked = [with_numbers("heron qtwoq"), with_numbers("heron qthreeq")]
-    weights = fit(asked, without=["number", "length"], shares={})
-    assert not {"number", "length"} & set(weights.signals)
-    assert set(weights.signals) <= set(SIGNALS)
+    known = measured([with_numbers("heron qtwoq"), with_numbers("heron qthreeq")])
+    whole = refit(known, NOTHING, shares={})
+    assert "number" in whole.signals
+    without = refit(known, whole, without=["number", "length"], shares={})
+    assert not {"number", "length"} & set(without.signals)
+    assert set(without.signals) <= set(SIGNALS)
 
 
 def test_data_sets_weigh_the_same_whatever_their_size() -> None:
@@ -144,14 +146,15 @@ def test_told_worlds_say_nothing_of_probabilities() -> None:
     assert fitting._probabilities(measured([told]), row) != pytest.approx(alone)
 
 
-def test_a_question_of_which_nothing_is_known_is_not_measured() -> None:
+def test_a_question_of_which_nothing_is_known_changes_nothing() -> None:
     unknown = Asked(kind="LoCoMo", unit="u", candidates=None, groups=(), wanted=1)
     known = with_numbers("heron qtwoq")
-    [only] = measured([unknown, known])
-    assert isinstance(only, Measured)
-    assert only.asked is known
-    assert only.values.shape == (3, len(SIGNALS))
-    assert fit([unknown, known], shares={}) == fit([known], shares={})
+    none, all = measured([unknown, known])
+    assert none.values.shape == (0, len(SIGNALS))
+    assert all.values.shape == (3, len(SIGNALS))
+    first, second = fit([unknown, known], shares={}), fit([known], shares={})
+    assert first.intercept == pytest.approx(second.intercept)
+    assert first.signals == pytest.approx(second.signals)
 
 
 def test_softmax_over_runs() -> None:
@@ -184,7 +187,8 @@ def test_weights_of_all_sets_together(all_sets: list[Asked]) -> None:
     assert set(weights.signals) <= set(SIGNALS)
     assert all(np.isfinite(list(weights.signals.values())))
     assert weights.intercept < 0, "most statements answer nothing"
-    found = means(score(all_sets, weights))
+    known = measured(all_sets, weights.signals)
+    found = means(score(known, weights))
     assert set(found) == {
         "LoCoMo @10",
         "LoCoMo @25",
@@ -193,7 +197,7 @@ def test_weights_of_all_sets_together(all_sets: list[Asked]) -> None:
         "Temporal @5",
         "Temporal @10",
     }
-    worst = means(score(all_sets, Weights(intercept=0.0, signals={"length": -5.0})))
+    worst = means(score(known, Weights(intercept=0.0, signals={"length": -5.0})))
     assert found["Temporal @5"] > worst["Temporal @5"]
     assert all(value <= 1 for value in found.values())
 

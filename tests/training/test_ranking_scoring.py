@@ -11,6 +11,7 @@ from recallm.model import PreparedUpdate
 from recallm.retrieval.weights import Weights
 from tests.retrieval.talk import asked, candidates, store_of, turn
 from training.ranking.examples import Asked
+from training.ranking.fitting import measured
 from training.ranking.scoring import COLUMNS, means, score
 
 SHORTEST_FIRST = Weights(intercept=0.0, signals={"length": -1.0})
@@ -45,31 +46,31 @@ def told(texts: Sequence[str]) -> list[PreparedUpdate]:
 def test_evidence_among_the_first_passages(place: int, expected: tuple[float, float]) -> None:
     texts = lines(30)
     one = question([texts[place]], told=told(texts))
-    assert score([one], SHORTEST_FIRST) == {"LoCoMo": [expected]}
+    assert score(measured([one]), SHORTEST_FIRST) == {"LoCoMo": [expected]}
 
 
 @pytest.mark.parametrize(("place", "expected"), [(4, (1, 1)), (5, (0, 1)), (10, (0, 0))])
 def test_told_worlds_are_looked_at_less_far(place: int, expected: tuple[float, float]) -> None:
     texts = lines(12)
     one = question([texts[place]], told=told(texts), kind="Temporal")
-    assert score([one], SHORTEST_FIRST) == {"Temporal": [expected]}
+    assert score(measured([one]), SHORTEST_FIRST) == {"Temporal": [expected]}
 
 
 def test_the_best_of_a_group_counts_and_each_group_its_share() -> None:
     texts = lines(30)
     one = question([texts[29], texts[3]], [texts[12]], told=told(texts))
-    assert score([one], SHORTEST_FIRST) == {"LoCoMo": [(0.5, 1.0)]}
+    assert score(measured([one]), SHORTEST_FIRST) == {"LoCoMo": [(0.5, 1.0)]}
 
 
 def test_evidence_that_was_not_found_is_missing() -> None:
     texts = lines(3)
     one = question([texts[0]], told=told(texts), wanted=4)
-    assert score([one], SHORTEST_FIRST) == {"LoCoMo": [(0.25, 0.25)]}
+    assert score(measured([one]), SHORTEST_FIRST) == {"LoCoMo": [(0.25, 0.25)]}
 
 
 def test_where_nothing_is_known_nothing_is_found() -> None:
     unknown = Asked(kind="DuoRC", unit="u", candidates=None, groups=(), wanted=1)
-    assert score([unknown], SHORTEST_FIRST) == {"DuoRC": [(0.0, 0.0)]}
+    assert score(measured([unknown]), SHORTEST_FIRST) == {"DuoRC": [(0.0, 0.0)]}
 
 
 def test_statements_of_one_passage_take_one_place() -> None:
@@ -77,7 +78,7 @@ def test_statements_of_one_passage_take_one_place() -> None:
     first = turn(*(f"heron s{n}" for n in range(12)), id="long", session="long")
     texts = lines(12)[2:]
     one = question([texts[8]], told=[first, *told(texts)])
-    assert score([one], SHORTEST_FIRST) == {"LoCoMo": [(1.0, 1.0)]}
+    assert score(measured([one]), SHORTEST_FIRST) == {"LoCoMo": [(1.0, 1.0)]}
 
 
 @pytest.mark.parametrize(("place", "expected"), [(0, (1, 1)), (7, (0, 1)), (15, (0, 0))])
@@ -86,7 +87,7 @@ def test_an_answer_of_a_film_in_so_many_tokens(place: int, expected: tuple[float
     texts = [f"heron {'x' * (70 + n)}" for n in range(16)]
     equal = Weights(intercept=0.0, signals={"bm25": 1.0})
     one = question([texts[place]], told=told(texts), kind="DuoRC")
-    assert score([one], equal) == {"DuoRC": [expected]}
+    assert score(measured([one]), equal) == {"DuoRC": [expected]}
 
 
 @pytest.mark.xfail(reason="what stands in no order counts as the one after its last")
@@ -94,7 +95,7 @@ def test_evidence_that_repeats_the_question_is_not_recalled() -> None:
     one = question(
         ["Which heron?"], told=told(["Which heron?", "heron sleeps"]), text="Which heron?"
     )
-    assert score([one], SHORTEST_FIRST) == {"LoCoMo": [(0.0, 0.0)]}
+    assert score(measured([one]), SHORTEST_FIRST) == {"LoCoMo": [(0.0, 0.0)]}
 
 
 def test_means_of_the_sets_that_there_are() -> None:
@@ -112,7 +113,7 @@ def test_questions_stand_in_their_order_by_set() -> None:
     texts = lines(30)
     near, far = (question([texts[place]], told=told(texts)) for place in (0, 29))
     other = question([texts[0]], told=told(texts), kind="REALTALK")
-    assert score([far, other, near], SHORTEST_FIRST) == {
+    assert score(measured([far, other, near]), SHORTEST_FIRST) == {
         "LoCoMo": [(0.0, 0.0), (1.0, 1.0)],
         "REALTALK": [(1.0, 1.0)],
     }
