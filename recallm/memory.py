@@ -42,7 +42,7 @@ from recallm.model import (
     Selection,
     Stats,
 )
-from recallm.prompts import question_prompt
+from recallm.prompts import ement_prompt, question_prompt
 from recallm.results import (
     Answer,
     KnowledgeUpdate,
@@ -513,7 +513,7 @@ class RecallM:
         """Answer ``question`` with ``llm`` (or the memory's) from what is recalled.
 
         ``recall`` are the arguments of ``recall``. The answer is a ``str``; its ``context`` is
-        what the model was given, with the paper's prompt.
+        what the model was given, with the paper's prompt (``ranking="ement"``: EMENT's).
 
         Raises:
             LLMRequiredError: no language model was given.
@@ -528,8 +528,9 @@ class RecallM:
                 "ask(question, llm=…) or RecallM(…, llm=…); recall needs none"
             )
         context = self.recall(question, **recall)
+        prompt = ement_prompt if self._config.ranking == "ement" else question_prompt
         try:
-            answer: object = model(question_prompt(question, context.text))
+            answer: object = model(prompt(question, context.text))
         except Exception as error:
             raise LLMError(f"the language model failed: {type(error).__name__}: {error}") from error
         if not isinstance(answer, str):

@@ -28,7 +28,9 @@ from recallm import (
     StoreBusyError,
     UnknownEntityError,
 )
+from recallm.prompts import ement_prompt
 from recallm.testing import DictStore
+from tests.vectors.fakes import words
 
 MAY = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
@@ -323,6 +325,19 @@ class TestAsk:
         assert prompt.startswith("Using the following statements when necessary")
         assert "Brandon wants to travel to Paris" in prompt
         assert prompt.endswith("question:\nWho wants to travel to Paris?\n\nAnswer:")
+
+    def test_with_ements_ranking_the_prompt_is_ements(self) -> None:
+        prompts: list[str] = []
+
+        def llm(prompt: str) -> str:
+            prompts.append(prompt)
+            return "Brandon"
+
+        with RecallM(embeddings=words, config=RecallConfig(ranking="ement"), llm=llm) as memory:
+            memory.update("Brandon wants to travel to Paris")
+            answer = memory.ask("Who wants to travel to Paris?")
+        assert answer.context.text == "Brandon wants to travel to Paris"
+        assert prompts == [ement_prompt("Who wants to travel to Paris?", answer.context.text)]
 
     def test_without_a_model_the_error_says_how_to_give_one(self, memory: RecallM) -> None:
         with pytest.raises(LLMRequiredError, match="llm="):
