@@ -43,6 +43,7 @@ from recallm.model import (
     Neighbours,
     Passage,
     Stats,
+    TemporalReading,
     Triplet,
 )
 from recallm.results import (
@@ -99,6 +100,7 @@ __all__ = [
     "StoreFullError",
     "StoreReadOnlyError",
     "StoreUnavailableError",
+    "TemporalReading",
     "Triplet",
     "UnknownEntityError",
     "UnknownPassageError",
