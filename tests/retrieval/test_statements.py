@@ -299,7 +299,10 @@ def test_what_others_say_changes_nothing_at_all(
             turn(" ".join(words), id=f"{name}{n}", day=day, session=session)
             for n, (words, day, session) in enumerate(said)
         ]
-        return [embedded(it, (len(it.text), 1.0)) if n % 2 else it for n, it in enumerate(updates)]
+        return [
+            embedded(it, (len(it.statements[0].terms), 1.0)) if n % 2 else it
+            for n, it in enumerate(updates)
+        ]
 
     store = store_of(*told(own, "own"))
     question = asked("where Ana kayak home", "ana", intent=intent)

@@ -1,4 +1,7 @@
-"""Two conversations and two films, so small that it is known what answers each question."""
+"""Two conversations and two films, so small that it is known what answers each question.
+
+Each has a question twice that is answered in two ways: no weights put all answers first.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ _TALKS = {
         ],
         [
             ("What did Ann buy?", ["D1:1"], 4),
+            ("And what did Ann buy?", ["D1:4"], 4),
             ("What happened in the oven?", ["D1:4"], 4),
             ("What about the boat and the bread?", ["D1:1; D1:4"], 1),
             ("What came of the boat?", ["D1:3", "D7:7"], 2),
@@ -37,6 +41,7 @@ _TALKS = {
         ],
         [
             ("Which instrument does Cy's sister play?", ["D1:1"], 4),
+            ("And which instrument does Cy's sister play?", ["D1:2"], 4),
             ("When did the clarinet break?", ["D1:3"], 2),
             ("Who repairs the clarinet?", ["D1:5"], 1),
             ("What does Dee's sister do?", ["D1:2"], 4),
@@ -49,6 +54,7 @@ _FILMS = {
         "Ann steals a boat. Ben bakes bread in the harbour. They play the piano in the rain.",
         [
             ("Who steals a boat?", ["Ann"]),
+            ("And who steals a boat?", ["piano"]),
             ("Who bakes bread in the harbour?", ["Ben", "a baker"]),
             ("What is played in the rain?", ["the piano"]),
             ("What happens to Rome?", ["Nothing at all"]),
@@ -56,7 +62,11 @@ _FILMS = {
     ),
     "train": (
         "A train leaves Vienna at night. The conductor hides a letter. Maria reads the letter.",
-        [("Who hides a letter?", ["the conductor"]), ("Who reads the letter?", ["Maria"])],
+        [
+            ("Who hides a letter?", ["the conductor"]),
+            ("And who hides a letter?", ["Vienna"]),
+            ("Who reads the letter?", ["Maria"]),
+        ],
     ),
 }
 

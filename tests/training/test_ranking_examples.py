@@ -73,6 +73,7 @@ def test_each_turn_of_evidence_is_a_group_of_its_statements(data: dict[str, Unit
     found = by_question(data["harbour"])
     assert set(found) == {
         "What did Ann buy?",
+        "And what did Ann buy?",
         "What happened in the oven?",
         "What about the boat and the bread?",
         "What came of the boat?",
@@ -118,6 +119,7 @@ def test_of_a_film_the_statements_that_hold_an_answer(data: dict[str, Unit]) -> 
     found = by_question(data["boat"])
     assert set(found) == {
         "Who steals a boat?",
+        "And who steals a boat?",
         "Who bakes bread in the harbour?",
         "What is played in the rain?",
     }

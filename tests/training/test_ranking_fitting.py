@@ -179,7 +179,7 @@ def all_sets(tmp_path_factory: pytest.TempPathFactory) -> list[Asked]:
                 worlds=1,
             )
         )
-    return [one for unit in units for one in asked_of(unit, None)[:30]]
+    return [one for unit in units for one in asked_of(unit, None)[:20]]
 
 
 def test_weights_of_all_sets_together(all_sets: list[Asked]) -> None:

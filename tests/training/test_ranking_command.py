@@ -1,0 +1,125 @@
+"""``python -m training.ranking``: what it writes, and of what."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from recallm import RecallConfig, RecallM
+from recallm.retrieval.signals import SIGNALS
+from recallm.retrieval.weights import Weights, load_tables
+from tests.training.corpus import write_films, write_talks
+from tests.vectors.fakes import words
+from training.ranking import __main__ as command
+from training.ranking.examples import Unit
+from training.ranking.tables import written
+
+ABLATED = ("bm25", "length", "similar")
+
+
+def run(*arguments: object) -> None:
+    """The command, with an embedding that needs no download; its ablation is of three signals."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(command, "SIGNALS", ABLATED)
+        patch.setattr(command, "mini_lm", lambda: words)
+        patch.setattr(sys, "argv", ["training.ranking", *map(str, arguments)])
+        command.main()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What was made of two conversations and two films: weights.toml and left/out; again without
+    vectors: words.toml and results.json."""
+    folder = tmp_path_factory.mktemp("trained")
+    data = (
+        *("--locomo", write_talks(folder / "talks")),
+        *("--duorc", write_films(folder / "films.jsonl")),
+        *("--worlds", 0),
+    )
+    run(*data, "--output", folder / "weights.toml", "--left-out", folder / "left" / "out")
+    run(
+        *data,
+        *("--without-vectors", "--ablation"),
+        *("--output", folder / "words.toml"),
+        *("--json", folder / "results.json"),
+    )
+    return folder
+
+
+def test_weights_come_out_that_a_memory_reads(folder: Path) -> None:
+    path = folder / "weights.toml"
+    tables = load_tables(str(path))
+    assert tables.words != tables.vectors
+    assert not [name for name in tables.words.signals if "similar" in name]
+    assert [name for name in tables.vectors.signals if "similar" in name]
+    assert tables.words.intercept < 0
+    with RecallM(config=RecallConfig(weights=str(path))) as memory:
+        memory.update("Ingrid bought a red kayak.")
+        context = memory.recall("Who bought a kayak?")
+    assert context.intercept == tables.words.intercept
+    text = path.read_text(encoding="utf-8")
+    assert "python -m training.ranking" in text
+    assert str(folder) not in text
+
+
+def test_the_same_data_give_the_same_weights_byte_for_byte(folder: Path) -> None:
+    """Those of words, whether or not vectors are learned too."""
+    paths = (folder / "weights.toml", folder / "words.toml")
+    first, again = (path.read_bytes().partition(b"[vectors]\nintercept") for path in paths)
+    assert first[1]
+    assert first[0] == again[0]
+
+
+def test_without_vectors_both_tables_are_of_words(folder: Path) -> None:
+    tables = load_tables(str(folder / "words.toml"))
+    assert tables.words == tables.vectors
+
+
+def test_weights_for_each_unit_are_those_fitted_without_it(folder: Path) -> None:
+    parts = {path.stem: load_tables(str(path)) for path in (folder / "left" / "out").iterdir()}
+    assert set(parts) == {"harbour", "stage", "boat", "train"}
+    assert parts["harbour"] == parts["boat"], "of one fold"
+    assert parts["stage"] == parts["train"]
+    assert parts["harbour"] != parts["stage"]
+    assert load_tables(str(folder / "weights.toml")) not in parts.values()
+
+
+def test_the_ablation_says_what_each_signal_brings(folder: Path) -> None:
+    rows = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    assert {row["weights"] for row in rows} == {"words"}
+    assert [row["without"] for row in rows[-3:]] == list(ABLATED)
+    assert 0 <= rows[0]["LoCoMo @10"] <= rows[0]["LoCoMo @25"] <= 1
+    changes = [value for name, value in rows[-1].items() if name not in ("weights", "without")]
+    assert changes == pytest.approx([0.0] * len(changes)), "no statement without vectors has it"
+
+
+def test_without_data_it_says_what_to_give(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with pytest.raises(SystemExit):
+        run("--worlds", 0, "--output", tmp_path / "weights.toml")
+    assert "--locomo" in capsys.readouterr().err
+    assert not (tmp_path / "weights.toml").exists()
+
+
+def test_units_of_a_data_set_go_round_the_folds() -> None:
+    kinds = ["LoCoMo", "LoCoMo", "DuoRC", "LoCoMo", "LoCoMo", "DuoRC"]
+    units = [Unit(kind=kind, name=str(n), items=(), questions=()) for n, kind in enumerate(kinds)]
+    assert command._fold_of(units) == [0, 1, 0, 2, 0, 1]
+
+
+def test_a_table_is_written_in_the_order_of_the_signals_and_read_again(tmp_path: Path) -> None:
+    few = Weights(intercept=-1.25, signals={"length": -0.5, "bm25": 2.0})
+    more = Weights(intercept=-2.0, signals={"similar": 3.125})
+    path = tmp_path / "weights.toml"
+    path.write_text(written(few, more, command="it"), encoding="utf-8")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines.index(next(it for it in lines if it.startswith('"bm25"'))) < lines.index(
+        next(it for it in lines if it.startswith('"length"'))
+    )
+    assert any("similar" in line and SIGNALS["similar"] in line for line in lines)
+    tables = load_tables(str(path))
+    assert (tables.words, tables.vectors) == (few, more)
