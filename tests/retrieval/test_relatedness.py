@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from recallm.extraction.stemming import stem
 from recallm.retrieval import relatedness
-from recallm.retrieval.relatedness import DATA, gist, related, write_table
+from recallm.retrieval.relatedness import DATA, gist, nearest_stems, related, write_table
 
 UNKNOWN = "qzxv"
 
@@ -22,9 +22,15 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where the table is read from, in place of the one that ships."""
     path = tmp_path / "words.npz"
     monkeypatch.setattr(relatedness, "DATA", path)
-    relatedness._table.cache_clear()
+    forget()
     yield path
+    forget()
+
+
+def forget() -> None:
+    """Read the table again."""
     relatedness._table.cache_clear()
+    nearest_stems.cache_clear()
 
 
 def test_what_ships_is_small_and_needs_no_pickle() -> None:
@@ -109,6 +115,22 @@ def test_what_the_table_does_not_hold_is_related_to_nothing() -> None:
     assert found[2, 1:].tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("stem", ["live", "job", "music", "bicycl"])
+def test_the_nearest_stems_are_those_that_mean_most_alike(stem: str) -> None:
+    found = nearest_stems(stem, 6)
+    assert 0 < len(found) <= 6
+    stems = list(relatedness._table().places)
+    shares = related(stems, [stem])[:, 0]
+    order = [stems[place] for place in np.argsort(-shares) if stems[place] != stem]
+    assert [one for one, _ in found] == order[: len(found)]
+    assert [share for _, share in found] == pytest.approx(sorted(shares)[::-1][1 : len(found) + 1])
+    assert min(share for _, share in found) >= 0.2
+
+
+def test_what_the_table_does_not_hold_is_near_nothing() -> None:
+    assert nearest_stems(UNKNOWN, 6) == ()
+
+
 def test_the_gist_of_a_text_is_the_direction_of_its_words() -> None:
     gists = gist([["live", "home"], ["home", "live", UNKNOWN], ["bicycl"], [UNKNOWN], []])
     lengths = np.linalg.norm(gists, axis=1)
@@ -141,7 +163,7 @@ def test_a_table_is_read_as_it_was_written(table: Path) -> None:
     # What was read is a table too: written again it is the same.
     first = table.read_bytes()
     write_table(table, list(read.places), read.vectors)
-    relatedness._table.cache_clear()
+    forget()
     again = relatedness._table()
     assert again.vectors == pytest.approx(read.vectors, abs=0.01)
     write_table(table, ["kayak", "café", "x"], vectors)
