@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
 
-from recallm import EmbeddingError, RecallConfig, RecallM
+from recallm import RecallConfig, RecallM
 from recallm.vectors.embedding import Embedding
 from recallm.vectors.minilm import NAME, mini_lm
+from tests.vectors.default_model import why_absent
 
 TEXTS = [
     "Ann sings.",
@@ -27,14 +27,9 @@ TEXTS = [
 @pytest.fixture(scope="module")
 def model() -> Embedding:
     """The model; skips where it is not there and cannot be fetched."""
-    found = mini_lm()
-    try:
-        found.question("Is it there?")
-    except EmbeddingError as error:
-        if os.environ.get("RECALLM_REQUIRE_ALL") == "1":
-            pytest.fail(str(error))
-        pytest.skip(f"Chroma's default model is not here and cannot be fetched: {error}")
-    return found
+    if (why := why_absent()) is not None:
+        pytest.skip(why)
+    return mini_lm()
 
 
 def test_the_vectors_are_those_of_chroma(model: Embedding) -> None:
