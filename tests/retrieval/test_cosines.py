@@ -206,3 +206,15 @@ def test_statements_from_before_the_embeddings_are_recalled_with_the_others(
     similar = [found[text].contributions["similar"] for text in found]
     assert similar[0] == pytest.approx((similar[1] + similar[2]) / 2, abs=1e-6)
     assert best(context, [text for text in found if "boat" not in text]).endswith("kayak red.")
+
+
+def test_what_others_say_moves_no_score(config: RecallConfig) -> None:
+    with RecallM(embeddings=subjects, config=config) as memory:
+        memory.update("Ingrid has a fast boat.", session="a")
+        memory.update("Ingrid has a warm oven.", session="b")
+        question = "Does Ingrid go by kayak?"
+        before = memory.recall(question)
+        other = memory.in_namespace("other")
+        other.update_many([{"text": f"Ingrid has {n} boats and a kayak."} for n in range(20)])
+        assert memory.recall(question) == before
+        assert len(before.statements) == 2

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallm.model import Filter, PreparedUpdate, Question, Summary, TemporalIntent, Trait
+from recallm.model import (
+    Filter,
+    PreparedUpdate,
+    Question,
+    Summary,
+    TemporalIntent,
+    TemporalReading,
+    Trait,
+    statement_key,
+)
 from recallm.retrieval.signals import SIGNALS
 from tests.retrieval.talk import (
     asked,
@@ -317,3 +327,22 @@ def test_what_others_say_changes_nothing_at_all(
 def test_the_same_question_gives_the_same_context() -> None:
     question = asked("what broke the greenhouse roof", "greenhouse", "roof", intent="current")
     assert recall(TALK, question) == recall(TALK, question)
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        TemporalReading(intent="current", recency=1.0, order="latest"),
+        TemporalReading(recency=0.5, order="latest", previous=True),
+        TemporalReading(recency=0.0, order="earliest"),
+        TemporalReading(spread=True),
+    ],
+)
+def test_what_is_near_and_filtered_out_is_not_recalled(time: TemporalReading) -> None:
+    """Something was found, and nothing of it may be told: no error, nothing recalled."""
+    store = store_of(embedded(turn("A heron here", session="a"), (1, 0)), turn("Owl", session="b"))
+    near = replace(under_model(1, 0), nearest=lambda _: [(statement_key(1, 0), 1.0)])
+    question = asked("kayak", time=time)
+    assert texts(recall(store, question, under=near)) == ["A heron here"]
+    assert not recall(store, question, under=near, where=Filter(session="b"))
+    assert not recall(store, question, under=near, where=Filter(session="b"), max_tokens=50)

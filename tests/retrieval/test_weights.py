@@ -160,3 +160,20 @@ def test_a_memory_with_unreadable_weights_says_so(tmp_path: Path) -> None:
         memory.update("Ingrid bought a red kayak.")
         with pytest.raises(InvalidInputError, match=r"nowhere\.toml cannot be read"):
             memory.recall("Who bought a kayak?")
+
+
+@pytest.mark.parametrize(
+    ("intercept", "expected"),
+    [
+        pytest.param(-800, 0.0, marks=pytest.mark.xfail(reason="exp overflows, with a warning")),
+        (800, 1.0),
+    ],
+)
+def test_log_odds_of_any_size_have_a_probability(
+    tmp_path: Path, intercept: int, expected: float
+) -> None:
+    path = tmp_path / "weights.toml"
+    path.write_text(f"[words]\nintercept = {intercept}\n[vectors]\nintercept = 0")
+    store = store_of(turn("The heron sleeps"))
+    [found] = recall(store, asked("heron"), config=RecallConfig(weights=str(path))).statements
+    assert found.score == pytest.approx(expected)
