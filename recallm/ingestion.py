@@ -20,7 +20,15 @@ from recallm.stores.base import GraphStore
 if TYPE_CHECKING:
     from recallm.extraction import Extractor, KeptExtractions
 
-__all__ = ["NewPassage", "batches", "checked_item", "overlapped", "prepared", "written"]
+__all__ = [
+    "NewPassage",
+    "batches",
+    "checked_item",
+    "extracted",
+    "overlapped",
+    "prepared",
+    "written",
+]
 
 _ARGUMENTS = (
     "text", "speaker", "timestamp", "source", "session", "id", "metadata", "expires_at",
@@ -118,6 +126,28 @@ def batches(items: Iterable[object], size: int) -> Iterator[tuple[int, list[NewP
                 ) from None
         yield first, batch
         first += len(chunk)
+
+
+def extracted(
+    texts: Iterable[object], extractor: Extractor, kept: KeptExtractions
+) -> list[Extraction]:
+    """The extraction of each text, which is kept for its update.
+
+    Raises:
+        InvalidInputError: a text cannot be used.
+
+    """
+    if isinstance(texts, str | bytes):
+        raise InvalidInputError("texts must be a list of str", argument="texts")
+    checked = [checks.string(text, "texts") for text in texts]
+    known = [kept.get(text, None) for text in checked]
+    fresh = extractor.extract_many(
+        (text, None) for text, it in zip(checked, known, strict=True) if it is None
+    )
+    found = [next(fresh) if it is None else it for it in known]
+    for text, extraction in zip(checked, found, strict=True):
+        kept.keep(text, None, extraction)
+    return found
 
 
 def prepared(

@@ -6,64 +6,32 @@ question ─ extraction ─▶ essential concepts ─ store.reader ─▶ retrie
 
 from __future__ import annotations
 
-import copy
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import AbstractContextManager
-from datetime import UTC, datetime
-from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 from tqdm import tqdm
 
 from recallm import checks
-from recallm.archive import open_for_reading, open_for_writing, read_archive, write_archive
+from recallm.asking import answered
 from recallm.config import RecallConfig
-from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequiredError
+from recallm.errors import InvalidInputError, LLMRequiredError
 from recallm.graph import MemoryGraph, NewEntity, NewTriplet
-from recallm.ingestion import (
-    NewPassage,
-    batches,
-    checked_item,
-    overlapped,
-    prepared,
-    written,
-)
+from recallm.ingestion import batches, checked_item, extracted
 from recallm.items import MemoryItems
-from recallm.model import (
-    ConceptRow,
-    Extraction,
-    Filter,
-    Forgotten,
-    Horizon,
-    Passage,
-    PreparedUpdate,
-    Selection,
-    Stats,
-)
+from recallm.model import Extraction, Forgotten, Selection
 from recallm.prompts import ement_prompt, question_prompt
-from recallm.results import (
-    Answer,
-    KnowledgeUpdate,
-    RecalledContext,
-    RecalledStatement,
-    chronological,
-)
-from recallm.retrieval import (
-    rank_passages,
-    recall_ement,
-    recall_nearest,
-    recall_paper,
-    recall_statements,
-)
-from recallm.retrieval.similarity import AskedVector
-from recallm.revision import Reviser
-from recallm.stores.base import GraphReader, GraphStore
+from recallm.recalling import RankingName, Recaller, check_ranking, checked_wanted
+from recallm.results import Answer, KnowledgeUpdate, RecalledContext
+from recallm.stored import StoredMemory
+from recallm.stores.base import GraphStore
 from recallm.stores.opening import open_store
 from recallm.vectors.embedding import embedding_of
 from recallm.vectors.opening import checked_index, open_index
-from recallm.vectors.statements import Asked, StatementVectors
+from recallm.vectors.statements import StatementVectors
+from recallm.writing import Writer
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -73,20 +41,13 @@ __all__ = ["RecallM"]
 _KEPT_CHARACTERS = 1_000_000
 """Of texts whose extraction is kept for their update: some 50 MB."""
 
-_NOTHING_NEAR = AskedVector(model="", vector=np.zeros(0), nearest=lambda _: ())
-"""Of a namespace that has no vectors."""
-
-
-def _system_clock() -> datetime:
-    return datetime.now(UTC)
-
 
 def _quarter_of_characters(text: str) -> int:
     """Tokens of ``text`` at four characters each, rounded up."""
     return -(-len(text) // 4)
 
 
-class RecallM:
+class RecallM(StoredMemory):
     """A long-term memory over a temporal graph of concepts.
 
     ``store``: None (embedded, in memory), the path of an SQLite file (made if there is none), a
@@ -145,7 +106,7 @@ class RecallM:
         embeddings: object = None,
         vector_index: object = None,
     ) -> None:
-        self._namespace = checks.name(namespace, "namespace")
+        namespace = checks.name(namespace, "namespace")
         if config is not None and not isinstance(config, RecallConfig):
             raise InvalidInputError("config must be a RecallConfig", argument="config")
         self._config = config or RecallConfig()
@@ -153,14 +114,9 @@ class RecallM:
         self._count_tokens = checks.token_counter(
             checks.optional_callable(count_tokens, "count_tokens") or _quarter_of_characters
         )
-        self._clock = checks.optional_callable(clock, "clock") or _system_clock
+        clock = checks.optional_callable(clock, "clock")
         embedding = embedding_of(embeddings)
-        if embedding is None and self._config.ranking in ("ement", "vectors"):
-            raise InvalidInputError(
-                f"ranking={self._config.ranking!r} needs embeddings: give RecallM(embeddings=…), "
-                "'default' or an embedding model",
-                argument="embeddings",
-            )
+        check_ranking(self._config.ranking, embedded=embedding is not None)
         if embedding is None and vector_index is not None:
             raise InvalidInputError(
                 "vector_index needs embeddings: give RecallM(embeddings=…)",
@@ -174,16 +130,21 @@ class RecallM:
         self._kept = KeptExtractions(_KEPT_CHARACTERS)
         if self._config.spacy_model is not None:
             self._extractor.load()  # a missing one is told now, not at the first update
-        self._store, self._owns_store = open_store(
+        opened, is_own = open_store(
             store, auth=auth, database=database, timeout=checks.seconds(timeout, "timeout")
         )
-        self._vectors = (
-            None
-            if embedding is None
-            else StatementVectors(self._store, embedding, open_index(chroma, self._store))
+        self._vectors: StatementVectors | None = None
+        closing = [opened.close] if is_own else []
+        if embedding is not None:
+            self._vectors = StatementVectors(opened, embedding, open_index(chroma, opened))
+            closing.insert(0, self._vectors.close)
+        super().__init__(
+            opened,
+            namespace,
+            concept_name=self._extractor.concept_name,
+            clock=clock,
+            closing=closing,
         )
-        self._closed = False
-        self._root: RecallM | None = None
 
     # -- writing ---------------------------------------------------------------------------
 
@@ -234,7 +195,7 @@ class RecallM:
                 "replace": replace,
             }
         )
-        return self._write([new], first=None)[0]
+        return self._writer.write([new], first=None)[0]
 
     def update_many(
         self,
@@ -264,49 +225,11 @@ class RecallM:
         self._check_open()
         done: list[KnowledgeUpdate] = []
         total = len(items) if isinstance(items, Sized) else None
-        chunks = batches(items, size)
         with tqdm(total=total, disable=not progress, unit="update") as bar:
-            for results in self._written(chunks):
+            for results in self._writer.write_many(batches(items, size)):
                 done += results
                 bar.update(len(results))
         return done
-
-    def _written(
-        self, chunks: Iterable[tuple[int, list[NewPassage]]]
-    ) -> Iterator[list[KnowledgeUpdate]]:
-        """What became of each batch. With embeddings one is extracted while the one before it is
-        embedded, which is done in the caller's thread."""
-        if self._vectors is None:
-            return (self._write(batch, first=first) for first, batch in chunks)
-        self._vectors.check(self._namespace)
-        return overlapped(
-            chunks,
-            lambda first, batch: prepared(batch, self._extractor, self._kept, first=first),
-            lambda first, updates: self._apply(updates, first=first),
-        )
-
-    def _write(self, batch: list[NewPassage], *, first: int | None) -> list[KnowledgeUpdate]:
-        """Write one batch; ``first`` is the index of its first item, None for a single update."""
-        self._check_open()
-        return self._apply(prepared(batch, self._extractor, self._kept, first=first), first=first)
-
-    def _apply(self, updates: list[PreparedUpdate], *, first: int | None) -> list[KnowledgeUpdate]:
-        if self._vectors is not None:
-            updates = self._vectors.embedded(self._namespace, updates)
-        results = written(self._store, self._namespace, updates, first=first)
-        if self._vectors is not None:
-            ts = [None if it.duplicate else it.t_index for it in results]
-            self._vectors.mend(self._namespace, updates, ts)
-        if self._llm is None:
-            return results
-        reviser = Reviser(
-            self._store,
-            self._llm,
-            self._extractor.describe,
-            every=self._config.revise_every,
-            max_characters=self._config.revision_characters,
-        )
-        return reviser.after(self._namespace, results)
 
     def embed(self, *, batch_size: int = 1000, progress: bool = False) -> int:
         """Give a vector to every statement that has none (those that were written without
@@ -323,40 +246,7 @@ class RecallM:
         """
         size = checks.count(batch_size, "batch_size") or 1
         self._check_open()
-        if self._vectors is None:
-            raise InvalidInputError(
-                "embed needs an embedding model: open the memory with RecallM(…, embeddings=…)",
-                argument="embeddings",
-            )
-        self._vectors.check(self._namespace)
-        given = 0
-        latest = -1
-        with tqdm(disable=not progress, unit="statement") as bar:
-            while True:
-                with self._store.reader(self._namespace, Horizon()) as reader:
-                    keys = reader.unembedded(after=latest, limit=size)
-                if not keys:
-                    return given
-                done = self._vectors.fill(self._namespace, keys)
-                given += done
-                latest = keys[-1]
-                bar.update(done)
-
-    def expire(self, moments: Mapping[str, datetime | None]) -> int:
-        """Let passages, by id, expire at other (aware) moments than before, or never (None); the
-        number of those that there are.
-
-        Raises:
-            InvalidInputError: a moment cannot be used; nothing was changed.
-            StoreError: the store failed; nothing was changed.
-
-        """
-        self._check_open()
-        checked = {
-            checks.string(id, "moments"): checks.timestamp(moment, "moments")
-            for id, moment in moments.items()
-        }
-        return self._store.expire(self._namespace, checked)
+        return self._writer.embed(size, progress=progress)
 
     def forget(
         self,
@@ -399,11 +289,7 @@ class RecallM:
         if kind == "concept":
             with self._reader() as reader:
                 value = self._name(reader, str(value))
-        held = self._vectors.state(self._namespace) if self._vectors is not None else None
-        forgotten = self._store.forget(self._namespace, Selection(kind=kind, value=value))
-        if self._vectors is not None and held is not None:
-            self._vectors.forgotten(self._namespace, held)
-        return forgotten
+        return self._writer.forget(Selection(kind=kind, value=value))
 
     # -- recalling -------------------------------------------------------------------------
 
@@ -439,73 +325,23 @@ class RecallM:
 
         """
         self._check_open()
-        asked = checks.string(question, "question")
-        limit = checks.count(limit, "limit")
-        max_tokens = checks.count(max_tokens, "max_tokens")
-        horizon = self._horizon(as_of)
-        where = checks.statement_filter(
-            since=since,
-            until=until,
-            speaker=speaker,
-            session=session,
-            metadata=metadata,
-            path=path,
-        )
-        least = checks.probability(min_score, "min_score")
-        if least is not None and self._config.ranking != "statements":
-            raise InvalidInputError(
-                "min_score needs ranking='statements': the scores of other rankings are no "
-                "probabilities",
-                argument="min_score",
-            )
-        if isinstance(known, str):
-            raise InvalidInputError("known must be a list of ids", argument="known")
-        shown = frozenset(checks.string(id, "known") for id in known)
-        analysed = self._extractor.question(asked)
-        under_model = None
-        if self._vectors is not None and self._config.ranking != "paper":
-            under_model = self._vectors.ask(self._namespace, asked)
-        with self._store.reader(self._namespace, horizon) as reader:
-            asked_vector = self._asked_vector(under_model, reader, where, past=as_of is not None)
-            ranking = self._config.ranking
-            if ranking == "statements":
-                return recall_statements(
-                    reader,
-                    analysed,
-                    config=self._config,
-                    where=where,
-                    limit=limit,
-                    max_tokens=max_tokens,
-                    count_tokens=self._count_tokens,
-                    min_score=least,
-                    known=shown,
-                    asked=asked_vector,
-                    now=horizon.now,
-                )
-            if ranking == "paper":
-                return recall_paper(
-                    reader,
-                    analysed,
-                    config=self._config,
-                    where=where,
-                    limit=limit,
-                    max_tokens=max_tokens,
-                    count_tokens=self._count_tokens,
-                    known=shown,
-                )
-            nearest = recall_ement if ranking == "ement" else recall_nearest
-            return nearest(
-                reader,
-                analysed,
-                config=self._config,
-                where=where,
+        return self._recaller.recall(
+            checked_wanted(
+                question,
                 limit=limit,
                 max_tokens=max_tokens,
-                count_tokens=self._count_tokens,
-                known=shown,
-                asked=asked_vector or _NOTHING_NEAR,
-                now=horizon.now,
+                as_of=as_of,
+                since=since,
+                until=until,
+                speaker=speaker,
+                session=session,
+                metadata=metadata,
+                path=path,
+                min_score=min_score,
+                known=known,
+                ranking=self._config.ranking,
             )
+        )
 
     def ask(
         self, question: str, *, llm: Callable[[str], str] | None = None, **recall: Any
@@ -529,94 +365,7 @@ class RecallM:
             )
         context = self.recall(question, **recall)
         prompt = ement_prompt if self._config.ranking == "ement" else question_prompt
-        try:
-            answer: object = model(prompt(question, context.text))
-        except Exception as error:
-            raise LLMError(f"the language model failed: {type(error).__name__}: {error}") from error
-        if not isinstance(answer, str):
-            raise LLMError(
-                f"the language model answered with {type(answer).__name__}, not with a str; wrap "
-                "it in a function that returns the text"
-            )
-        return Answer(answer.strip(), context)
-
-    # -- looking ---------------------------------------------------------------------------
-
-    def get(self, id: str) -> Passage | None:
-        """The passage with this id, verbatim; None if there is none (any more)."""
-        wanted = checks.string(id, "id")
-        with self._reader() as reader:
-            return reader.passage(wanted)
-
-    def get_many(self, ids: Collection[str]) -> dict[str, Passage]:
-        """The passages with these ids, by id, as they stood at one moment; without those that there
-        are not (any more)."""
-        if isinstance(ids, str):
-            raise InvalidInputError("ids must be a list of str", argument="ids")
-        wanted = dict.fromkeys(checks.string(id, "ids") for id in ids)
-        with self._reader() as reader:
-            found = {id: reader.passage(id) for id in wanted}
-        return {id: passage for id, passage in found.items() if passage is not None}
-
-    def passages(
-        self,
-        *,
-        limit: int | None = None,
-        as_of: int | datetime | None = None,
-        since: int | datetime | None = None,
-        until: int | datetime | None = None,
-        speaker: str | None = None,
-        session: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        path: Sequence[str] | None = None,
-    ) -> tuple[Passage, ...]:
-        """The passages that meet the filters (as in ``recall``), in the order of their t_index:
-        the latest ``limit`` of them.
-
-        Raises:
-            InvalidInputError: an argument cannot be used.
-            StoreError: the store failed.
-
-        """
-        at_most = checks.count(limit, "limit")
-        where = checks.statement_filter(
-            since=since,
-            until=until,
-            speaker=speaker,
-            session=session,
-            metadata=metadata,
-            path=path,
-        )
-        with self._reader(as_of) as reader:
-            return tuple(reversed(reader.passages(where, limit=at_most)))
-
-    def history(
-        self, concept: str, *, as_of: int | datetime | None = None
-    ) -> tuple[RecalledStatement, ...]:
-        """Every statement that mentions ``concept`` (its label, or its name), in order."""
-        label = checks.string(concept, "concept")
-        with self._reader(as_of) as reader:
-            name = self._name(reader, label)
-            found = reader.mentions([name], limit=None, where=Filter()).get(name)
-            rows = reader.statements(found.keys) if found else []
-        return tuple(chronological(RecalledStatement.of(row) for row in rows))
-
-    def concepts(
-        self,
-        labels: Iterable[str] | None = None,
-        *,
-        limit: int | None = None,
-        as_of: int | datetime | None = None,
-    ) -> tuple[ConceptRow, ...]:
-        """The concepts with these labels or names (all if None) that are known, latest touched
-        first."""
-        if isinstance(labels, str | bytes):
-            raise InvalidInputError("labels must be a list of str", argument="labels")
-        wanted = None if labels is None else [checks.string(label, "labels") for label in labels]
-        at_most = checks.count(limit, "limit")
-        with self._reader(as_of) as reader:
-            names = None if wanted is None else {self._name(reader, label) for label in wanted}
-            return tuple(reader.concepts(names, limit=at_most))
+        return Answer(answered(model, prompt(question, context.text)), context)
 
     def extract(self, texts: Iterable[str]) -> list[Extraction]:
         """The statements of each text, their concepts, and which of these are neighbours: what
@@ -627,29 +376,16 @@ class RecallM:
             InvalidInputError: a text cannot be used.
 
         """
-        if isinstance(texts, str | bytes):
-            raise InvalidInputError("texts must be a list of str", argument="texts")
         self._check_open()
-        checked = [checks.string(text, "texts") for text in texts]
-        known = [self._kept.get(text, None) for text in checked]
-        fresh = self._extractor.extract_many(
-            (text, None) for text, it in zip(checked, known, strict=True) if it is None
-        )
-        found = [next(fresh) if it is None else it for it in known]
-        for text, extraction in zip(checked, found, strict=True):
-            self._kept.keep(text, None, extraction)
-        return found
+        return extracted(texts, self._extractor, self._kept)
 
-    def stats(self) -> Stats:
-        """How much this namespace holds."""
-        with self._reader() as reader:
-            return reader.stats()
+    # -- entities and items ----------------------------------------------------------------
 
     @property
     def graph(self) -> MemoryGraph:
         """Entities and triplets by exact id."""
         self._check_open()
-        return MemoryGraph(self._store, self._namespace, self._extractor.concept_name, self._clock)
+        return MemoryGraph(self._store, self._namespace, self._concept_name, self._clock)
 
     @property
     def items(self) -> MemoryItems:
@@ -658,133 +394,63 @@ class RecallM:
         return MemoryItems(
             self._store,
             self._namespace,
-            lambda new: self._write(new, first=0),
-            self._rank_passages,
+            lambda new: self._writer.write(new, first=0),
+            self._recaller.passages,
             self._clock,
         )
 
-    # -- archives --------------------------------------------------------------------------
-
-    def export(self, target: str | os.PathLike[str] | IO[str]) -> int:
-        """Write the namespace as JSON Lines to a file or a text stream; return its number of
-        knowledge updates. What expired and was not forgotten is in it.
-
-        Raises:
-            ArchiveError: the file cannot be written; one that was there stays.
-
-        """
-        with self._reader() as reader, open_for_writing(target) as stream:
-            return write_archive(stream, self._namespace, reader.t_index, reader.dump())
-
-    def load(self, source: str | os.PathLike[str] | IO[str]) -> int:
-        """Fill this namespace, which must be empty, with an archive; return its number of
-        knowledge updates. All of it or nothing.
-
-        Raises:
-            ArchiveError: the archive is damaged, cut short, or of a newer version.
-            InvalidInputError: the namespace is not empty.
-
-        """
-        self._check_open()
-        with open_for_reading(source) as stream:
-            t_index, records = read_archive(stream)
-            return self._store.restore(self._namespace, t_index, records)
-
-    # -- life ------------------------------------------------------------------------------
-
-    @property
-    def namespace(self) -> str:
-        """Whose memory this is."""
-        return self._namespace
+    # -- settings --------------------------------------------------------------------------
 
     @property
     def config(self) -> RecallConfig:
         """The settings."""
         return self._config
 
-    def now(self) -> datetime:
-        """The present, aware, by this memory's clock."""
-        return self._clock()
+    @property
+    def llm(self) -> Callable[[str], str] | None:
+        """The language model, prompt → text; None where the memory has none."""
+        return self._llm
 
     def count_tokens(self, text: str) -> int:
         """The tokens of ``text`` by this memory's counter: what ``max_tokens`` is measured with."""
         return self._count_tokens(text)
 
-    def in_namespace(self, namespace: str) -> RecallM:
-        """The same store, pipeline and settings, for another owner: it costs nothing, and it is
-        closed with the memory that it comes from."""
-        self._check_open()
-        other = copy.copy(self)
-        other._namespace = checks.name(namespace, "namespace")
-        other._closed = False
-        other._root = self._root or self
+    def with_ranking(self, ranking: RankingName) -> Self:
+        """The same memory, ranked otherwise: the same store, pipeline and namespace. It costs
+        nothing, and it is closed with the memory that it comes from.
+
+        Raises:
+            InvalidInputError: there is no such ranking, or it needs embeddings and the memory has
+                none.
+
+        """
+        config = replace(self._config, ranking=ranking)
+        check_ranking(config.ranking, embedded=self._vectors is not None)
+        other = self._derived()
+        other._config = config
         return other
 
-    def close(self) -> None:
-        """Close the memory and the store that it opened; a second call does nothing."""
-        if not self._closed:
-            self._closed = True
-            if self._vectors is not None and self._root is None:
-                self._vectors.close()
-            if self._owns_store and self._root is None:
-                self._store.close()
-
-    def __enter__(self) -> Self:
-        self._check_open()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        state = " closed" if self._closed else ""
-        return f"<RecallM{state} namespace={self._namespace!r} store={self._store!r}>"
-
-    def _rank_passages(
-        self, reader: GraphReader, question: str, where: Filter
-    ) -> Mapping[str, float]:
-        analysed = self._extractor.question(question)
-        asked = self._vectors.ask(self._namespace, question) if self._vectors is not None else None
-        return rank_passages(
-            reader,
-            analysed,
+    @property
+    def _recaller(self) -> Recaller:
+        return Recaller(
+            self._store,
+            self._namespace,
+            self._extractor,
+            self._vectors,
             config=self._config,
-            where=where,
-            asked=self._asked_vector(asked, reader, where, past=False),
-            now=self._clock(),
+            count_tokens=self._count_tokens,
+            clock=self._clock,
         )
 
-    def _asked_vector(
-        self, asked: Asked | None, reader: GraphReader, where: Filter, *, past: bool
-    ) -> AskedVector | None:
-        if self._vectors is None or asked is None:
-            return None
-        return AskedVector(
-            model=self._vectors.model,
-            vector=asked.vector.astype(np.float64),
-            nearest=self._vectors.finder(self._namespace, asked, reader, where, past=past),
+    @property
+    def _writer(self) -> Writer:
+        return Writer(
+            self._store,
+            self._namespace,
+            self._extractor,
+            self._vectors,
+            config=self._config,
+            kept=self._kept,
+            llm=self._llm,
+            check_open=self._check_open,
         )
-
-    def _name(self, reader: GraphReader, label: str) -> str:
-        """The name of the concept that ``label`` means: what the label spells, else the concept
-        that is named so, else what it spells without its capitals."""
-        spelled = self._extractor.concept_name(label)
-        names = (spelled, label, self._extractor.concept_name(label.lower()))
-        known = {concept.name for concept in reader.concepts(names)}
-        return next((name for name in names if name in known), spelled)
-
-    def _reader(self, as_of: int | datetime | None = None) -> AbstractContextManager[GraphReader]:
-        self._check_open()
-        return self._store.reader(self._namespace, self._horizon(as_of))
-
-    def _horizon(self, as_of: int | datetime | None) -> Horizon:
-        return Horizon(as_of=checks.moment(as_of, "as_of"), now=self._clock())
-
-    def _check_open(self) -> None:
-        if self._closed or (self._root is not None and self._root._closed):
-            raise ClosedError

@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -343,6 +344,10 @@ class TestAsk:
         with pytest.raises(LLMRequiredError, match="llm="):
             memory.ask("Who?")
 
+    def test_the_memorys_model_can_be_had(self, memory: RecallM) -> None:
+        assert memory.llm is None
+        assert RecallM(llm=str.upper).in_namespace("other").llm is str.upper
+
     def test_a_failing_model(self, memory: RecallM) -> None:
         def fail(prompt: str) -> str:
             raise TimeoutError("slow")
@@ -449,6 +454,64 @@ class TestNamespaces:
         before = memory.recall("Where does Ana sing?")
         memory.in_namespace("other").update_many(["Ana sings in Rome."] * 50)
         assert memory.recall("Where does Ana sing?") == before
+
+
+class TestWithRanking:
+    @pytest.fixture
+    def embedded(self) -> Iterator[RecallM]:
+        config = RecallConfig(hops=1, neighbours=2)
+        with RecallM(embeddings=words, namespace="mine", config=config) as memory:
+            memory.update_many(["Brandon loves coffee", "Brandon loves tea", "Ana sings"])
+            yield memory
+
+    @pytest.mark.parametrize("ranking", ["statements", "paper", "ement", "vectors"])
+    def test_it_recalls_as_a_memory_opened_so(self, embedded: RecallM, ranking: Any) -> None:
+        other = embedded.with_ranking(ranking)
+        assert other.config == replace(embedded.config, ranking=ranking)
+        opened = RecallM(embedded._store, embeddings=words, namespace="mine", config=other.config)
+        question = "Who loves coffee?"
+        assert other.recall(question) == opened.recall(question)
+        assert embedded.config.ranking == "statements"
+
+    def test_it_is_the_same_memory(self, embedded: RecallM) -> None:
+        other = embedded.with_ranking("vectors")
+        assert other.namespace == "mine"
+        other.update("Bo swims", id="b")
+        assert embedded.get("b") is not None
+        assert "Bo swims" in texts(other, "Bo swims")
+        embedded.forget(id="b")
+        assert "Bo swims" not in texts(other, "Bo swims")
+        assert other.in_namespace("yours").config.ranking == "vectors"
+
+    def test_it_is_closed_with_the_memory_that_it_comes_from(self) -> None:
+        memory = RecallM()
+        other = memory.with_ranking("paper")
+        with memory.with_ranking("paper") as another:
+            pass
+        with pytest.raises(ClosedError):
+            another.stats()
+        assert memory.stats() == other.stats()
+        memory.close()
+        for call in (other.stats, partial(memory.with_ranking, "paper")):
+            with pytest.raises(ClosedError):
+                call()
+
+    @pytest.mark.parametrize("ranking", ["ement", "vectors"])
+    def test_a_ranking_that_needs_embeddings_is_refused_as_at_the_opening(
+        self, memory: RecallM, ranking: Any
+    ) -> None:
+        with pytest.raises(InvalidInputError, match="needs embeddings") as opening:
+            RecallM(config=RecallConfig(ranking=ranking))
+        with pytest.raises(InvalidInputError) as caught:
+            memory.with_ranking(ranking)
+        assert str(caught.value) == str(opening.value)
+        assert caught.value.argument == "embeddings"
+
+    @pytest.mark.parametrize("ranking", ["newest", None, ["paper"]])
+    def test_an_unknown_ranking_is_refused(self, memory: RecallM, ranking: Any) -> None:
+        with pytest.raises(InvalidInputError, match="ranking must be") as caught:
+            memory.with_ranking(ranking)
+        assert caught.value.argument == "ranking"
 
 
 class TestArchive:

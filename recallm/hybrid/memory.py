@@ -103,7 +103,7 @@ class HybridRecallM:
 
         """
         asked = checks.string(question, "question")
-        model = checks.optional_callable(llm, "llm") or self._llm or self._memory._llm
+        model = checks.optional_callable(llm, "llm") or self._llm or self._memory.llm
         if model is None:
             raise LLMRequiredError(
                 "ask needs a language model: give any callable prompt → text, as "
@@ -187,15 +187,14 @@ def _vector_branch(
                 argument="vectors",
             )
         return vectors
-    if memory._vectors is None:
+    try:
+        return memory.with_ranking("vectors")
+    except InvalidInputError:
         raise InvalidInputError(
             "the branch of the vector database needs embeddings: open the memory with "
             "RecallM(…, embeddings=…), or give vectors=, a callable question → context text",
             argument="vectors",
-        )
-    branch = memory.in_namespace(memory.namespace)
-    branch._config = replace(memory.config, ranking="vectors")
-    return branch
+        ) from None
 
 
 def _without_score(recall: Mapping[str, Any]) -> dict[str, Any]:

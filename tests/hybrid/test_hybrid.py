@@ -117,8 +117,18 @@ def test_the_default_branch_stays_in_the_namespace(embedded: RecallM) -> None:
 
 
 def test_a_memory_without_embeddings_needs_a_retriever(memory: RecallM) -> None:
-    with pytest.raises(InvalidInputError, match="needs embeddings"):
+    with pytest.raises(InvalidInputError, match=r"needs embeddings.*or give vectors=") as raised:
         HybridRecallM(memory, llm=model)
+    assert raised.value.argument == "vectors"
+
+
+def test_the_default_branch_is_closed_with_the_memory(embedded: RecallM) -> None:
+    hybrid = HybridRecallM(embedded, llm=model)
+    embedded.close()
+    with pytest.raises(ClosedError):
+        hybrid.recall(QUESTION)
+    with pytest.raises(ClosedError):
+        HybridRecallM(embedded, llm=model)
 
 
 def test_another_memory_can_be_the_branch(memory: RecallM) -> None:

@@ -19,7 +19,6 @@ from benchmarks.temporal_world import CURRENT, tell
 from recallm import RecallM
 from recallm.model import Filter, Horizon
 from recallm.retrieval.candidates import Candidates, gather
-from recallm.retrieval.similarity import AskedVector
 
 __all__ = ["Asked", "Unit", "asked_of", "units_of"]
 
@@ -134,12 +133,14 @@ def asked_of(unit: Unit, embeddings: object) -> list[Asked]:
 
 
 def _candidates(memory: RecallM, text: str) -> Candidates | None:
-    question = memory._extractor.question(text)
-    under_model = memory._vectors.ask(memory.namespace, text) if memory._vectors else None
-    with memory._store.reader(memory.namespace, Horizon()) as reader:
-        asked: AskedVector | None = memory._asked_vector(under_model, reader, Filter(), past=False)
+    with memory._recaller.opened(text, where=Filter(), horizon=Horizon()) as it:
         return gather(
-            reader, question, config=memory.config, where=Filter(), wanted=10, asked=asked
+            it.reader,
+            it.question,
+            config=memory.config,
+            where=Filter(),
+            wanted=10,
+            asked=it.vector,
         )
 
 

@@ -1,0 +1,245 @@
+"""What a namespace of a store holds: looked up, kept for how long, exported, loaded, and closed at
+the end. Nothing here extracts, embeds or ranks."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import IO, Any, Self
+
+from recallm import checks
+from recallm.archive import open_for_reading, open_for_writing, read_archive, write_archive
+from recallm.errors import ClosedError, InvalidInputError
+from recallm.model import ConceptRow, Filter, Horizon, Passage, Stats
+from recallm.results import RecalledStatement, chronological
+from recallm.stores.base import GraphReader, GraphStore
+
+__all__ = ["StoredMemory"]
+
+
+def _system_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+class StoredMemory:
+    """One namespace of a store; ``RecallM`` adds to it what writes and recalls.
+
+    ``concept_name`` says which concept a label spells; ``closing`` is called, in order, when the
+    memory is closed; ``clock`` gives the present (None: the system's). Safe to use from several
+    threads. A context manager: leaving it closes it.
+    """
+
+    def __init__(
+        self,
+        store: GraphStore,
+        namespace: str,
+        *,
+        concept_name: Callable[[str], str],
+        clock: Callable[[], datetime] | None,
+        closing: Sequence[Callable[[], None]],
+    ) -> None:
+        self._store = store
+        self._namespace = namespace
+        self._concept_name = concept_name
+        self._clock = clock or _system_clock
+        self._closing = tuple(closing)
+        self._closed = False
+        self._root: Self | None = None
+
+    # -- looking ---------------------------------------------------------------------------
+
+    def get(self, id: str) -> Passage | None:
+        """The passage with this id, verbatim; None if there is none (any more)."""
+        wanted = checks.string(id, "id")
+        with self._reader() as reader:
+            return reader.passage(wanted)
+
+    def get_many(self, ids: Collection[str]) -> dict[str, Passage]:
+        """The passages with these ids, by id, as they stood at one moment; without those that there
+        are not (any more)."""
+        if isinstance(ids, str):
+            raise InvalidInputError("ids must be a list of str", argument="ids")
+        wanted = dict.fromkeys(checks.string(id, "ids") for id in ids)
+        with self._reader() as reader:
+            found = {id: reader.passage(id) for id in wanted}
+        return {id: passage for id, passage in found.items() if passage is not None}
+
+    def passages(
+        self,
+        *,
+        limit: int | None = None,
+        as_of: int | datetime | None = None,
+        since: int | datetime | None = None,
+        until: int | datetime | None = None,
+        speaker: str | None = None,
+        session: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        path: Sequence[str] | None = None,
+    ) -> tuple[Passage, ...]:
+        """The passages that meet the filters (as in ``recall``), in the order of their t_index:
+        the latest ``limit`` of them.
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
+        at_most = checks.count(limit, "limit")
+        where = checks.statement_filter(
+            since=since,
+            until=until,
+            speaker=speaker,
+            session=session,
+            metadata=metadata,
+            path=path,
+        )
+        with self._reader(as_of) as reader:
+            return tuple(reversed(reader.passages(where, limit=at_most)))
+
+    def history(
+        self, concept: str, *, as_of: int | datetime | None = None
+    ) -> tuple[RecalledStatement, ...]:
+        """Every statement that mentions ``concept`` (its label, or its name), in order."""
+        label = checks.string(concept, "concept")
+        with self._reader(as_of) as reader:
+            name = self._name(reader, label)
+            found = reader.mentions([name], limit=None, where=Filter()).get(name)
+            rows = reader.statements(found.keys) if found else []
+        return tuple(chronological(RecalledStatement.of(row) for row in rows))
+
+    def concepts(
+        self,
+        labels: Iterable[str] | None = None,
+        *,
+        limit: int | None = None,
+        as_of: int | datetime | None = None,
+    ) -> tuple[ConceptRow, ...]:
+        """The concepts with these labels or names (all if None) that are known, latest touched
+        first."""
+        if isinstance(labels, str | bytes):
+            raise InvalidInputError("labels must be a list of str", argument="labels")
+        wanted = None if labels is None else [checks.string(label, "labels") for label in labels]
+        at_most = checks.count(limit, "limit")
+        with self._reader(as_of) as reader:
+            names = None if wanted is None else {self._name(reader, label) for label in wanted}
+            return tuple(reader.concepts(names, limit=at_most))
+
+    def stats(self) -> Stats:
+        """How much this namespace holds."""
+        with self._reader() as reader:
+            return reader.stats()
+
+    def expire(self, moments: Mapping[str, datetime | None]) -> int:
+        """Let passages, by id, expire at other (aware) moments than before, or never (None); the
+        number of those that there are.
+
+        Raises:
+            InvalidInputError: a moment cannot be used; nothing was changed.
+            StoreError: the store failed; nothing was changed.
+
+        """
+        self._check_open()
+        checked = {
+            checks.string(id, "moments"): checks.timestamp(moment, "moments")
+            for id, moment in moments.items()
+        }
+        return self._store.expire(self._namespace, checked)
+
+    # -- keeping ---------------------------------------------------------------------------
+
+    def export(self, target: str | os.PathLike[str] | IO[str]) -> int:
+        """Write the namespace as JSON Lines to a file or a text stream; return its number of
+        knowledge updates. What expired and was not forgotten is in it.
+
+        Raises:
+            ArchiveError: the file cannot be written; one that was there stays.
+
+        """
+        with self._reader() as reader, open_for_writing(target) as stream:
+            return write_archive(stream, self._namespace, reader.t_index, reader.dump())
+
+    def load(self, source: str | os.PathLike[str] | IO[str]) -> int:
+        """Fill this namespace, which must be empty, with an archive; return its number of
+        knowledge updates. All of it or nothing.
+
+        Raises:
+            ArchiveError: the archive is damaged, cut short, or of a newer version.
+            InvalidInputError: the namespace is not empty.
+
+        """
+        self._check_open()
+        with open_for_reading(source) as stream:
+            t_index, records = read_archive(stream)
+            return self._store.restore(self._namespace, t_index, records)
+
+    # -- life ------------------------------------------------------------------------------
+
+    @property
+    def namespace(self) -> str:
+        """Whose memory this is."""
+        return self._namespace
+
+    def now(self) -> datetime:
+        """The present, aware, by this memory's clock."""
+        return self._clock()
+
+    def in_namespace(self, namespace: str) -> Self:
+        """The same store, pipeline and settings, for another owner: it costs nothing, and it is
+        closed with the memory that it comes from."""
+        other = self._derived()
+        other._namespace = checks.name(namespace, "namespace")
+        return other
+
+    def close(self) -> None:
+        """Close the memory and the store that it opened; a second call does nothing."""
+        if not self._closed:
+            self._closed = True
+            for close in self._closing:
+                close()
+
+    def __enter__(self) -> Self:
+        self._check_open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = " closed" if self._closed else ""
+        kind = type(self).__name__
+        return f"<{kind}{state} namespace={self._namespace!r} store={self._store!r}>"
+
+    def _derived(self) -> Self:
+        """A copy that is closed with the memory that this one comes from, and closes nothing."""
+        self._check_open()
+        other = copy.copy(self)
+        other._closing = ()
+        other._closed = False
+        other._root = self._root or self
+        return other
+
+    def _name(self, reader: GraphReader, label: str) -> str:
+        """The name of the concept that ``label`` means: what the label spells, else the concept
+        that is named so, else what it spells without its capitals."""
+        spelled = self._concept_name(label)
+        names = (spelled, label, self._concept_name(label.lower()))
+        known = {concept.name for concept in reader.concepts(names)}
+        return next((name for name in names if name in known), spelled)
+
+    def _reader(self, as_of: int | datetime | None = None) -> AbstractContextManager[GraphReader]:
+        self._check_open()
+        horizon = Horizon(as_of=checks.moment(as_of, "as_of"), now=self._clock())
+        return self._store.reader(self._namespace, horizon)
+
+    def _check_open(self) -> None:
+        if self._closed or (self._root is not None and self._root._closed):
+            raise ClosedError
