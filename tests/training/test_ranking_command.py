@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+from scipy.optimize import minimize
 
 from recallm import RecallConfig, RecallM
 from recallm.retrieval.signals import SIGNALS
@@ -22,10 +24,11 @@ ABLATED = ("bm25", "length", "similar")
 
 
 def run(*arguments: object) -> None:
-    """The command, with an embedding that needs no download; it measures once, and takes no more
-    than three signals away."""
+    """The command, with an embedding that needs no download; it measures once, goes few steps, and
+    takes no more than three signals away."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fitting, "_ROUNDS", 1)
+        patch.setattr(fitting, "minimize", partial(minimize, options={"maxiter": 30}))
         patch.setattr(command, "SIGNALS", ABLATED)
         patch.setattr(command, "mini_lm", lambda: words)
         patch.setattr(sys, "argv", ["training.ranking", *map(str, arguments)])
