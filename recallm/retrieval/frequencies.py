@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,7 +69,7 @@ def shares(weights: Floats) -> Floats:
 
 def rarity_of(documents: int, total: int) -> float:
     """The same of one stem."""
-    return float(rarity(np.array([documents], dtype=np.float64), total)[0])
+    return math.log1p((max(total - documents, 0) + 0.5) / (documents + 0.5))
 
 
 def saturated(counts: Floats, lengths: Floats | Keys, average: float) -> Floats:

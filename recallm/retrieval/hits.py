@@ -103,7 +103,10 @@ class Hits:
     def over_statements(self, columns: list[int], read: Keys, counts: Floats) -> StemCounts:
         """By key. Statements that were ``read`` say themselves what they hold (``counts``), bounded
         postings only some of it."""
-        unread = ~np.isin(self.keys, read)
+        unread = np.ones(len(self.keys), dtype=bool)
+        if len(self.keys):
+            places = np.minimum(np.searchsorted(self.keys, read), len(self.keys) - 1)
+            unread[places[self.keys[places] == read]] = False
         return StemCounts.summed(
             np.concatenate([read, self.keys[unread]]),
             np.vstack([counts, self.counts[unread][:, columns]]),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from recallm.retrieval.candidates import Candidates
 from recallm.retrieval.frequencies import Floats, rarity, shares
 from recallm.retrieval.products import applied
-from recallm.retrieval.relatedness import gist, gists, related
+from recallm.retrieval.relatedness import gist, gists, look_up, related
 
 __all__ = ["meanings"]
 
@@ -23,11 +23,12 @@ def meanings(candidates: Candidates) -> tuple[dict[str, Floats], NDArray[Any]]:
     number = len(candidates.statements)
     rarities = rarity(candidates.documents, candidates.corpus.statements)
     weights = shares(rarities)
-    nearest = texts.greatest(related(texts.stems, terms))
+    vectors = look_up(texts.stems)
+    nearest = texts.greatest(related(texts.stems, terms, vectors))
     own = nearest[:number]
     before = candidates.befores[:number]
     window = np.where((before < 0)[:, None], own, np.maximum(own, nearest[before]))
-    means = gists(texts.first(number))
+    means = gists(texts.first(number), vectors)
     asked = gist([terms], rarities)[0]
     return {
         "meaning": applied(own, weights),

@@ -10,16 +10,16 @@ from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
 from itertools import repeat
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.retrieval.frequencies import Floats, Keys
+from recallm.retrieval.frequencies import Floats
 from recallm.retrieval.products import products
 from recallm.retrieval.texts import Texts
 
-__all__ = ["DATA", "gist", "gists", "nearest_stems", "related", "write_table"]
+__all__ = ["DATA", "gist", "gists", "look_up", "nearest_stems", "related", "write_table"]
 
 DATA = Path(__file__).parent / "data" / "words.npz"
 
@@ -38,18 +38,17 @@ class _Table(NamedTuple):
     vectors: NDArray[np.float32]
 
 
-def related(stems: Sequence[str], asked: Collection[str]) -> Floats:
+def related(
+    stems: Sequence[str], asked: Collection[str], vectors: NDArray[np.float32] | None = None
+) -> Floats:
     """How much each of ``stems`` means the same as each of ``asked``: 1 for the stem itself, 0 for
-    what is unrelated or not in the table. Shape (stems, asked)."""
+    what is unrelated or not in the table. Shape (stems, asked). ``vectors`` are those of ``stems``,
+    where they were looked up."""
     found = np.zeros((len(stems), len(asked)))
     if not found.size:
         return found
-    rows, of_rows = _vectors(stems)
-    columns, of_columns = _vectors(asked)
-    cosines = products(of_rows, of_columns)
+    cosines = products(look_up(stems) if vectors is None else vectors, look_up(asked))
     found += _MOST * np.clip((cosines - _LEAST) / (1 - _LEAST), 0.0, 1.0)
-    found[rows < 0] = 0.0
-    found[:, columns < 0] = 0.0
     places = {one: place for place, one in enumerate(stems)}
     for column, one in enumerate(asked):
         if one in places:
@@ -81,27 +80,30 @@ def gist(texts: Sequence[Sequence[str]], weights: Floats | None = None) -> Float
     """The mean vector of the stems of each text, of length 1, or of zeros where none is known.
     ``weights``: one for each stem, the same in each text."""
     read = Texts.of(texts)
+    vectors = look_up(read.stems)
     if weights is None:
-        return gists(read)
+        return gists(read, vectors)
     of_each = [weights[:length] for length in read.lengths.tolist()]
-    return gists(read, np.concatenate([weights[:0], *of_each]))
+    return gists(read, vectors, np.concatenate([weights[:0], *of_each]))
 
 
-def gists(texts: Texts, weights: Floats | None = None) -> Floats:
-    """The same of texts that are read; ``weights``: one for each stem that is held."""
-    _, vectors = _vectors(texts.stems)
+def gists(
+    texts: Texts, vectors: NDArray[np.float32], weights: Floats | None = None
+) -> NDArray[Any]:
+    """The same of texts that are read, of whose stems the ``vectors`` were looked up; ``weights``:
+    one for each stem that is held."""
     found = texts.summed(vectors, weights)
     found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
     return found
 
 
-def _vectors(stems: Collection[str]) -> tuple[Keys, NDArray[np.float32]]:
-    """Where each stem stands in the table, -1 for one that does not, and its vector or zeros."""
+def look_up(stems: Collection[str]) -> NDArray[np.float32]:
+    """The vector of each stem, a row each; zeros for one that is not in the table."""
     table = _table()
     places = np.fromiter(map(table.places.get, stems, repeat(-1)), np.int64, len(stems))
     vectors = table.vectors[places]
     vectors[places < 0] = 0.0
-    return places, vectors
+    return vectors
 
 
 def write_table(path: Path, stems: Sequence[str], vectors: NDArray[np.float32]) -> None:
