@@ -20,9 +20,12 @@ from recallm.retrieval.candidates import Candidates
 from recallm.retrieval.frequencies import Floats
 from recallm.retrieval.products import products
 
-__all__ = ["recencies"]
+__all__ = ["newest", "recencies"]
 
 _NAMES: tuple[str, ...] = ("recency", "superseded", "succeeds", "earliest", "previous")
+
+_NEWEST = 15.0
+"""Later statements after which about a third of being new is left: the paper's temporal window."""
 
 _ROWS = 128
 """Candidates compared with all later ones at once: bounds the memory where many are wanted."""
@@ -54,6 +57,18 @@ def recencies(candidates: Candidates, match: Floats, vectors: NDArray[Any]) -> d
     found["superseded"] = reading.recency * superseded
     found["succeeds"] = reading.recency * succeeds
     return found
+
+
+def newest(candidates: Candidates, named: Floats) -> Floats:
+    """The signal of that name: how few later statements tell of the same names (``named``), all
+    others where the question names none."""
+    reading = candidates.question.time
+    if reading.order != "latest" or reading.previous or not len(named):
+        return np.zeros(len(named))
+    moments = _moments(candidates.statements)
+    told = np.sort(moments[named >= named.max() / 2])
+    later = len(told) - np.searchsorted(told, moments, side="right")
+    return reading.recency * np.exp(-later / _NEWEST)
 
 
 def _moments(statements: tuple[StoredStatement, ...]) -> Floats:

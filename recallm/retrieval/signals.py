@@ -18,7 +18,7 @@ from recallm.retrieval.dates import meeting, nearnesses
 from recallm.retrieval.frequencies import Floats, Keys
 from recallm.retrieval.meaning import meanings
 from recallm.retrieval.overlap import overlaps
-from recallm.retrieval.recency import recencies
+from recallm.retrieval.recency import newest, recencies
 from recallm.retrieval.told import told_dates
 
 __all__ = ["SIGNALS", "measure"]
@@ -50,6 +50,7 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
         "after question": "the statement before it is a question",
         "length": "logarithm of its content words",
         "recency": "few later ones answer as well, as far as the question asks for the present",
+        "newest": "few later ones tell of the same names, and the present is asked for",
         "superseded": "a later one that is like it answers as well, and the present is asked for",
         "succeeds": "it is like an earlier one that answers best, or tied to it by rare stems",
         "earliest": "few earlier ones answer as well, and the question asks for the first",
@@ -100,6 +101,7 @@ def measure(candidates: Candidates, weights: Mapping[str, float]) -> Floats:
     alone = np.array([float(one.previous is None and one.next is None) for one in statements])
     columns |= {f"alone {name}": alone * columns[name] for name in ("gist", "similar", "named")}
     match = sum(weights.get(name, 0.0) * column for name, column in columns.items())
+    columns["newest"] = newest(candidates, columns["named"])
     columns |= recencies(candidates, np.asarray(match), vectors if embedded is None else embedded)
     columns |= {f"alone {name}": alone * columns[name] for name in ("recency", "superseded")}
     return np.column_stack([columns[name] for name in SIGNALS])
