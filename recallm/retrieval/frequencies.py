@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Keys", "StemCounts", "rarity", "rarity_of", "saturated", "shares"]
+__all__ = ["Floats", "Keys", "StemCounts", "distinct", "rarity", "rarity_of", "saturated", "shares"]
 
 Floats = NDArray[np.float64]
 Keys = NDArray[np.int64]
@@ -52,6 +52,12 @@ class StemCounts:
         places = np.minimum(np.searchsorted(self.units, wanted), len(self.units) - 1)
         found: Floats = self.counts[places] * (self.units[places] == wanted)[:, None]
         return found
+
+
+def distinct(values: Keys) -> Keys:
+    """Each of ``values`` once, ascending."""
+    ascending = np.sort(values)
+    return ascending[np.diff(ascending, prepend=ascending[:1] - 1) > 0]
 
 
 def rarity(documents: Floats, total: int) -> Floats:

@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 
 from recallm.model import NO_POSITION, CorpusSize, Mentions, Postings
-from recallm.retrieval.frequencies import Floats, Keys, StemCounts, rarity
+from recallm.retrieval.frequencies import Floats, Keys, StemCounts, distinct, rarity
 from recallm.retrieval.products import applied
 
 __all__ = ["Hits"]
@@ -48,7 +48,7 @@ class Hits:
         ]
         said = [np.array(found.keys, dtype=np.int64) for found in mentions.values()]
         none: Keys = np.zeros(0, dtype=np.int64)
-        keys: Keys = np.unique(np.concatenate([none, *(one for _, one, _ in read), *said]))
+        keys = distinct(np.concatenate([none, *(one for _, one, _ in read), *said]))
         counts = np.zeros((len(keys), len(terms)))
         documents = np.zeros(len(terms))
         numbers = {
@@ -59,12 +59,13 @@ class Hits:
         }
         of_sessions = np.zeros((len(numbers), len(terms)))
         for place, one, found in read:
-            counts[np.searchsorted(keys, one), place] = found.counts
+            held = np.array(found.counts, dtype=np.float64)
+            counts[np.searchsorted(keys, one), place] = held
             documents[place] = found.documents
             said_in = np.fromiter(
                 map(numbers.__getitem__, found.sessions), np.int64, len(found.sessions)
             )
-            of_sessions[:, place] = np.bincount(said_in, found.counts, len(numbers))
+            of_sessions[:, place] = np.bincount(said_in, held, len(numbers))
         sessions = {
             session: of_sessions[number]
             for session, number in numbers.items()

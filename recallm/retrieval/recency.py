@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from recallm.model import StoredStatement, t_index_of
 from recallm.retrieval.candidates import Candidates
-from recallm.retrieval.frequencies import Floats
+from recallm.retrieval.frequencies import Floats, distinct
 from recallm.retrieval.products import products
 
 __all__ = ["newest", "recencies"]
@@ -138,7 +138,7 @@ def _rare_stems(candidates: Candidates) -> NDArray[np.float32]:
     asked |= {word for one in candidates.question.concepts for word in one.name.split(" ")}
     number = len(candidates.statements)
     texts = candidates.texts.first(number)
-    pairs = np.unique(texts.held * number + texts.rows)
+    pairs = distinct(texts.held * number + texts.rows)
     stems, rows = np.divmod(pairs, number)
     counts = np.bincount(stems, minlength=len(texts.stems))
     shared = counts > 1
