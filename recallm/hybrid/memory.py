@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from recallm import checks
+from recallm.asking import answered
 from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequiredError
 from recallm.hybrid.answers import HybridAnswer, HybridContexts, HybridError
 from recallm.hybrid.discriminator import Choice, Discriminator
@@ -157,12 +158,7 @@ class HybridRecallM:
         if isinstance(self._vectors, RecallM):
             return self._vectors.ask(question, llm=model, **_without_score(recall))
         context = self._recall_vectors(question, recall)
-        answer: object = model(question_prompt(question, context.text))
-        if not isinstance(answer, str):
-            raise LLMError(
-                f"the language model answered with {type(answer).__name__}, not with a str"
-            )
-        return Answer(answer.strip(), context)
+        return Answer(answered(model, question_prompt(question, context.text)), context)
 
     def _recall_vectors(self, question: str, recall: Mapping[str, Any]) -> RecalledContext:
         if isinstance(self._vectors, RecallM):

@@ -1,6 +1,6 @@
 """Statements that hold none of the question's words, but words that mean alike.
 
-"My flat is in Porto" answers where somebody lives, and shares no stem with that question.
+"I reside in Porto" answers where somebody lives, and shares no stem with that question.
 """
 
 from __future__ import annotations
@@ -38,12 +38,11 @@ def kindred(
         for word in concept.name.split(" ")
     }
     wanted = [stem for stem in question.terms if stem not in names]
-    related = {
-        other: (stem, share)
-        for stem in wanted
-        for other, share in nearest_stems(stem, _STEMS)
-        if other not in question.terms
-    }
+    related: dict[str, tuple[str, float]] = {}
+    for stem in wanted:
+        for other, share in nearest_stems(stem, _STEMS):
+            if other not in question.terms and share > related.get(other, ("", 0.0))[1]:
+                related[other] = (stem, share)
     if not related:
         return []
     postings = reader.postings(related.keys(), limit=_NEWEST, where=where)

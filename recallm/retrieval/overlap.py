@@ -1,8 +1,9 @@
 """Word overlap between a question and what was said: shares of the best that could be reached.
 
-Rare stems weigh more, as in BM25; a share of 1 holds all that the question asks with. Besides a
-statement itself, the units are the statement with the one before it, its passage (no more than
-``NEAR`` statements around it, for long ones) with the end of the passage before, and its session.
+Rare stems weigh more, as in BM25; a share of 1 holds all that the question asks with. The units
+are a statement's passage (no more than ``NEAR`` statements around it, for long ones) with the end
+of the passage before, and its session; the statement itself, and the one before it, are looked at
+by what their words mean (``recallm.retrieval.meaning``).
 """
 
 from __future__ import annotations
@@ -26,28 +27,16 @@ _QUESTION = int(Trait.QUESTION)
 
 
 def overlaps(candidates: Candidates) -> dict[str, Floats]:
-    """The signals ``bm25``, ``window``, ``passage``, ``answer`` and ``session``, one value for
-    each candidate."""
+    """The signals ``passage``, ``answer`` and ``session``, one value for each candidate."""
     statements = candidates.statements
     corpus = candidates.corpus
     weights = shares(rarity(candidates.documents, corpus.statements))
-    lengths = candidates.texts.lengths
-    before = candidates.befores[: len(statements)]
-    read = np.array([one.key for one in candidates.read], dtype=np.int64)
-    keys = read[: len(statements)]
-    keys_before = np.where(before < 0, _NOWHERE, read[before])
-    own_lengths = lengths[: len(statements)]
-    both_lengths = own_lengths + np.where(before < 0, 0, lengths[before])
-    average = corpus.terms / max(corpus.statements, 1)
+    keys = np.array([one.key for one in statements], dtype=np.int64)
     passage_before, asked_before = _passages_before(candidates)
     hits = candidates.hits
-    own = hits.of(keys)
-    together = own + hits.of(keys_before)
     held_before = hits.around(passage_before, -NEAR, 0)
     near = hits.around(keys, -NEAR, NEAR)
     return {
-        "bm25": applied(saturated(own, own_lengths, average), weights),
-        "window": applied(saturated(together, both_lengths, 2 * average), weights),
         "passage": applied((near + held_before) > 0, weights),
         "answer": asked_before * applied(held_before > 0, weights),
         "session": _session_overlap(candidates),

@@ -64,7 +64,8 @@ def ranked(
     """The same of candidates that are measured: ``values``, as ``measure`` gives them."""
     statements = candidates.statements
     added = values * _row(weights)
-    scores: Floats = 1.0 / (1.0 + np.exp(-(added.sum(axis=1) + weights.intercept)))
+    odds = added.sum(axis=1) + weights.intercept
+    scores: Floats = np.exp(-np.logaddexp(0.0, -odds))
     keys = np.array([statement.key for statement in statements], dtype=np.int64)
     order = np.lexsort((-keys, -scores))
     if min_score is not None:

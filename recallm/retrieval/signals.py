@@ -25,8 +25,6 @@ __all__ = ["SIGNALS", "measure"]
 
 SIGNALS: Mapping[str, str] = MappingProxyType(
     {
-        "bm25": "rarity-weighted overlap of the question's stems with the statement",
-        "window": "the same of the statement together with the one before it",
         "passage": "rarity-weighted share of the stems near it and just before its passage",
         "session": "BM25 of the whole session that it belongs to",
         "answer": "it follows a question, times that question's own overlap",
@@ -170,7 +168,10 @@ def _named(candidates: Candidates) -> Floats:
         return found
 
     return np.array(
-        [sum(rarities[name] for name in near(one)) / len(names) for one in candidates.statements]
+        [
+            sum(rarities[name] for name in sorted(near(one))) / len(names)
+            for one in candidates.statements
+        ]
     )
 
 

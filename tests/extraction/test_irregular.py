@@ -18,6 +18,7 @@ EXTRACTOR = Extractor(RecallConfig())
         ("Brandon ate an apple.", "What did Brandon eat?", "eat"),
         ("Her uncle died in Rome.", "Where did her uncle die?", "die"),
         ("Maria went home.", "Where did Maria go?", "go"),
+        ("Ingrid lives in Rome.", "Where does Ingrid live?", "live"),
         ("Three children sang.", "Which child did sing?", "child"),
     ],
 )

@@ -113,10 +113,10 @@ def test_a_row_of_unit_length_for_each_candidate() -> None:
 WEIGHTS = """
 [words]
 intercept = -2
-bm25 = 3
+meaning = 3
 [vectors]
 intercept = -2
-bm25 = 1
+meaning = 1
 similar = 3
 "similar window" = 1
 """

@@ -28,9 +28,7 @@ def recall(
     where: Filter = Filter(),  # noqa: B008 - frozen
     config: RecallConfig | None = None,
 ) -> RecalledContext:
-    question = Question(
-        text="?", terms=(), concepts=tuple(map(mention, concepts)), asks=Trait(0)
-    )
+    question = Question(text="?", terms=(), concepts=tuple(map(mention, concepts)), asks=Trait(0))
     with store.reader("n") as reader:
         return recall_paper(
             reader,

@@ -42,8 +42,9 @@ def test_rare_stems_weigh_more_and_long_statements_less() -> None:
         turn("harbour and so many other things that nobody asked about", session="d"),
     )
     found = signals(store, asked("heron harbour"))
-    assert found["heron"]["bm25"] > found["harbour"]["bm25"] > found["harbour again"]["bm25"]
-    assert min(found.values(), key=lambda one: one["bm25"])["length"] > 2
+    assert found["heron"]["meaning"] > found["harbour"]["meaning"] > 0
+    assert found["harbour"]["session"] > found["harbour again"]["session"]
+    assert min(found.values(), key=lambda one: one["session"])["length"] > 2
 
 
 def test_a_signal_does_not_depend_on_the_other_candidates_values() -> None:
@@ -55,7 +56,7 @@ def test_a_signal_does_not_depend_on_the_other_candidates_values() -> None:
     )
     question = asked("heron owl eagle falcon")
     one, other = (signals(store, question)["one heron"] for store in (alone, beside))
-    assert one["bm25"] < other["bm25"], "what nobody has said is rarer, and asks for more"
+    assert one["meaning"] < other["meaning"], "what nobody has said is rarer, and asks for more"
     assert one["answer"] == other["answer"] == 0
 
 
@@ -73,7 +74,7 @@ def test_what_follows_a_question_takes_its_overlap() -> None:
     assert "A heron too" not in found
     asking = found["Which bird did you see?"]
     assert asking["question"] == 1
-    assert found["A heron"]["window"] > found["It was huge"]["window"]
+    assert found["A heron"]["meaning window"] > found["It was huge"]["meaning window"]
 
 
 def test_a_long_passage_is_not_one_place() -> None:
@@ -293,7 +294,7 @@ def test_what_is_newer_is_weighed_by_all_other_signals() -> None:
     found = candidates(store, asked("where heron sleeps", intent="current"))
     assert found is not None
     column = list(SIGNALS).index("superseded")
-    by_words = measure(found, {"bm25": 60.0})[:, column]
+    by_words = measure(found, {"meaning": 60.0})[:, column]
     by_nothing = measure(found, {})[:, column]
     assert by_words[0] == pytest.approx(by_nothing[0]), "the second answers as well"
     assert by_words[1] < by_nothing[1] / 10, "the third does not, unless nothing counts"

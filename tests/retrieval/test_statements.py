@@ -172,7 +172,7 @@ def test_contributions_add_up_to_the_score() -> None:
         assert list(statement.contributions) == list(SIGNALS)
         odds = context.intercept + sum(statement.contributions.values())
         assert statement.score == pytest.approx(1 / (1 + math.exp(-odds)))
-    assert "bm25+" in context.explain()
+    assert "session+" in context.explain()
 
 
 def test_a_filter_holds_for_what_adjacency_brings_too() -> None:

@@ -20,7 +20,7 @@ from training.ranking import fitting
 from training.ranking.examples import Unit
 from training.ranking.tables import written
 
-ABLATED = ("bm25", "length", "similar")
+ABLATED = ("meaning", "length", "similar")
 
 
 def run(*arguments: object) -> None:
@@ -118,12 +118,12 @@ def test_units_of_a_data_set_go_round_the_folds() -> None:
 
 
 def test_a_table_is_written_in_the_order_of_the_signals_and_read_again(tmp_path: Path) -> None:
-    few = Weights(intercept=-1.25, signals={"length": -0.5, "bm25": 2.0})
+    few = Weights(intercept=-1.25, signals={"length": -0.5, "meaning": 2.0})
     more = Weights(intercept=-2.0, signals={"similar": 3.125})
     path = tmp_path / "weights.toml"
     path.write_text(written(few, more, command="it"), encoding="utf-8")
     lines = path.read_text(encoding="utf-8").splitlines()
-    assert lines.index(next(it for it in lines if it.startswith('"bm25"'))) < lines.index(
+    assert lines.index(next(it for it in lines if it.startswith('"meaning"'))) < lines.index(
         next(it for it in lines if it.startswith('"length"'))
     )
     assert any("similar" in line and SIGNALS["similar"] in line for line in lines)

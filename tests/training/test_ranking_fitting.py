@@ -60,7 +60,7 @@ def test_what_tells_answers_from_others_weighs() -> None:
 
 def test_what_no_candidate_has_weighs_nothing() -> None:
     weights = fit([with_numbers("heron qtwoq")], shares={})
-    assert {"number", "bm25"} & set(weights.signals)
+    assert {"number", "meaning"} & set(weights.signals)
     absent = {"time", "name", "entity", "date", "told date", "speaker", "similar", "answer"}
     assert not absent & set(weights.signals)
 

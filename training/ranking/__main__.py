@@ -61,6 +61,14 @@ def main() -> None:
             worlds=options.worlds,
         )
     )
+    kinds = {unit.kind for unit in units}
+    for kind, path in (
+        ("LoCoMo", options.locomo),
+        ("REALTALK", options.realtalk),
+        ("DuoRC", options.duorc),
+    ):
+        if path is not None and kind not in kinds:
+            parser.error(f"{path} holds nothing of {kind}")
     if not units:
         parser.error("no data: give --locomo, --realtalk, --duorc or --worlds")
     fitted: dict[str, Weights] = {}
@@ -74,7 +82,7 @@ def main() -> None:
             for fold in folds
         )
         rows.append({"weights": table, "without": "", **found})
-        report(f"[{table}]: folds left out", rows[-1:], None)
+        report(f"{table}: folds left out", rows[-1:], None)
         if options.ablation:
             rows += _ablation(table, folds, parted[table])
         fitted[table] = fit([one for fold in folds.values() for one in fold], shares=_SHARES)
@@ -142,7 +150,7 @@ def _ablation(table: str, folds: Folds, weights: Mapping[int, Weights]) -> list[
         whole = rows[0] if rows else {}
         changed = {column: value - whole.get(column, 0.0) for column, value in found.items()}
         rows.append({"weights": table, "without": signal or "(none)", **changed})
-    report(f"[{table}]: what leaving a signal out changes", rows, None)
+    report(f"{table}: what leaving a signal out changes", rows, None)
     return rows
 
 

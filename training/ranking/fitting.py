@@ -26,16 +26,16 @@ __all__ = ["Measured", "fit", "measured", "refit"]
 
 _ROUNDS = 3
 _PENALTY = 1e-3
+_RIDGE = 1e-9
+"""Keeps the scale finite where what answers can be told apart wholly."""
 _START = {"passage": 2.0, "meaning window": 4.0, "named": 1.0, "similar": 6.0, "speaker": 1.0}
 """Weights that the first round measures with."""
 _BOUNDS = {
-    "bm25": (0.0, None),
-    "window": (0.0, None),
     "told date": (0.7, None),
     "recency": (0.7, None),
     "superseded": (None, -0.7),
 }
-"""More words in common are never worse. No date in these questions needs a statement's own dates,
+"""No date in these questions needs a statement's own dates,
 which others' do: "what happened on 5 May", told as "yesterday". And no conversation among the data
 asks how things are now, while their questions in the present tense are as well answered by what is
 old: what people tell of themselves is to be superseded by what they tell later all the same. (Of a
@@ -162,9 +162,9 @@ def _probabilities(known: Sequence[Measured], row: Floats) -> tuple[float, float
 
     def loss(pair: Floats) -> tuple[float, Floats]:
         logits = pair[0] * odds + pair[1]
-        error = weight * (1.0 / (1.0 + np.exp(-logits)) - answers)
-        value = weight @ (np.logaddexp(0.0, logits) - answers * logits)
-        return float(value), np.array([error @ odds, error.sum()])
+        error = weight * (np.exp(-np.logaddexp(0.0, -logits)) - answers)
+        value = weight @ (np.logaddexp(0.0, logits) - answers * logits) + _RIDGE * pair[0] ** 2
+        return float(value), np.array([error @ odds + 2 * _RIDGE * pair[0], error.sum()])
 
     found = minimize(loss, np.array([0.5, -5.0]), jac=True, method="L-BFGS-B")
     return float(found.x[0]), float(found.x[1])

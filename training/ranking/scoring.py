@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from statistics import fmean
@@ -53,7 +54,7 @@ def _score(one: Measured, weights: Weights) -> tuple[float, float]:
     ids = [ranking.statements[place].passage_id for place in ranking.order]
     order = {id: place for place, id in enumerate(dict.fromkeys(ids))}
     best = [
-        min(order.get(ranking.statements[place].passage_id, len(order)) for place in group)
+        min(order.get(ranking.statements[place].passage_id, math.inf) for place in group)
         for group in asked.groups
     ]
     within = [sum(place < limit for place in best) / asked.wanted for limit in (first, second)]
