@@ -128,9 +128,10 @@ def gather(
     mentions = reader.mentions(names, limit=limit, where=where)
     essential = {row.name: row for row in reader.concepts(names)} if names else {}
     corpus = reader.corpus()
-    near_by = kindred(reader, question, corpus, where=where)
-    if asked is not None:
-        near_by += [key for key, _ in asked.nearest(SIMILAR)]
+    if asked is None:
+        near_by = kindred(reader, question, corpus, where=where)
+    else:
+        near_by = [key for key, _ in asked.nearest(SIMILAR)]
     if not postings and not mentions and not near_by:
         return None
     activation = _activation(reader, essential)

@@ -17,10 +17,10 @@ __all__ = ["kindred"]
 _STEMS = 6
 """Related stems looked up for each of the question's."""
 
-_NEWEST = 64
+_NEWEST = 32
 """Newest statements looked at for one of them."""
 
-_BROUGHT = 48
+_BROUGHT = 24
 """Statements that are brought."""
 
 _NAMES = ("name", "entity")
