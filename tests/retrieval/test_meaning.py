@@ -227,7 +227,7 @@ def test_only_what_meets_the_filter_is_brought() -> None:
 def test_no_more_than_some_are_brought() -> None:
     store = store_of(*(turn(f"resid n{n}", session=str(n)) for n in range(100)))
     found = brought(store, asked("live"))
-    assert len(found) == 48
+    assert len(found) == 24
     assert found[0] == "resid n99"
 
 
