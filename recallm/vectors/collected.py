@@ -87,6 +87,9 @@ class Collected:
 
     def catch_up(self, state: VectorState, reader: GraphReader) -> CollectedView:
         """Take in what the store has by now; what is gone leaves the collection at once."""
+        if state.revision < self._revision:
+            # Its reader was opened before another's, and sees what was forgotten since.
+            return CollectedView(self._collection, self._held, self._tail.view)
         if state.revision > self._revision:
             there = np.array(reader.vector_keys(), np.int64)
             gone = self._held[~np.isin(self._held, there)]

@@ -77,7 +77,8 @@ class _Kept:
         return self._of == (state.origin, state.model, state.size)
 
     def catch_up(self, state: VectorState, reader: GraphReader) -> None:
-        # An older revision is that of a reader which was opened before another thread's.
+        if state.revision < self._revision:
+            return  # its reader was opened before another's, and sees what was forgotten since
         if state.revision > self._revision:
             self._compare(state, reader)
             self._revision = state.revision

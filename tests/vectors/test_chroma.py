@@ -27,6 +27,7 @@ from recallm.stores.sqlite import SQLiteStore
 from recallm.testing.marked_text import prepared
 from recallm.vectors import Embedding, encode
 from recallm.vectors.chroma import ChromaIndex
+from recallm.vectors.collected import Collected
 from recallm.vectors.opening import checked_index
 from tests.vectors.fakes import bag_of_words, words
 from tests.vectors.test_exact import RANDOM, expected, keys, tell, unit
@@ -129,6 +130,55 @@ class TestFollowing:
                 "recallm.vectors.collected.Collected._compared", lambda *_: pytest.fail("compared")
             )
             asked(index, store)
+
+    def test_an_older_snapshot_brings_nothing_back(self, store: GraphStore, folder: Path) -> None:
+        tell(store, 0, 5)
+        with closing(ChromaIndex(store, folder)) as index:
+            asked(index, store)
+            tell(store, 5, 1)
+            with store.reader("n", Horizon()) as older:
+                state = older.vector_state()
+                assert state is not None
+                for id in ("5", "2"):
+                    store.forget("n", Selection(kind="id", value=id))
+                asked(index, store)
+                view = index.caught_up("n", state, older)
+            wanted = unit()
+            assert [key for key, _ in view.nearest(wanted, 99)] == expected(store, wanted)
+            assert index.settle()
+            assert counts(index) == [4]
+            asked(index, store)
+            assert counts(index) == [4]
+
+    def test_what_is_forgotten_while_it_is_moved(self, store: GraphStore, client: Any) -> None:
+        """It was written to Chroma after it was forgotten, and leaves it again."""
+        tell(store, 0, 5)
+
+        class Slow:
+            def __init__(self, collection: Any) -> None:
+                self.collection = collection
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(self.collection, name)
+
+            def upsert(self, **arguments: Any) -> None:
+                store.forget("n", Selection(kind="id", value="2"))
+                with store.reader("n", Horizon()) as reader:
+                    state = reader.vector_state()
+                    assert state is not None
+                    collected.catch_up(state, reader)
+                self.collection.upsert(**arguments)
+
+        collection = client.create_collection(f"slow-{uuid.uuid4()}", embedding_function=None)
+        with store.reader("n", Horizon()) as reader:
+            state = reader.vector_state()
+            assert state is not None
+            collected = Collected(Slow(collection), state, reader)
+            collected.catch_up(state, reader)
+        assert collected.fold()
+        left = {str(statement_key(t, 0)) for t in (1, 2, 4, 5)}
+        assert set(collection.get(include=[])["ids"]) == left
+        client.delete_collection(collection.name)
 
     def test_namespaces_are_apart(self, store: GraphStore, folder: Path) -> None:
         with closing(ChromaIndex(store, folder)) as index:

@@ -100,6 +100,24 @@ def test_it_follows_the_store(store: GraphStore) -> None:
     assert keys(index, store, unit(3), 99) == expected(store, unit(3))
 
 
+def test_an_older_snapshot_brings_nothing_back(store: GraphStore) -> None:
+    """Whoever opened a reader before a forget asks after another who has seen it."""
+    index, asked = ExactIndex(), unit()
+    tell(store, 0, 5)
+    keys(index, store, asked, 99)
+    tell(store, 5, 1)
+    with store.reader("n", Horizon()) as older:
+        state = older.vector_state()
+        assert state is not None
+        for id in ("5", "2"):
+            store.forget("n", Selection(kind="id", value=id))
+        left = expected(store, asked)
+        assert keys(index, store, asked, 99) == left
+        view = index.caught_up("n", state, older)
+    assert [key for key, _ in view.nearest(asked, 99)] == left
+    assert keys(index, store, asked, 99) == left
+
+
 def test_namespaces_are_apart(store: GraphStore) -> None:
     index, asked = ExactIndex(), unit()
     for name in ("n", 'it\'s \x00 "another"'):
