@@ -88,6 +88,11 @@ class RecallConfig:
         _at_least("temporal_weight", self.temporal_weight, 0)
         if self.trim_concepts is not None:
             _at_least("trim_concepts", self.trim_concepts, 2)
+        if self.weights is not None and not isinstance(self.weights, str):
+            raise InvalidInputError(
+                f"weights must be the path of a file as a str, not {self.weights!r}",
+                argument="weights",
+            )
         if self.ranking not in ("statements", "paper", "ement", "vectors"):
             raise InvalidInputError(
                 "ranking must be 'statements', 'paper', 'ement' or 'vectors', "

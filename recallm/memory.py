@@ -25,6 +25,7 @@ from recallm.model import Extraction, Forgotten, Selection
 from recallm.prompts import ement_prompt, question_prompt
 from recallm.recalling import RankingName, Recaller, check_ranking, checked_wanted
 from recallm.results import Answer, KnowledgeUpdate, RecalledContext
+from recallm.retrieval.weights import load_tables
 from recallm.stored import StoredMemory
 from recallm.stores.base import GraphStore
 from recallm.stores.opening import open_store
@@ -117,6 +118,7 @@ class RecallM(StoredMemory):
         clock = checks.optional_callable(clock, "clock")
         embedding = embedding_of(embeddings)
         check_ranking(self._config.ranking, embedded=embedding is not None)
+        load_tables(self._config.weights)  # a file that cannot be read is told now
         if embedding is None and vector_index is not None:
             raise InvalidInputError(
                 "vector_index needs embeddings: give RecallM(embeddings=…)",

@@ -158,6 +158,7 @@ class Recaller:
 
         """
         horizon = Horizon(as_of=wanted.as_of, now=self._clock())
+        asked_at = wanted.as_of if isinstance(wanted.as_of, datetime) else horizon.now
         with self.opened(wanted.question, where=wanted.where, horizon=horizon) as it:
             ranking = self._config.ranking
             if ranking == "statements":
@@ -172,7 +173,7 @@ class Recaller:
                     min_score=wanted.min_score,
                     known=wanted.known,
                     asked=it.vector,
-                    now=horizon.now,
+                    now=asked_at,
                 )
             if ranking == "paper":
                 return recall_paper(
@@ -196,7 +197,7 @@ class Recaller:
                 count_tokens=self._count_tokens,
                 known=wanted.known,
                 asked=it.vector or _NOTHING_NEAR,
-                now=horizon.now,
+                now=asked_at,
             )
 
     def passages(self, reader: GraphReader, question: str, where: Filter) -> Mapping[str, float]:

@@ -61,8 +61,15 @@ NEIGHBOUR_STATEMENTS = 16
 SIMILAR = 64
 """Statements that the question's vector brings."""
 
-_OF_THE_PRESENT = frozenset({"now", "current", "nowadai", "still", "anymor", "todai", "moment"})
-"""Stems that ask for the present (recency answers them); no statement is better for them."""
+_OF_TIME = frozenset({
+    "now", "current", "nowadai", "still", "anymor", "todai", "moment", "last", "latest", "first",
+    "previou", "previous", "former", "formerli", "recent", "newest", "earlier", "earliest",
+    "origin", "initi", "befor",
+})  # fmt: skip
+"""Stems that ask for a time by its order (the signals of recency answer them): no statement is
+better for them, "last Friday" no later than others."""
+_OF_NUMBER = frozenset({"time", "often"})
+"""The same of "how many times" and "how often"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,9 +226,13 @@ def _befores(read: tuple[StoredStatement, ...]) -> Keys:
 
 
 def _content(question: Question) -> tuple[str, ...]:
-    if question.intent != "current":
-        return question.terms
-    return tuple(term for term in question.terms if term not in _OF_THE_PRESENT)
+    reading = question.time
+    apart: frozenset[str] = frozenset()
+    if reading.order != "any" or reading.previous or reading.intent == "current":
+        apart |= _OF_TIME
+    if reading.spread:
+        apart |= _OF_NUMBER
+    return tuple(term for term in question.terms if term not in apart) or question.terms
 
 
 def _activation(reader: GraphReader, essential: Mapping[str, ConceptRow]) -> dict[str, Activation]:

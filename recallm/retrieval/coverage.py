@@ -1,12 +1,13 @@
 """Different answers instead of paraphrases of one, where a question asks for all that there is.
 
 "Which bands has Dave enjoyed?" wants each band once. As in maximal marginal relevance, a statement
-is worth less the more of its names those before it have brought already, and the less so where it
-brings no concept at all that is new; what the question itself names does not count.
+is worth less each time that all its names were brought by those before it, or all its concepts
+where it names nothing; what the question itself names does not count.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from recallm.model import StoredStatement
@@ -15,10 +16,10 @@ from recallm.retrieval.ranking import Ranking
 
 __all__ = ["cover"]
 
-_KNOWN = 0.4
-"""What of its worth a statement loses that brings nothing new."""
+_AGAIN = 0.1
+"""What is left of a statement's worth for each time that what it brings was brought before."""
 
-_LOOKED_AT = 50
+_LOOKED_AT = 30
 """The best of a ranking; those after them keep their places."""
 
 _NAMES = ("name", "entity")
@@ -36,15 +37,15 @@ def cover(ranking: Ranking, candidates: Candidates) -> Ranking:
     }
     worth = ranking.worth.copy()
     order: list[int] = []
-    brought: set[str] = set()
+    brought: Counter[str] = Counter()
     while left:
         gains = {
-            place: worth[place] * (1.0 - _KNOWN * _known(all_of[place], names_of[place], brought))
+            place: worth[place] * _AGAIN ** _times(all_of[place], names_of[place], brought)
             for place in left
         }
         best = max(left, key=gains.__getitem__)
         worth[best] = gains[best]
-        brought |= all_of[best]
+        brought.update(all_of[best])
         order.append(best)
         left.remove(best)
     return replace(ranking, order=(*order, *ranking.order[_LOOKED_AT:]), worth=worth)
@@ -62,8 +63,7 @@ def _concepts(
     )
 
 
-def _known(concepts: frozenset[str], names: frozenset[str], brought: set[str]) -> float:
-    """How much of what a statement could bring is there already, from 0 to 1."""
-    if concepts and concepts <= brought:
-        return 1.0
-    return len(names & brought) / len(names) if names else 0.0
+def _times(concepts: frozenset[str], names: frozenset[str], brought: Counter[str]) -> int:
+    """How often all that a statement could bring was brought: its names, or its concepts where it
+    has none."""
+    return min((brought[name] for name in names or concepts), default=0)

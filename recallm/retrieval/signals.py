@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recallm.model import StoredStatement, Trait
 from recallm.retrieval.candidates import Candidates
@@ -69,6 +70,9 @@ _ASKED = (
     ("entity", Trait.PERSON | Trait.PLACE | Trait.ORGANISATION),
 )
 
+_ELSEWHERE = 0.3
+"""What is left of ``date`` where a statement tells of other days than that on which it was said."""
+
 _REACH = 3
 """How many statements back a name may stand that pronouns go on with."""
 
@@ -90,7 +94,8 @@ def measure(candidates: Candidates, weights: Mapping[str, float]) -> Floats:
     columns["concepts"], columns["graph"] = _concepts(candidates)
     columns["named"] = _named(candidates)
     columns["date"] = nearnesses([one.timestamp for one in statements], candidates.dates)
-    columns["told date"] = _told(candidates, traits)
+    columns["told date"], elsewhere = _told(candidates, traits)
+    columns["date"] *= np.where(elsewhere, _ELSEWHERE, 1.0)
     columns["speaker"] = _speaker(candidates)
     columns["first person"] = columns["speaker"] * _has(traits, Trait.FIRST_PERSON)
     columns["question"] = _has(traits, Trait.QUESTION)
@@ -193,13 +198,15 @@ def _after_question(candidates: Candidates) -> Floats:
     return _has(traits, Trait.QUESTION)
 
 
-def _told(candidates: Candidates, traits: Keys) -> Floats:
-    """How well the days that a statement tells of meet a date that is asked for."""
-    if not candidates.dates:
-        return np.zeros(len(traits))
-    return np.array(
-        [
-            meeting(told_dates(one.text, one.timestamp), candidates.dates) if timed else 0.0
-            for one, timed in zip(candidates.statements, traits & int(Trait.TIME), strict=True)
-        ]
-    )
+def _told(candidates: Candidates, traits: Keys) -> tuple[Floats, NDArray[np.bool_]]:
+    """How well the days that each statement tells of meet a date that is asked for, and whether
+    it tells of days none of which does."""
+    meets = np.zeros(len(traits))
+    elsewhere = np.zeros(len(traits), dtype=bool)
+    if candidates.dates:
+        for place in np.flatnonzero(traits & int(Trait.TIME)).tolist():
+            one = candidates.statements[place]
+            told = told_dates(one.text, one.timestamp)
+            meets[place] = meeting(told, candidates.dates)
+            elsewhere[place] = bool(told) and not meets[place]
+    return meets, elsewhere

@@ -60,14 +60,21 @@ def recall_statements(
         now=now,
     )
     if candidates is None:
-        return RecalledContext(question=question.text)
+        return RecalledContext(question=question.text, time=question.time)
+    time = dated(question.time, candidates.dates)
     tables = load_tables(config.weights)
     ranking = rank(candidates, tables, min_score=min_score, known=known)
     if question.time.spread:
         ranking = cover(ranking, candidates)
-    places = fit(ranking, limit=limit, max_tokens=max_tokens, count_tokens=count_tokens)
+    places = fit(
+        ranking,
+        limit=limit,
+        max_tokens=max_tokens,
+        count_tokens=count_tokens,
+        time=question.time,
+    )
     if not places:
-        return RecalledContext(question=question.text)
+        return RecalledContext(question=question.text, time=time)
     by_key = {ranking.statements[place].key: place for place in places}
     chosen = chronological(ranking.statements[place] for place in places)
     text = render(chosen)
@@ -80,7 +87,7 @@ def recall_statements(
         concepts=tuple(_concepts(candidates, chosen)),
         tokens=count_tokens(text),
         intercept=ranking.intercept,
-        time=dated(question.time, candidates.dates),
+        time=time,
     )
 
 

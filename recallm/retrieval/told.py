@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from functools import lru_cache
 
 from recallm.retrieval.dating import Interval, named_dates, speaks_of_future
 
@@ -21,7 +20,6 @@ _MOST = 2_000
 """Characters of a statement that are read."""
 
 
-@lru_cache(maxsize=8192)
 def _told(text: str, said: date | None) -> tuple[Interval, ...]:
     found: list[Interval] = []
     for named in named_dates(text, said):

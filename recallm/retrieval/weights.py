@@ -6,7 +6,6 @@ them. ``data/weights.toml`` ships with the package; ``training/ranking`` fits an
 
 from __future__ import annotations
 
-import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +20,8 @@ from recallm.retrieval.signals import SIGNALS
 __all__ = ["DATA", "WeightTables", "Weights", "load_tables"]
 
 DATA = Path(__file__).parent / "data" / "weights.toml"
+_GREATEST = 1e6
+"""Greater weights would leave no room for sums of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,7 @@ def load_tables(path: str | None = None) -> WeightTables:
     where = DATA if path is None else Path(path)
     try:
         read = tomllib.loads(where.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InvalidInputError(
             f"the weights in {where} cannot be read: {error}", argument="weights"
         ) from error
@@ -68,11 +69,7 @@ def _checked(read: Mapping[str, Any], table: str, where: Path) -> Weights:
         )
     for name, value in values.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if (
-            not number
-            or not abs(value) <= sys.float_info.max
-            or name not in (*SIGNALS, "intercept")
-        ):
+        if not number or not abs(value) <= _GREATEST or name not in (*SIGNALS, "intercept"):
             raise InvalidInputError(
                 f"[{table}] {name} = {value!r} in {where} is no weight of a signal; the signals "
                 f"are {', '.join(SIGNALS)}",

@@ -212,7 +212,8 @@ def test_the_day_on_which_it_was_said_and_the_day_that_it_tells_of() -> None:
         day: signals(store, asked(f"heron on {day} March 2024"))["heron last Friday"]
         for day in (8, 12)
     }
-    assert (when[12]["date"], when[12]["told date"]) == (1, 0)
+    assert when[12]["date"] == pytest.approx(0.3), "it tells of another day"
+    assert when[12]["told date"] == 0
     assert (when[8]["date"], when[8]["told date"]) == (0.5, 1), "said soon after"
 
 
