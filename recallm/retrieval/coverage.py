@@ -31,10 +31,13 @@ def cover(ranking: Ranking, candidates: Candidates) -> Ranking:
     asked = {*candidates.essential, *candidates.speakers}
     left = list(ranking.order[:_LOOKED_AT])
     all_of = {place: _concepts(ranking.statements[place], asked) for place in left}
-    names_of = {
-        place: all_of[place] & _concepts(ranking.statements[place], asked, names=True)
+    known = {
+        mention.name
         for place in left
+        for mention in ranking.statements[place].concepts
+        if mention.kind in _NAMES
     }
+    names_of = {place: concepts & known for place, concepts in all_of.items()}
     worth = ranking.worth.copy()
     order: list[int] = []
     brought: Counter[str] = Counter()
@@ -51,15 +54,11 @@ def cover(ranking: Ranking, candidates: Candidates) -> Ranking:
     return replace(ranking, order=(*order, *ranking.order[_LOOKED_AT:]), worth=worth)
 
 
-def _concepts(
-    statement: StoredStatement, asked: set[str], *, names: bool = False
-) -> frozenset[str]:
+def _concepts(statement: StoredStatement, asked: set[str]) -> frozenset[str]:
     return frozenset(
         mention.name
         for mention in statement.concepts
-        if (not names or mention.kind in _NAMES)
-        and mention.name not in asked
-        and mention.name != statement.speaker_concept
+        if mention.name not in asked and mention.name != statement.speaker_concept
     )
 
 

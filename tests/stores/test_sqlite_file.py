@@ -28,7 +28,7 @@ from recallm.errors import (
     StoreFullError,
     StoreReadOnlyError,
 )
-from recallm.model import Filter, Horizon, PreparedUpdate, Selection, Summary
+from recallm.model import Filter, Horizon, PreparedUpdate, Selection, Summary, statement_key
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.sqlite import SQLiteStore, connections
 from recallm.testing.marked_text import entity, prepared, triplet, vector
@@ -210,6 +210,36 @@ class TestOpening:
                 assert len(state.origin) == 32
             with pytest.raises(EmbeddingModelError):
                 store.apply("n", [prepared("3", "[Bo]", vectors=(vector(0, b"bb", "y"),))])
+        with closing(sqlite3.connect(path)) as newer:
+            check_rows(newer)
+
+    @pytest.mark.parametrize("version", [1, 2, 3])
+    def test_vectors_of_several_models_that_an_earlier_version_kept(
+        self, path: Path, version: int
+    ) -> None:
+        """Those of the first statement's model and size stay; the others can be made anew."""
+        with closing(SQLiteStore(path)) as store:
+            for namespace, model in (("n", "a"), ("other", "b")):
+                told = [prepared(id, "[Ann]", vectors=(vector(0, b"aa", model),)) for id in "123"]
+                store.apply(namespace, told)
+        first, second, third = (statement_key(t, 0) for t in (1, 2, 3))
+        with closing(sqlite3.connect(path)) as older:
+            turn_back(older, version)
+            if version == 3:
+                older.execute("INSERT INTO vector_size VALUES (1, 'b', 4)")
+            older.execute("DELETE FROM vector WHERE ns = 1 AND at = ?", (second,))
+            older.executemany(
+                "INSERT INTO vector VALUES (1, ?, 'b', X'01020304')", [(first,), (second,)]
+            )
+            older.execute("UPDATE vector SET blob = X'010203' WHERE ns = 1 AND at = ?", (third,))
+            older.commit()
+        with closing(SQLiteStore(path)) as store:
+            with store.reader("n", Horizon()) as reader:
+                assert reader.vectors_after(-1, limit=9) == [(first, b"aa")]
+                assert reader.vector_keys() == [first]
+            with store.reader("other", Horizon()) as reader:
+                assert reader.vector_keys() == [first, second, third]
+            assert store.embed("n", "a", {second: b"bb", third: b"cc"}) == 2
         with closing(sqlite3.connect(path)) as newer:
             check_rows(newer)
 

@@ -8,6 +8,7 @@ __all__ = [
     "ALL_ROWS",
     "AWAIT_INDEXES",
     "CREATE",
+    "DROP_OTHERS",
     "FIRST_VECTOR",
     "FIRST_VECTORS",
     "LOCK_ROWS",
@@ -75,6 +76,16 @@ FIRST_VECTOR: Final[LiteralString] = """
 MATCH (v:RecallMVector)
 WHERE v.namespace = $namespace AND v.key >= 0 AND v.model IS NOT NULL
 RETURN v.model AS model, v.blob AS blob ORDER BY v.namespace, v.key, v.model LIMIT 1
+"""
+
+DROP_OTHERS: Final[LiteralString] = """
+MATCH (n:RecallMNamespace {rows: $namespace}) WHERE n.model IS NOT NULL
+MATCH (v:RecallMVector)
+WHERE v.namespace = $namespace AND v.key > $after AND v.model IS NOT NULL
+WITH n, v ORDER BY v.namespace, v.key LIMIT $limit
+WITH v.key AS key, v.model <> n.model AS is_other, v
+FOREACH (other IN CASE WHEN is_other THEN [v] ELSE [] END | DETACH DELETE other)
+RETURN max(key) AS last
 """
 
 NAME_CONCEPTS: Final[LiteralString] = """

@@ -103,7 +103,12 @@ ALTER TABLE namespace ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
 UPDATE namespace SET origin = lower(hex(randomblob(16))), model =
     (SELECT v.model FROM vector v WHERE v.ns = namespace.id ORDER BY v.at, v.model LIMIT 1)
     WHERE EXISTS (SELECT 1 FROM vector v WHERE v.ns = namespace.id);
+DELETE FROM vector WHERE model != (SELECT n.model FROM namespace n WHERE n.id = vector.ns)
+    OR length(blob) != (SELECT z.size FROM namespace n JOIN vector_size z
+    ON z.ns = n.id AND z.model = n.model WHERE n.id = vector.ns);
 """
+"""Earlier versions let statements have vectors of several models, and of several sizes: those of
+the first stay, the others go, for nothing could compare them any more."""
 
 _SCHEMA = f"""
 CREATE TABLE namespace (
