@@ -23,6 +23,7 @@ from recallm.extraction.words import Lexicon, Word
 from recallm.hybrid.refusals import (
     GENERIC,
     HEDGES,
+    LONGEST,
     NEGATIONS,
     OF_ITSELF,
     OF_KNOWING,
@@ -36,8 +37,6 @@ __all__ = ["FEATURES", "Floats", "ReadAnswer", "ReadQuestion", "difference", "pl
 
 Floats = NDArray[np.float64]
 
-_LONGEST = 2000
-"""Characters of a text that are looked at: what an answer is shows at its start."""
 _EARLY = 60
 """Characters: a refusal that begins later comes after an answer of a kind."""
 _LONG = 25
@@ -57,12 +56,12 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _CLOSING = re.compile(
-    r"[\s(]*\b(?:let me know|feel free|(?:i )?hope (?:this|that|it) helps|is there anything else)\b"
+    r"(?<![\s(])[\s(]*\b(?:let me know|feel free|(?:i )?hope (?:this|that|it) helps|is there anything else)\b"
     r"[^\n]*\Z",
     re.IGNORECASE,
 )
 _STRAIGHT = str.maketrans("’‘‛´`“”„", "'''''\"\"\"")
-_TOKEN = re.compile(r"\w+n't\b|'(?:s|re|ve|ll|d|m)\b|[^\W_]+(?:[.,-][^\W_]+)*")
+_TOKEN = re.compile(r"(?<!\w)\w+n't\b|'(?:s|re|ve|ll|d|m)\b|[^\W_]+(?:[.,-][^\W_]+)*")
 _ENDS = re.compile(r"[.!?][\"')\]]{0,3}\s+(?=\S)|\n(?=\S)")
 _ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
 
@@ -135,10 +134,10 @@ def plain(text: str) -> str:
     """An answer without what is no part of it: "Based on the context," before it, "I hope this
     helps" or a list of sources after it, marks of emphasis, white space; quotation marks are the
     straight ones."""
-    text = unicodedata.normalize("NFKC", text[: 2 * _LONGEST].translate(_STRAIGHT))
+    text = unicodedata.normalize("NFKC", text[: 2 * LONGEST].translate(_STRAIGHT))[: 2 * LONGEST]
     text = _SOURCES_AT_END.sub("", "\n" + text.replace("**", "").strip()).strip()
     bare = _CLOSING.sub("", _LEAD.sub("", text))
-    return (bare or text)[:_LONGEST]
+    return (bare or text)[:LONGEST]
 
 
 def _words(text: str) -> tuple[Word, ...]:

@@ -135,9 +135,9 @@ class HybridRecallM:
         self, question: str, answers: Mapping[str, Answer], errors: Mapping[str, Exception]
     ) -> Choice:
         if errors:
-            (answered,) = answers
+            (other,) = answers
             ((failed, error),) = errors.items()
-            return Choice(answered, None, f"{failed} failed: {type(error).__name__}: {error}")
+            return Choice(other, None, f"{failed} failed: {type(error).__name__}: {error}")
         given = {name: str(answer) for name, answer in answers.items()}
         try:
             choice: object = self._discriminator.choose(question, given)

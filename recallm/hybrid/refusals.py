@@ -15,6 +15,7 @@ from recallm.extraction.marks import listed
 __all__ = [
     "GENERIC",
     "HEDGES",
+    "LONGEST",
     "NEGATIONS",
     "OF_ITSELF",
     "OF_KNOWING",
@@ -23,6 +24,9 @@ __all__ = [
     "refusals",
 ]
 
+
+LONGEST = 2000
+"""Characters of a text that are looked at: what an answer is shows at its start."""
 
 NEGATIONS = listed(
     "no not n't never none nothing nobody nowhere neither nor cannot without cant dont doesnt "
@@ -64,8 +68,12 @@ GENERIC = listed(
 VAGUE = listed("someone somebody something unnamed unknown unidentified unspecified somewhere")
 OF_ITSELF = listed("i i'm i'd i've i'll my me ai assistant model")
 
-_GAP = r"(?:\W+[\w']+){0,4}?\W+"
-"""At most four words between two that belong together."""
+_GAP = r"(?:[^\w']+[\w']+){0,4}?[^\w']+"
+"""At most four words between two that belong together. What ends one part cannot begin the next, so
+that there is one way to read it: else the time grows with the square of the length, or worse."""
+
+_LOOSE = re.compile(r"'(?!\w)|(?<!\w)'")
+"""Apostrophes that are no part of a word."""
 
 _GIVEN = (
     "statements?|context|passages?|texts?|documents?|sources?|content|excerpts?|conversations?"
@@ -136,6 +144,8 @@ _KINDS = tuple(
 
 
 def refusals(text: str) -> list[int | None]:
-    """Where ``text`` (lower case, plain apostrophes) first refuses, by each kind of refusal."""
+    """Where ``text`` (lower case, plain apostrophes; ``LONGEST`` characters of it) first refuses, by
+    each kind of refusal."""
+    text = _LOOSE.sub(" ", text[:LONGEST])
     found = (pattern.search(text) for pattern in _KINDS)
     return [match.start() if match is not None else None for match in found]
