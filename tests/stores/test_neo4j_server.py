@@ -195,10 +195,13 @@ def test_a_database_of_version_2(
             before = seen(store, namespace)
         for query in (*_AS_VERSION_2, "MATCH (n:RecallMSchema) SET n.version = 2"):
             driver.execute_query(query)
-        # Of two sizes, as version 2 let them be, the earlier one is taken.
+        # Of two sizes or models, as version 2 let them be, the earlier one is taken.
         later: LiteralString = """CREATE (:RecallMVector {
             namespace: $rows, key: 9437184, model: 'm', blob: $blob})"""
         driver.execute_query(later, rows=_rows_of(driver, namespace), blob=b"longer")
+        others: LiteralString = """UNWIND range(1, 5) AS t CREATE (:RecallMVector {
+            namespace: $rows, key: t * 1048576, model: 'z', blob: $blob})"""
+        driver.execute_query(others, rows=_rows_of(driver, namespace), blob=b"four")
         with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as pool:
             moment = time.time() + 4
             for job in [pool.submit(_open_at, server.uri, server.auth, moment) for _ in range(3)]:
@@ -206,9 +209,9 @@ def test_a_database_of_version_2(
         for query in (*_AS_VERSION_2, "MATCH (n:RecallMSchema) SET n.version = 2"):
             driver.execute_query(query)
         with closing(Neo4jStore(driver)) as store:
-            driver.execute_query("MATCH (v:RecallMVector {key: 9437184}) DELETE v")
             assert seen(store, namespace) == before
             with store.reader(namespace, Horizon()) as reader:
+                assert reader.vector_keys() == [statement_key(1, 0)]
                 assert [reader.vector_size(model) for model in "mn"] == [4, None]
                 state = reader.vector_state()
                 assert state is not None

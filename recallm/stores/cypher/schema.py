@@ -81,10 +81,10 @@ RETURN v.model AS model, v.blob AS blob ORDER BY v.namespace, v.key, v.model LIM
 DROP_OTHERS: Final[LiteralString] = """
 MATCH (n:RecallMNamespace {rows: $namespace}) WHERE n.model IS NOT NULL
 MATCH (v:RecallMVector)
-WHERE v.namespace = $namespace AND v.key > $after AND v.model IS NOT NULL
-WITH n, v ORDER BY v.namespace, v.key LIMIT $limit
-WITH v.key AS key, v.model <> n.model AS is_other, v
-FOREACH (other IN CASE WHEN is_other THEN [v] ELSE [] END | DETACH DELETE other)
+WHERE v.namespace = $namespace AND v.key >= $after
+    AND (v.model <> n.model OR size(v.blob) <> n.vector_size)
+WITH v, v.key AS key ORDER BY v.namespace, v.key LIMIT $limit
+DETACH DELETE v
 RETURN max(key) AS last
 """
 

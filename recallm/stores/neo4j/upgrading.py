@@ -36,6 +36,11 @@ def upgrade(connection: Connection, version: int) -> None:
     if version < 4:
         for row in connection.read(lambda tx: rows(tx, cypher.ALL_ROWS, {})):
             connection.write(partial(_pin_model, namespace=row["namespace"]))
+            done: int | None = 0
+            while done is not None:
+                done = connection.write(
+                    partial(_drop_others, namespace=row["namespace"], after=done)
+                )
 
 
 def _mark_items(connection: Connection) -> None:
@@ -69,6 +74,16 @@ def _pin_model(tx: Tx, namespace: str) -> None:
         for row in rows(tx, cypher.FIRST_VECTOR, {"namespace": namespace}):
             pin = {"model": row["model"], "size": len(row["blob"]), "origin": uuid.uuid4().hex}
             rows(tx, PIN_MODEL, {"namespace": namespace, **pin})
+
+
+def _drop_others(tx: Tx, namespace: str, after: int) -> int | None:
+    """Let go of the next statement vectors of another model or size, from this key on; the key of
+    the last of them."""
+    if not rows(tx, cypher.LOCK_ROWS, {"namespace": namespace}):
+        return None
+    parameters = {"namespace": namespace, "after": after, "limit": _AT_ONCE}
+    last: int | None = rows(tx, cypher.DROP_OTHERS, parameters)[0]["last"]
+    return last
 
 
 def _mend_some(tx: Tx, query: LiteralString, namespace: str, after: str) -> str | None:
