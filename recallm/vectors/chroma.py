@@ -12,10 +12,13 @@ import hashlib
 import logging
 import os
 import shutil
+import sqlite3
 import threading
+import uuid
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Collection
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,7 +35,12 @@ __all__ = ["ChromaIndex"]
 
 _LOCK = "recallm.lock"
 _MARK = "recallm.index"
-"""A folder that has this file was made here, and may be made anew."""
+"""In a folder that has this file Chroma's own files were made here, and may be made anew."""
+
+_DATABASE = "chroma.sqlite3"
+
+_KEPT = 64
+"""Namespaces whose collections are kept open, the latest used first."""
 
 _FAILURES = 3
 """After so many the exact search takes over for good."""
@@ -65,7 +73,7 @@ class ChromaIndex:
         self._client: Any = None if isinstance(where, Path) else where
         self._folder_lock: FolderLock | None = None
         self._lock = threading.Lock()
-        self._kept: dict[str, Collected] = {}
+        self._kept: OrderedDict[str, Collected] = OrderedDict()
         self._failures = 0
         self._off = False
         self._process = os.getpid()
@@ -132,8 +140,18 @@ class ChromaIndex:
             if collected is None or not collected.is_of(state):
                 collected = self._opened(namespace, state, reader)
                 self._kept[namespace] = collected
+            self._kept.move_to_end(namespace)
+            self._let_go()
         with collected.lock:
             return collected, collected.catch_up(state, reader)
+
+    def _let_go(self) -> None:
+        """Of the collections that were not used for longest and have nothing left to be moved."""
+        with self._work:
+            idle = [name for name in self._kept if name not in self._waiting]
+        for name in idle[: max(len(self._kept) - _KEPT, 0)]:
+            if name != next(reversed(self._kept)):
+                del self._kept[name]
 
     def _opened(self, namespace: str, state: VectorState, reader: GraphReader) -> Collected:
         client = self._opened_client()
@@ -150,10 +168,7 @@ class ChromaIndex:
         raise _ChromaError("a new collection does not hold what was written to it")
 
     def _names(self, namespace: str, origin: str) -> list[str]:
-        """The collections of a namespace of this store; in a folder of its own those of any origin,
-        where it is not known."""
-        if not origin and self._folder is None:
-            return []
+        """The collections of a namespace of this store, and of no other that shares the place."""
         prefix = _prefix(namespace, origin)
         client = self._opened_client()
         names: list[str] = []
@@ -169,7 +184,7 @@ class ChromaIndex:
             origin = state.origin if state is not None else kept.origin if kept is not None else ""
             with self._work:
                 self._waiting.pop(namespace, None)
-            if self._folder is not None and not self._folder.exists():
+            if not origin or (self._folder is not None and not self._folder.exists()):
                 return
             for name in self._names(namespace, origin):
                 self._opened_client().delete_collection(name)
@@ -193,19 +208,22 @@ class ChromaIndex:
         try:
             return _chroma(lambda: _persistent(str(folder)))
         except _ChromaError:
-            if not (folder / _MARK).exists():
-                raise  # it may hold what is somebody else's
+            if not (folder / _MARK).exists() or not _is_damaged(folder / _DATABASE):
+                raise  # it may hold what is somebody else's, or be whole
+        _log.warning("%s is damaged: it is made anew", folder / _DATABASE)
         for each in folder.iterdir():
-            if each.name not in (_LOCK, _MARK):
-                shutil.rmtree(each) if each.is_dir() else each.unlink()
+            if each.name.startswith(_DATABASE):
+                each.unlink()
+            elif _is_segment(each):
+                shutil.rmtree(each)
         # Chroma keeps what failed under the path as it was spelled.
         return _persistent(f"{folder}{os.sep}")
 
     # -- moving vectors into Chroma ----------------------------------------------------------
 
     def _wake(self, namespace: str, collected: Collected) -> None:
-        with self._work:
-            if self._closed:
+        with self._lock, self._work:
+            if self._closed or self._kept.get(namespace) is not collected:
                 return
             self._waiting[namespace] = collected
             if self._thread is None or not self._thread.is_alive():
@@ -329,6 +347,28 @@ def _persistent(folder: str) -> Any:
     return chromadb.PersistentClient(folder, settings=Settings(anonymized_telemetry=False))
 
 
+def _is_damaged(database: Path) -> bool:
+    """Whether SQLite itself says so: whatever else keeps Chroma from opening it may pass."""
+    if not database.is_file():
+        return False
+    try:
+        with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as file:
+            return bool(file.execute("PRAGMA quick_check(1)").fetchone() != ("ok",))
+    except sqlite3.DatabaseError as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _is_segment(folder: Path) -> bool:
+    """Whether it is one of the folders in which Chroma keeps vectors, and holds nothing else."""
+    with suppress(ValueError):
+        uuid.UUID(folder.name)
+        return folder.is_dir() and all(
+            each.suffix in (".bin", ".pickle") and each.is_file() for each in folder.iterdir()
+        )
+    return False
+
+
 def _get_or_create(client: Any, name: str) -> Any:
     from chromadb.errors import NotFoundError
 
@@ -349,8 +389,7 @@ def _name(namespace: str, state: VectorState) -> str:
 
 
 def _prefix(namespace: str, origin: str) -> str:
-    start = f"{_PREFIX}-{_digest(namespace)[:16]}-"
-    return f"{start}{_digest(origin)[:16]}-" if origin else start
+    return f"{_PREFIX}-{_digest(namespace)[:16]}-{_digest(origin)[:16]}-"
 
 
 def _digest(text: str) -> str:

@@ -180,6 +180,33 @@ class TestFollowing:
         assert set(collection.get(include=[])["ids"]) == left
         client.delete_collection(collection.name)
 
+    def test_few_namespaces_are_kept_open(
+        self, store: GraphStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Those used last, and those that are not in Chroma yet."""
+        monkeypatch.setattr("recallm.vectors.chroma._KEPT", 2)
+        names = [f"n{place}" for place in range(5)]
+        with closing(ChromaIndex(store, folder)) as index:
+            for place, name in enumerate(names):
+                tell(store, 0, 2 + place, name)
+                asked(index, store, name)
+            assert list(index._kept) == names[-2:]
+            for name in names:
+                tell(store, 10, 1, name)
+                asked(index, store, name)
+            assert list(index._kept) == names[-2:]
+            assert sorted(counts(index)) == [3, 4, 5, 6, 7]
+            with monkeypatch.context() as patched:
+                patched.setattr(index, "_move", lambda: None)
+                for name in names:
+                    tell(store, 20, 1, name)
+                    wanted = unit()
+                    assert keys(index, store, wanted, 99, namespace=name) == expected(
+                        store, wanted, name
+                    )
+                assert list(index._kept) == names
+            index._waiting.clear()
+
     def test_namespaces_are_apart(self, store: GraphStore, folder: Path) -> None:
         with closing(ChromaIndex(store, folder)) as index:
             for place, name in enumerate(("n", "it's \x00\"", "ä" * 3_000)):
@@ -244,6 +271,48 @@ class TestAfterACrash:
             asked(index, store)
             assert counts(index) == [50]
 
+    @pytest.mark.parametrize("is_damaged", [False, True])
+    def test_what_a_user_put_there_stays(
+        self, store: GraphStore, folder: Path, is_damaged: bool
+    ) -> None:
+        """Beside what was made here, which is made anew where it is damaged."""
+        self.cut_short(store, folder, "before upsert")
+        own = [folder / "mine.txt", folder / str(uuid.uuid4()) / "mine.txt"]
+        for file in own:
+            file.parent.mkdir(exist_ok=True)
+            file.write_text("x")
+        if is_damaged:
+            (folder / "chroma.sqlite3").write_bytes(b"damaged" * 1000)
+        with closing(ChromaIndex(store, folder)) as index:
+            asked(index, store)
+            assert counts(index) == [50]
+        assert [file.read_text() for file in own] == ["x", "x"]
+
+    def test_an_index_that_cannot_be_opened_just_now_stays(
+        self,
+        store: GraphStore,
+        folder: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        self.cut_short(store, folder, "before upsert")
+        before = (folder / "chroma.sqlite3").read_bytes()
+
+        def fails(_: str) -> Any:
+            raise OSError(24, "Too many open files")
+
+        with monkeypatch.context() as patched, caplog.at_level(logging.WARNING):
+            patched.setattr("recallm.vectors.chroma._persistent", fails)
+            with closing(ChromaIndex(store, folder)) as index:
+                wanted = unit()
+                assert keys(index, store, wanted, 99) == expected(store, wanted)
+                assert index._off
+        assert "Too many open files" in caplog.text
+        assert "searching exactly" in caplog.text
+        assert (folder / "chroma.sqlite3").read_bytes() == before
+        with closing(ChromaIndex(store, folder)) as index:
+            asked(index, store)
+
     def test_a_folder_of_somebody_else_stays(
         self, store: GraphStore, folder: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
@@ -269,6 +338,26 @@ class TestAfterACrash:
             asked(index, store)
             index.emptied("n", None)
             assert [it.name for it in collections(index)] == ["mine"]
+
+    def test_another_store_s_index_in_the_folder_stays(
+        self, store: GraphStore, folder: Path
+    ) -> None:
+        """Whatever becomes of a namespace with the same name; one that never had vectors does not
+        open Chroma at all."""
+        tell(store, 0, 5)
+        with closing(ChromaIndex(store, folder)) as index:
+            asked(index, store)
+            [name] = [it.name for it in collections(index)]
+        with closing(SQLiteStore()) as other, closing(ChromaIndex(other, folder)) as index:
+            index.emptied("n", None)
+            assert index._client is None
+            tell(other, 0, 3)
+            asked(index, other)
+            other.forget("n", Selection(kind="everything", value=True))
+            index.emptied("n", None)
+            assert [it.name for it in collections(index)] == [name]
+            assert counts(index) == [5]
+            assert not index._off
 
     def test_another_store_s_index_is_not_believed(self, tmp_path: Path, folder: Path) -> None:
         """A file that took the place of another, and a copy that went another way."""
