@@ -244,6 +244,17 @@ class TestRecalling:
         found = memory.items.search("songs", ("p",))
         assert [it.text for it, _ in found] == ["songs to keep in mind"]
 
+    @pytest.mark.parametrize("ranking", ["statements", "vectors"])
+    def test_a_filter_is_met_before_the_nearest_are_taken(self, ranking: Any) -> None:
+        """What no word finds, beside many that are nearer and that the filter hides."""
+        near = Embedding(
+            name="near", embed=lambda given: [[1.0, 0.3 * ("far" in text)] for text in given]
+        )
+        with RecallM(embeddings=near, config=RecallConfig(ranking=ranking)) as memory:
+            memory.update_many([{"text": f"near stuff{n}", "session": "a"} for n in range(300)])
+            memory.update("far away place", session="b")
+            assert texts(memory, "near stuff?", session="b") == ["far away place"]
+
     def test_what_expired_starves_nothing(self) -> None:
         with RecallM(embeddings=words, config=NEAREST, clock=lambda: MAY) as memory:
             memory.update_many(
