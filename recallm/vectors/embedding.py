@@ -6,8 +6,13 @@ is checked: one row of finite numbers for each text, all of one dimension.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from types import CodeType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,13 +25,32 @@ __all__ = ["Embedding", "embedding_of", "statement_text"]
 
 Rows: TypeAlias = npt.NDArray[np.float32]
 
-_MODEL_ATTRIBUTES = ("model_name", "model", "model_id", "repo_id", "deployment", "azure_deployment")
-"""What the models of LangChain, LlamaIndex and Chroma call which model they are."""
+_MODEL_ATTRIBUTES = (
+    "model_name",
+    "model",
+    "model_id",
+    "repo_id",
+    "deployment",
+    "azure_deployment",
+    "name_or_path",
+    "tokenizer.name_or_path",
+    "model_card_data.base_model",
+)
+"""What the models of LangChain, LlamaIndex, Chroma and Sentence Transformers call which model they
+are."""
 
 _DIMENSION_ATTRIBUTES = ("dimensions", "dimension", "output_dimensionality")
 """What they call the dimension that a model was asked to give."""
 
 _LONGEST_NAME = 500
+
+_LONGEST_WORD = 100
+
+_SAYS_NOTHING = re.compile(
+    "key$|token$|secret|password|auth|device|batch|timeout|retries|progress|verbose|workers|client",
+    re.IGNORECASE,
+)
+"""What is given by such names says nothing of the model, or is nobody's business."""
 
 
 def statement_text(text: str, speaker: str | None) -> str:
@@ -192,19 +216,79 @@ def _asked_of_chroma(model: Any) -> Callable[[str], Any]:
 
 def _name(model: Any) -> str:
     """What tells the model apart, as far as can be known: its class or function, which model it is
-    and the dimension that it was asked for."""
+    and the dimension that it was asked for.
+
+    Of a method it is its object's, of a ``functools.partial`` also what was given beforehand, of a
+    lambda also its code (another version of Python compiles another). What cannot be told apart: a
+    function that was changed under its name, or that takes its model from a variable outside it,
+    and objects of one class that say nothing of which model they are. An ``Embedding`` with a name
+    of one's own tells them apart.
+    """
+    name = _whole_name(model)
+    if len(name) <= _LONGEST_NAME:
+        return name
+    return f"{name[: _LONGEST_NAME - 17]}#{_digest(name)}"
+
+
+def _whole_name(model: Any) -> str:
     owner = getattr(model, "__self__", None)
     if owner is not None and not isinstance(owner, type):  # a method, as SentenceTransformer.encode
-        return f"{_name(owner)}.{model.__name__}"
-    inner = getattr(model, "func", model)  # a functools.partial
-    if hasattr(inner, "__qualname__"):
-        return f"{inner.__module__}.{inner.__qualname__}"[:_LONGEST_NAME]
+        return f"{_whole_name(owner)}.{model.__name__}"
+    if isinstance(model, partial):
+        given = [_given(value) for value in model.args]
+        given += [
+            f"{key}={_given(value)}"
+            for key, value in sorted(model.keywords.items())
+            if not _SAYS_NOTHING.search(key)
+        ]
+        inner = _whole_name(model.func)
+        return f"{inner}({', '.join(given)})" if given else inner
+    if hasattr(model, "__qualname__"):
+        name = f"{model.__module__}.{model.__qualname__}"
+        code = getattr(model, "__code__", None)
+        is_lambda = isinstance(code, CodeType) and code.co_name == "<lambda>"
+        return f"{name}#{_digest(_compiled(code))}" if is_lambda else name
     parts = [type(model).__qualname__]
     for attributes in (_MODEL_ATTRIBUTES, _DIMENSION_ATTRIBUTES):
         parts += [str(value) for value in (_told(model, it) for it in attributes) if value][:1]
-    return ":".join(parts)[:_LONGEST_NAME]
+    return ":".join(parts)
 
 
-def _told(model: Any, attribute: str) -> str | int | None:
-    value = getattr(model, attribute, None)
-    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
+def _given(value: object) -> str:
+    """A value that a partial was given; what is neither a number nor a short word by its digest,
+    an object by its name."""
+    if value is None or isinstance(value, bool | int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST_WORD else _digest(value)
+    return _whole_name(value)
+
+
+def _compiled(code: CodeType) -> str:
+    """The same in every process of one version of Python."""
+    constants = ", ".join(map(_constant, code.co_consts))
+    return f"{code.co_code.hex()} ({constants}) {code.co_names} {code.co_freevars}"
+
+
+def _constant(value: object) -> str:
+    if isinstance(value, CodeType):
+        return _compiled(value)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_constant, value))})"
+    if isinstance(value, frozenset):
+        return f"{{{', '.join(sorted(map(_constant, value)))}}}"
+    return repr(value)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def _told(model: Any, path: str) -> str | int | None:
+    value = model
+    with suppress(Exception):  # a property that fails tells nothing
+        for attribute in path.split("."):
+            value = getattr(value, attribute, None)
+        if isinstance(value, str | int) and not isinstance(value, bool):
+            return value
+    return None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -180,6 +183,83 @@ class TestKinds:
         method = embedding_of(WithMethod().encode)
         assert method is not None
         assert method.name == "WithMethod:mini.encode"
+
+    def test_what_is_told_apart(self) -> None:
+        """Whatever gives other vectors, as far as it says so; what is alike keeps its name."""
+
+        def name(given: Any) -> str:
+            model = embedding_of(given)
+            assert model is not None
+            return model.name
+
+        class Card:
+            base_model = "org/mini"
+
+        class Sentences(WithMethod):
+            def __init__(self, which: str) -> None:
+                self.model_name = ""
+                self.name_or_path = which
+
+        class Carded(WithMethod):
+            model_name = ""
+            model_card_data = Card()
+
+            @property
+            def tokenizer(self) -> Any:
+                raise RuntimeError
+
+        def embed(texts: list[str], *_: Any, **__: Any) -> Any:
+            return bag_of_words(texts)
+
+        def lambdas() -> list[Any]:
+            return [
+                lambda texts: [[1, 0]] * len(texts),
+                lambda texts: [[0, 1]] * len(texts),
+                lambda texts: [[1, 0]] * sum(1 for _ in texts),
+                lambda texts: [[1, 0]] * sum(2 for _ in texts),
+                lambda texts: [[text in {"a", "b"}, 1] for text in texts],
+                lambda texts: bag_of_words(texts),  # noqa: PLW0108
+            ]
+
+        kinds = [
+            *lambdas(),
+            partial(embed),
+            partial(embed, model="a"),
+            partial(embed, model="b"),
+            partial(embed, dimensions=2),
+            partial(embed, ...),
+            partial(embed, WithMethod()),
+            partial(embed, Sentences("a")),
+            Sentences("a").encode,
+            Sentences("b").encode,
+            partial(Sentences("b").encode, prompt="p"),
+        ]
+        names = [name(kind) for kind in kinds]
+        assert len(set(names)) == len(names)
+        assert [name(each) for each in lambdas()] == names[:6]
+        assert name(Carded().encode).endswith("Carded:org/mini.encode")
+        for given in ({"api_key": "sk"}, {"batch_size": 8}, {"device": "cpu"}):
+            assert name(partial(embed, **given)) == name(embed)
+        long = [name(partial(embed, *["x" * 99] * 9, last)) for last in "ab"]
+        assert len(set(long)) == 2
+        assert {len(each) for each in long} == {500}
+
+    def test_a_lambda_s_name_is_that_of_its_code_in_every_process(self) -> None:
+        script = (
+            "from recallm.vectors.embedding import embedding_of\n"
+            "print(embedding_of(lambda texts: [[t in {'a', 'b', 'c'}] for t in texts]).name)"
+        )
+        names = {
+            subprocess.run(
+                [sys.executable, "-c", script],
+                env={**os.environ, "PYTHONHASHSEED": seed},
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+            for seed in "123"
+        }
+        assert len(names) == 1
 
     def test_a_model_of_one_s_own_name(self) -> None:
         model = Embedding(name="mine", embed=bag_of_words)
