@@ -26,7 +26,7 @@ class Choice:
 
     ``probability`` (0 to 1): that it is the better one, where one is better; 1 over their number
     says that nothing tells them apart. None where the discriminator gives none. ``reason`` says
-    what cannot be seen from the answers: why one was not asked about, or what a model said.
+    why, in a few words: what speaks for it, why nothing was asked, or what a model replied.
     """
 
     name: str

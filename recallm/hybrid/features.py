@@ -56,8 +56,8 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _CLOSING = re.compile(
-    r"(?<![\s(])[\s(]*\b(?:let me know|feel free|(?:i )?hope (?:this|that|it) helps|is there anything else)\b"
-    r"[^\n]*\Z",
+    r"(?<![\s(])[\s(]*\b(?:let me know|feel free|(?:i )?hope (?:this|that|it) helps"
+    r"|is there anything else)\b[^\n]*\Z",
     re.IGNORECASE,
 )
 _STRAIGHT = str.maketrans("’‘‛´`“”„", "'''''\"\"\"")
@@ -189,6 +189,11 @@ class ReadAnswer:
 
     tells: frozenset[str]
     features: tuple[float, ...]
+
+    @property
+    def refuses(self) -> bool:
+        """Whether it says that it does not know."""
+        return bool(self.features[FEATURES.index("refuses")])
 
     @classmethod
     def of(cls, text: str, question: ReadQuestion) -> ReadAnswer:

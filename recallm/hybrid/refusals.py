@@ -144,8 +144,8 @@ _KINDS = tuple(
 
 
 def refusals(text: str) -> list[int | None]:
-    """Where ``text`` (lower case, plain apostrophes; ``LONGEST`` characters of it) first refuses, by
-    each kind of refusal."""
+    """Where ``text`` (lower case, plain apostrophes) first refuses, by each kind of refusal;
+    ``LONGEST`` characters of it are looked at."""
     text = _LOOSE.sub(" ", text[:LONGEST])
     found = (pattern.search(text) for pattern in _KINDS)
     return [match.start() if match is not None else None for match in found]

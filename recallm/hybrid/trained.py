@@ -21,11 +21,15 @@ import numpy as np
 from recallm.hybrid.discriminator import Choice, WeightsError, checked_answers, one_of
 
 if TYPE_CHECKING:
-    from recallm.hybrid.features import Floats
+    from recallm.hybrid.features import Floats, ReadAnswer
 
 __all__ = ["TrainedDiscriminator", "dump_weights", "load_weights"]
 
 _FORMAT = 1
+_TOLD = 3
+"""Features that a reason names at most."""
+_LEAST = 0.01
+"""Log-odds: a feature that adds less is no reason."""
 _SHIPPED = files("recallm.hybrid").joinpath("data", "discriminator.json")
 
 
@@ -89,14 +93,43 @@ class TrainedDiscriminator:
         scores = odds.mean(axis=1)
         shares = np.exp(scores - scores.max())
         best = int(np.argmax(scores))
-        return Choice(list(said)[best], float(shares[best] / shares.sum()))
+        others = [texts[place] for place in range(len(texts)) if place != best]
+        return Choice(
+            list(said)[best],
+            float(shares[best] / shares.sum()),
+            self._reason(texts[best], others),
+        )
 
     def log_odds(self, question: str, answer: str, other: str) -> Mapping[str, float]:
-        """What each feature adds to the log-odds that ``answer`` is better than ``other``."""
+        """What each feature (``recallm.hybrid.features.FEATURES``) adds to the log-odds that
+        ``answer`` is better than ``other``: their sum is the log-odds of the probability with which
+        ``choose`` chooses between the two.
+
+        Raises:
+            InvalidInputError: the arguments cannot be used.
+
+        """
+        question, said = checked_answers(question, {"answer": answer, "other": other})
+        answer, other = said["answer"], said["other"]
         read = self._features.ReadQuestion.of(question)
         one, two = (self._features.ReadAnswer.of(text, read) for text in (answer, other))
         added = self._features.difference(one, two) * self._weights
         return dict(zip(self._features.FEATURES, added.tolist(), strict=True))
+
+    def _reason(self, chosen: ReadAnswer, others: Sequence[ReadAnswer]) -> str:
+        """Who refuses, where that differs, else what speaks most for the chosen one."""
+        refusing = [other.refuses for other in others]
+        if all(refusing) and not chosen.refuses:
+            who = "the other answer says" if len(others) == 1 else "the other answers say"
+            whom = "it does" if len(others) == 1 else "they do"
+            return f"{who} that {whom} not know"
+        added = np.mean([self._features.difference(chosen, other) for other in others], axis=0)
+        added = added * self._weights
+        strongest = [place for place in np.argsort(-added)[:_TOLD] if added[place] > _LEAST]
+        if not strongest:
+            return "nothing tells the answers apart"
+        told = ", ".join(f'"{self._features.FEATURES[place]}"' for place in strongest)
+        return f"features that speak for it most: {told}"
 
 
 def dump_weights(names: Sequence[str], weights: Sequence[float]) -> bytes:
@@ -117,10 +150,10 @@ def load_weights(content: bytes, names: Sequence[str], *, path: str) -> Floats:
         held: Any = json.loads(content)
         version, table, digest = held["format"], held["weights"], held["sha256"]
         weights = np.array([float(table[name]) for name in table], dtype=np.float64)
-    except (ValueError, TypeError, LookupError) as error:
+    except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
         raise WeightsError(
-            f"the weights of the discriminator are damaged ({error!r}): reinstall recallm, or "
-            "train them again",
+            f"the weights of the discriminator are damaged ({type(error).__name__}: {error}): "
+            "reinstall recallm, or train them again",
             path=path,
         ) from error
     if version != _FORMAT or list(table) != list(names):

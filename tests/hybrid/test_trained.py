@@ -225,6 +225,27 @@ def test_the_log_odds_add_up_to_the_probability(trained: TrainedDiscriminator) -
     assert {name: -value for name, value in added.items()} == pytest.approx(dict(mirrored))
 
 
+def test_the_choice_says_why(trained: TrainedDiscriminator) -> None:
+    question, told, refused = "Where does Bo live?", "Bo lives in York.", "I don't know."
+    assert trained.choose(question, {"a": told, "b": refused}).reason == (
+        "the other answer says that it does not know"
+    )
+    assert trained.choose(question, {"a": told, "b": refused, "c": "Not mentioned"}).reason == (
+        "the other answers say that they do not know"
+    )
+    reason = trained.choose(question, {"a": told, "b": "It depends on many things."}).reason
+    added = trained.log_odds(question, told, "It depends on many things.")
+    assert f'"{max(added, key=lambda name: added[name])}"' in reason
+    assert trained.choose(question, {"a": told, "b": "**Bo lives in York.**"}).reason == (
+        "nothing tells the answers apart"
+    )
+
+
+def test_the_log_odds_are_of_texts(trained: TrainedDiscriminator) -> None:
+    with pytest.raises(InvalidInputError, match="must be a str"):
+        trained.log_odds("?", "a", 1)  # type: ignore[arg-type]
+
+
 def test_each_feature_has_a_name() -> None:
     question = ReadQuestion.of("Where is Bo?")
     one, other = ReadAnswer.of("In York.", question), ReadAnswer.of("Who knows?", question)
@@ -278,6 +299,24 @@ def test_damaged_weights_are_refused(tmp_path: Path, old: bytes, new: bytes, mes
 def test_weights_cut_short_are_refused(tmp_path: Path, size: int) -> None:
     file = tmp_path / "weights.json"
     file.write_bytes(SHIPPED.read_bytes()[:size])
+    with pytest.raises(WeightsError, match="damaged"):
+        TrainedDiscriminator(file)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"[" * 100_000,
+        b'{"weights": ' * 100_000,
+        b'{"format": 1, "weights": {"x": 1' + b"0" * 400 + b'}, "sha256": ""}',
+        b'{"format": 1, "weights": {"x": 1' + b"0" * 9000 + b'}, "sha256": ""}',
+        b'{"format": 1, "weights": {"x": [[]]}, "sha256": ""}',
+    ],
+    ids=["nested lists", "nested tables", "400 digits", "9000 digits", "no number"],
+)
+def test_weights_that_json_cannot_hold_are_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "weights.json"
+    file.write_bytes(content)
     with pytest.raises(WeightsError, match="damaged"):
         TrainedDiscriminator(file)
 
