@@ -124,6 +124,109 @@ def test_replies_are_understood(reply: str) -> None:
     assert LLMDiscriminator(swapped).choose(QUESTION, best).name == "recallm"
 
 
+@pytest.mark.parametrize(
+    ("reply", "place"),
+    [
+        ("A", 0),
+        ("B.", 1),
+        ("**Option B**", 1),
+        ("1.", 0),
+        ("The second one.", 1),
+        ("Second", 1),
+        ("The first answer is better.", 0),
+        ("I think answer A is more concise", 0),
+        ("The best answer is the second one, because the first hedges.", 1),
+        ("Best answer:\n2", 1),
+        ("Answer no. 2", 1),
+        ("2, not 1", None),
+        ("The best answer isn't 1.", None),
+        ("The correct answer isn’t 1", None),
+        ("The correct answer is not 1, but answer 2 is better.", 1),
+        ("The best answer is 1? No, the best answer isn't 1.", None),
+        ("The best answer is 1. Wait, the best answer is not 1.", None),
+        ("I would not choose 1.", None),
+        ("I cannot choose 1 over 2.", None),
+        ("Neither answer is better than 1.", None),
+        ("Answer 1 is not the best.", None),
+        ("Answer 1 is more vague.", None),
+        ("1 is wrong", None),
+        ("1? No.", None),
+        ("1, no, 2", None),
+        ("1. hedges\n2. is certain", None),
+        ("The best answer is 1 or 2.", None),
+        ("The best answer is 2 goats.", None),
+        ("The best answer is a guess.", None),
+        ("a", None),
+        ("C", None),
+        ("Either A or B", None),
+        ("<think>The best answer is 1", None),
+        ("2 <thinking>1</thinking>", None),
+    ],
+)
+def test_a_reply_names_an_answer_or_none(reply: str, place: int | None) -> None:
+    shown: list[str] = []
+
+    def model(prompt: str) -> str:
+        shown.extend(model_of("\n".join)(prompt).splitlines())
+        return reply
+
+    discriminator = LLMDiscriminator(model)
+    if place is None:
+        with pytest.raises(LLMError, match="number of an answer"):
+            discriminator.choose(QUESTION, ANSWERS)
+    else:
+        choice = discriminator.choose(QUESTION, ANSWERS)
+        assert ANSWERS[choice.name] == shown[place]
+
+
+@pytest.mark.parametrize(
+    ("reply", "answers"),
+    [
+        ("Bo has 2 cats.", ("Bo has 2 cats.", "Bo has 3 cats.")),
+        ("Bo's number is 2", ("Bo's number is 2", "Bo's number is 1")),
+        ("'Not here.'", ("Not here.", "Here.")),
+    ],
+)
+def test_an_answer_said_again_is_the_one_that_is_meant(
+    reply: str, answers: tuple[str, str]
+) -> None:
+    for names in ("xy", "yx"):
+        named = dict(zip(names, answers, strict=True))
+        assert named[LLMDiscriminator(lambda _: reply).choose("?", named).name] == answers[0]
+
+
+def test_a_number_that_an_answer_holds_names_none() -> None:
+    with pytest.raises(LLMError, match="number of an answer"):
+        LLMDiscriminator(lambda _: "It may be 2").choose("How many?", {"a": "2 cats", "b": "A cat"})
+
+
+def test_a_number_that_is_an_answer_is_no_verdict() -> None:
+    answers = {"a": "2", "b": "3."}
+    with pytest.raises(LLMError, match="number of an answer"):
+        LLMDiscriminator(lambda _: "The answer is 2.").choose("How many?", answers)
+    # Alone it is what the prompt asks for.
+    assert answers[LLMDiscriminator(picks("3.")).choose("How many?", answers).name] == "3."
+
+
+def test_a_place_that_is_another_answer_too_names_none() -> None:
+    outcomes: set[str] = set()
+    answers = {"x": "First", "y": "Last"}
+    for number in range(20):
+        stands: list[str] = []
+
+        def model(prompt: str, stands: list[str] = stands) -> str:
+            stands.append(model_of(lambda shown: shown[0])(prompt))
+            return "First"
+
+        try:
+            outcomes.add(LLMDiscriminator(model).choose(f"question {number}", answers).name)
+            assert stands == ["First"]
+        except LLMError:
+            outcomes.add("error")
+            assert stands == ["Last"]
+    assert outcomes == {"x", "error"}
+
+
 @pytest.mark.parametrize("reply", ["", "both", "3", "0", "1 and 2", "1 or 2", "neither", "1996"])
 def test_replies_that_name_no_answer_or_several_are_errors(reply: str) -> None:
     with pytest.raises(LLMError, match="number of an answer, 1 to 2"):
