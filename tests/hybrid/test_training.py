@@ -25,7 +25,7 @@ from training.discriminator.fitting import (
     out_of_fold,
 )
 from training.discriminator.pairs import against_evasions, differences, grades, read_pairs, retold
-from training.discriminator.styles import HELD_OUT, LEARNT, evasion, refuses, restyled
+from training.discriminator.styles import FIGURES, HELD_OUT, LEARNT, evasion, refuses, restyled
 
 PEOPLE = ("Ana", "Bo", "Carl", "Dora", "Emil", "Fay", "Gus", "Hana", "Ivo", "June")
 TOWNS = ("York", "Hull", "Bath", "Leeds", "Oxford", "Dover", "Truro", "Ely", "Wells", "Ripon")
@@ -162,6 +162,12 @@ def test_manners_that_measure_have_words_of_their_own() -> None:
     learnt = {text for manner in LEARNT for text in (*manner.refusals, *manner.before) if text}
     held_out = {text for manner in HELD_OUT for text in (*manner.refusals, *manner.before) if text}
     assert not learnt & held_out
+
+
+def test_what_the_card_says_of_refusals_holds() -> None:
+    held_out = [text for manner in HELD_OUT for text in manner.refusals]
+    assert (sum(map(refuses, held_out)), len(held_out)) == (13, 14)
+    assert not any(map(refuses, FIGURES.refusals))
 
 
 def test_pairs_are_retold_alike_or_each_for_itself(data: Path) -> None:

@@ -20,7 +20,7 @@ from training.discriminator.fitting import (
     out_of_fold,
 )
 from training.discriminator.pairs import differences, grades, read_pairs, retold
-from training.discriminator.styles import HELD_OUT
+from training.discriminator.styles import FIGURES, HELD_OUT
 
 __all__ = ["main"]
 
@@ -53,7 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     graded = grades(pairs)
     held_out = [
         differences(retold(pairs, (*HELD_OUT, None), alike=False, seed=options.seed)),
-        *(differences(retold(pairs, (manner,), seed=options.seed)) for manner in HELD_OUT),
+        *(
+            differences(retold(pairs, (manner,), seed=options.seed))
+            for manner in (*HELD_OUT, FIGURES)
+        ),
     ]
     odds, *others = out_of_fold(examples, held_out, folds=options.folds, seed=options.seed)
     scale = calibration(odds, examples.lead).scale
@@ -69,7 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         perfect=accuracy(graded[:, :2].max(axis=1)),
         trained=accuracy(choose(odds, graded)),
         mixed=accuracy(choose(others[0], graded)),
-        manners=tuple(accuracy(choose(it, graded)) for it in others[1:]),
+        manners=tuple(accuracy(choose(it, graded)) for it in others[1:-1]),
+        figures=accuracy(choose(others[-1], graded)),
         calibration=calibration(scale * odds, examples.lead),
         weights=dict(zip(FEATURES, weights.tolist(), strict=True)),
     )

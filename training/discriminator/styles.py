@@ -3,7 +3,8 @@
 The graded answers come from one model with two prompts. Said by another one, a refusal has other
 words, and an answer is a bare name, or has something before and after it. A manner keeps what an
 answer tells, and so its grade. The manners of ``LEARNT`` vary the training data; those of
-``HELD_OUT``, in other words throughout, are for measuring alone.
+``HELD_OUT``, in other words throughout, are for measuring alone; but the rules for refusals were
+written by who knew them, and catch nearly all. ``FIGURES`` are refusals that no rule catches.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from recallm.extraction.marks import listed
 from recallm.hybrid.features import plain
 from recallm.hybrid.refusals import refusals
 
-__all__ = ["HELD_OUT", "LEARNT", "Manner", "evasion", "refuses", "restyled"]
+__all__ = ["FIGURES", "HELD_OUT", "LEARNT", "Manner", "evasion", "refuses", "restyled"]
 
 _FILLERS = listed(
     "a an the is are was were be been has have had do does did to of in on at by with for that "
@@ -101,6 +102,23 @@ HELD_OUT = (
         ),
     ),
 )
+
+
+FIGURES = Manner(
+    refusals=(
+        "I drew a blank",
+        "The answer eludes me",
+        "That one's news to me.",
+        "Your guess is as good as mine.",
+        "Nobody has ever brought that up.",
+        "I've got zero on that.",
+        "Beats me.",
+        "It's a mystery to me.",
+    ),
+    before=("", "Looking back, ", "If memory serves, ", "Right then: "),
+    after=("", " Happy to dig deeper.", " That is all I have on it."),
+)
+"""For measuring how much is lost where refusals are not recognised: no rule is to be made of it."""
 
 
 def restyled(question: str, answer: str, manner: Manner, random: Random) -> str:
