@@ -74,7 +74,9 @@ class RecallM(StoredMemory):
     in memory (8 ms and 150 MB for 100,000 of 384 dimensions); "chroma" keeps a Chroma index in a
     folder beside the SQLite file, a ``Path`` in that folder, a chromadb client wherever it leads.
     The store's vectors are the truth in any case: an index is caught up from them, and made anew
-    where it is broken or gone.
+    where it is broken or gone. What is forgotten leaves Chroma's collection at once; its numbers
+    (never a text) may stay in Chroma's own files, until the folder is deleted while no memory has
+    it open.
 
     Safe to use from several threads. A context manager: leaving it closes it.
 

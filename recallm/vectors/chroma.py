@@ -11,14 +11,14 @@ import atexit
 import hashlib
 import logging
 import os
+import re
 import shutil
-import sqlite3
 import threading
 import uuid
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Collection
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -38,6 +38,9 @@ _MARK = "recallm.index"
 """In a folder that has this file Chroma's own files were made here, and may be made anew."""
 
 _DATABASE = "chroma.sqlite3"
+
+_DAMAGED = re.compile("file is not a database|database disk image is malformed")
+"""What SQLite says then; whatever else keeps Chroma from opening its folder may pass."""
 
 _KEPT = 64
 """Namespaces whose collections are kept open, the latest used first."""
@@ -62,6 +65,14 @@ class ChromaIndex:
     ``where`` is a folder, which is made if there is none, or a client of chromadb, which stays open
     when the index is closed. New vectors are moved into Chroma by a thread of its own: until then
     they are searched in memory, so that nothing waits for it.
+
+    What is forgotten is deleted from its collection at once, by whoever forgets it with this index,
+    else at the next recall; a namespace that another emptied, at the next recall where it was open
+    here, else once it has vectors again. No search finds it from then on. Its numbers (never a
+    text: Chroma is given none) may stay in Chroma's files, until Chroma writes over them:
+    in the log and the free pages of ``chroma.sqlite3`` and in the graph of the collection. They are
+    gone for good once the folder is deleted, with no index open in it: it is made anew from the
+    store.
     """
 
     is_durable = True
@@ -207,8 +218,8 @@ class ChromaIndex:
             (folder / _MARK).touch()
         try:
             return _chroma(lambda: _persistent(str(folder)))
-        except _ChromaError:
-            if not (folder / _MARK).exists() or not _is_damaged(folder / _DATABASE):
+        except _ChromaError as error:
+            if not (folder / _MARK).exists() or not _DAMAGED.search(str(error)):
                 raise  # it may hold what is somebody else's, or be whole
         _log.warning("%s is damaged: it is made anew", folder / _DATABASE)
         for each in folder.iterdir():
@@ -345,18 +356,6 @@ def _persistent(folder: str) -> Any:
     from chromadb.config import Settings
 
     return chromadb.PersistentClient(folder, settings=Settings(anonymized_telemetry=False))
-
-
-def _is_damaged(database: Path) -> bool:
-    """Whether SQLite itself says so: whatever else keeps Chroma from opening it may pass."""
-    if not database.is_file():
-        return False
-    try:
-        with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as file:
-            return bool(file.execute("PRAGMA quick_check(1)").fetchone() != ("ok",))
-    except sqlite3.DatabaseError as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _is_segment(folder: Path) -> bool:

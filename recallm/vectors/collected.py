@@ -86,7 +86,8 @@ class Collected:
         return len(self._tail.keys)
 
     def catch_up(self, state: VectorState, reader: GraphReader) -> CollectedView:
-        """Take in what the store has by now; what is gone leaves the collection at once."""
+        """Take in what the store has by now; what is gone leaves the collection at once
+        (its numbers may stay in Chroma's files: see ``ChromaIndex``)."""
         if state.revision < self._revision:
             # Its reader was opened before another's, and sees what was forgotten since.
             return CollectedView(self._collection, self._held, self._tail.view)

@@ -162,8 +162,9 @@ class StatementVectors:
             return reader.vector_state()
 
     def forgotten(self, namespace: str, before: VectorState | None) -> None:
-        """Some was forgotten: what the index keeps for good goes at once. ``before`` is what
-        ``state`` said then."""
+        """Some was forgotten: a durable index deletes it at once, so that no search finds it.
+        ``before`` is what ``state`` said then. What Chroma's files may still hold of the numbers:
+        see ``ChromaIndex``."""
         if not self._index.is_durable:
             return
         with self._store.reader(namespace, _ALL) as reader:

@@ -263,10 +263,12 @@ class TestAfterACrash:
             asked(index, store)
             assert counts(index) == [50]
 
-    def test_the_folder_is_damaged(self, store: GraphStore, folder: Path) -> None:
+    @pytest.mark.parametrize("damage", ["overwritten", "cut off"])
+    def test_the_folder_is_damaged(self, store: GraphStore, folder: Path, damage: str) -> None:
         """What was made here is made anew."""
         self.cut_short(store, folder, "before upsert")
-        (folder / "chroma.sqlite3").write_bytes(b"damaged" * 1000)
+        file = folder / "chroma.sqlite3"
+        file.write_bytes(b"damaged" * 1000 if damage == "overwritten" else file.read_bytes()[:5000])
         with closing(ChromaIndex(store, folder)) as index:
             asked(index, store)
             assert counts(index) == [50]
@@ -491,6 +493,26 @@ class TestMemories:
             assert self.found(memory, "Ann sings") == []
             memory.update("Di swims.")
             assert self.found(memory, "Ann sings") == ["Di swims."]
+
+    def test_a_folder_without_what_was_forgotten(self, path: Path) -> None:
+        """Deleted once nothing has it open, it is made anew: of what is left, and of no text."""
+        with self.memory(path) as memory:
+            memory.update("Ann sings songs.", id="a")
+            memory.update("Bo reads books.")
+            self.found(memory, "Ann")
+            assert self.index(memory).settle()
+            memory.forget(id="a")
+        folder = Path(f"{path}.chroma")
+        shutil.rmtree(folder)
+        with self.memory(path) as memory:
+            assert self.found(memory, "Ann sings") == ["Bo reads books."]
+            assert self.index(memory).settle()
+            assert counts(self.index(memory)) == [1]
+        files = [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
+        forgotten = str(statement_key(1, 0)).encode()
+        assert files
+        assert not any(word in content for content in files for word in (b"Ann sings", b"Bo reads"))
+        assert not any(forgotten in content for content in files)
 
     def test_what_another_forgot_leaves_it_at_the_next_recall(self, path: Path) -> None:
         with self.memory(path) as memory, RecallM(path) as plain:
