@@ -53,6 +53,7 @@ _VERDICTS = (
         re.IGNORECASE,
     ),
 )
+_ECHO = re.compile(r"\W{0,4}(?:(?:best )?answer )?([1-9])\W{1,4}(?=\w)", re.IGNORECASE)
 _SHOWN = 200
 
 
@@ -119,6 +120,13 @@ def _place(reply: str, texts: Sequence[str]) -> int | None:
     by beginning with a label alone ("2.", "A", "The second one"), else by repeating the text, else
     by a single clause that ends with the only number in it. None where it denies what it names, or
     may mean several."""
+    echo = _ECHO.match(reply)
+    if echo is not None:
+        place = int(echo[1]) - 1
+        rest = _folded(reply[echo.end() :])
+        same = [it for it, text in enumerate(texts) if _folded(text) == rest]
+        if same:
+            return place if place in same else None
     clauses = _clauses(_spoken(reply))
     labels = _labels(len(texts))
     named = _by_verdicts(clauses, labels)

@@ -200,6 +200,18 @@ def test_a_number_that_an_answer_holds_names_none() -> None:
         LLMDiscriminator(lambda _: "It may be 2").choose("How many?", {"a": "2 cats", "b": "A cat"})
 
 
+@pytest.mark.parametrize("before", ["{}. ", "{}: ", "Answer {}: ", "**{}** "])
+def test_an_answer_may_be_said_with_its_own_number(before: str) -> None:
+    def echo(wanted: str, other: str) -> Callable[[str], str]:
+        return model_of(lambda shown: before.format(shown.index(other) + 1) + wanted)
+
+    one, two = ANSWERS.values()
+    for text in (one, two):
+        assert ANSWERS[LLMDiscriminator(echo(text, text)).choose(QUESTION, ANSWERS).name] == text
+    with pytest.raises(LLMError):
+        LLMDiscriminator(echo(one, two)).choose(QUESTION, ANSWERS)
+
+
 def test_a_number_that_is_an_answer_is_no_verdict() -> None:
     answers = {"a": "2", "b": "3."}
     with pytest.raises(LLMError, match="number of an answer"):
