@@ -246,8 +246,9 @@ def _whole_name(model: Any) -> str:
     if hasattr(model, "__qualname__"):
         name = f"{model.__module__}.{model.__qualname__}"
         code = getattr(model, "__code__", None)
-        is_lambda = isinstance(code, CodeType) and code.co_name == "<lambda>"
-        return f"{name}#{_digest(_compiled(code))}" if is_lambda else name
+        if isinstance(code, CodeType) and code.co_name == "<lambda>":
+            name += f"#{_digest(_compiled(code))}"
+        return name
     parts = [type(model).__qualname__]
     for attributes in (_MODEL_ATTRIBUTES, _DIMENSION_ATTRIBUTES):
         parts += [str(value) for value in (_told(model, it) for it in attributes) if value][:1]

@@ -200,6 +200,9 @@ class TestKinds:
                 self.model_name = ""
                 self.name_or_path = which
 
+            def prompted(self, texts: list[str], prompt: str) -> Any:
+                return bag_of_words([prompt + text for text in texts])
+
         class Carded(WithMethod):
             model_name = ""
             model_card_data = Card()
@@ -208,8 +211,8 @@ class TestKinds:
             def tokenizer(self) -> Any:
                 raise RuntimeError
 
-        def embed(texts: list[str], *_: Any, **__: Any) -> Any:
-            return bag_of_words(texts)
+        def embed(*given: Any, **_: Any) -> Any:
+            return bag_of_words(given[-1])
 
         def lambdas() -> list[Any]:
             return [
@@ -232,7 +235,8 @@ class TestKinds:
             partial(embed, Sentences("a")),
             Sentences("a").encode,
             Sentences("b").encode,
-            partial(Sentences("b").encode, prompt="p"),
+            partial(Sentences("b").prompted, prompt="p"),
+            partial(Sentences("b").prompted, prompt="q"),
         ]
         names = [name(kind) for kind in kinds]
         assert len(set(names)) == len(names)
