@@ -25,13 +25,15 @@ from recallm.retrieval.signals import SIGNALS
 from recallm.retrieval.weights import DATA, Weights
 from recallm.vectors.minilm import mini_lm
 from training.ranking.examples import Asked, Unit, asked_of, units_of
-from training.ranking.fitting import fit, measured, refit
+from training.ranking.fitting import fit, hardest, measured, refit
 from training.ranking.scoring import means, score
 from training.ranking.tables import written
 
 __all__ = ["main"]
 
 _FOLDS = 3
+_HARDEST = 60
+"""Candidates of each question that weights are fitted on again without a signal."""
 _SHARES = {"LoCoMo": 1.0, "REALTALK": 1.0, "DuoRC": 1.5, "Temporal": 1.0}
 """What each data set weighs in the fit, whatever its size."""
 
@@ -131,9 +133,13 @@ def _ablation(table: str, folds: Folds, weights: Mapping[int, Weights]) -> list[
     """What is lost where a signal is left out and the others are fitted again."""
     known = {fold: measured(folds[fold], weights[fold].signals) for fold in folds}
     others = {
-        fold: measured(
-            [one for other, some in folds.items() if other != fold for one in some],
-            weights[fold].signals,
+        fold: hardest(
+            measured(
+                [one for other, some in folds.items() if other != fold for one in some],
+                weights[fold].signals,
+            ),
+            weights[fold],
+            _HARDEST,
         )
         for fold in folds
     }

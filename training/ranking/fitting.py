@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from recallm.retrieval.signals import SIGNALS, measure
 from recallm.retrieval.weights import Weights
 from training.ranking.examples import Asked
 
-__all__ = ["Measured", "fit", "measured", "refit"]
+__all__ = ["Measured", "fit", "hardest", "measured", "refit"]
 
 _ROUNDS = 3
 _PENALTY = 1e-3
@@ -97,6 +97,19 @@ def refit(
             name: float(value * scale) for name, value in zip(SIGNALS, row, strict=True) if value
         },
     )
+
+
+def hardest(known: Sequence[Measured], weights: Weights, count: int) -> list[Measured]:
+    """Of each question what answers, and the ``count`` best candidates by ``weights``."""
+    row = np.array([weights.signals.get(name, 0.0) for name in SIGNALS])
+    found = []
+    for one in known:
+        kept = set(np.argsort(-(one.values @ row), kind="stable")[:count].tolist())
+        kept |= {place for group in one.asked.groups for place in group.tolist()}
+        places = np.array(sorted(kept), dtype=np.intp)
+        groups = tuple(np.searchsorted(places, group) for group in one.asked.groups)
+        found.append(Measured(asked=replace(one.asked, groups=groups), values=one.values[places]))
+    return found
 
 
 def _order(
