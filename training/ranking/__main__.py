@@ -32,6 +32,15 @@ from training.ranking.tables import written
 __all__ = ["main"]
 
 _FOLDS = 3
+_FAMILIES = {
+    "all of meaning": ("meaning", "meaning window", "gist", "alone gist"),
+    "all of embeddings": ("similar", "similar window", "alone similar"),
+    "all of the kind of answer": ("time", "number", "name", "entity"),
+    "all of what is newer": (
+        "recency", "newest", "superseded", "succeeds", "previous", "alone recency",
+        "alone superseded",
+    ),
+}  # fmt: skip
 _HARDEST = 60
 """Candidates of each question that weights are fitted on again without a signal."""
 _SHARES = {"LoCoMo": 1.0, "REALTALK": 1.0, "DuoRC": 1.5, "Temporal": 1.0}
@@ -144,8 +153,8 @@ def _ablation(table: str, folds: Folds, weights: Mapping[int, Weights]) -> list[
         for fold in folds
     }
     rows: list[dict[str, Any]] = []
-    for signal in tqdm([None, *SIGNALS], desc="ablation", leave=False):
-        without = () if signal is None else (signal,)
+    parts = {"(none)": (), **{signal: (signal,) for signal in SIGNALS}, **_FAMILIES}
+    for name, without in tqdm(parts.items(), desc="ablation", leave=False):
         found = _together(
             score(
                 known[fold],
@@ -155,7 +164,7 @@ def _ablation(table: str, folds: Folds, weights: Mapping[int, Weights]) -> list[
         )
         whole = rows[0] if rows else {}
         changed = {column: value - whole.get(column, 0.0) for column, value in found.items()}
-        rows.append({"weights": table, "without": signal or "(none)", **changed})
+        rows.append({"weights": table, "without": name, **changed})
     report(f"{table}: what leaving a signal out changes", rows, None)
     return rows
 
