@@ -21,6 +21,7 @@ from training.ranking.examples import Unit
 from training.ranking.tables import written
 
 ABLATED = ("meaning", "length", "similar")
+FAMILIES = {"both": ("meaning", "length")}
 
 
 def run(*arguments: object) -> None:
@@ -30,6 +31,7 @@ def run(*arguments: object) -> None:
         patch.setattr(fitting, "_ROUNDS", 1)
         patch.setattr(fitting, "minimize", partial(minimize, options={"maxiter": 30}))
         patch.setattr(command, "SIGNALS", ABLATED)
+        patch.setattr(command, "_FAMILIES", FAMILIES)
         patch.setattr(command, "mini_lm", lambda: words)
         patch.setattr(sys, "argv", ["training.ranking", *map(str, arguments)])
         command.main()
@@ -96,9 +98,9 @@ def test_weights_for_each_unit_are_those_fitted_without_it(folder: Path) -> None
 def test_the_ablation_says_what_each_signal_brings(folder: Path) -> None:
     rows = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     assert {row["weights"] for row in rows} == {"words"}
-    assert [row["without"] for row in rows[-3:]] == list(ABLATED)
+    assert [row["without"] for row in rows[-4:]] == [*ABLATED, *FAMILIES]
     assert 0 <= rows[0]["LoCoMo @10"] <= rows[0]["LoCoMo @25"] <= 1
-    changes = [value for name, value in rows[-1].items() if name not in ("weights", "without")]
+    changes = [value for name, value in rows[-2].items() if name not in ("weights", "without")]
     assert changes == pytest.approx([0.0] * len(changes)), "no statement without vectors has it"
 
 
