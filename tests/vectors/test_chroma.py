@@ -55,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def client() -> Any:
     """Chroma in memory: all such clients share what they hold."""
-    return chromadb.EphemeralClient(settings=Settings(anonymized_telemetry=False))
+    return chromadb.EphemeralClient()
 
 
 def collections(index: ChromaIndex) -> list[Any]:
