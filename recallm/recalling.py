@@ -197,7 +197,6 @@ class Recaller:
                 count_tokens=self._count_tokens,
                 known=wanted.known,
                 asked=it.vector or _NOTHING_NEAR,
-                now=asked_at,
             )
 
     def passages(self, reader: GraphReader, question: str, where: Filter) -> Mapping[str, float]:

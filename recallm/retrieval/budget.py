@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 
 from recallm.model import StoredStatement, TemporalReading
 from recallm.results import chronological
 from recallm.retrieval.lines import PREFIX, line, render
 from recallm.retrieval.ranking import Ranking
+from recallm.retrieval.sentences import is_later, sentence
 
 __all__ = ["fit"]
 
@@ -101,14 +101,14 @@ class _Choice:
 
     def take(self, place: int) -> bool:
         """Take a statement; False where it stands for an equal one, or that one stands for it."""
-        sentence = self._sentence(place)
-        slot = self._slots.get(sentence)
+        said = self._sentence(place)
+        slot = self._slots.get(said)
         if slot is None:
-            self._slots[sentence] = len(self.places)
+            self._slots[said] = len(self.places)
             self.places.append(place)
             return True
-        pair = (self._statements[place], self._statements[self.places[slot]])
-        if chronological(pair)[0 if self._earliest else 1] is pair[0]:
+        one, other = self._statements[place], self._statements[self.places[slot]]
+        if is_later(other, one) if self._earliest else is_later(one, other):
             self.places[slot] = place
         return False
 
@@ -123,6 +123,5 @@ class _Choice:
 
     def _sentence(self, place: int) -> tuple[str | None, ...]:
         one = self._statements[place]
-        text = unicodedata.normalize("NFKC", one.text).casefold()
         day = one.timestamp.date().isoformat() if self._by_day and one.timestamp else None
-        return one.speaker, " ".join(text.split()), day
+        return *sentence(one), day

@@ -81,7 +81,7 @@ class Candidates:
     then all others of the context; ``texts`` are their stems, ``befores`` the places among them of
     what was said just before each, -1 where it was not read. ``terms`` are the question's
     stems without the names of speakers; ``documents`` says how many statements hold each of them,
-    ``passages`` (by t_index) and ``sessions`` (by session key) how often each holds them.
+    ``hits`` (by key of a statement) and ``sessions`` (by session key) how often each holds them.
     ``dates`` are those that the question names. ``asked`` is the question under the embedding
     model, ``vectors`` those of what was read, by key.
     ``speakers`` are the concepts of the speakers whom the question names; ``mentioned`` says how

@@ -9,24 +9,20 @@ two take turns. No sentence stands there twice: of equal ones of a speaker the l
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import zip_longest
 
 from recallm.config import RecallConfig
 from recallm.model import Filter, Question, StoredStatement
 from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 from recallm.retrieval.conditions import meets
-from recallm.retrieval.lines import line, render
+from recallm.retrieval.lines import SHORTEST_LINE, line, render
+from recallm.retrieval.sentences import is_later, sentence
 from recallm.retrieval.similarity import AskedVector
 from recallm.stores.base import GraphReader
 
 __all__ = ["recall_ement", "recall_nearest"]
-
-_SHORTEST_LINE = 5
-"""Tokens of a short statement: how many a budget may hold."""
 
 _SPARE_TRIALS = 32
 """How many more statements are tried after the first that a budget has no room for."""
@@ -55,7 +51,6 @@ def recall_ement(
     count_tokens: Callable[[str], int],
     known: Collection[str] = (),
     asked: AskedVector,
-    now: datetime | None = None,  # noqa: ARG001 - one face for all rankings
 ) -> RecalledContext:
     """Recall as EMENT does: the ``config.neighbours`` nearest statements, and those that mention
     the question's essential concepts (of each its newest ``config.candidate_limit``).
@@ -67,7 +62,7 @@ def recall_ement(
     near = _nearest(reader, asked, where=where, known=known, wanted=config.neighbours)
     names = {concept.name: concept.label for concept in question.concepts}
     rows = {row.name: row for row in reader.concepts(names)} if names else {}
-    taken = {_sentence(found.statement) for found in near}
+    taken = {sentence(found.statement) for found in near}
     told = _of_entities(reader, names, config=config, where=where, known=known, besides=taken)
     turns = [one for pair in zip_longest(near, map(_Found, told)) for one in pair if one]
     chosen = _fitting(turns, _ement_text, limit, max_tokens, count_tokens)
@@ -105,7 +100,6 @@ def recall_nearest(
     count_tokens: Callable[[str], int],
     known: Collection[str] = (),
     asked: AskedVector,
-    now: datetime | None = None,  # noqa: ARG001 - one face for all rankings
 ) -> RecalledContext:
     """The statements nearest to ``question`` by embedding, in the order in which they became true.
 
@@ -115,7 +109,7 @@ def recall_nearest(
     probability.
     """
     if limit is None:
-        limit = config.limit if max_tokens is None else max(1, max_tokens // _SHORTEST_LINE)
+        limit = config.limit if max_tokens is None else max(1, max_tokens // SHORTEST_LINE)
     near = _nearest(reader, asked, where=where, known=known, wanted=limit)
     chosen = _fitting(near, _chronological_text, limit, max_tokens, count_tokens)
     if not chosen:
@@ -151,14 +145,14 @@ def _nearest(
             row = rows.get(key)
             if row is None or row.passage_id in known or not meets(row, where):
                 continue
-            sentence = _sentence(row)
-            other = found.get(sentence)
+            said = sentence(row)
+            other = found.get(said)
             if other is None:
                 if len(found) == wanted:
                     break
-                found[sentence] = _Found(row, cosine)
-            elif _later(row, other.statement):
-                found[sentence] = _Found(row, cosine)
+                found[said] = _Found(row, cosine)
+            elif is_later(row, other.statement):
+                found[said] = _Found(row, cosine)
         if len(found) == wanted or len(nearest) < size:
             return list(found.values())
         done.update(fresh)
@@ -185,11 +179,11 @@ def _of_entities(
             held[key] = held.get(key, 0) + 1
     latest: dict[tuple[str | None, str], StoredStatement] = {}
     for row in reader.statements(held):
-        sentence = _sentence(row)
-        if row.passage_id in known or sentence in besides:
+        said = sentence(row)
+        if row.passage_id in known or said in besides:
             continue
-        if sentence not in latest or _later(row, latest[sentence]):
-            latest[sentence] = row
+        if said not in latest or is_later(row, latest[said]):
+            latest[said] = row
     newest = reversed(chronological(latest.values()))
     return sorted(newest, key=lambda row: -held[row.key])
 
@@ -255,12 +249,3 @@ def _path(
     for mention in statement.concepts:
         if mention.name in names:
             yield f"mentions essential concept {mention.label}"
-
-
-def _later(one: StoredStatement, other: StoredStatement) -> bool:
-    return chronological((one, other))[1] is one
-
-
-def _sentence(statement: StoredStatement) -> tuple[str | None, str]:
-    text = unicodedata.normalize("NFKC", statement.text).casefold()
-    return statement.speaker, " ".join(text.split())

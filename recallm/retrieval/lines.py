@@ -11,9 +11,12 @@ from collections.abc import Sequence
 from recallm.model import StoredStatement
 from recallm.results import as_line
 
-__all__ = ["PREFIX", "line", "render"]
+__all__ = ["PREFIX", "SHORTEST_LINE", "line", "render"]
 
 PREFIX = "In chronological order:"
+
+SHORTEST_LINE = 5
+"""Tokens of a short statement: how many a budget may hold."""
 
 
 def line(statement: StoredStatement) -> str:

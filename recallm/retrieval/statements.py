@@ -13,16 +13,13 @@ from recallm.retrieval.budget import fit
 from recallm.retrieval.candidates import Candidates, gather
 from recallm.retrieval.coverage import cover
 from recallm.retrieval.dates import dated
-from recallm.retrieval.lines import render
+from recallm.retrieval.lines import SHORTEST_LINE, render
 from recallm.retrieval.ranking import Ranking, rank
 from recallm.retrieval.similarity import AskedVector
 from recallm.retrieval.weights import load_tables
 from recallm.stores.base import GraphReader
 
 __all__ = ["rank_passages", "recall_statements"]
-
-_SHORTEST_LINE = 5
-"""Tokens of a short statement: how many a budget may hold."""
 
 
 def recall_statements(
@@ -49,7 +46,7 @@ def recall_statements(
     """
     if limit is None and max_tokens is None:
         limit = config.limit
-    wanted = limit if limit is not None else (max_tokens or 0) // _SHORTEST_LINE
+    wanted = limit if limit is not None else (max_tokens or 0) // SHORTEST_LINE
     candidates = gather(
         reader,
         question,
