@@ -523,7 +523,12 @@ class Selection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
-    """What a ``forget`` took away, counted."""
+    """What a ``forget`` took away, counted; true where that is anything.
+
+    ``erasure_pending``: it is forgotten, but its bytes may still lie in the file of an SQLite store
+    or in the log beside it, since a reader was open on an earlier state. Whoever writes or opens
+    the file next, in any process, overwrites them.
+    """
 
     passages: int = 0
     statements: int = 0
@@ -532,9 +537,11 @@ class Forgotten:
     entities: int = 0
     triplets: int = 0
     summaries: int = 0
+    erasure_pending: bool = False
 
     def __bool__(self) -> bool:
-        return any(getattr(self, name) for name in self.__slots__)
+        counted = (name for name in self.__slots__ if name != "erasure_pending")
+        return any(getattr(self, name) for name in counted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 
+from recallm.forking import new_lock
 from recallm.model import Extraction
 
 __all__ = ["KeptExtractions"]
@@ -21,7 +21,7 @@ class KeptExtractions:
     def __init__(self, characters: int) -> None:
         self._room = self._limit = characters
         self._kept: OrderedDict[tuple[str, str | None], Extraction] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def keep(self, text: str, speaker: str | None, extraction: Extraction) -> None:
         """Keep one until it is taken, or forced out."""

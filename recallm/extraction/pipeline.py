@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from spacy.tokens import Doc
 from recallm.errors import PipelineError
 from recallm.extraction.shipped import load_shipped
 from recallm.extraction.words import Lexicon, Word
+from recallm.forking import new_loading_lock, new_lock
 
 __all__ = ["Pipeline", "TaggedText", "load_pipeline", "read_doc"]
 
@@ -36,7 +36,7 @@ _GROUP: Final = 1_200
 """Tokens that the pipeline runs at once: its memory grows with them, its speed hardly does."""
 
 _pipelines: dict[str | None, Pipeline] = {}
-_loading = threading.Lock()
+_loading = new_loading_lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class Pipeline:
     def __init__(self, nlp: Language) -> None:
         self._nlp = nlp
         self._lexicon = Lexicon()
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def tag(self, texts: Iterable[str]) -> Iterator[TaggedText]:
         """Run texts through the pipeline, in order, some at a time."""

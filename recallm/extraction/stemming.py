@@ -7,15 +7,16 @@ letters stay as they are.
 
 from __future__ import annotations
 
-import threading
 import unicodedata
 
 import Stemmer
 
+from recallm.forking import new_lock
+
 __all__ = ["is_acronym", "is_shouted", "plain", "stem"]
 
 _LONGEST_ACRONYM = 6
-_lock = threading.Lock()
+_lock = new_lock()
 _porter = Stemmer.Stemmer("porter", 0)
 
 

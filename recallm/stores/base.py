@@ -74,7 +74,7 @@ from recallm.model import (
 
 __all__ = ["Applied", "CypherStore", "GraphReader", "GraphStore"]
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,13 +17,15 @@ import threading
 import uuid
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from recallm import forking
 from recallm.errors import RecallMError
+from recallm.forking import keep_for_good, new_lock
 from recallm.model import Horizon, VectorState
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.collected import Collected, CollectedView, Stale
@@ -83,16 +85,18 @@ class ChromaIndex:
         self._folder = where if isinstance(where, Path) else None
         self._client: Any = None if isinstance(where, Path) else where
         self._folder_lock: FolderLock | None = None
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._kept: OrderedDict[str, Collected] = OrderedDict()
         self._failures = 0
         self._off = False
-        self._process = os.getpid()
-        self._work = threading.Condition()
+        self._mutex = new_lock()
+        self._work = threading.Condition(self._mutex)
+        """Entered by its mutex alone: an interrupt cannot come between."""
         self._waiting: dict[str, Collected] = {}
         self._thread: threading.Thread | None = None
         self._closed = False
         _open.add(self)
+        forking.watch(self)
 
     # -- searching -------------------------------------------------------------------------
 
@@ -120,12 +124,12 @@ class ChromaIndex:
 
     def settle(self, timeout: float = 60.0) -> bool:
         """Wait until nothing is left to be moved into Chroma; whether that was so in time."""
-        with self._work:
+        with self._mutex:
             return self._work.wait_for(lambda: not self._waiting, timeout)
 
     def close(self) -> None:
         """See ``VectorIndex.close``."""
-        with self._work:
+        with self._mutex:
             self._closed = True
             self._work.notify_all()
             thread = self._thread
@@ -158,7 +162,7 @@ class ChromaIndex:
 
     def _let_go(self) -> None:
         """Of the collections that were not used for longest and have nothing left to be moved."""
-        with self._work:
+        with self._mutex:
             idle = [name for name in self._kept if name not in self._waiting]
         for name in idle[: max(len(self._kept) - _KEPT, 0)]:
             if name != next(reversed(self._kept)):
@@ -193,7 +197,7 @@ class ChromaIndex:
         with self._lock:
             kept = self._kept.pop(namespace, None)
             origin = state.origin if state is not None else kept.origin if kept is not None else ""
-            with self._work:
+            with self._mutex:
                 self._waiting.pop(namespace, None)
             if not origin or (self._folder is not None and not self._folder.exists()):
                 return
@@ -233,7 +237,7 @@ class ChromaIndex:
     # -- moving vectors into Chroma ----------------------------------------------------------
 
     def _wake(self, namespace: str, collected: Collected) -> None:
-        with self._lock, self._work:
+        with self._lock, self._mutex:
             if self._closed or self._kept.get(namespace) is not collected:
                 return
             self._waiting[namespace] = collected
@@ -246,7 +250,7 @@ class ChromaIndex:
 
     def _move(self) -> None:
         while True:
-            with self._work:
+            with self._mutex:
                 if self._closed or not self._waiting:
                     self._waiting.clear()
                     self._thread = None
@@ -260,16 +264,36 @@ class ChromaIndex:
                     is_current = self._kept.get(namespace) is collected
                 if is_current:
                     self._fail(namespace, error)
-            with self._work:
+            with self._mutex:
                 if not more and self._waiting.get(namespace) is collected:
                     del self._waiting[namespace]
                 self._work.notify_all()
 
+    # -- forks -------------------------------------------------------------------------------
+
+    def fork_locks(self) -> Sequence[Sequence[threading.RLock]]:
+        """See ``ForkAware``."""
+        return (), (), ()
+
+    def before_fork(self) -> None:
+        """See ``ForkAware``: the parent goes on with its client."""
+
+    def after_fork_in_child(self, *, prepared: bool) -> None:
+        """See ``ForkAware``: Chroma's threads are not in the child, which searches exactly."""
+        del prepared
+        self._off = True
+        self._thread = None
+        self._waiting.clear()
+        keep_for_good((self._client, dict(self._kept)))
+        self._client = None
+        self._kept.clear()
+        if self._folder_lock is not None:
+            self._folder_lock.release()
+
     # -- failing -----------------------------------------------------------------------------
 
     def _is_off(self) -> bool:
-        # A forked process has the lock of its parent, and Chroma is not made for both.
-        return self._off or self._closed or os.getpid() != self._process
+        return self._off or self._closed
 
     def _fail(self, namespace: str, error: Exception) -> None:
         with self._lock:

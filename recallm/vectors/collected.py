@@ -12,13 +12,13 @@ Nothing of what the collection says of itself is believed until it was held agai
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from recallm.forking import new_lock
 from recallm.model import VectorState
 from recallm.stores.base import GraphReader
 from recallm.vectors.blobs import decode
@@ -52,7 +52,7 @@ class Collected:
     into the collection, from one other thread."""
 
     def __init__(self, collection: Any, state: VectorState, reader: GraphReader) -> None:
-        self.lock = threading.Lock()
+        self.lock = new_lock()
         self._collection = collection
         self._of = (state.origin, state.model, state.size)
         self._revision = state.revision

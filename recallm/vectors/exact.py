@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 
 import numpy as np
 
+from recallm.forking import new_lock
 from recallm.model import VectorState
 from recallm.stores.base import GraphReader
 from recallm.vectors.matrix import GrowingMatrix, Matrix
@@ -26,7 +26,7 @@ class ExactIndex:
     is_durable = False
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
 
     def caught_up(self, namespace: str, state: VectorState, reader: GraphReader) -> Matrix:
@@ -66,7 +66,7 @@ class _Kept:
     """The vectors of one namespace in memory; ``lock`` is held while they are caught up."""
 
     def __init__(self, state: VectorState) -> None:
-        self.lock = threading.Lock()
+        self.lock = new_lock()
         self.vectors = GrowingMatrix(state.size // 2)
         self._of = (state.origin, state.model, state.size)
         self._revision = state.revision

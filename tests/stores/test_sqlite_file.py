@@ -61,6 +61,7 @@ def fill(path: Path, updates: int = 3) -> None:
 
 def turn_back(connection: sqlite3.Connection, version: int) -> None:
     """Make the tables those of an earlier version."""
+    connection.execute("DROP TABLE erasure")
     if version == 1:
         connection.execute("DROP INDEX passage_item")
     if version < 3:
@@ -365,6 +366,30 @@ class TestWithoutTheRightToWrite:
                 file.chmod(0o444)
             self.as_nobody(lambda: self.reads_but_does_not_write(folder / "memory.db"))
 
+    def test_while_somebody_writes_now_and_then(self, folder: Path) -> None:
+        """A reader who can write nothing beside the file sees one whole state after another."""
+        path = folder / "memory.db"
+        fill(path)
+        path.chmod(0o444)
+        folder.chmod(0o555)
+
+        def work() -> None:
+            store = SQLiteStore(path)
+            last = 0
+            while last < 303:
+                with store.reader("n", Horizon()) as reader:
+                    seen = reader.corpus().statements
+                    found = reader.mentions(["bo"], limit=None, where=Filter())["bo"]
+                    assert seen == len(found.keys) == reader.t_index >= last
+                last = seen
+
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            reading = pool.submit(self.as_nobody, work)
+            for number in range(100):
+                with closing(SQLiteStore(path)) as writer:
+                    writer.apply("n", [prepared(f"{number}-{i}", "[Ann] [Bo]") for i in range(3)])
+            reading.result()
+
     def test_no_file_can_be_made(self, folder: Path) -> None:
         folder.chmod(0o555)
 
@@ -559,64 +584,6 @@ class TestMemory:
             assert store.restore("copy", 2, records()) == 2
             assert store.namespaces() == ["copy", "n"]
             assert count(store, "copy") == 2
-
-
-class TestForgottenText:
-    """Nothing of what was forgotten is left in the bytes of the file or of its log."""
-
-    def bytes_of(self, path: Path) -> bytes:
-        return b"".join(file.read_bytes() for file in sorted(path.parent.iterdir()))
-
-    def tell(self, store: SQLiteStore) -> None:
-        store.apply("n", [prepared(f"before {i}", "[Bo] ran to [Rome]") for i in range(200)])
-        store.apply(
-            "n",
-            [
-                prepared(
-                    f"secret {i}",
-                    "[Quixote] hid the [zyzzyva]",
-                    "[Bo] sat",
-                    source="xylophone",
-                    metadata={"code": "quokka"},
-                    entities=(entity("e-vexillology", "Quincunx"),),
-                    triplets=(triplet("e-vexillology", "jumbled", "e-vexillology"),),
-                )
-                for i in range(50)
-            ],
-        )
-        store.apply("n", [prepared(f"after {i}", "[Ann] met [Bo]") for i in range(200)])
-
-    words = (b"Quixote", b"quixote", b"zyzzyva", b"xylophone", b"quokka", b"Quincunx", b"jumbled")
-
-    def test_whole_passages(self, store: SQLiteStore, path: Path) -> None:
-        self.tell(store)
-        assert all(word in self.bytes_of(path) for word in self.words)
-        assert store.forget("n", Selection(kind="source", value="xylophone")).passages == 50
-        assert [word for word in self.words if word in self.bytes_of(path)] == []
-        assert count(store) == 400
-
-    def test_single_statements(self, store: SQLiteStore, path: Path) -> None:
-        self.tell(store)
-        assert store.forget("n", Selection(kind="concept", value="zyzzyva")).statements == 50
-        left = [word for word in self.words if word in self.bytes_of(path)]
-        assert left == [b"xylophone", b"quokka", b"Quincunx", b"jumbled"]
-        assert count(store) == 450
-
-    def test_an_open_reader_puts_the_purge_off(self, store: SQLiteStore, path: Path) -> None:
-        self.tell(store)
-        with store.reader("n", Horizon()) as reader:
-            assert reader.corpus().statements == 500
-            store.forget("n", Selection(kind="source", value="xylophone"))
-            assert reader.passage("secret 1") is not None
-            assert b"zyzzyva" in self.bytes_of(path)
-        assert b"zyzzyva" not in self.bytes_of(path)
-
-    def test_rows_fit_afterwards(self, store: SQLiteStore, path: Path) -> None:
-        self.tell(store)
-        store.forget("n", Selection(kind="concept", value="rome"))
-        store.delete_graph("n", entities=["e-vexillology"])
-        with closing(sqlite3.connect(path)) as connection:
-            check_rows(connection)
 
 
 class TestClosed:

@@ -7,9 +7,11 @@ reader may see; the rest does one thing each that ``GraphStore`` or ``GraphReade
 from __future__ import annotations
 
 import os
+import sqlite3
 import weakref
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -46,13 +48,24 @@ __all__ = ["SQLiteStore"]
 _ALL = Horizon()
 _BULK = 100
 
+_LONGEST_TIMEOUT = 2_000_000.0
+"""Seconds, 23 days: SQLite counts milliseconds in 31 bits, and takes more for none."""
+
 
 class SQLiteStore:
     """A temporal graph in one SQLite file, or in memory.
 
     Safe for threads, and for several processes on one file (on a local disk): readers never wait;
     writers take turns and wait at most ``timeout`` seconds. A write that returned is on the disk
-    (WAL with ``synchronous=FULL``). What is forgotten is overwritten in the file and the log.
+    (WAL with ``synchronous=FULL``). When ``forget`` returns, no byte of what it took away is in the
+    file or the log, unless the ``Forgotten`` says ``erasure_pending``: a reader, here or in another
+    process, still sees an earlier state; whoever writes or opens the file next erases. What an
+    update replaces, and what has expired and is swept by a write, is erased by the next ``forget``.
+
+    A process may be forked while the store is open: parent and child each go on with connections of
+    their own (of a store in memory, the child has a copy). Readers that are open in the parent are
+    closed in the child. Where the thread that forks is itself writing, the child may not use the
+    file.
 
     Args:
         path: the file, made if there is none; None for memory.
@@ -70,17 +83,21 @@ class SQLiteStore:
                 f"timeout must be 0 or more seconds, not {timeout!r}", argument="timeout"
             )
         self._connections: Connections = (
-            MemoryConnections(timeout) if path is None else FileConnections(Path(path), timeout)
+            MemoryConnections(min(timeout, _LONGEST_TIMEOUT))
+            if path is None
+            else FileConnections(Path(path), min(timeout, _LONGEST_TIMEOUT))
         )
         # A memory that is dropped and not closed leaves no open file behind.
         weakref.finalize(self, self._connections.close)
 
     def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
         """See ``GraphStore.apply``."""
-        with self._connections.write(bulk=len(updates) >= _BULK) as connection:
-            return apply_updates(
+        return self._connections.write(
+            lambda connection: apply_updates(
                 connection, namespace, updates, partial(forget_updates, connection)
-            )
+            ),
+            bulk=len(updates) >= _BULK,
+        )
 
     @contextmanager
     def reader(
@@ -92,7 +109,8 @@ class SQLiteStore:
 
     def revise(self, namespace: str, summary: Summary, *, expected: ContextVersion) -> bool:
         """See ``GraphStore.revise``."""
-        with self._connections.write() as connection:
+
+        def revise(connection: sqlite3.Connection) -> bool:
             found = open_namespace(connection, namespace)
             if found is None:
                 return False
@@ -109,14 +127,18 @@ class SQLiteStore:
             )  # fmt: skip
             return True
 
+        return self._connections.write(revise)
+
     def embed(self, namespace: str, model: str, vectors: Mapping[int, bytes]) -> int:
         """See ``GraphStore.embed``."""
-        with self._connections.write() as connection:
-            return embed_statements(connection, namespace, model, vectors)
+        return self._connections.write(
+            lambda connection: embed_statements(connection, namespace, model, vectors)
+        )
 
     def expire(self, namespace: str, moments: Mapping[str, datetime | None]) -> int:
         """See ``GraphStore.expire``."""
-        with self._connections.write() as connection:
+
+        def expire(connection: sqlite3.Connection) -> int:
             found = open_namespace(connection, namespace)
             if found is None or not moments:
                 return 0
@@ -128,10 +150,11 @@ class SQLiteStore:
                 ],
             ).rowcount
 
+        return self._connections.write(expire)
+
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
         """See ``GraphStore.forget``."""
-        with self._connections.write(purge=True) as connection:
-            return forget_selected(connection, namespace, selection)
+        return self._erased(lambda connection: forget_selected(connection, namespace, selection))
 
     def delete_graph(
         self,
@@ -141,15 +164,19 @@ class SQLiteStore:
         triplets: Iterable[tuple[str, str, str]] = (),
     ) -> Forgotten:
         """See ``GraphStore.delete_graph``."""
-        with self._connections.write(purge=True) as connection:
-            return delete_from_graph(connection, namespace, entities, triplets)
+        return self._erased(
+            lambda connection: delete_from_graph(connection, namespace, entities, triplets)
+        )
 
     def restore(
         self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
     ) -> int:
         """See ``GraphStore.restore``."""
-        with self._connections.write(keep_view=True, bulk=True) as connection:
-            return restored(connection, namespace, t_index, records)
+        return self._connections.write(
+            lambda connection: restored(connection, namespace, t_index, records),
+            keep_view=True,
+            bulk=True,
+        )
 
     def namespaces(self) -> list[str]:
         """See ``GraphStore.namespaces``."""
@@ -160,3 +187,8 @@ class SQLiteStore:
     def close(self) -> None:
         """See ``GraphStore.close``."""
         self._connections.close()
+
+    def _erased(self, forget: Callable[[sqlite3.Connection], Forgotten]) -> Forgotten:
+        forgotten = self._connections.write(forget, erase=True)
+        pending = bool(forgotten) and self._connections.erasure_pending
+        return replace(forgotten, erasure_pending=pending)

@@ -1,39 +1,56 @@
-"""Views of a database, and write transactions, wherever it is kept.
+"""Views of a database, and write transactions, wherever the database is.
 
 A file (``file``): a connection for each open reader, since SQLite's snapshot is the reader's view,
 and one for writing behind a lock, WAL between them. In memory (``memory``): one connection; a write
 that meets open readers first leaves them a copy of the database, so that they too keep their view.
+
+**Interrupts.** A signal handler may raise (Ctrl-C, a time-out) between any two calls of the main
+thread. What must be undone therefore stands in ``try … finally``, and each step of the ``finally``
+is one call into C: CPython runs signal handlers after a call, not before it. A lock that is waited
+for with a time limit is an ``RLock``, which knows its owner: its release fails, harmlessly, where
+the wait was cut short.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import time
-from collections.abc import Generator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any, LiteralString, Protocol
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, LiteralString, Protocol, TypeVar
+from urllib.parse import quote
 
 from recallm.errors import ClosedError
 from recallm.stores.sqlite.failures import translated
 
-__all__ = ["WRITING_ALREADY", "Connections", "Held", "Snapshot", "connect", "transaction"]
+__all__ = [
+    "WRITING_ALREADY",
+    "Connections",
+    "Held",
+    "Snapshot",
+    "connect",
+    "file_address",
+    "transact",
+]
 
 WRITING_ALREADY = (
     "this thread is writing to the store already; finish that write first (read the records of a "
     "restore from elsewhere than a write)"
 )
-"""What a write inside of a write is told."""
+"""The message of a write inside of a write."""
 
 _CACHE_KIB = 16_384
 
 Row = tuple[Any, ...]
+_T = TypeVar("_T")
 
 
 class Snapshot:
     """One state of the database, for as long as a reader is open."""
 
     def __init__(self, held: Held, name: str, store: Connections) -> None:
-        self._held = held
+        self.held = held
         self._name = name
         self._store = store
         self.open = True
@@ -44,7 +61,7 @@ class Snapshot:
         Raises:
             StoreError: the query failed; ClosedError: the reader or the store was closed.
         """
-        held = self._held
+        held = self.held
         while True:
             lock = held.lock
             with lock:
@@ -61,7 +78,7 @@ class Snapshot:
 class Held:
     """A connection that readers read from, and the lock that they take turns by."""
 
-    def __init__(self, connection: sqlite3.Connection, lock: AbstractContextManager[bool]) -> None:
+    def __init__(self, connection: sqlite3.Connection, lock: threading.RLock) -> None:
         self.connection = connection
         self.lock = lock
         self.readers = 0
@@ -72,16 +89,27 @@ class Connections(Protocol):
 
     closed: bool
 
+    @property
+    def erasure_pending(self) -> bool:
+        """Whether deleted text may still lie in the file or in its log."""
+        ...
+
     def read(self) -> AbstractContextManager[Snapshot]:
         """A view of the database as it is now."""
         ...
 
     def write(
-        self, *, purge: bool = False, keep_view: bool = False, bulk: bool = False
-    ) -> AbstractContextManager[sqlite3.Connection]:
-        """A write transaction: committed at the end of the block, rolled back by an error.
-        ``purge``: what is deleted leaves the file and the log too. ``keep_view``: readers that
-        open inside the block see the state before it. ``bulk``: much is written."""
+        self,
+        work: Callable[[sqlite3.Connection], _T],
+        *,
+        erase: bool = False,
+        keep_view: bool = False,
+        bulk: bool = False,
+    ) -> _T:
+        """What ``work`` returns, called in a write transaction: committed when it returns, rolled
+        back when it raises. ``erase``: where ``work`` returns something true, what it deleted is
+        overwritten in the file and the log. ``keep_view``: readers that open during ``work`` see
+        the state before it. ``bulk``: much is written."""
         ...
 
     def close(self) -> None:
@@ -89,28 +117,22 @@ class Connections(Protocol):
         ...
 
 
-@contextmanager
-def transaction(
-    connection: sqlite3.Connection, name: str, limit: float, *, started: float | None = None
-) -> Generator[None, None, None]:
-    """A write transaction: committed at the end of the block, rolled back by an error.
-
-    Raises:
-        StoreError: it failed; ``name`` is what of, ``limit`` how long it may wait.
-    """
-    began = time.monotonic() if started is None else started
+def transact(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], _T]) -> _T:
+    """What ``work`` returns, called in a write transaction: committed when it returns, rolled back
+    when it raises."""
     try:
         connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-    except sqlite3.Error as error:
-        waited = time.monotonic() - began
-        raise translated(error, name, waited=waited, limit=limit) from error
+        result = work(connection)
+        connection.execute("COMMIT")
+        return result
+    finally:
+        if connection.in_transaction:
+            connection.rollback()
+
+
+def file_address(path: Path, mode: str) -> str:
+    """The URI of a database file, whatever characters its name has."""
+    return f"file:{quote(str(path.absolute()))}?mode={mode}"
 
 
 def connect(address: str, timeout: float) -> sqlite3.Connection:

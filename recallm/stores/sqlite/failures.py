@@ -21,6 +21,13 @@ _PRIMARY = 0xFF
 """The low byte of an extended result code is the primary one."""
 
 
+_WRITE_FAILURES = (
+    sqlite3.SQLITE_IOERR_WRITE,
+    sqlite3.SQLITE_IOERR_TRUNCATE,
+    sqlite3.SQLITE_IOERR_SHMSIZE,
+)
+
+
 def busy(name: str, waited: float, limit: float) -> StoreBusyError:
     """The error of a writer that waited in vain."""
     return StoreBusyError(
@@ -58,6 +65,11 @@ def translated(error: sqlite3.Error, name: str, *, waited: float, limit: float) 
                 f"{name} cannot be opened ({error}); check that its folder exists and may be read"
             )
         case sqlite3.SQLITE_IOERR:
+            if error.sqlite_errorcode in _WRITE_FAILURES and _file_size_is_limited():
+                return StoreFullError(
+                    f"{name} cannot grow ({error}): this process has a limit on the size of its "
+                    "files (ulimit -f); nothing of this was written: raise the limit, try again"
+                )
             return StoreError(f"{name}: reading or writing failed ({error}); check the disk")
         case sqlite3.SQLITE_TOOBIG:
             return InvalidInputError(
@@ -73,3 +85,11 @@ def translated(error: sqlite3.Error, name: str, *, waited: float, limit: float) 
 def _code(error: sqlite3.Error) -> int | None:
     code = getattr(error, "sqlite_errorcode", None)
     return code & _PRIMARY if isinstance(code, int) else None
+
+
+def _file_size_is_limited() -> bool:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return False
+    return resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY

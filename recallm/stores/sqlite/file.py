@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from urllib.parse import quote
+from typing import TypeVar
 
+from recallm import forking
 from recallm.errors import (
     ClosedError,
     StoreBusyError,
@@ -23,9 +25,18 @@ from recallm.stores.sqlite.connections import (
     Held,
     Snapshot,
     connect,
-    transaction,
+    file_address,
+    transact,
 )
+from recallm.stores.sqlite.copies import FileCopies
+from recallm.stores.sqlite.erasing import RawFile, erase_deleted, is_erasure_due, note_erasure_due
 from recallm.stores.sqlite.failures import busy, is_busy, translated
+from recallm.stores.sqlite.identity import (
+    FileIdentity,
+    check_usable,
+    forbid_in_this_process,
+    log_path,
+)
 from recallm.stores.sqlite.schema import (
     check_schema,
     create_schema,
@@ -54,7 +65,10 @@ once."""
 _LOG_BYTES = 16_777_216
 """What the log keeps of its length once it is copied."""
 
-_CHECKPOINT_WAIT_MS = 100
+_ERASURE_WAIT = 0.1
+"""Seconds that a ``forget`` waits for the readers of other processes."""
+
+_T = TypeVar("_T")
 
 
 class FileConnections:
@@ -71,78 +85,69 @@ class FileConnections:
         self._path = path
         self._name = str(path)
         self._timeout = timeout
-        self._lock = threading.Lock()
-        self._writer_thread: int | None = None
-        self._guard = threading.Lock()
-        self._idle: list[sqlite3.Connection] = []
-        self.closed = False
-        self._purge_due = False
-        self._process = os.getpid()
-        self._left_behind: list[object] = []
+        self._lock = threading.RLock()
+        """Whose turn it is to write."""
+        self._guard = threading.RLock()
+        """Held while a reader is opened or ended."""
         self._writer: sqlite3.Connection | None = None
+        self._writer_thread: int | None = None
+        self._idle: list[sqlite3.Connection] = []
+        self._views: set[Snapshot] = set()
+        self._copies = FileCopies(path)
+        self.closed = False
+        self.erasure_pending = False
         self._refusal: str | None = None
-        self._immutable = False
-        self._open()
+        self._identity: FileIdentity
+        self._raw: RawFile
+        self._is_new = True
+        forking.watch(self)
+        with self._lock:
+            self._open()
 
     @contextmanager
     def read(self) -> Generator[Snapshot, None, None]:
         """See ``Connections.read``."""
-        self._check()
-        with self._guard:
-            connection = self._idle.pop() if self._idle else None
-        process = self._process
-        try:
-            if connection is None:
-                connection = self._connect(write=False)
-            connection.execute("BEGIN")
-            # A deferred transaction takes its snapshot at its first read.
-            connection.execute("SELECT 1 FROM namespace LIMIT 1").fetchone()
-        except sqlite3.Error as error:
-            if connection is not None:
-                connection.close()
-            raise self._translated(error) from error
-        snapshot = Snapshot(Held(connection, threading.RLock()), self._name, self)
+        snapshot = self._begin()
         try:
             yield snapshot
         finally:
-            with snapshot._held.lock:
-                snapshot.open = False
-                self._return(connection, process)
-            if self._purge_due:
-                self._purge_if_free()
+            self._end(snapshot)
+            if self.erasure_pending and not self.closed:
+                self._erase_if_free()
 
-    @contextmanager
     def write(
-        self, *, purge: bool = False, keep_view: bool = False, bulk: bool = False
-    ) -> Generator[sqlite3.Connection, None, None]:
+        self,
+        work: Callable[[sqlite3.Connection], _T],
+        *,
+        erase: bool = False,
+        keep_view: bool = False,
+        bulk: bool = False,
+    ) -> _T:
         """See ``Connections.write``."""
-        del keep_view
-        pages = _BULK_CHECKPOINT_PAGES if bulk else _CHECKPOINT_PAGES
+        del keep_view  # a reader of a file keeps its view in any case
+        started = time.monotonic()
+        thread = threading.get_ident()
         self._check()
         if self._refusal is not None:
             raise StoreReadOnlyError(self._refusal)
-        started = time.monotonic()
-        if self._writer_thread == threading.get_ident():
+        if self._writer_thread == thread:
             raise StoreBusyError(WRITING_ALREADY)
-        if not self._lock.acquire(timeout=self._timeout):
-            raise busy(self._name, time.monotonic() - started, self._timeout)
         try:
+            if not self._lock.acquire(timeout=self._timeout):
+                raise busy(self._name, time.monotonic() - started, self._timeout)
+            self._writer_thread = thread
             self._check()
-            self._writer_thread = threading.get_ident()
-            if self._writer is None:
-                self._writer = self._connect(write=True)
-            left = max(0.0, self._timeout - (time.monotonic() - started))
-            self._writer.execute(f"PRAGMA busy_timeout = {int(left * 1000)}")
-            self._writer.execute(f"PRAGMA wal_autocheckpoint = {pages}")
-            with transaction(self._writer, self._name, self._timeout, started=started):
-                yield self._writer
-            if purge or self._purge_due:
-                self._purge(self._writer)
+            return self._written(work, started, erase=erase, bulk=bulk)
         except sqlite3.Error as error:
-            raise self._translated(error) from error
+            waited = time.monotonic() - started
+            raise self._translated(error, waited) from error
         finally:
-            self._writer_thread = None
-            self._lock.release()
+            if self._writer_thread == thread:
+                self._writer_thread = None
+            try:  # noqa: SIM105 - an interrupt may keep `suppress` from being entered
+                self._lock.release()
+            except RuntimeError:  # the lock was not had
+                pass
 
     def close(self) -> None:
         """See ``Connections.close``."""
@@ -150,31 +155,143 @@ class FileConnections:
             if self.closed:
                 return
             self.closed = True
-            idle, self._idle = self._idle, []
-        if self._process != os.getpid():
-            self._left_behind.append((idle, self._writer))
-            return
-        for connection in idle:
-            connection.close()
+            self._close_idle()
+            self._copies.close()
         with self._lock:
             if self._writer is not None:
-                if self._purge_due:
-                    self._purge(self._writer)
-                self._writer.close()
-                self._writer = None
+                if self.erasure_pending:
+                    self._erase(self._writer, 0.0)
+                self._close_writer()
+
+    # -- reading -----------------------------------------------------------------------------
+
+    def _begin(self) -> Snapshot:
+        with self._guard:
+            self._check()
+            try:
+                held = self._reading() if self._refusal is None else self._reading_only()
+            except sqlite3.Error as error:
+                raise self._translated(error, self._timeout) from error
+            snapshot = Snapshot(held, self._name, self)
+            self._views.add(snapshot)
+            return snapshot
+
+    def _reading(self) -> Held:
+        """A connection in a read transaction."""
+        connection = self._idle.pop() if self._idle else self._connect(write=False)
+        try:
+            connection.execute("BEGIN")
+            # A deferred transaction takes its snapshot at its first read.
+            connection.execute("SELECT 1 FROM namespace LIMIT 1").fetchone()
+        except BaseException:
+            connection.close()
+            raise
+        return Held(connection, threading.RLock())
+
+    def _reading_only(self) -> Held:
+        """A connection in a read transaction; where no log is there and none can be made, a copy of
+        the file."""
+        try:
+            return self._reading()
+        except sqlite3.OperationalError:
+            if log_path(self._path).exists():
+                raise
+        return self._copies.current()
+
+    def _end(self, snapshot: Snapshot) -> None:
+        with self._guard, snapshot.held.lock:
+            if not snapshot.open:
+                return
+            snapshot.open = False
+            self._views.discard(snapshot)
+            if snapshot.held.readers:
+                self._copies.release(snapshot.held)
+                return
+            connection = snapshot.held.connection
+            with suppress(sqlite3.Error):
+                connection.rollback()
+            if not self.closed and len(self._idle) < _IDLE_READERS:
+                self._idle.append(connection)
+            else:
+                connection.close()
+
+    # -- writing -----------------------------------------------------------------------------
+
+    def _written(
+        self, work: Callable[[sqlite3.Connection], _T], started: float, *, erase: bool, bulk: bool
+    ) -> _T:
+        if self._writer is not None and self._writer.in_transaction:
+            self._close_writer()  # it could not be rolled back: the disk failed
+        writer = self._writer or self._use_writer(self._connect(write=True))
+        left = max(0.0, self._timeout - (time.monotonic() - started))
+        pages = _BULK_CHECKPOINT_PAGES if bulk else _CHECKPOINT_PAGES
+        writer.execute(f"PRAGMA busy_timeout = {int(left * 1000)}")
+        writer.execute(f"PRAGMA wal_autocheckpoint = {pages}")
+
+        def checked(connection: sqlite3.Connection) -> _T:
+            result = work(connection)
+            if erase and result:
+                note_erasure_due(connection)
+            self.erasure_pending = is_erasure_due(connection)
+            self._identity.check()
+            self._identity.check_log()
+            return result
+
+        result = transact(writer, checked)
+        if self.erasure_pending:
+            self._erase(writer, _ERASURE_WAIT if erase else 0.0)
+        return result
+
+    def _erase_if_free(self) -> None:
+        """Do the erasing that an open reader put off."""
+        try:
+            if self._lock.acquire(blocking=False) and self._writer is not None:
+                self._erase(self._writer, 0.0)
+        finally:
+            try:  # noqa: SIM105 - an interrupt may keep `suppress` from being entered
+                self._lock.release()
+            except RuntimeError:  # the lock was not had
+                pass
+
+    def _erase(self, writer: sqlite3.Connection, wait: float) -> None:
+        """Erase what was deleted, or leave that to the next write or opening: the deletion is
+        committed either way."""
+        if writer.in_transaction:
+            return  # a reader that ends inside of a write
+        with suppress(sqlite3.Error, OSError):
+            self._identity.check()
+            self.erasure_pending = not erase_deleted(writer, self._raw, log_path(self._path), wait)
+
+    # -- opening and closing -----------------------------------------------------------------
 
     def _open(self) -> None:
         folder = self._path.parent
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            found = None
+        except (OSError, ValueError) as error:
+            raise StoreError(
+                f"{self._name!r} cannot be opened ({error}); name another file"
+            ) from error
         if not folder.is_dir():
             raise StoreError(f"{self._name}: the folder {folder} does not exist; create it first")
-        if self._path.is_dir():
+        if found is not None and stat.S_ISDIR(found.st_mode):
             raise StoreError(f"{self._name} is a folder; name a file in it")
-        exists = self._path.exists()
-        if exists and 0 < self._path.stat().st_size < _HEADER_BYTES:
-            # SQLite takes so short a file for an empty one, and writes over it.
-            raise StoreCorruptError(f"{self._name} is not a recallm database; name another file")
-        writable = os.access(self._path if exists else folder, os.W_OK)
-        if not exists and not writable:
+        if found is not None and found.st_size < _HEADER_BYTES:
+            log = log_path(self._path)
+            if found.st_size:
+                # SQLite takes so short a file for an empty one, and writes over it.
+                raise StoreCorruptError(
+                    f"{self._name} is not a recallm database; name another file"
+                )
+            if log.exists() and log.stat().st_size:
+                raise StoreCorruptError(
+                    f"{self._name} is empty, but its log {log.name} is not: the file was cut; "
+                    "restore a backup of both, or move both away"
+                )
+        writable = os.access(self._path if found else folder, os.W_OK)
+        if not found and not writable:
             raise StoreReadOnlyError(
                 f"{self._name} cannot be made: the folder {folder} is not writable"
             )
@@ -183,47 +300,37 @@ class FileConnections:
                 f"{self._name} cannot be written; check the permissions of the file and of its "
                 "folder"
             )
+        if found:
+            check_usable(found)
         try:
             if self._refusal is None:
-                self._writer = self._connect(write=True)
+                writer = self._connect(write=True)
+                self._is_new = False
+                self._identity, self._raw = FileIdentity(self._path), RawFile.of(self._path)
+                self._use_writer(writer)
             else:
                 self._open_read_only()
         except sqlite3.Error as error:
-            raise self._translated(error) from error
+            raise self._translated(error, self._timeout) from error
 
     def _open_read_only(self) -> None:
-        """Read what cannot be written. Without a log beside it, and without the right to make one,
-        the file is read as it lies."""
+        self._identity = FileIdentity(self._path)
+        held = self._reading_only()
         try:
-            connection = self._connect(write=False)
-            try:
-                connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-            except BaseException:
-                connection.close()
-                raise
-        except sqlite3.OperationalError:
-            if self._path.with_name(self._path.name + "-wal").exists():
-                raise
-            self._immutable = True
-            connection = self._connect(write=False)
-        try:
-            check_schema(connection, self._name)
-            if is_older(connection):
+            check_schema(held.connection, self._name)
+            if is_older(held.connection):
                 raise StoreReadOnlyError(
                     f"{self._name} was written by an earlier recallm; open it once where it can be "
                     "written, which brings it up to date"
                 )
-        except BaseException:
-            connection.close()
-            raise
-        self._return(connection, self._process)
+        finally:
+            self._end(Snapshot(held, self._name, self))
 
     def _connect(self, *, write: bool) -> sqlite3.Connection:
-        mode = "rwc" if write else "ro" if self._refusal is not None else "rw"
-        address = f"file:{quote(str(self._path.absolute()))}?mode={mode}"
-        if self._immutable:
-            address += "&immutable=1"
-        connection = connect(address, self._timeout)
+        # Where the file was open before, no new one is made in its place.
+        creates = write and self._is_new
+        mode = "rwc" if creates else "ro" if self._refusal is not None else "rw"
+        connection = connect(file_address(self._path, mode), self._timeout)
         try:
             if write:
                 self._prepare(connection)
@@ -251,71 +358,70 @@ class FileConnections:
                 connection.execute("PRAGMA secure_delete = ON").fetchone()
                 connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}").fetchone()
                 connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
-                connection.execute("BEGIN IMMEDIATE")
-                try:
-                    if is_empty_file(connection):
-                        create_schema(connection)
-                    else:
-                        upgrade_schema(connection)
-                    connection.execute("COMMIT")
-                except BaseException:
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                    raise
+                transact(
+                    connection,
+                    lambda opened: (
+                        create_schema(opened) if is_empty_file(opened) else upgrade_schema(opened)
+                    ),
+                )
                 check_schema(connection, self._name)
-                return
+                break
             except sqlite3.OperationalError as error:
                 # Going over to WAL does not wait for the lock by itself.
                 if not is_busy(error) or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
 
+    def _use_writer(self, writer: sqlite3.Connection) -> sqlite3.Connection:
+        """Write by this connection from now on; first erase what a process left that died."""
+        self._identity.renew_log()
+        self._writer = writer
+        self.erasure_pending = is_erasure_due(writer)
+        if self.erasure_pending:
+            self._erase(writer, 0.0)
+        return writer
+
+    def _close_idle(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+    def _close_writer(self) -> None:
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            self._identity.close_last(writer)
+
     def _check(self) -> None:
         if self.closed:
             raise ClosedError
-        if self._process != os.getpid():
-            self._after_fork()
+        self._identity.check()
 
-    def _after_fork(self) -> None:
-        """A child must neither use nor close its parent's connections: it leaves them alone."""
-        self._left_behind.append((self._idle, self._writer))
-        self._idle, self._writer = [], None
-        self._lock, self._guard = threading.Lock(), threading.Lock()
-        self._writer_thread = None
-        self._process = os.getpid()
-
-    def _return(self, connection: sqlite3.Connection, process: int) -> None:
-        if process != os.getpid():
-            self._left_behind.append(connection)
-            return
-        with suppress(sqlite3.Error):
-            connection.rollback()
-        with self._guard:
-            if not (self.closed or self._immutable) and len(self._idle) < _IDLE_READERS:
-                self._idle.append(connection)
-                return
-        connection.close()
-
-    def _purge_if_free(self) -> None:
-        """Take up the emptying of the log that an open reader put off."""
-        if not self.closed and self._lock.acquire(blocking=False):
-            try:
-                if self._writer is not None:
-                    self._purge(self._writer)
-            finally:
-                self._lock.release()
-
-    def _purge(self, connection: sqlite3.Connection) -> None:
-        """Copy the log into the file and empty it. Put off while a reader still needs it, or the
-        disk fails: what was forgotten is committed either way."""
-        try:
-            connection.execute(f"PRAGMA busy_timeout = {_CHECKPOINT_WAIT_MS}")
-            (blocked, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        except sqlite3.OperationalError:
-            blocked = 1
-        self._purge_due = bool(blocked)
-
-    def _translated(self, error: sqlite3.Error) -> Exception:
+    def _translated(self, error: sqlite3.Error, waited: float) -> Exception:
         if self.closed:
             return ClosedError()
-        return translated(error, self._name, waited=self._timeout, limit=self._timeout)
+        return translated(error, self._name, waited=waited, limit=self._timeout)
+
+    # -- forks -------------------------------------------------------------------------------
+
+    def fork_locks(self) -> Sequence[Sequence[threading.RLock]]:
+        """See ``ForkAware``."""
+        return [self._lock], [self._guard], [view.held.lock for view in self._views]
+
+    def before_fork(self) -> None:
+        """See ``ForkAware``. SQLite knows the locks of its process, and the child inherits that
+        knowledge without the locks: only connections that are closed leave none of it behind."""
+        if self._writer_thread is None:
+            self._close_idle()
+            self._close_writer()
+
+    def after_fork_in_child(self, *, prepared: bool) -> None:
+        """See ``ForkAware``. Open readers belong to the parent; no thread is inside of SQLite, so
+        that their connections can be closed here. A connection that writes must not be touched:
+        the child would undo what the parent is writing."""
+        views, self._views = self._views, set()
+        self._lock, self._guard = threading.RLock(), threading.RLock()
+        if not prepared or self._writer_thread is not None:
+            forbid_in_this_process(self._path, (self._idle, self._writer, views))
+        for view in views:
+            view.open = False
+            if prepared and self._writer_thread is None:
+                view.held.connection.close()

@@ -21,6 +21,7 @@ The namespace is the first part of every key. A column ``at`` is a statement's k
   before the first vector of a statement, and once everything is forgotten.
 * ``entity_evidence.properties`` (``triplet_evidence.properties``) are those that the evidence was
   told with, null where it was with none; ``entity.properties`` are these merged.
+* ``erasure`` has a row while deleted bytes may be left in the file or its log (``erasing``).
 * ``passage.pairs`` holds the neighbour pairs as they were given: flat (a, b, earlier, later).
 """
 
@@ -110,6 +111,8 @@ DELETE FROM vector WHERE model != (SELECT n.model FROM namespace n WHERE n.id = 
 """Earlier versions let statements have vectors of several models, and of several sizes: those of
 the first stay, the others go, for nothing could compare them any more."""
 
+_ERASURE = "CREATE TABLE erasure (due INTEGER NOT NULL);\n"
+
 _SCHEMA = f"""
 CREATE TABLE namespace (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, t INTEGER NOT NULL,
@@ -191,7 +194,7 @@ CREATE TABLE triplet_evidence (
     ns INTEGER NOT NULL, triplet INTEGER NOT NULL, at INTEGER NOT NULL, properties TEXT,
     PRIMARY KEY (ns, triplet, at)) WITHOUT ROWID;
 CREATE INDEX triplet_evidence_at ON triplet_evidence (ns, at);
-{_VECTORS}"""
+{_VECTORS}{_ERASURE}"""
 
 
 def passage_row(ns: int, t_index: int) -> int:
@@ -236,8 +239,10 @@ def upgrade_schema(connection: sqlite3.Connection) -> None:
             "INSERT INTO vector_size SELECT ns, model, length(blob) FROM"
             " (SELECT ns, model, blob, min(at) FROM vector GROUP BY ns, model)"
         )
-    if version < SCHEMA_VERSION:
+    if version < 4:
         _execute(connection, _ONE_MODEL)
+    if version < SCHEMA_VERSION:
+        _execute(connection, _ERASURE)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 

@@ -1,0 +1,123 @@
+"""What a forked child inherits: locks that a thread of the parent held, and things in use.
+
+A child has one thread, the one that forked. A lock that another thread held would stay locked in
+the child for ever; a connection of SQLite, or a client of Chroma, must not be used by both.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+from typing import Protocol
+
+__all__ = ["ForkAware", "keep_for_good", "new_loading_lock", "new_lock", "watch"]
+
+_WAIT = 10.0
+"""Seconds that a fork waits for other threads to leave what it must not interrupt."""
+
+_locks: weakref.WeakSet[threading.Lock] = weakref.WeakSet()
+_loading: weakref.WeakSet[threading.RLock] = weakref.WeakSet()
+
+
+def new_lock() -> threading.Lock:
+    """A lock that is free in a forked child, for state that is whole between two statements."""
+    lock = threading.Lock()
+    _locks.add(lock)
+    return lock
+
+
+def new_loading_lock() -> threading.RLock:
+    """A lock that a fork waits for: what is imported and loaded under it cannot be gone on with in
+    a child, which would wait for ever for the import."""
+    lock = threading.RLock()
+    _loading.add(lock)
+    return lock
+
+
+def keep_for_good(thing: object) -> None:
+    """Never destroy ``thing``, not even when the interpreter ends: its destructor would touch what
+    belongs to another process."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+
+
+class ForkAware(Protocol):
+    """Something with resources that parent and child must not share."""
+
+    def fork_locks(self) -> Sequence[Sequence[threading.RLock]]:
+        """The locks under which the resources are used, by level: a thread that holds a lock of
+        one level takes no lock of a lower level."""
+        ...
+
+    def before_fork(self) -> None:
+        """All locks are held by the thread that forks: release what can be opened again."""
+        ...
+
+    def after_fork_in_child(self, *, prepared: bool) -> None:
+        """Make the locks anew. Without ``prepared`` a resource was in use when the process forked,
+        by the thread that forked or by one that did not finish in time."""
+        ...
+
+
+_watched: weakref.WeakSet[ForkAware] = weakref.WeakSet()
+_gate = new_loading_lock()
+_held: list[threading.RLock] = []
+_prepared: set[int] = set()
+_LEVELS = 3
+
+
+def watch(thing: ForkAware) -> None:
+    """Call the methods of ``thing`` around each fork, for as long as it lives; to be called before
+    ``thing`` opens anything. Waits while the process is being forked."""
+    with _gate:
+        _watched.add(thing)
+
+
+def _before() -> None:
+    deadline = time.monotonic() + _WAIT
+    watched = list(_watched)
+    busy: set[int] = set()
+    for lock in list(_loading):
+        _hold(lock, deadline)
+    for level in range(_LEVELS):
+        # Level by level over all things, so that a thread that uses two of them can finish.
+        for thing in watched:
+            if not all(_hold(lock, deadline) for lock in thing.fork_locks()[level]):
+                busy.add(id(thing))
+    for thing in watched:
+        if id(thing) not in busy:
+            thing.before_fork()
+            _prepared.add(id(thing))
+
+
+def _hold(lock: threading.RLock, deadline: float) -> bool:
+    _held.append(lock)  # before it is taken: an interrupt must not lose it
+    return lock.acquire(timeout=max(0.0, deadline - time.monotonic()))
+
+
+def _after_in_parent() -> None:
+    while _held:
+        try:
+            _held.pop().release()
+        except RuntimeError:  # another thread's: the wait was in vain
+            continue
+    _prepared.clear()
+
+
+def _after_in_child() -> None:
+    for lock in [*_locks, *_loading]:
+        lock._at_fork_reinit()  # type: ignore[attr-defined]
+    _held.clear()
+    prepared = set(_prepared)
+    _prepared.clear()
+    for thing in list(_watched):
+        thing.after_fork_in_child(prepared=id(thing) in prepared)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child
+    )

@@ -1,0 +1,146 @@
+"""Erasing: no byte of what was deleted stays in the file or in its log.
+
+``secure_delete`` overwrites a deleted row where it stands. Two more places may hold its bytes:
+
+* The log, until it is copied into the file and cut. A reader that is open on an earlier state, in
+  any process, prevents that.
+* The unused middle of a B-tree page: where a page is split, SQLite leaves copies of rows between
+  the list of cells and the cells. They are overwritten here, in the file itself, which nothing else
+  writes meanwhile: the log is empty, and the write lock is held. Nobody reads these bytes.
+
+The table ``erasure`` has a row from the deletion on until both are done, so that whoever writes or
+opens the file next does what could not be done, also where the process that deleted has died.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import struct
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+
+from recallm.forking import new_lock
+
+__all__ = ["RawFile", "erase_deleted", "is_erasure_due", "note_erasure_due"]
+
+_HEADER = struct.Struct(">BHHH")
+"""Of a B-tree page: its kind, its first free block, the number of cells, where the cells begin."""
+
+_CELL_LIST_AT = {2: 12, 5: 12, 10: 8, 13: 8}
+"""Kind of a B-tree page → bytes before its list of cells."""
+
+_FIRST_PAGE_AT = 100
+"""The header of the first page stands after that of the file."""
+
+_MOST_PAGES = 1 << 25
+"""From there on the first byte of an overflow page, a page number, may look like a kind."""
+
+_PAGES_READ = 2_048
+
+_TRIES = 3
+
+
+def note_erasure_due(connection: sqlite3.Connection) -> None:
+    """Note, in the transaction of a deletion, that erasing is due."""
+    connection.execute("INSERT INTO erasure VALUES (1)")
+
+
+def is_erasure_due(connection: sqlite3.Connection) -> bool:
+    """Whether some deletion was not erased."""
+    (due,) = connection.execute("SELECT EXISTS (SELECT 1 FROM erasure)").fetchone()
+    return bool(due)
+
+
+def erase_deleted(connection: sqlite3.Connection, raw: RawFile, log: Path, wait: float) -> bool:
+    """Erase what was deleted, outside of a transaction; False where a reader or a writer of an
+    earlier state did not end within ``wait`` seconds.
+
+    Raises:
+        sqlite3.Error, OSError: the disk failed.
+    """
+    connection.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
+    (page_size,) = connection.execute("PRAGMA page_size").fetchone()
+    for _ in range(_TRIES):
+        try:
+            if raw.size() >= _MOST_PAGES * page_size:
+                connection.execute("VACUUM")
+            (blocked, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if blocked:
+                return False
+            connection.execute("BEGIN IMMEDIATE")
+            if log.stat().st_size:
+                continue  # another process has written since
+            # Pages in this connection's cache hold the copies too.
+            connection.execute("PRAGMA shrink_memory")
+            if raw.size() < _MOST_PAGES * page_size:
+                raw.clear_unused(page_size)
+            # This commit makes all other connections drop their caches.
+            connection.execute("DELETE FROM erasure")
+            connection.execute("COMMIT")
+            return True
+        finally:
+            if connection.in_transaction:
+                connection.rollback()
+    return False
+
+
+class RawFile:
+    """A database file beside SQLite, one descriptor for the whole process: POSIX takes all locks of
+    a process on a file away when it closes any descriptor of that file."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = open(path, "r+b", buffering=0)  # noqa: SIM115, PTH123 - open while it lives
+        weakref.finalize(self, self._file.close)
+
+    @classmethod
+    def of(cls, path: Path) -> RawFile:
+        """The descriptor of the file at ``path``.
+
+        Raises:
+            OSError: it cannot be opened.
+        """
+        with _opening:
+            found = path.stat()
+            node = found.st_dev, found.st_ino
+            raw = _raw_files.get(node)
+            if raw is None:
+                raw = _raw_files[node] = cls(path)
+            return raw
+
+    def size(self) -> int:
+        """Bytes of the file."""
+        return os.fstat(self._file.fileno()).st_size
+
+    def clear_unused(self, page_size: int) -> None:
+        """Overwrite the unused middle of every B-tree page, on the disk when this returns."""
+        portion = _PAGES_READ * page_size
+        changed = False
+        for start in range(0, self.size(), portion):
+            self._file.seek(start)
+            pages = self._file.read(portion)
+            for first, last in _unused(pages, page_size, is_first=start == 0):
+                self._file.seek(start + first)
+                self._file.write(bytes(last - first))
+                changed = True
+        if changed:
+            os.fsync(self._file.fileno())
+
+
+_raw_files: weakref.WeakValueDictionary[tuple[int, int], RawFile] = weakref.WeakValueDictionary()
+_opening = new_lock()
+
+
+def _unused(pages: bytes, page_size: int, *, is_first: bool) -> Iterator[tuple[int, int]]:
+    """Where in ``pages`` unused bytes are not zero, as [first, last)."""
+    zeros = bytes(page_size)
+    for page in range(0, len(pages) - page_size + 1, page_size):
+        at = page + _FIRST_PAGE_AT if is_first and page == 0 else page
+        kind, _, cells, content = _HEADER.unpack_from(pages, at)
+        if kind not in _CELL_LIST_AT:
+            continue
+        first = at + _CELL_LIST_AT[kind] + 2 * cells
+        last = page + (content or 65_536)
+        if first < last <= page + page_size and pages[first:last] != zeros[: last - first]:
+            yield first, last
