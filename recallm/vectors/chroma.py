@@ -52,6 +52,9 @@ _FAILURES = 3
 
 _PREFIX = "recallm"
 
+_PANICS = "pyo3_runtime"
+"""The module of the errors by which Chroma's native code panics."""
+
 _log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
@@ -365,13 +368,16 @@ def _close_all() -> None:
 def _chroma(call: Callable[[], _T]) -> _T:
     """What ``call`` gives; whatever Chroma raises becomes one error.
 
-    Its embedded store panics with errors that are no ``Exception``.
+    Its embedded store panics with errors that are no ``Exception``; an interrupt is none either,
+    and goes on to the caller.
     """
     try:
         return call()
-    except (RecallMError, _ChromaError, KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
+    except (RecallMError, _ChromaError, MemoryError):
         raise
     except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__module__ != _PANICS:
+            raise
         raise _ChromaError(f"{type(error).__name__}: {error}") from error
 
 

@@ -25,7 +25,7 @@ from recallm.model import Horizon, Selection, statement_key
 from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
 from recallm.testing.marked_text import prepared
-from recallm.vectors import Embedding, encode
+from recallm.vectors import Embedding, chroma, encode
 from recallm.vectors.chroma import ChromaIndex
 from recallm.vectors.collected import Collected
 from recallm.vectors.opening import checked_index
@@ -641,3 +641,24 @@ class TestArguments:
         with pytest.raises(MissingDependencyError, match=r"recallm\[vectors\]"):
             RecallM(path, embeddings=words, vector_index="chroma")
         assert not path.exists()
+
+
+class TestWhatChromaRaises:
+    def test_an_interrupt_reaches_the_caller(self) -> None:
+        class TimeOut(BaseException):
+            """As a signal handler may raise."""
+
+        def interrupted() -> None:
+            raise TimeOut
+
+        with pytest.raises(TimeOut):
+            chroma._chroma(interrupted)
+
+    def test_a_panic_of_its_native_code_is_a_failure(self) -> None:
+        panic = type("PanicException", (BaseException,), {"__module__": "pyo3_runtime"})
+
+        def panicking() -> None:
+            raise panic("index out of bounds")
+
+        with pytest.raises(chroma._ChromaError, match="index out of bounds"):
+            chroma._chroma(panicking)
