@@ -7,7 +7,7 @@ An entity of several words holds one place in the order, and its parts are menti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -45,6 +45,7 @@ __all__ = [
     "noun_tag",
     "places",
     "trimmed",
+    "within",
 ]
 
 ENTITY_TRAITS = {
@@ -116,24 +117,38 @@ def entities(tagged: TaggedText) -> Entities:
         while taken < len(marked) and marked[taken][1] <= first:
             found.append(marked[taken])
             taken += 1
-        inside = [e for e in marked[taken:] if e[0] < last]
-        if not inside:
+        following = marked[taken : taken + 2]
+        if not following or following[0][0] >= last:
             if last - first > 1 and (edged := _without_edges(tagged, (first, last, ""))):
                 found.append(edged)
-        elif len(inside) == 1 and first <= inside[0][0] and inside[0][1] <= last:
-            whole = _without_edges(tagged, (first, last, inside[0][2]))
-            found.append(whole or inside[0])
-            taken += 1
+        elif following[-1][0] >= last or len(following) == 1:
+            only = following[0]
+            if first <= only[0] and only[1] <= last:
+                found.append(_without_edges(tagged, (first, last, only[2])) or only)
+                taken += 1
     found.extend(marked[taken:])
     return found
+
+
+def within(found: Entities, spans: Iterable[Span]) -> Iterator[Entities]:
+    """The entities that each of some sentences shares a token with; both stand in order."""
+    first = 0
+    for start, end in spans:
+        while first < len(found) and found[first][1] <= start:
+            first += 1
+        last = first
+        while last < len(found) and found[last][0] < end:
+            last += 1
+        yield found[first:last]
 
 
 def places(
     tagged: TaggedText, span: Span, found: Entities, *, shouted: bool, nouns_only: bool
 ) -> Iterator[Place]:
-    """The concepts of one sentence in textual order, repeated as they stand there."""
+    """The concepts of one sentence in textual order, repeated as they stand there; ``found`` are
+    the entities ``within`` it."""
     start, end = span
-    inside = iter([] if nouns_only else [e for e in found if e[1] > start and e[0] < end])
+    inside = iter([] if nouns_only else found)
     entity = next(inside, None)
     i = start
     while i < end:

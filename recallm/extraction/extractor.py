@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from recallm.config import RecallConfig
 from recallm.errors import InvalidInputError
 from recallm.extraction.blocks import Span, blocks, readable
-from recallm.extraction.concepts import Place, entities, label_words, places, trimmed
+from recallm.extraction.concepts import Place, entities, label_words, places, trimmed, within
 from recallm.extraction.intents import temporal_reading
 from recallm.extraction.names import with_names
 from recallm.extraction.neighbours import neighbour_pairs
@@ -162,11 +162,11 @@ class Extractor:
     def _sentences_of_block(
         self, text: str, block: Span, tagged: TaggedText, shouted: bool
     ) -> Iterator[_Sentence]:
-        found = entities(tagged)
         nouns_only = self._config.nouns_only
         trim = self._config.trim_concepts
         offset, end_of_block = block
-        for span in sentences(tagged):
+        spans = sentences(tagged)
+        for span, found in zip(spans, within(entities(tagged), spans), strict=True):
             first, last = span
             # A token may begin with a character that Python takes for white space: cut by text.
             start = offset + (tagged.starts[first] if first else 0)

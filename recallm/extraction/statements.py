@@ -14,6 +14,7 @@ The pipeline proposes; by rule a sentence begins only where the one before has e
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from recallm.extraction.blocks import Span
@@ -45,10 +46,15 @@ def sentences(tagged: TaggedText) -> list[Span]:
         return [(0, count)]
     together = _together(tagged.text)
     cuts = [0]
+    looked = 0
+    holds_word = False
     for i in proposed:
-        if _may_begin(tagged.text, tagged.starts[i], together) and _holds_word(tagged, cuts[-1], i):
+        holds_word = holds_word or _holds_word(tagged, looked, i)
+        looked = i
+        if holds_word and _may_begin(tagged.text, tagged.starts[i], together):
             cuts.append(i)
-    if len(cuts) > 1 and not _holds_word(tagged, cuts[-1], count):
+            holds_word = False
+    if len(cuts) > 1 and not (holds_word or _holds_word(tagged, looked, count)):
         cuts.pop()
     return list(zip(cuts, [*cuts[1:], count], strict=True))
 
@@ -58,14 +64,15 @@ def _holds_word(tagged: TaggedText, start: int, end: int) -> bool:
 
 
 def _together(text: str) -> list[Span]:
-    """The quotations and brackets that are not cut."""
+    """The quotations and brackets that are not cut, in order and disjoint."""
     spans = [match.span() for match in _TOGETHER.finditer(text)]
     whole = (0, len(text.rstrip()))
     return [span for span in spans if span != whole]
 
 
 def _may_begin(text: str, start: int, together: Sequence[Span]) -> bool:
-    if any(first < start < last for first, last in together):
+    around = bisect_left(together, (start, 0)) - 1  # the last that begins before
+    if around >= 0 and start < together[around][1]:
         return False
     before = text[max(0, start - 40) : start].rstrip()
     if _EMOTICON.search(before):

@@ -26,15 +26,12 @@ def terms(
 
     Words that say nothing by themselves ("be", "very") are left out, unless they are names
     ("Will"); "not" is no content word.
-    Words of entities count whatever the tagger says, but for "of", "the" and the like.
+    Words of entities (``found``: those within the sentence) count whatever the tagger says, but
+    for "of", "the" and the like.
     """
     start, end = span
     stems: list[str] = []
-    named = (
-        {i for first, last, _ in found if first < end and last > start for i in range(first, last)}
-        if found
-        else ()
-    )
+    named = {i for first, last, _ in found for i in range(first, last)} if found else ()
     for i in range(start, end):
         word, tag = words[i], tags[i]
         if not word.is_word or (word.stops and tag != PROPN):

@@ -23,7 +23,8 @@ _WITH_NOUN = listed("what which whose")
 
 
 def traits(tagged: TaggedText, span: Span, found: Entities, text: str) -> Trait:
-    """The traits of the sentence ``span`` of a block; ``text`` is the sentence's."""
+    """The traits of the sentence ``span`` of a block; ``found`` are the entities within it,
+    ``text`` is the sentence's."""
     start, end = span
     words = tagged.words[start:end]
     tags = tagged.tags[start:end]

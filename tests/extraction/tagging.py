@@ -33,7 +33,7 @@ def given(
         sent_starts=[i == 0 or i in begins for i in range(len(pairs))],
     )
     doc.set_ents([Span(doc, first, last, label=label) for first, last, label in entities])
-    return read_doc(doc, Lexicon())
+    return read_doc(doc, doc.text, Lexicon())
 
 
 def tag_numbers(tags: str) -> list[int]:

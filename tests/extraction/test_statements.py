@@ -19,7 +19,8 @@ def cut(text: str) -> list[str]:
         for i, word in enumerate(part.split()):
             words.append(word)
             begins.append(i == 0)
-    tagged = read_doc(Doc(Vocab(), words=words, sent_starts=begins), Lexicon())
+    doc = Doc(Vocab(), words=words, sent_starts=begins)
+    tagged = read_doc(doc, doc.text, Lexicon())
     return [
         " ".join(word.text for word in tagged.words[first:last])
         for first, last in sentences(tagged)

@@ -1,0 +1,145 @@
+"""Extraction takes steps in proportion to a text's length, whatever the text."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from random import Random
+from types import FrameType
+from typing import Any
+
+import pytest
+from spacy.tokens import Doc
+from thinc.api import NumpyOps
+from threadpoolctl import ThreadpoolController
+
+import recallm.extraction
+from recallm.config import RecallConfig
+from recallm.extraction import Extractor
+from recallm.extraction.pipeline import load_pipeline
+
+EXTRACTOR = Extractor(RecallConfig())
+SOURCE = str(Path(recallm.extraction.__file__).parent)
+
+
+def steps(work: Callable[[], object]) -> int:
+    """The bytecode instructions that the extraction's own modules run for a piece of work."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal count
+        if event == "call":
+            if not frame.f_code.co_filename.startswith(SOURCE):
+                return None
+            frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        elif event == "opcode":
+            count += 1
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def repeated(unit: str) -> Callable[[int], str]:
+    return lambda size: (unit * (size // len(unit) + 1))[:size]
+
+
+def lines(size: int) -> str:
+    """Short lines, no two alike."""
+    return "\n".join(f"line {number} holds milk" for number in range(size // 20))
+
+
+def encoded(size: int) -> str:
+    return base64.b64encode(Random(1).randbytes(size)).decode()[:size]
+
+
+def listed(size: int) -> str:
+    return json.dumps([{"id": n, "name": f"Ann{n}", "tags": ["a", "b"]} for n in range(size // 40)])
+
+
+KINDS: dict[str, Callable[[int], str]] = {
+    "names in short sentences": repeated("Al Bo. "),
+    "quoted sentences": repeated('"Al ran." '),
+    "sentences in brackets": repeated("(Al ran.) "),
+    "symbols that end sentences": repeated("! ? "),
+    "emoji": repeated("👍 🍕 "),
+    "no sentence end": repeated("anna likes tea and bread while bob reads "),
+    "no white space": repeated("anna,likes/tea;"),
+    "one character": repeated("a"),
+    "punctuation": repeated(".,;:-)("),
+    "unclosed brackets": repeated("(hello "),
+    "unclosed tags": repeated("<a <!-- "),
+    "a script without spaces": repeated("私は東京に住んでいます。"),
+    "capitals": repeated("ANNA LIVES IN OSLO. "),
+    "short lines": lines,
+    "base64": encoded,
+    "JSON": listed,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_twice_the_text_takes_twice_the_steps(kind: str) -> None:
+    """In a text shorter than a block, and in one of several blocks."""
+    text = KINDS[kind]
+    EXTRACTOR.extract(text(6_000))  # its words are looked up once
+    for size in (1_400, 3_000):
+        once, twice = (
+            steps(lambda size=size: EXTRACTOR.extract(text(size)))  # type: ignore[misc]
+            for size in (size, 2 * size)
+        )
+        assert twice < 2.4 * once
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_steps_for_a_character_are_bounded(kind: str) -> None:
+    text = KINDS[kind](6_000)
+    EXTRACTOR.extract(text)
+    assert steps(lambda: EXTRACTOR.extract(text)) < 400 * len(text)
+
+
+def test_equal_blocks_are_tagged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log's or a table's lines are often alike."""
+    nlp = load_pipeline(None)._nlp
+    made: list[str] = []
+    make_doc = nlp.make_doc
+
+    def watched(text: str) -> Doc:
+        made.append(text)
+        return make_doc(text)
+
+    monkeypatch.setattr(nlp, "make_doc", watched)
+    text = "Anna left.\nBob stayed.\n" * 500
+    extraction = EXTRACTOR.extract(text)
+    assert made == ["Anna left.", "Bob stayed."]
+    found = [text[it.start : it.end] for it in extraction.statements]
+    assert found == ["Anna left.", "Bob stayed."] * 500
+
+
+def test_matrices_are_multiplied_by_numpy_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy's library is the faster one, and its threads cost more than they bring."""
+    threads: list[list[int]] = []
+    multiply = NumpyOps.gemm
+
+    def watched(ops: NumpyOps, *args: Any, **kwargs: Any) -> Any:
+        assert not ops.use_blis
+        threads.append([library["num_threads"] for library in controller.info()])
+        return multiply(ops, *args, **kwargs)
+
+    controller = ThreadpoolController().select(user_api="blas")
+    before = controller.info()
+    component: Any = load_pipeline(None)._nlp.get_pipe("tok2vec")
+    for ops in {id(layer.ops): layer.ops for layer in component.model.walk()}.values():
+        monkeypatch.setattr(ops, "gemm", partial(watched, ops), raising=False)
+    EXTRACTOR.extract("Anna moved to Oslo.")
+    assert threads
+    assert {number for each in threads for number in each} <= {1}
+    assert controller.info() == before
