@@ -33,6 +33,9 @@ class Mark:
     NUMERAL: Final = 1 << 19
     """A number in digits: a number whatever its tag."""
     PAST: Final = 1 << 8
+    BARE_PAST: Final = 1 << 20
+    BARE_PARTICIPLE: Final = 1 << 21
+    """The base of a verb, and its past or participle as well: "put"."""
     PRESENT: Final = 1 << 9
     FUTURE: Final = 1 << 10
     """Forms of verbs."""

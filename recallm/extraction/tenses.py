@@ -9,26 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from spacy.symbols import AUX, VERB
+from spacy.symbols import ADV, AUX, NOUN, PART, PROPN, VERB
 
+from recallm.extraction.irregular import BARE_PARTICIPLES, BARE_PASTS, PASTS, without_prefix
 from recallm.extraction.marks import Mark, listed
 from recallm.model import Trait
 
 __all__ = ["tense_marks", "tenses"]
 
-_IRREGULAR_PAST = listed(
-    "was were been had did done went gone said told got gotten made came became took taken gave "
-    "given saw seen knew known thought found felt left kept met brought bought built sent "
-    "spent lost held heard ran began begun wrote written read spoke spoken broke broken chose "
-    "chosen drove driven ate eaten fell fallen flew flown forgot forgotten forgave froze frozen "
-    "grew grown hid hidden rode ridden rose risen sang sung sank sunk sat slept sold shot shook "
-    "shaken stood stole stolen stuck struck swam swum swept swore sworn taught threw thrown "
-    "understood woke woken wore worn won dreamt burnt learnt meant paid led laid lay lain lit "
-    "drew drawn drank drunk dug fed fought fled hung knelt lent caught blew blown bit "
-    "bitten bled bred bent bound beaten awoke bore born borne agreed disagreed freed "
-    "guaranteed refereed shone showed shown spun spat sprang tore torn wept wound withdrew "
-    "withdrawn used"
-)
 _PRESENT = listed("am is are 'm 're 's ’m ’re ’s m re has have 've ’ve ve do does ai")
 _FUTURE = listed("will 'll ’ll ll wo shall gonna gon finna")
 _GOVERNS = listed(
@@ -36,6 +24,10 @@ _GOVERNS = listed(
     "cannot ought na 'd ’d"
 )
 _FIRST_PERSON = listed("i me my mine myself we us our ours ourselves im i'm i’m ive i've i’ve")
+_HAVE = listed("have has had having 've ’ve")
+_BE = listed("am is are was were be been being 's ’s 're ’re 'm ’m")
+_READ = listed("read reread misread")
+_SINGULAR = listed("he she it who somebody someone everybody everyone nobody")
 _NEGATIONS = listed(
     "not n't n’t nt no never none nobody nothing nowhere neither nor without cannot"
 )
@@ -48,10 +40,15 @@ _NOT_PAST: Final = ("eed", "embed", "shred")
 def tense_marks(lowered: str) -> int:
     """What a word in lower case says of tense, person and negation."""
     marks = 0
-    if lowered in _IRREGULAR_PAST or (
+    form = without_prefix(lowered)
+    if form in PASTS or (
         lowered.endswith("ed") and len(lowered) > 3 and not lowered.endswith(_NOT_PAST)
     ):
         marks |= Mark.PAST
+    if form in BARE_PASTS:
+        marks |= Mark.BARE_PAST
+    if form in BARE_PARTICIPLES:
+        marks |= Mark.BARE_PARTICIPLE
     if lowered in _PRESENT:
         marks |= Mark.PRESENT
     if lowered in _FUTURE:
@@ -71,7 +68,8 @@ def tenses(marks: Sequence[int], tags: Sequence[int], lowered: Sequence[str]) ->
     """The tenses of a statement's verbs.
 
     A perfect counts as past (what it tells has happened), "going to" with a verb as future. A
-    verb after "to", a modal or "do" says nothing: the word before it does.
+    verb after "to", a modal or "do" says nothing: the word before it does. A base that is its own
+    past ("put") is past behind "have" and "be", and behind a subject that would have it end in "s".
     """
     found = 0
     governed = False
@@ -80,7 +78,11 @@ def tenses(marks: Sequence[int], tags: Sequence[int], lowered: Sequence[str]) ->
         if tag in (AUX, VERB):
             if mark & Mark.FUTURE or (mark & Mark.GOING and _goes_to_a_verb(i, tags, lowered)):
                 found |= _FUTURE_TENSE
-            elif mark & Mark.PAST:
+            elif (
+                mark & Mark.PAST
+                or (mark & Mark.BARE_PARTICIPLE and _is_participle(i, tags, lowered))
+                or (mark & Mark.BARE_PAST and not governed and _is_past(i, tags, lowered))
+            ):
                 found |= _PAST_TENSE
             elif not governed and (
                 mark & Mark.PRESENT or (tag == VERB and not lowered[i].endswith("ing"))
@@ -91,6 +93,31 @@ def tenses(marks: Sequence[int], tags: Sequence[int], lowered: Sequence[str]) ->
         if mark & Mark.GOVERNS:
             governed = True
     return Trait(found)
+
+
+def _is_participle(i: int, tags: Sequence[int], lowered: Sequence[str]) -> bool:
+    """Whether a verb stands behind a form of "have", or just behind one of "be"."""
+    before = i - 1
+    while before >= 0 and tags[before] not in (AUX, VERB):
+        before -= 1
+    return before >= 0 and (
+        lowered[before] in _HAVE
+        or (lowered[before] in _BE and all(tag in (ADV, PART) for tag in tags[before + 1 : i]))
+    )
+
+
+def _is_past(i: int, tags: Sequence[int], lowered: Sequence[str]) -> bool:
+    """Whether a base that is its own past is meant as that: nearly always where it is "read"."""
+    if lowered[i] in _READ:
+        return True
+    before = i - 1
+    while before >= 0 and tags[before] == ADV:
+        before -= 1
+    return before >= 0 and (
+        lowered[before] in _SINGULAR
+        or tags[before] == PROPN
+        or (tags[before] == NOUN and not lowered[before].endswith("s"))
+    )
 
 
 def _goes_to_a_verb(i: int, tags: Sequence[int], lowered: Sequence[str]) -> bool:

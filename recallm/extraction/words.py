@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from recallm.extraction.dates import time_marks
-from recallm.extraction.irregular import NOUNS, VERBS
+from recallm.extraction.irregular import NOUNS, verb_base
 from recallm.extraction.marks import Mark, listed
 from recallm.extraction.stemming import is_acronym, plain, stem
 from recallm.extraction.tenses import tense_marks
@@ -119,7 +119,7 @@ def _word(text: str) -> Word:
         is_word=is_word,
         stem=name,
         acronym=plain(bare) if is_word and is_acronym(bare) else name,
-        verb=stem(VERBS[lowered]) if lowered in VERBS else name,
+        verb=name if (base := verb_base(lowered)) == lowered else stem(base),
         noun=stem(NOUNS[lowered]) if lowered in NOUNS else name,
         marks=marks,
         stops=lowered in _STOP_WORDS,

@@ -6,8 +6,10 @@ import pytest
 
 from recallm.config import RecallConfig
 from recallm.extraction import Extractor
-from recallm.extraction.irregular import NOUNS, VERBS
+from recallm.extraction.irregular import BARE_PASTS, NOUNS, PASTS, VERBS, verb_base, without_prefix
+from recallm.extraction.marks import Mark
 from recallm.extraction.stemming import stem
+from recallm.extraction.tenses import tense_marks
 
 EXTRACTOR = Extractor(RecallConfig())
 
@@ -41,6 +43,60 @@ def test_concepts_keep_their_own_names() -> None:
     assert [concept.name for concept in concepts] == [stem("children")]
 
 
-@pytest.mark.parametrize("table", [VERBS, NOUNS])
-def test_only_what_the_stemmer_keeps_apart_is_listed(table: dict[str, str]) -> None:
-    assert not [form for form, base in table.items() if stem(form) == stem(base)]
+def test_only_what_the_stemmer_keeps_apart_is_listed() -> None:
+    assert not [form for form, base in NOUNS.items() if stem(form) == stem(base)]
+
+
+@pytest.mark.parametrize("form", sorted({*PASTS, *VERBS} - {"dies", "dying", "goes", "lies"}))
+def test_what_shares_its_bases_term_and_is_no_present_is_past(form: str) -> None:
+    present = form in ("lying", "ties", "tying")
+    assert bool(tense_marks(form) & Mark.PAST) is not present
+
+
+@pytest.mark.parametrize(
+    ("form", "base"),
+    [
+        ("rebuilt", "rebuild"),
+        ("overheard", "overhear"),
+        ("understood", "understand"),
+        ("outgrew", "outgrow"),
+        ("misread", "misread"),
+        ("mistook", "mistake"),
+        ("foresaw", "foresee"),
+        ("withheld", "withhold"),
+        ("upheld", "uphold"),
+        ("rewound", "rewind"),
+        ("undone", "undo"),
+        ("overcame", "overcome"),
+        ("unknown", "unknown"),
+        ("resent", "resent"),
+        ("relied", "relied"),
+        ("overlay", "overlay"),
+        ("re", "re"),
+        ("", ""),
+    ],
+)
+def test_a_prefix_makes_a_verb_with_the_same_forms(form: str, base: str) -> None:
+    assert verb_base(form) == base
+
+
+@pytest.mark.parametrize("form", [*PASTS, *BARE_PASTS])
+def test_every_form_takes_a_prefix(form: str) -> None:
+    """Whatever the form; but for words of their own."""
+    if f"re{form}" not in ("relied", "relay", "relent", "rebound", "resent"):
+        assert without_prefix(f"re{form}") == form
+        assert tense_marks(f"re{form}") & (Mark.PAST | Mark.BARE_PAST)
+
+
+@pytest.mark.parametrize(
+    ("question", "intent"),
+    [
+        ("Who rebuilt the shed?", "neutral"),
+        ("Who overthrew the king?", "neutral"),
+        ("Who rang Anna?", "neutral"),
+        ("What does Anna read?", "current"),
+        ("Where does Anna live?", "current"),
+    ],
+)
+def test_a_question_is_read_in_its_verbs_tense(question: str, intent: str) -> None:
+    assert EXTRACTOR.question(question).time.intent == intent
