@@ -1,4 +1,4 @@
-"""Dates and times, recognised by rule; nothing is resolved to a calendar."""
+"""Words of dates and times in a statement; what a date means is read in ``recallm.dating``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spacy.symbols import NOUN, NUM, PROPN
 
 from recallm.extraction.marks import Mark, listed
 
-__all__ = ["DATE", "MONTH", "PERIOD", "WEEKDAY", "holds_time", "time_marks"]
+__all__ = ["holds_time", "time_marks"]
 
 _MONTHS = listed(
     "january february april june july august september october november december "
@@ -50,44 +50,6 @@ _DATE = re.compile(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{2,4}|\d{1,2}/\d{1,2}|\d{4}-\d\d-
 _CLOCK_TIME = re.compile(
     r"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?(?:[ap]\.?m\.?)?|\d{1,2}(?:\.[0-5]\d)?[ap]\.?m\.?"
 )
-_SURELY_MONTHS = "january|february|july|september|october|november|december|feb|jul|sept|oct|nov"
-_ALSO_WORDS = "march|april|may|june|august|mar|jan|apr|jun|aug|sep|dec"
-"""Words and names of people that are months too."""
-MONTH = rf"(?:{_SURELY_MONTHS}|{_ALSO_WORDS})\.?"
-"""A pattern for what may be a month, in a text in lower case."""
-_LEADS = ("in", "since", "until", "till", "during", "before", "after", "between", "early", "late")
-_LED = "|".join(rf"(?<={lead} )" for lead in _LEADS)
-WEEKDAY = "(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
-"""A pattern for a weekday, in a text in lower case."""
-_HOLIDAY = (
-    "christmas(?: eve| day)?|new year(?: 's)?(?: eve| day)|easter|halloween|thanksgiving|"
-    "valentine(?: 's|s) day"
-)
-_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
-_YEAR_NUMBER = r"(?:1[5-9]|20)\d\d"
-_SEASON = "spring|summer|autumn|fall|winter"
-
-PERIOD = (
-    rf"(?:(?:week|weekend|month|year|decade|quarter|semester|term|season|weekday)s?|night|morning|"
-    rf"afternoon|evening|{_SEASON}|{WEEKDAY}|may(?! (?:be|have)\b)|(?!may\b){MONTH}|{_HOLIDAY})"
-)
-"""A pattern for what "last" or "next" makes a date of, in a text in lower case."""
-
-DATE = (
-    r"(?:\d{4}-\d\d(?:-\d\d)?|\d{1,2}/\d{1,2}/(?:\d\d){1,2}|\d{1,2}\.\d{1,2}\.\d{4}|"
-    rf"{_DAY} (?:of )?{MONTH}(?: (?:of )?{_YEAR_NUMBER})?|"
-    rf"{MONTH} (?:{_DAY}(?: {_YEAR_NUMBER})?|(?:of )?{_YEAR_NUMBER})|"
-    rf"(?:{_SURELY_MONTHS})\.?|(?:{_LED})(?:{_ALSO_WORDS})(?! (?:i|we)\b)|"
-    rf"(?:{_ALSO_WORDS})(?= (?:to|until|through) {MONTH})|"
-    rf"(?:last|next|this|past) {PERIOD}|"
-    rf"(?:(?:{_SEASON}) (?:of )?)?{_YEAR_NUMBER}s?|(?<=the )\d0s|"
-    rf"(?<=in )(?:{_SEASON})|(?<=in the )(?:{_SEASON})|(?<=during the )(?:{_SEASON})|"
-    rf"(?<=for the )(?:{_SEASON})|(?<=before the )(?:{_SEASON})|(?<=after the )(?:{_SEASON})|"
-    rf"(?:{WEEKDAY})(?: (?:night|morning|afternoon|evening))?|{_HOLIDAY}|yesterday)"
-)
-"""A pattern for a date in a text in lower case, its commas left out. "May", "march", "april" and
-the like are dates with a day or a year, or after a word that leads to a time."""
-
 _TIME_NUMBERS = (_YEAR, _DATE, _CLOCK_TIME)
 
 

@@ -10,7 +10,7 @@ from recallm.config import RecallConfig
 from recallm.errors import InvalidInputError
 from recallm.extraction.blocks import Span, blocks, readable
 from recallm.extraction.concepts import Place, entities, label_words, places, trimmed, within
-from recallm.extraction.intents import temporal_reading
+from recallm.extraction.intents import HYPHENS, temporal_reading
 from recallm.extraction.names import with_names
 from recallm.extraction.neighbours import neighbour_pairs
 from recallm.extraction.pipeline import Pipeline, TaggedText, load_pipeline
@@ -109,7 +109,7 @@ class Extractor:
             own = [word for word in sentence.words if word.is_word]
             asks = asked_traits(own) or asks
             tenses |= sentence.traits
-            words.extend(own)
+            words.extend(word for word in sentence.words if word.is_word or word.text in HYPHENS)
         return Question(
             text=text,
             terms=_ends(tuple(stems)),

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import date
 from typing import Any
 
-from recallm.extraction.dates import DATE, MONTH, PERIOD, WEEKDAY
+from recallm.dating import named_dates
 from recallm.extraction.phrases import (
     ASKING,
     BE,
@@ -31,10 +32,14 @@ from recallm.extraction.rules import Rule, Sets, effect
 from recallm.extraction.words import Word
 from recallm.model import TemporalReading, Trait
 
-__all__ = ["RULES", "temporal_reading"]
+__all__ = ["HYPHENS", "RULES", "temporal_reading"]
+
+HYPHENS = ("-", "–")
+"""The punctuation that is read, between the numbers of a date."""
 
 
 # Gaps in patterns are bounded: a question may be as long as a pasted text.
+DATE = r"@\w+"
 _WH = "what|where|who|whom|which|whose|how"
 
 NOTHING = Sets()
@@ -79,20 +84,16 @@ RULES: tuple[Rule, ...] = (
         r"(?<! he)(?<! she)(?<! they)(?<! we)(?<! you)(?<! i) used to",
         NOTHING,
     ),
-    # Dates: from when to when is read in recallm.retrieval.dates.
+    # Dates, marked by ``_with_dates``; from when to when is read in recallm.retrieval.dates.
     Rule(
         "between <dates>",
-        rf"(?:between|from) {DATE} (?:and|to|until|till|through) (?:{DATE}|{MONTH})",
-        Sets(intent="historical", recency=0.0, window="within"),
-    ),
-    Rule(
-        "<period> before <date>",
-        rf"(?:\w+ )?{PERIOD} (?:before|after|prior to|following)(?: the)? {DATE}",
+        rf"(?:between|from) {DATE} (?:and|to|until|till|through)(?: the)? {DATE}|"
+        r"(?:between |from )?@range",
         Sets(intent="historical", recency=0.0, window="within"),
     ),
     Rule(
         "since <date>",
-        rf"(?:ever )?(?:since|after|from)(?: the)? {DATE}(?: on| onwards?)?",
+        rf"(?:ever )?(?:since|after|from(?! @ago))(?: the)? {DATE}(?: on| onwards?)?",
         Sets(recency=0.5, window="since"),
     ),
     Rule(
@@ -102,35 +103,16 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "this <period>",
-        rf"this (?:coming )?{PERIOD}|tonight|(?<!as of )(?<!by )today",
+        "@this",
         Sets(intent="current", recency=0.8, order="latest", window="within"),
     ),
-    Rule(
-        "next <period>",
-        rf"(?:next|upcoming|the coming) {PERIOD}|tomorrow",
-        Sets(recency=0.8, order="latest", window="within"),
-    ),
-    Rule(
-        "last <period>",
-        r"(?:this )?(?:last|past|previous)(?: (?:few|couple(?: of)?|several|two|three|four|five|"
-        rf"six|seven|eight|nine|ten|twelve|\d+))? {PERIOD}|yesterday|"
-        r"(?:over|on|at|during|for|spen[dt]s?) the weekend",
-        Sets(intent="historical", recency=0.5, window="within"),
-    ),
-    Rule(
-        "ago",
-        r"(?:\w+ )?(?:minute|hour|day|week|weekend|month|year|decade|summer|night)s? (?:ago|back)",
-        Sets(intent="historical", recency=0.0, window="within"),
-        unless=r"how (?:many|long)",
-    ),
-    Rule(
-        "on <weekday>",
-        rf"(?:on )?{WEEKDAY}(?: (?:night|morning|afternoon|evening))?",
-        Sets(recency=0.5, window="within"),
-    ),
+    Rule("next <period>", "@next", Sets(recency=0.8, order="latest", window="within")),
+    Rule("last <period>", "@last", Sets(intent="historical", recency=0.5, window="within")),
+    Rule("ago", "@ago", Sets(intent="historical", recency=0.0, window="within")),
+    Rule("on <weekday>", "(?:on )?@weekday", Sets(recency=0.5, window="within")),
     Rule(
         "in <date>",
-        rf"(?:(?:in|on|during|at|of|around|for)(?: the)? )?(?:(?:early|mid|late) )?{DATE}",
+        "(?:(?:in|on|during|at|of|around|for)(?: the)? )?@date",
         Sets(intent="historical", recency=0.0, window="within"),
     ),
     Rule(
@@ -290,17 +272,36 @@ RULES: tuple[Rule, ...] = (
 )
 """Every rule, in the order in which they are tried."""
 
+_SOME_DAY = date(2000, 1, 1)
+"""Which dates a question names does not hang on the day on which it is asked."""
+_APART = re.compile(r"(?<=\w) (?='s\b)")
+_DIGITS_APART = re.compile(r"(?<=\d) ([-–]) (?=\d)")
+_HYPHEN_APART = re.compile(r"(?:^|(?<= ))[-–](?: |$)")
+_BY_TODAY = re.compile(r"\b(?:as of|by)$")
+_KINDS = (
+    ("ago", re.compile(r"\b(?:ago|back)$")),
+    ("date", re.compile(r"\b(?:before|prior to|after|following)\b(?!.*tomorrow)")),
+    ("range", re.compile(r"\d.* (?:and|to|until|through) ")),
+    ("last", re.compile(r"\b(?:last|past|previous|yester\w+|the other|the weekend)\b")),
+    (
+        "next",
+        re.compile(r"\b(?:next|upcoming|(?<!this )coming|tomorrow|from now|from today)\b|^in "),
+    ),
+    ("this", re.compile(r"\b(?:this|tonight|today)\b")),
+    ("weekday", re.compile(r"^\w+day\b")),
+)
+"""What a date's own words say of it; none of them: "date"."""
 _CONTRACTION = re.compile(r"(?<=\w)(?='(?:s|re|ve|ll|d|m)\b)|(?<=\w)(?=n't\b)")
 _WHATS = re.compile(r"\b(what|who|where|when|how) ?s\b")
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 
 
 def temporal_reading(words: Sequence[Word], tenses: Trait) -> TemporalReading:
-    """What a question asks of time; ``words`` stand without punctuation, ``tenses`` are the traits
-    PAST, PRESENT and FUTURE of its verbs. Neutral where no rule fires."""
-    joined = " ".join(word.lowered for word in words).replace("’", "'")
-    apart = _HYPHEN.sub(" ", _CONTRACTION.sub(" ", joined))
-    whole = left = _WHATS.sub(r"\1 's", apart)
+    """What a question asks of time; ``words`` stand without punctuation but hyphens, ``tenses`` are
+    the traits PAST, PRESENT and FUTURE of its verbs. Neutral where no rule fires."""
+    joined = " ".join(word.lowered for word in words).replace("’", "'").replace("@", "")
+    joined = _HYPHEN_APART.sub("", _DIGITS_APART.sub(r"\1", _APART.sub("", joined))).strip()
+    whole, left = _split(joined), _split(_with_dates(joined))
     found: dict[str, Any] = {}
     said: list[str] = []
     for rule in RULES:
@@ -315,3 +316,23 @@ def temporal_reading(words: Sequence[Word], tenses: Trait) -> TemporalReading:
             found |= new
             said.append(f"{rule.name} → {effect(new)}")
     return TemporalReading(**found, rules=tuple(said))
+
+
+def _split(text: str) -> str:
+    """The text with its contractions and hyphens split."""
+    apart = _HYPHEN.sub(" ", _CONTRACTION.sub(" ", text))
+    return _WHATS.sub(r"\1 's", apart)
+
+
+def _with_dates(text: str) -> str:
+    """The text with a mark in the place of each date: "in june" → "in @date"."""
+    pieces: list[str] = []
+    end = 0
+    for named in named_dates(text, _SOME_DAY):
+        words = text[named.start : named.end]
+        if words == "today" and _BY_TODAY.search(text, 0, max(0, named.start - 1)):
+            continue
+        kind = next((kind for kind, pattern in _KINDS if pattern.search(words)), "date")
+        pieces += (text[end : named.start], f"@{kind}")
+        end = named.end
+    return "".join((*pieces, text[end:]))

@@ -64,7 +64,7 @@ class Rule:
 
 
 def _phrase(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w'])(?:{pattern})(?!\w)")
+    return re.compile(rf"(?<![\w'@])(?:{pattern})(?!\w)")
 
 
 def effect(new: Mapping[str, Any]) -> str:

@@ -15,8 +15,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from recallm.dating import Interval, Named, Yearly, named_dates, speaks_of_future
 from recallm.model import TemporalReading
-from recallm.retrieval.dating import Interval, Named, Yearly, named_dates, speaks_of_future
 
 __all__ = ["AskedDate", "asked_dates", "dated", "meeting", "nearness", "nearnesses"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
-from recallm.retrieval.dating import Interval, named_dates, speaks_of_future
+from recallm.dating import Interval, named_dates, speaks_of_future
 
 __all__ = ["told_dates"]
 

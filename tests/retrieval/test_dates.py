@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recallm.model import TemporalReading
 from recallm.retrieval.dates import asked_dates, dated, meeting, nearness, nearnesses
-from recallm.retrieval.dating import Interval
+from recallm.dating import Interval
 
 NOW = datetime(2023, 5, 10, 12, tzinfo=UTC)
 """A Wednesday."""

@@ -1,7 +1,8 @@
 """What words mean that name a date only as said on a day.
 
-Weeks begin on Monday. A weekday is the latest that has come, or where the text speaks of the future
-the next; "next Friday" is the first that follows, "next weekend" the one after that of this week.
+Weeks begin on Monday; quarters, terms (thirds of a year) and semesters in January; seasons in
+March. A weekday is the latest that has come, or where the text speaks of the future the next; "next
+Friday" is the first that follows, "next weekend" the one after that of this week.
 """
 
 from __future__ import annotations
@@ -9,17 +10,18 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from recallm.retrieval.dating.periods import (
+from recallm.dating.periods import (
     Interval,
     Yearly,
     day_of,
     month_of,
+    months_of,
     shifted,
     week_of,
     year_of,
     years_of,
 )
-from recallm.retrieval.dating.said import NUMBERS, PAST, WEEKDAYS, Said
+from recallm.dating.said import NUMBERS, PAST, SEASONS, WEEKDAYS, Said
 
 
 def today(it: Said) -> Interval:
@@ -49,6 +51,16 @@ def ahead(it: Said) -> Interval | None:
     return _away(it, n) if n > 1 or it.future or it["from"] else None
 
 
+_MONTHS = {"quarter": 3, "term": 4, "semester": 6}
+
+
+def seasons_ago(it: Said) -> Interval | None:
+    """Two summers ago."""
+    named = Yearly(SEASONS[it["season"]], months=3)
+    latest = named.begun(it.said)
+    return latest and named.of(latest.start.year - _count(it["n"]) + 1)
+
+
 def _count(word: str) -> int:
     return int(word) if word.isdigit() else NUMBERS[word]
 
@@ -60,12 +72,15 @@ def _away(it: Said, n: int) -> Interval:
     if unit in ("day", "night"):
         day = it.said + timedelta(days=n)
         return day_of(day - timedelta(days=1), 3) if vague else day_of(day)
-    if unit == "week":
+    if unit in ("week", "fortnight"):
+        n *= 2 if unit == "fortnight" else 1
         return day_of(it.said + timedelta(days=7 * n - 3 - 4 * vague), 7 + 8 * vague)
     if unit == "weekend":
         return _weekend(it.said, n)
     if unit == "month":
         return month_of(it.said.year, it.said.month + n - vague, 1 + 2 * vague)
+    if unit in _MONTHS:
+        return months_of(it.said, _MONTHS[unit], n)
     if unit == "year":
         return years_of(it.said.year + n - vague, 1 + 2 * vague)
     return years_of((it.said.year // 10 + n) * 10, 10)
@@ -106,17 +121,19 @@ def weekday(it: Said) -> Interval:
 
 
 def some(it: Said) -> Interval:
-    """The last two weeks, the next few days: with the day itself."""
-    n = _count(it["n"])
+    """The last two weeks, the next few days, the past months: with the day itself."""
+    n = _count(it["n"] or "few")
     return _through(it.said, -n if it["way"] in PAST else n, it["unit"])
 
 
 def _through(said: date, n: int, unit: str) -> Interval:
     """From the day itself so far on, or back."""
-    if unit in ("year", "decade", "month"):
-        there = shifted(said, n * {"month": 1, "year": 12, "decade": 120}[unit])
+    months = {"month": 1, "year": 12, "decade": 120, "season": 3, **_MONTHS}.get(unit)
+    if months is not None:
+        there = shifted(said, n * months)
     else:
-        there = said + timedelta(days=n * (7 if unit.startswith("week") else 1))
+        days = {"week": 7, "weekend": 7, "fortnight": 14}.get(unit, 1)
+        there = said + timedelta(days=n * days)
     first, last = sorted((said, there))
     return Interval(first, last + timedelta(days=1))
 
@@ -129,6 +146,13 @@ def period(it: Said) -> Interval:
     if pick in ("past", "this past"):
         return _through(it.said, -1, unit)
     n = -1 if pick in PAST else 0 if pick == "this" else 1
+    if unit in _MONTHS:
+        return months_of(it.said, _MONTHS[unit], n).part(it.part)
+    if unit == "season":
+        # December belongs to the winter of the year that follows.
+        return month_of(it.said.year, it.said.month // 3 * 3 + 3 * n, 3).part(it.part)
+    if unit == "fortnight":
+        return _through(it.said, -1 if pick in PAST else 1, unit)
     found = {
         "week": week_of(it.said + timedelta(days=7 * n)),
         "month": month_of(it.said.year, it.said.month + n),

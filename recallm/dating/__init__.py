@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recallm.retrieval.dating.periods import Interval, Yearly
-from recallm.retrieval.dating.words import Named, named_dates, speaks_of_future
+from recallm.dating.periods import Interval, Yearly
+from recallm.dating.words import Named, named_dates, speaks_of_future
 
 __all__ = ["Interval", "Named", "Yearly", "named_dates", "speaks_of_future"]

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple
 
-__all__ = ["Interval", "Yearly", "day_of", "month_of", "shifted", "week_of", "year_of", "years_of"]
+__all__ = [
+    "Interval",
+    "Yearly",
+    "day_of",
+    "month_of",
+    "months_of",
+    "shifted",
+    "week_of",
+    "year_of",
+    "years_of",
+]
 
 _DAY = timedelta(days=1)
 
@@ -54,6 +64,12 @@ def week_of(day: date) -> Interval:
 def month_of(year: int, month: int, months: int = 1) -> Interval:
     """``months`` from the first of one on; months above 12 or below 1 are those of other years."""
     return Interval(_first(year, month), _first(year, month + months))
+
+
+def months_of(day: date, months: int, later: int = 0) -> Interval:
+    """The quarter (3 months), third (4) or half (6) of a year that a day lies in, or one so many
+    ``later``."""
+    return month_of(day.year, (day.month - 1) // months * months + 1 + later * months, months)
 
 
 def year_of(year: int) -> Interval:

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import re
 
-from recallm.retrieval.dating.periods import Interval, Yearly, month_of, year_of, years_of
-from recallm.retrieval.dating.said import HOLIDAYS, MONTHS, PAST, SEASONS, NoSuchDateError, Said
+from recallm.dating.periods import Interval, Yearly, month_of, year_of, years_of
+from recallm.dating.said import (
+    DECADES,
+    HOLIDAYS,
+    MONTHS,
+    PAST,
+    QUARTERS,
+    SEASONS,
+    NoSuchDateError,
+    Said,
+)
 
 _LEAP_YEAR = 2000
 _LEAD_TO_MONTH = re.compile(
     r"\b(?:in|since|until|till|during|before|after|between|"
     r"(?:between|from) \S+ (?:and|to|until|through))(?: the)? $"
 )
+_VERB_FOLLOWS = re.compile(r" (?:be|have|not|i|you|he|she|it|we|they)\b")
+"""After "this may" and "before may": a verb."""
 _LEAD_TO_YEAR = re.compile(
     r"\b(?:in|since|until|till|by|of|during|before|after|from|between|year|"
     r"(?:between|from) \S+ (?:and|to))(?: the)? $"
@@ -80,6 +91,8 @@ def month(it: Said) -> Interval | Yearly | None:
     dated = it["year"] or it["pick"] or it.part or it.follows(_LEAD_TO_MONTH) or it["range"]
     if it["month"] in _ALSO_WORDS and not dated:
         return None
+    if it["month"] == "may" and not it["year"] and _VERB_FOLLOWS.match(it.match.string, it.end):
+        return None
     named = Yearly(MONTHS[it["month"]], which=it.part)
     return _of_a_year(it, named)
 
@@ -94,7 +107,14 @@ def season(it: Said) -> Interval | Yearly | None:
 
 def holiday(it: Said) -> Interval | Yearly | None:
     """Christmas, as months are."""
-    return _of_a_year(it, HOLIDAYS[it["holiday"]])
+    name = it["holiday"].replace("s' ", "'s ")
+    return _of_a_year(it, HOLIDAYS.get(name) or HOLIDAYS[name.replace("s ", "'s ", 1)])
+
+
+def quarter(it: Said) -> Interval | Yearly | None:
+    """Q3, the third quarter of 2022."""
+    number = int(it["number"]) if it["number"] else QUARTERS[it["ordinal"]]
+    return _of_a_year(it, Yearly(3 * number - 2, months=3))
 
 
 def _of_a_year(it: Said, named: Yearly) -> Interval | Yearly | None:
@@ -118,8 +138,8 @@ def year(it: Said) -> Interval | None:
 
 
 def decade(it: Said) -> Interval:
-    """The 1990s, the 90s."""
-    year = int(it["decade"])
+    """The 1990s, the 90s, the nineties."""
+    year = DECADES[it["word"]] if it["word"] else int(it["decade"])
     if year < 100:
         year += 1900 if year > 20 else 2000
     return years_of(year, 10).part(it.part)

@@ -6,13 +6,15 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-from recallm.retrieval.dating.periods import Yearly
+from recallm.dating.periods import Yearly
 
 __all__ = [
+    "DECADES",
     "HOLIDAYS",
     "MONTHS",
     "NUMBERS",
     "PAST",
+    "QUARTERS",
     "SEASONS",
     "WEEKDAYS",
     "NoSuchDateError",
@@ -40,11 +42,32 @@ HOLIDAYS = {
     "new year's eve": Yearly(12, 31),
     "new year's day": Yearly(1, 1),
     "new year's": Yearly(12, 31, days=2),
+    "new year": Yearly(12, 31, days=2),
     "halloween": Yearly(10, 31),
     "valentine's day": Yearly(2, 14),
     "thanksgiving": Yearly(11, 22, days=7),
     "easter": Yearly(3, 22, days=36),
+    "easter sunday": Yearly(3, 22, days=36),
+    "easter monday": Yearly(3, 23, days=36),
+    "good friday": Yearly(3, 20, days=36),
+    "passover": Yearly(3, 22, days=45),
+    "st patrick's day": Yearly(3, 17),
+    "mother's day": Yearly(5, 8, days=7),
+    "memorial day": Yearly(5, 25, days=7),
+    "father's day": Yearly(6, 15, days=7),
+    "independence day": Yearly(7, 4),
+    "fourth of july": Yearly(7, 4),
+    "labor day": Yearly(9, 1, days=7),
+    "diwali": Yearly(10, 14, days=32),
+    "black friday": Yearly(11, 23, days=7),
+    "hanukkah": Yearly(11, 27, days=40),
 }
+"""Days of every year; where the day moves, those on which it may begin, and what follows."""
+DECADES = {
+    "twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixties": 60,
+    "seventies": 70, "eighties": 80, "nineties": 90, "noughties": 0,
+}  # fmt: skip
+QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4, "final": 4}
 NUMBERS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
     "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20,
@@ -90,6 +113,11 @@ class Said:
     def part(self) -> str:
         """The part of a period that is meant, empty where all of it is."""
         return self["part"] or _PARTS.get(self["end"], "")
+
+    @property
+    def end(self) -> int:
+        """Where they end."""
+        return self.match.end()
 
     def follows(self, lead: re.Pattern[str]) -> bool:
         """Whether they stand just after a lead."""

@@ -10,12 +10,14 @@ from collections.abc import Callable
 from datetime import date
 from typing import NamedTuple
 
-from recallm.retrieval.dating import absolute, relative
-from recallm.retrieval.dating.periods import Interval, Yearly
-from recallm.retrieval.dating.said import (
+from recallm.dating import absolute, relative
+from recallm.dating.periods import Interval, Yearly
+from recallm.dating.said import (
+    DECADES,
     HOLIDAYS,
     MONTHS,
     NUMBERS,
+    QUARTERS,
     SEASONS,
     WEEKDAYS,
     Said,
@@ -28,7 +30,10 @@ _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _WEEKDAY = "|".join(WEEKDAYS)
 _SHORT = "mon|tues?|wed|thu(?:rs?)?|fri|sat"
 _SEASON = "|".join(SEASONS)
-_HOLIDAY = "|".join(sorted(HOLIDAYS, key=len, reverse=True))
+_HOLIDAY = "|".join(
+    name.replace("'s ", "(?:'s|s'?) ") for name in sorted(HOLIDAYS, key=len, reverse=True)
+)
+_TIME_OF_DAY = "(?:night|morning|afternoon|evening)"
 _NUMBER = rf"(?:a |the )?(?P<n>\d{{1,3}}|{'|'.join(NUMBERS)})(?: of)?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _LAST_DAY = r"(?P<last>\d{1,2})(?:st|nd|rd|th)?"
@@ -43,7 +48,8 @@ _PART = (
     r"(?:(?P<part>early|earlier|mid|late)[ -](?:in )?|"
     r"(?:the )?(?P<end>beginning|start|middle|end) of (?:the )?)"
 )
-_UNIT = r"(?P<unit>day|night|weekend|week|month|year|decade)s?"
+_PERIOD = "weekend|week|fortnight|month|quarter|season|semester|term|year|decade"
+_UNIT = rf"(?P<unit>day|night|{_PERIOD})s?"
 
 
 class Named(NamedTuple):
@@ -74,6 +80,9 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("digit", r"(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<year>\d{4}|\d\d)", absolute.numeric),
     Rule("digit", r"(?P<b>\d{1,2})\.(?P<a>\d{1,2})\.(?P<year>\d{4})", absolute.numeric),
+    Rule(
+        "holiday", rf"(?:{_PICK} )?(?P<holiday>{_HOLIDAY})(?:,? (?:of )?{_YEAR})?", absolute.holiday
+    ),
     Rule(
         "month",
         rf"{_DAY}(?: ?[-–] ?|(?: and| to| until| through) (?:the )?){_LAST_DAY} (?:of )?"
@@ -109,22 +118,44 @@ RULES: tuple[Rule, ...] = (
         absolute.season,
     ),
     Rule(
-        "holiday", rf"(?:{_PICK} )?(?P<holiday>{_HOLIDAY})(?:,? (?:of )?{_YEAR})?", absolute.holiday
+        "unit",
+        rf"(?:the )?(?P<ordinal>{'|'.join(QUARTERS)}) quarter of (?:the year )?{_YEAR}",
+        absolute.quarter,
     ),
+    Rule("digit", rf"q(?P<number>[1-4])(?:,? (?:of )?{_YEAR})?", absolute.quarter),
     Rule("digit", rf"(?P<the>the )?(?:{_PART})?{_YEAR}(?! ?%| (?:{_COUNTED})\b)", absolute.year),
-    Rule("digit", rf"the (?:{_PART})?'?(?P<decade>(?:1[5-9]|20)\d0|\d0)'?s", absolute.decade),
+    Rule(
+        "digit",
+        rf"(?:the )?(?:{_PART})?(?P<decade>(?:1[5-9]|20)\d0)'?s",
+        absolute.decade,
+    ),
+    Rule("digit", rf"the (?:{_PART})?'?(?P<decade>\d0)'?s", absolute.decade),
+    Rule("decade", rf"the (?:{_PART})?(?P<word>{'|'.join(DECADES)})", absolute.decade),
     # Only as said on a day:
     Rule(
-        "unit", r"(?P<before>the day before )?yesterday|(?:last|yester) ?night", relative.yesterday
+        "unit",
+        rf"(?P<before>the day before )?yesterday(?: {_TIME_OF_DAY})?|yesternight|"
+        rf"last {_TIME_OF_DAY}",
+        relative.yesterday,
     ),
-    Rule("unit", r"(?P<after>the day after )?tomorrow", relative.tomorrow),
     Rule(
         "unit",
-        r"(?:earlier |later )?today|tonight|this (?:morning|afternoon|evening)",
+        rf"(?P<after>the day after )?tomorrow(?: {_TIME_OF_DAY})?|(?<!the )next {_TIME_OF_DAY}",
+        relative.tomorrow,
+    ),
+    Rule(
+        "unit",
+        rf"(?:earlier |later )?today|tonight|this {_TIME_OF_DAY}",
         relative.today,
     ),
     Rule("weekday", rf"{_NUMBER} (?P<weekday>{_WEEKDAY})s? (?:ago|back)", relative.weekdays_ago),
+    Rule("season", rf"{_NUMBER} (?P<season>{_SEASON})s? (?:ago|back)", relative.seasons_ago),
     Rule("unit", rf"{_NUMBER} {_UNIT} (?:ago|back)", relative.ago),
+    Rule(
+        "unit",
+        rf"(?:{_NUMBER}|half an|some) (?:second|minute|hour)s? (?:ago|back)",
+        relative.today,
+    ),
     Rule("unit", rf"(?:in|within) {_NUMBER} (?:more )?{_UNIT}(?:'|'s)?(?: time)?", relative.ahead),
     Rule("unit", rf"{_NUMBER} {_UNIT} (?P<from>from) (?:now|today)", relative.ahead),
     Rule(
@@ -132,6 +163,7 @@ RULES: tuple[Rule, ...] = (
         rf"(?:the |these )?(?P<way>last|past|previous|next|coming) {_NUMBER} {_UNIT}",
         relative.some,
     ),
+    Rule("unit", rf"(?:the )?(?P<way>last|past|next) (?P<unit>{_PERIOD})s", relative.some),
     Rule(
         "digit",
         rf"(?:on )?the {_DAY} of (?P<which>last|this|next) month"
@@ -140,12 +172,12 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "unit",
-        rf"(?:{_PART})?{_PICK} (?P<unit>weekend|week|month|year|decade)(?! of\b)",
+        rf"(?:{_PART})?{_PICK} (?P<unit>{_PERIOD})(?! of\b)",
         relative.period,
     ),
     Rule("unit", r"the other (?:day|night|evening|morning)", relative.other_day),
     Rule("unit", r"(?:over|on|at|during|for|spen[dt]s?) the weekend", relative.the_weekend),
-    Rule("weekday", rf"(?:{_PICK} )?(?P<weekday>{_WEEKDAY})", relative.weekday),
+    Rule("weekday", rf"(?:{_PICK} )?(?P<weekday>{_WEEKDAY})(?: {_TIME_OF_DAY})?", relative.weekday),
     Rule(
         "weekday",
         rf"(?P<pick>last|next|on) (?P<weekday>{_SHORT})\.?",
@@ -163,9 +195,11 @@ _REACH = 40
 """Characters before a date in which it stands."""
 
 _HINTS = re.compile(
-    rf"(?P<digit>\d)|\b(?P<month>{_MONTH})\b|\b(?P<season>{_SEASON})\b|(?P<holiday>{_HOLIDAY})|"
+    rf"(?P<digit>\d)|\b(?P<month>{_MONTH})\b|\b(?P<season>{_SEASON})s?\b|(?P<holiday>{_HOLIDAY})|"
     rf"(?P<weekday>{_WEEKDAY}|\b(?:last|next|on) (?:{_SHORT})\b)|"
-    r"(?P<unit>day|night|tomorrow|week|month|year|decade|morning|afternoon|evening)"
+    rf"(?P<decade>{'|'.join(DECADES)})|"
+    r"(?P<unit>day|night|tomorrow|morning|afternoon|evening|second|minute|hour|"
+    rf"{_PERIOD})"
 )
 """What any date holds, quick to look for."""
 _MOST = 10_000
