@@ -123,6 +123,8 @@ class Embedding:
                 result, np.ndarray | list | str | bytes | Mapping
             ):
                 return list(result)
+        except EmbeddingError:
+            raise
         except Exception as error:
             raise EmbeddingError(
                 f"the embedding model {self.name!r} failed: {type(error).__name__}: {error}"

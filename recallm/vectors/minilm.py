@@ -2,19 +2,26 @@
 
 Chroma pads every text to 256 tokens. Here texts of like length are run together and padded to the
 longest of them alone: the same vectors, many times faster. Cut off at 256 tokens, as there.
+
+ONNX Runtime reports to Microsoft from its import on: it writes a device id and a database into the
+user's cache folder, and connects some seconds later. Only the environment variable, set before the
+import, prevents both; ``disable_telemetry_events`` is called after it, and comes too late.
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import os
 import threading
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from recallm.errors import MissingDependencyError
+from recallm.errors import EmbeddingError, MissingDependencyError
 from recallm.vectors.embedding import Embedding
 
 __all__ = ["NAME", "mini_lm"]
@@ -24,11 +31,18 @@ NAME = "all-MiniLM-L6-v2"
 _TOGETHER = 64
 """Texts that are run at once."""
 
+_SHA256 = {
+    "model.onnx": "4735daca5ef8871b8ab40e0367556cfe417a3936dbc9cdb629232d3f86eeb706",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+"""The digests of the files that are read. Chroma checks its archive alone, not what it unpacked."""
+
 Rows = npt.NDArray[np.float32]
 
 
 def mini_lm() -> Embedding:
-    """The model; it is loaded, and fetched the first time (80 MB), when it is first used.
+    """The model; it is loaded, and fetched the first time (80 MB), when it is first used. A file
+    of it that is damaged or was replaced is an ``EmbeddingError`` then.
 
     Raises:
         MissingDependencyError: chromadb is not installed.
@@ -62,8 +76,12 @@ class _MiniLM:
     def __init__(self) -> None:
         from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
 
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when Chroma's class imports onnxruntime
         chroma = ONNXMiniLM_L6_V2()
+        chroma.ort.disable_telemetry_events()  # the application may have imported it earlier
         chroma._download_model_if_not_exists()
+        for name, expected in _SHA256.items():
+            _verify(chroma.DOWNLOAD_PATH / chroma.EXTRACTED_FOLDER_NAME / name, expected)
         self._tokenizer: Any = chroma.tokenizer
         self._tokenizer.no_padding()
         self._session: Any = chroma.model
@@ -93,3 +111,19 @@ class _MiniLM:
         )[0]
         means = np.einsum("ntd,nt->nd", hidden, mask.astype(np.float32)) / lengths[:, None]
         return np.asarray(means / np.linalg.norm(means, axis=1, keepdims=True))
+
+
+def _verify(path: Path, expected: str) -> None:
+    """Refuse a file of the model that does not have the SHA-256 ``expected``."""
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+            size = file.tell()
+    except OSError as error:
+        raise EmbeddingError(f"a file of the model {NAME} cannot be read: {error}") from error
+    if found != expected:
+        raise EmbeddingError(
+            f"{path} ({size:,} bytes) is damaged or was replaced: its SHA-256 is {found}, that of "
+            f"the model {NAME} is {expected}; delete the file, and the model is fetched anew when "
+            "it is next used"
+        )

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
 
-from recallm import RecallConfig, RecallM
+from recallm import EmbeddingError, RecallConfig, RecallM
+from recallm.vectors import minilm
 from recallm.vectors.embedding import Embedding
 from recallm.vectors.minilm import NAME, mini_lm
 from tests.vectors.default_model import why_absent
@@ -53,3 +60,116 @@ def test_what_means_the_same_is_found(model: Embedding) -> None:
         memory.update_many(["Ingrid settled down in Malaga.", "Bo bought a guitar.", "It rained."])
         found = memory.recall("In which city is her home?", limit=1)
     assert [it.text for it in found.statements] == ["Ingrid settled down in Malaga."]
+
+
+class TestFilesOfTheModel:
+    """Only the files that were published are loaded."""
+
+    @pytest.fixture
+    def folder(
+        self, model: Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> Iterator[Path]:
+        """A copy of the model's folder that is loaded from next."""
+        published = ONNXMiniLM_L6_V2.DOWNLOAD_PATH / ONNXMiniLM_L6_V2.EXTRACTED_FOLDER_NAME
+        copy = tmp_path / ONNXMiniLM_L6_V2.EXTRACTED_FOLDER_NAME
+        copy.mkdir()
+        for file in published.iterdir():
+            (copy / file.name).symlink_to(file)
+        monkeypatch.setattr(ONNXMiniLM_L6_V2, "DOWNLOAD_PATH", tmp_path)
+        minilm._the_model.cache_clear()
+        yield copy
+        minilm._the_model.cache_clear()
+
+    @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
+    @pytest.mark.parametrize("damage", ["empty", "truncated", "one bit", "replaced", "longer"])
+    def test_a_damaged_file_is_refused(self, folder: Path, name: str, damage: str) -> None:
+        file = folder / name
+        content = bytearray(file.read_bytes())
+        if damage == "empty":
+            content.clear()
+        elif damage == "truncated":
+            del content[len(content) // 2 :]
+        elif damage == "one bit":
+            content[len(content) // 2] ^= 1
+        elif damage == "replaced":
+            content[:] = b"{}"
+        else:
+            content += b"\n"
+        file.unlink()
+        file.write_bytes(content)
+        with RecallM(embeddings="default") as memory:
+            with pytest.raises(EmbeddingError) as refused:
+                memory.update("Ann sings.")
+            assert str(refused.value).startswith(f"{file} ({len(content):,} bytes) is damaged")
+            assert "delete the file" in str(refused.value)
+            assert memory.stats().passages == 0
+
+    def test_a_file_that_cannot_be_read_is_named(self, folder: Path) -> None:
+        (folder / "model.onnx").unlink()
+        (folder / "model.onnx").mkdir()
+        with pytest.raises(EmbeddingError, match=r"cannot be read: .*model\.onnx"):
+            mini_lm().question("Who sings?")
+
+    def test_once_it_is_mended_the_same_memory_goes_on(self, folder: Path) -> None:
+        file = folder / "tokenizer.json"
+        published = file.readlink()
+        file.unlink()
+        file.write_bytes(b"")
+        with RecallM(embeddings="default") as memory:
+            with pytest.raises(EmbeddingError):
+                memory.update("Ann sings.")
+            file.unlink()
+            file.symlink_to(published)
+            memory.update("Ann sings.")
+            assert "Ann sings." in memory.recall("Who sings?").text
+
+
+RUN = """
+import sys, time
+from recallm import RecallM
+
+with RecallM("memory.db", embeddings="default", vector_index="chroma") as memory:
+    memory.update("Ann sings.")
+    assert memory.recall("Who is a singer?").text == "Ann sings."
+    time.sleep(float(sys.argv[1]))
+"""
+
+
+class TestTelemetry:
+    """Nobody outside learns that the model is used."""
+
+    @pytest.fixture
+    def home(self, model: Embedding, tmp_path: Path) -> Path:
+        """A user's folder that holds the model and nothing else."""
+        downloaded = ONNXMiniLM_L6_V2.DOWNLOAD_PATH
+        there = tmp_path / ".cache" / "chroma" / "onnx_models"
+        there.mkdir(parents=True)
+        (there / downloaded.name).symlink_to(downloaded)
+        return tmp_path
+
+    def run(self, home: Path, *, under: tuple[str, ...] = (), seconds: float = 0) -> None:
+        # ONNX Runtime reports nothing where it sees the variables of a CI: none of ours is passed.
+        here = Path(__file__).parents[2]
+        environment = {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": str(here)}
+        command = [*under, sys.executable, "-c", RUN, str(seconds)]
+        done = subprocess.run(
+            command, cwd=home, env=environment, capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode == 0, done.stderr
+
+    def test_no_device_is_marked(self, home: Path) -> None:
+        self.run(home)
+        assert [it.name for it in (home / ".cache").iterdir()] == ["chroma"]
+
+    def test_nothing_is_sent(self, home: Path) -> None:
+        """ONNX Runtime asks for Microsoft's address 8 seconds after the model is loaded."""
+        strace = shutil.which("strace")
+        if strace is None:
+            if os.environ.get("RECALLM_REQUIRE_ALL") == "1":
+                pytest.fail("strace is needed: apt-get install strace")
+            pytest.skip("strace is not installed: apt-get install strace")
+        calls = home / "calls"
+        traced = "trace=connect,sendto,sendmsg,sendmmsg"
+        self.run(home, under=(strace, "-f", "-qq", "-e", traced, "-o", str(calls)), seconds=12)
+        sent = [line for line in calls.read_text().splitlines() if "AF_INET" in line]
+        assert sent == []
