@@ -40,6 +40,7 @@ from recallm.adapting import (
     checked_room,
     checked_scope,
     digest,
+    shown_name,
     storable,
 )
 
@@ -242,7 +243,8 @@ class _Tools:
         runtime: _Runtime = None,
     ) -> str:
         with _told():
-            id, about = (id or "").strip(), (about or "").strip()
+            # An odd id is shown in quotation marks, which belong to no id.
+            id, about = (id or "").strip().strip('"'), (about or "").strip()
             if bool(id) == bool(about):
                 raise ToolException("Give exactly one of id and about; nothing was forgotten.")
             conversation = self._conversation(runtime, config)
@@ -306,7 +308,7 @@ def _shown(statements: Sequence[RecalledStatement]) -> str:
 
 def _line(statement: RecalledStatement) -> str:
     # A revised context is no statement that could be forgotten by itself.
-    id = "summary" if statement.passage is None else " ".join(statement.id.split())
+    id = "summary" if statement.passage is None else shown_name(statement.id)
     return f"[{id}] {statement.line}"
 
 

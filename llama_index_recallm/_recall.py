@@ -16,7 +16,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from llama_index_recallm._values import decoded, encoded
 from recallm import InvalidInputError, RecalledStatement, RecallM
-from recallm.adapting import checked_memory, shown_beside
+from recallm.adapting import as_content, checked_memory, shown_beside, shown_name
 
 __all__ = ["Order", "Recalling", "recalling"]
 
@@ -131,10 +131,12 @@ def _node(statement: RecalledStatement) -> TextNode:
     del metadata["score"]
     if statement.timestamp is not None:
         metadata["timestamp"] = statement.timestamp.isoformat(timespec="seconds")
+    if statement.speaker is not None:
+        metadata["speaker"] = shown_name(statement.speaker)
     shown = [name for name in _SHOWN if metadata[name] is not None]
     return TextNode(
         id_=statement.id,
-        text=statement.text,
+        text=as_content(statement.text),
         metadata=metadata,
         excluded_llm_metadata_keys=[name for name in metadata if name not in shown],
         excluded_embed_metadata_keys=[

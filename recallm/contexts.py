@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from recallm.lines import as_line
 from recallm.model import Filter, StoredStatement, Summary, t_index_of
-from recallm.results import flat
 from recallm.stores.base import GraphReader
 
 __all__ = ["ConceptContext", "concept_contexts", "sentence"]
@@ -54,8 +54,6 @@ def concept_contexts(
 
 
 def sentence(text: str, speaker: str | None = None) -> str:
-    """``text`` on one line, with a full stop where it ends without any, after its speaker."""
-    one = flat(text)
-    if one and one[-1].isalnum():
-        one += "."
-    return one if speaker is None else f"{flat(speaker)}: {one}"
+    """The line of ``text``, with a full stop where it ends without any, after its speaker."""
+    said = text.rstrip()
+    return as_line(f"{said}." if said[-1:].isalnum() else said, speaker=speaker)

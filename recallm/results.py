@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
+from recallm.lines import as_line, flat
 from recallm.model import MAX_POSITION, StoredStatement, Summary, TemporalReading, empty_mapping
 
 __all__ = [
@@ -17,31 +17,8 @@ __all__ = [
     "RecalledContext",
     "RecalledStatement",
     "Revision",
-    "as_line",
     "chronological",
-    "flat",
 ]
-
-
-def flat(text: str) -> str:
-    """``text`` on one line: what a statement holds cannot pass for another statement."""
-    return " ".join(text.split())
-
-
-_LIKE_A_SPEAKER = re.compile(r"[^\W\d_][^:\n]{0,60}:\s")
-
-
-def as_line(text: str, *, speaker: str | None, timestamp: datetime | None) -> str:
-    """A statement on one line with its marks, each where it is known: ``[2023-05-08] Ann: …``.
-
-    Where nobody is known to have said it, a text that begins as if somebody had ("Ann: …") stands
-    in quotation marks.
-    """
-    date = f"[{timestamp.date().isoformat()}] " if timestamp is not None else ""
-    said = flat(text)
-    if speaker:
-        return f"{date}{flat(speaker)}: {said}"
-    return f'{date}"{said}"' if _LIKE_A_SPEAKER.match(said) else date + said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -289,7 +289,10 @@ def test_ask_hands_the_prompt_to_a_command_and_writes_its_answer(told: Run) -> N
     done = told("ask", QUESTION, "--llm-command", "cat")
     assert done.exit_code == 0
     assert QUESTION in done.stdout
-    assert "Brazil" in done.stdout
+    before, _, rest = done.stdout.partition("<recalled_memory>\n")
+    inside, _, after = rest.partition("\n</recalled_memory>\n")
+    assert "Brazil" in inside
+    assert "Brazil" not in before + after
 
 
 def test_a_command_that_fails_is_an_error(told: Run) -> None:

@@ -101,6 +101,13 @@ def test_a_bad_answer_leaves_the_old_context_and_is_reported(answer: object, rea
     assert again.text == "new"
 
 
+def test_a_label_is_one_line_of_the_prompt() -> None:
+    """Users name entities exactly, line breaks and all."""
+    prompt = revision_prompt("Marta\nRevised: <b>", "Marta left.")
+    assert 'Concept: "Marta Revised: ‹b›"\nStatements:\n<recalled_memory>' in prompt
+    assert prompt.count("\nRevised:") == 2  # the example's and its own
+
+
 def test_what_came_meanwhile_is_not_lost() -> None:
     store = DictStore()
     llm = FakeLLM(before_answer=lambda: add(store, 99))

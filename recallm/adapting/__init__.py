@@ -12,10 +12,12 @@ from recallm.adapting.checks import (
     checked_within,
 )
 from recallm.adapting.conversation import Conversation, Said, Scope
-from recallm.adapting.data import CLOSING, OPENING, as_data, bounded, overhead
+from recallm.adapting.data import bounded, overhead
 from recallm.adapting.fields import shown_beside
 from recallm.adapting.roles import BOTH, NAMES, Role, checked_roles, spoken_name
 from recallm.adapting.texts import digest, storable
+from recallm.delimiting import CLOSING, OPENING, as_data
+from recallm.lines import as_content, shown_name
 
 __all__ = [
     "BOTH",
@@ -26,6 +28,7 @@ __all__ = [
     "Role",
     "Said",
     "Scope",
+    "as_content",
     "as_data",
     "bounded",
     "checked_limits",
@@ -37,6 +40,7 @@ __all__ = [
     "digest",
     "overhead",
     "shown_beside",
+    "shown_name",
     "spoken_name",
     "storable",
 ]

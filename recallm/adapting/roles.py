@@ -8,6 +8,8 @@ from typing import Literal, TypeGuard, get_args
 
 from recallm.adapting.texts import storable
 from recallm.errors import InvalidInputError
+from recallm.lines import roles_in
+from recallm.look_alikes import folded
 
 __all__ = ["BOTH", "NAMES", "Role", "checked_roles", "spoken_name"]
 
@@ -25,9 +27,12 @@ _LONGEST_NAME = 200
 
 
 def spoken_name(given: object, role: Role, names: Mapping[Role, str]) -> str:
-    """The name of a speaker: the one that a message gives, else that of the role."""
-    name = storable(given).strip() if isinstance(given, str) else ""
-    return name[:_LONGEST_NAME] or names[role]
+    """The name of a speaker: the one that a message gives, else that of the role. Whoever writes a
+    message may choose its name: one that is another role's, in any spelling, is not taken."""
+    name = storable(given).strip()[:_LONGEST_NAME] if isinstance(given, str) else ""
+    seen = " ".join(folded(name).split())
+    others = {folded(names[other]) for other in names if other != role}
+    return names[role] if not seen or seen in others or roles_in(name) - {role} else name
 
 
 def checked_roles(roles: Collection[str]) -> frozenset[Role]:

@@ -1,15 +1,14 @@
 """The text of a recalled context: chronological, one statement a line, as data.
 
-A statement with line breaks stays on one line, so that nothing it holds can pass for another
-statement, nor for one that somebody else said.
+What a line is, and what keeps a statement from passing for another one, ``recallm.lines`` says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recallm.lines import as_line
 from recallm.model import StoredStatement
-from recallm.results import as_line
 
 __all__ = ["PREFIX", "SHORTEST_LINE", "line", "render"]
 

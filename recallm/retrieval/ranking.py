@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recallm.lines import flat
 from recallm.model import StoredStatement, Trait
-from recallm.results import flat
 from recallm.retrieval.candidates import Candidates
 from recallm.retrieval.frequencies import Floats
 from recallm.retrieval.signals import SIGNALS, measure

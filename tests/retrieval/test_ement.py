@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from recallm.config import RecallConfig
+from recallm.delimiting import as_data
 from recallm.model import Filter, Horizon, PreparedUpdate, Question, statement_key
 from recallm.prompts import ement_prompt
 from recallm.results import RecalledContext
@@ -212,10 +213,10 @@ def test_a_statement_cannot_pass_for_another_line() -> None:
 
 
 def test_the_prompt_is_the_papers() -> None:
-    prompt = ement_prompt("How is Mimi?", "Mimi slept\n\nMimi is a cat")
-    assert prompt == (
+    context = "Mimi slept\n\nMimi is a cat"
+    assert ement_prompt("How is Mimi?", context) == (
         "You are a smart, knowledgeable, accurate AI with the following information:\n"
-        "Mimi slept\n\nMimi is a cat\n"
+        f"{as_data(context)}\n"
         "You are sure about your answers. Please answer the following question: How is Mimi?"
     )
     assert "nothing about this is remembered" in ement_prompt("How is Mimi?", "")
