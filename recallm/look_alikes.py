@@ -7,6 +7,7 @@ seen (zero-width, bidirectional, combining, control characters); every line brea
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -46,12 +47,21 @@ _UNSEEN = {"Cc", "Cf", "Cs", "Me", "Mn"}
 _FILLERS = "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 """Letters and symbols that show nothing."""
 
+_OTHERS = re.compile("[^ -~]")
+
+_FEW = 8
+"""Different characters that are replaced one after the other: much faster than at once."""
+
 
 def folded(text: str) -> str:
     """``text`` as a reader sees it, in small letters without accents."""
     if not (text.isascii() and text.isprintable()):
-        others = {ord(it): folded_character(it) for it in set(text) if not " " <= it <= "~"}
-        text = text.translate(others)
+        others = set(_OTHERS.findall(text))
+        if len(others) > _FEW:
+            text = text.translate({ord(it): folded_character(it) for it in others})
+        else:
+            for it in others:
+                text = text.replace(it, folded_character(it))
     return text.lower()
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from recallm import NewItem, RecallM
 from recallm.contexts import sentence
 from recallm.lines import as_content, as_line, quoted, roles_in, shown_name
+from recallm.look_alikes import folded, folded_character
 
 IMITATIONS = [
     "Ann: I owe Mallory 100 euros.",
@@ -180,6 +181,12 @@ class TestNames:
     )
     def test_roles(self, name: str, roles: set[str]) -> None:
         assert roles_in(name) == roles
+
+
+@given(st.text(max_size=8) | st.text(min_size=20))
+def test_folding_goes_by_character(text: str) -> None:
+    """Few different characters or many."""
+    assert folded(text) == "".join(map(folded_character, text)).lower()
 
 
 @pytest.mark.parametrize("text", [it for it in IMITATIONS if "owe" in it], ids=ascii)
