@@ -4,9 +4,11 @@ or raises ``InvalidInputError`` with what to do."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from math import inf
+from pathlib import Path
 from typing import Any, TypeVar
 
 from recallm.errors import InvalidInputError
@@ -14,9 +16,13 @@ from recallm.model import Filter, SelectionKind
 
 __all__ = [
     "MAX_NAME",
+    "clock",
     "count",
+    "file_path",
     "flag",
     "item_path",
+    "listed",
+    "mapping",
     "moment",
     "name",
     "optional_callable",
@@ -29,11 +35,24 @@ __all__ = [
     "selection",
     "statement_filter",
     "string",
+    "strings",
     "timestamp",
     "token_counter",
+    "whole",
 ]
 
 _ENDLESS = 1 << 62
+
+_LAST_T = 1 << 42
+"""No store counts so far: a greater t_index sees, and means, the same."""
+
+_LONGEST_WAIT = 2_147_483.0
+"""Seconds, some 25 days: SQLite counts a wait in milliseconds of 31 bits, and takes more for none.
+"""
+
+_DEEPEST = 100
+"""Mappings and lists within each other: Python reads and writes JSON by recursion, and a value that
+one caller could just write must not be too deep for another to read."""
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -42,11 +61,11 @@ MAX_NAME = 1024
 
 
 def string(value: object, argument: str) -> str:
-    """A str without lone surrogates (they exist in no encoding of Unicode)."""
+    """A str without lone surrogates (they exist in no encoding of Unicode); of an instance of a
+    subclass its characters alone."""
     if not isinstance(value, str):
-        raise InvalidInputError(
-            f"{argument} must be a str, not {type(value).__name__}", argument=argument
-        )
+        raise _not_a(value, "a str", argument)
+    value = str.__str__(value)
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -81,11 +100,53 @@ def name(value: object, argument: str) -> str:
 
 def item_path(value: object, argument: str) -> tuple[str, ...]:
     """A list or tuple of strings without lone surrogates; a single str is none."""
-    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
-        raise InvalidInputError(
-            f"{argument} must be a tuple of str, not {type(value).__name__}", argument=argument
-        )
+    if isinstance(value, str | bytes | bytearray) or not isinstance(value, Sequence):
+        raise _not_a(value, "a tuple of str", argument)
     return tuple(string(part, argument) for part in value)
+
+
+def listed(value: object, argument: str) -> Iterable[Any]:
+    """A list, or another iterable that is no single str, bytes or mapping. An error that the
+    caller's own iterator raises is the caller's."""
+    single = isinstance(value, str | bytes | bytearray | memoryview | Mapping)
+    if single or not isinstance(value, Iterable):
+        raise InvalidInputError(
+            f"{argument} must be a list (or another iterable), not {type(value).__name__}; put a "
+            "single one into a list",
+            argument=argument,
+        )
+    return value
+
+
+def strings(value: object, argument: str) -> list[str]:
+    """A list, or another iterable, of ``string``; a single str is none."""
+    single = isinstance(value, str | bytes | bytearray | memoryview)
+    if single or not isinstance(value, Iterable):
+        raise _not_a(value, "a list of str", argument)
+    return [string(each, argument) for each in value]
+
+
+def file_path(value: object, argument: str) -> Path:
+    """A str or an ``os.PathLike`` that the system can take for the path of a file, whether there
+    is one or not."""
+    try:
+        given: object = os.fspath(value) if isinstance(value, os.PathLike) else value
+        if not isinstance(given, str):
+            raise _not_a(value, "the path of a file as a str or a pathlib.Path", argument)
+        if not given:
+            raise InvalidInputError(f"{argument}: the file path is empty", argument=argument)
+        path = Path(str.__str__(given))
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        pass  # for whoever opens it
+    except InvalidInputError:
+        raise
+    except (OSError, ValueError, TypeError) as error:  # too long, NUL, a lone surrogate
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InvalidInputError(
+            f"{argument} cannot be the path of a file: {reason}", argument=argument
+        ) from None
+    return path
 
 
 def optional_name(value: object, argument: str) -> str | None:
@@ -98,9 +159,7 @@ def timestamp(value: object, argument: str = "timestamp") -> datetime | None:
     if value is None:
         return None
     if not isinstance(value, datetime):
-        raise InvalidInputError(
-            f"{argument} must be a datetime, not {type(value).__name__}", argument=argument
-        )
+        raise _not_a(value, "a datetime", argument)
     if value.utcoffset() is None:
         raise InvalidInputError(
             f"{argument} has no time zone; give an aware datetime, for example "
@@ -117,13 +176,15 @@ def timestamp(value: object, argument: str = "timestamp") -> datetime | None:
 
 
 def moment(value: object, argument: str) -> int | datetime | None:
-    """A t_index (0 or more), an aware datetime, or None."""
+    """A t_index (0 or more), an aware datetime, or None; a t_index beyond what a store can count
+    is as good as the last one."""
     if isinstance(value, int) and not isinstance(value, bool):
         if value < 0:
             raise InvalidInputError(
-                f"{argument} must be a t_index of at least 0, not {value}", argument=argument
+                f"{argument} must be a t_index of at least 0, not {_shown(value)}",
+                argument=argument,
             )
-        return value
+        return min(int(value), _LAST_T)
     if value is None or isinstance(value, datetime):
         return timestamp(value, argument)
     raise InvalidInputError(
@@ -132,17 +193,21 @@ def moment(value: object, argument: str) -> int | datetime | None:
     )
 
 
+def whole(value: object, argument: str, *, least: int, most: int | None = None) -> int:
+    """A whole number from ``least`` to ``most``; a float or a bool is none."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _not_a(value, "an int", argument)
+    if value < least or (most is not None and value > most):
+        bounds = f"at least {least}" if most is None or value < least else f"at most {most}"
+        raise InvalidInputError(
+            f"{argument} must be {bounds}, not {_shown(value)}", argument=argument
+        )
+    return int(value)
+
+
 def count(value: object, argument: str) -> int | None:
     """A whole number of at least 1, or None; beyond what a store can count, as good as endless."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidInputError(
-            f"{argument} must be an int, not {type(value).__name__}", argument=argument
-        )
-    if value < 1:
-        raise InvalidInputError(f"{argument} must be at least 1, not {value}", argument=argument)
-    return min(value, _ENDLESS)
+    return None if value is None else min(whole(value, argument, least=1), _ENDLESS)
 
 
 def probability(value: object, argument: str) -> float | None:
@@ -151,20 +216,28 @@ def probability(value: object, argument: str) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidInputError(
-            f"{argument} must be a number from 0 to 1, not {value!r}", argument=argument
+            f"{argument} must be a number from 0 to 1, not {_shown(value)}", argument=argument
         )
     return float(value)
 
 
+def mapping(value: object, argument: str) -> dict[Any, Any]:
+    """A mapping, as a dict of its own."""
+    if not isinstance(value, Mapping):
+        raise _not_a(value, "a mapping", argument)
+    return dict(value)
+
+
 def properties(value: object, argument: str) -> dict[str, Any]:
-    """A mapping that comes back from JSON as it went in (a copy of it)."""
+    """A mapping, at most 100 levels deep, that comes back from JSON as it went in (a copy)."""
     if value is None:
         return {}
-    if not isinstance(value, Mapping):
+    given = mapping(value, argument)
+    if _is_deeper(given, _DEEPEST):
         raise InvalidInputError(
-            f"{argument} must be a mapping, not {type(value).__name__}", argument=argument
+            f"{argument} has more than {_DEEPEST} mappings and lists within each other",
+            argument=argument,
         )
-    given = dict(value)
     try:
         text = json.dumps(given, ensure_ascii=False, allow_nan=False)
         text.encode()
@@ -245,14 +318,39 @@ def optional_string(value: object, argument: str) -> str | None:
 
 
 def seconds(value: object, argument: str) -> float | None:
-    """A number of seconds, 0 or more, or None."""
+    """A number of seconds, 0 or more, or None; beyond 25 days, 25 days."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
         raise InvalidInputError(
-            f"{argument} must be a number of seconds, not {value!r}", argument=argument
+            f"{argument} must be a number of seconds, not {_shown(value)}", argument=argument
         )
-    return float(value)
+    return float(min(value, _LONGEST_WAIT))
+
+
+def clock(value: object) -> Callable[[], datetime]:
+    """A callable that gives the present as an aware datetime, and each of whose answers is checked,
+    the first one now; None: the system's clock."""
+    if value is None:
+        return _system_clock
+    if not callable(value):
+        raise _not_a(value, "callable", "clock")
+    given = value
+
+    def now() -> datetime:
+        try:
+            moment = given()
+        except Exception as error:
+            raise InvalidInputError(
+                f"clock failed: {type(error).__name__}: {error}", argument="clock"
+            ) from error
+        checked = timestamp(moment, "clock")
+        if checked is None:
+            raise InvalidInputError("clock must give a datetime, not None", argument="clock")
+        return checked
+
+    now()
+    return now
 
 
 def token_counter(count_tokens: Callable[[str], object]) -> Callable[[str], int]:
@@ -278,16 +376,45 @@ def token_counter(count_tokens: Callable[[str], object]) -> Callable[[str], int]
 def flag(value: object, argument: str) -> bool:
     """True or False."""
     if not isinstance(value, bool):
-        raise InvalidInputError(
-            f"{argument} must be True or False, not {type(value).__name__}", argument=argument
-        )
+        raise _not_a(value, "True or False", argument)
     return value
 
 
 def optional_callable(value: F | None, argument: str) -> F | None:
     """A callable, or None."""
     if value is not None and not callable(value):
-        raise InvalidInputError(
-            f"{argument} must be callable, not {type(value).__name__}", argument=argument
-        )
+        raise _not_a(value, "callable", argument)
     return value
+
+
+def _system_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    """Whether mappings, lists and tuples stand within each other in more than ``levels``."""
+    layer = {id(value): value}
+    for _ in range(levels):
+        layer = {
+            id(inner): inner
+            for each in layer.values()
+            for inner in (each.values() if isinstance(each, Mapping) else each)  # type: ignore[attr-defined]
+            if isinstance(inner, Mapping | list | tuple)
+        }
+        if not layer:
+            return False
+    return True
+
+
+def _not_a(value: object, what: str, argument: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"{argument} must be {what}, not {type(value).__name__}", argument=argument
+    )
+
+
+def _shown(value: object) -> str:
+    """How a number is named in a message: Python spells no int of thousands of digits."""
+    try:
+        return f"{value!r:.60}"
+    except ValueError:
+        return "so great a number"

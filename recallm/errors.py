@@ -149,7 +149,8 @@ class LLMError(RecallMError):
 
 
 class ArchiveError(RecallMError):
-    """A JSON Lines archive cannot be loaded; nothing was written. ``line`` counts from 1."""
+    """A JSON Lines archive cannot be loaded, and nothing was written; or none can be made, and what
+    was in its place stays. ``line``, of an archive that cannot be loaded, counts from 1."""
 
     def __init__(self, message: str, *, line: int | None = None) -> None:
         super().__init__(message if line is None else f"line {line}: {message}")

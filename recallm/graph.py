@@ -75,8 +75,8 @@ class GraphUpdate:
 
     def __post_init__(self) -> None:
         # An iterator could be told of once only.
-        object.__setattr__(self, "entities", tuple(self.entities))
-        object.__setattr__(self, "triplets", tuple(self.triplets))
+        for name in ("entities", "triplets"):
+            object.__setattr__(self, name, tuple(checks.listed(getattr(self, name), name)))
 
 
 class MemoryGraph:
@@ -134,7 +134,7 @@ class MemoryGraph:
                 as in ``upsert``; nothing was written.
 
         """
-        prepared = [self._prepared(update) for update in updates]
+        prepared = [self._prepared(update) for update in checks.listed(updates, "updates")]
         if not prepared:
             return []
         return [it.t_index for it in self._store.apply(self._namespace, prepared)]
@@ -148,7 +148,7 @@ class MemoryGraph:
         """
         vectors = [
             vector
-            for update in updates
+            for update in checks.listed(updates, "updates")
             for entity in self._prepared(update).entities
             for vector in entity.vectors.items()
         ]
@@ -178,7 +178,7 @@ class MemoryGraph:
 
         """
         blob = encode(embedding)
-        among = None if ids is None else _strings(ids, "ids")
+        among = None if ids is None else checks.strings(ids, "ids")
         at_most = checks.count(limit, "limit") or 1
         with self._store.reader(self._namespace, self._horizon(as_of)) as reader:
             size = reader.vector_size(checks.name(model, "model"))
@@ -203,17 +203,17 @@ class MemoryGraph:
     ) -> list[Entity]:
         """The entities with these ids, those that stand on the concepts of these labels, and those
         that these passages brought (all, if none of it is given), by id."""
-        wanted = None if ids is None else _strings(ids, "ids")
+        wanted = None if ids is None else checks.strings(ids, "ids")
         concepts = (
             None
             if labels is None
-            else {self.concept_name(label) for label in _strings(labels, "labels")}
+            else {self.concept_name(label) for label in checks.strings(labels, "labels")}
         )
         with self._store.reader(self._namespace, self._horizon(as_of)) as reader:
             return reader.entities(
                 wanted,
                 concepts=concepts,
-                passages=None if passages is None else _strings(passages, "passages"),
+                passages=None if passages is None else checks.strings(passages, "passages"),
             )
 
     def triplets(
@@ -229,7 +229,7 @@ class MemoryGraph:
         """The triplets that meet every condition given (``ends``: subject or object; ``passages``:
         one of these brought it), by (subject, predicate, object)."""
         conditions = {
-            argument: None if given is None else _strings(given, argument)
+            argument: None if given is None else checks.strings(given, argument)
             for argument, given in (
                 ("subjects", subjects),
                 ("predicates", predicates),
@@ -248,14 +248,17 @@ class MemoryGraph:
     ) -> Forgotten:
         """Delete entities by exact id, with their triplets, and triplets by (subject, predicate,
         object). Unknown ones delete nothing; statements stay."""
-        named = [tuple(_strings(triplet, "triplets")) for triplet in triplets]
+        named = [
+            tuple(checks.strings(triplet, "triplets"))
+            for triplet in checks.listed(triplets, "triplets")
+        ]
         if any(len(triplet) != 3 for triplet in named):
             raise InvalidInputError(
                 "a triplet is named by (subject, predicate, object)", argument="triplets"
             )
         return self._store.delete_graph(
             self._namespace,
-            entities=_strings(entities, "entities"),
+            entities=checks.strings(entities, "entities"),
             triplets=[(subject, predicate, object_) for subject, predicate, object_ in named],
         )
 
@@ -281,10 +284,16 @@ class MemoryGraph:
                 "this store answers no Cypher; RecallM('neo4j://…') does", argument="query"
             )
         return self._store.cypher(
-            self._namespace, checks.string(query, "query"), dict(parameters or {})
+            self._namespace,
+            checks.string(query, "query"),
+            {} if parameters is None else checks.mapping(parameters, "parameters"),
         )
 
-    def _prepared(self, update: GraphUpdate) -> PreparedUpdate:
+    def _prepared(self, update: object) -> PreparedUpdate:
+        if not isinstance(update, GraphUpdate):
+            raise InvalidInputError(
+                f"an update must be a GraphUpdate, not {type(update).__name__}", argument="updates"
+            )
         prepared = PreparedUpdate(
             id="" if update.passage is None else checks.name(update.passage, "passage"),
             text=None,
@@ -326,7 +335,7 @@ def entity_upsert(entity: NewEntity, concept_name: Callable[[str], str]) -> Enti
         properties=checks.properties(entity.properties, f"the properties of entity {id!r}"),
         vectors={
             checks.name(model, "embedding model"): encode(vector)
-            for model, vector in entity.embeddings.items()
+            for model, vector in checks.mapping(entity.embeddings, "embeddings").items()
         },
         mentioned=checks.flag(entity.mentioned, "entity mentioned"),
     )
@@ -354,9 +363,3 @@ def triplet_upsert(triplet: NewTriplet) -> TripletUpsert:
 def _concept_of(label: str, concept_name: Callable[[str], str]) -> str:
     """The concept's name; a label without letters and digits names itself."""
     return concept_name(label) or label.casefold()
-
-
-def _strings(values: Iterable[str], argument: str) -> list[str]:
-    if isinstance(values, str):
-        raise InvalidInputError(f"{argument} must be a list of str", argument=argument)
-    return [checks.string(value, argument) for value in values]

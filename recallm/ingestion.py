@@ -79,7 +79,10 @@ def checked_item(item: object) -> NewPassage:
             argument="items",
         )
     id = checks.optional_name(item.get("id"), "id")
-    entities, triplets = (_listed(item.get(given), given) for given in ("entities", "triplets"))
+    entities, triplets = (
+        () if item.get(given) is None else tuple(checks.listed(item[given], given))
+        for given in ("entities", "triplets")
+    )
     checked_text = checks.string if entities or triplets else checks.passage_text
     return NewPassage(
         id=uuid.uuid4().hex if id is None else id,
@@ -94,16 +97,6 @@ def checked_item(item: object) -> NewPassage:
         triplets=triplets,
         replaces=checks.flag(item.get("replace", False), "replace"),
     )
-
-
-def _listed(value: object, argument: str) -> tuple[Any, ...]:
-    if value is None:
-        return ()
-    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        raise InvalidInputError(
-            f"{argument} must be a list, not {type(value).__name__}", argument=argument
-        )
-    return tuple(value)
 
 
 def batches(items: Iterable[object], size: int) -> Iterator[tuple[int, list[NewPassage]]]:
@@ -137,9 +130,7 @@ def extracted(
         InvalidInputError: a text cannot be used.
 
     """
-    if isinstance(texts, str | bytes):
-        raise InvalidInputError("texts must be a list of str", argument="texts")
-    checked = [checks.string(text, "texts") for text in texts]
+    checked = checks.strings(texts, "texts")
     known = [kept.get(text, None) for text in checked]
     fresh = extractor.extract_many(
         (text, None) for text, it in zip(checked, known, strict=True) if it is None

@@ -78,7 +78,7 @@ class MemoryItems:
 
         """
         passages = []
-        for index, item in enumerate(items):
+        for index, item in enumerate(checks.listed(items, "items")):
             try:
                 passages.append(_checked(item))
             except InvalidInputError as error:
@@ -118,6 +118,7 @@ class MemoryItems:
         asked = checks.string(question, "question")
         where = Filter(path=checks.item_path(path, "path"))
         at_most = checks.count(limit, "limit")
+        checks.optional_callable(accept, "accept")
         found: list[tuple[Passage, float]] = []
         with self._store.reader(self._namespace, Horizon(now=self._clock())) as reader:
             for id, score in self._rank(reader, asked, where).items():

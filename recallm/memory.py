@@ -117,7 +117,7 @@ class RecallM(StoredMemory):
         self._count_tokens = checks.token_counter(
             checks.optional_callable(count_tokens, "count_tokens") or _quarter_of_characters
         )
-        clock = checks.optional_callable(clock, "clock")
+        present = checks.clock(clock)
         embedding = embedding_of(embeddings)
         check_ranking(self._config.ranking, embedded=embedding is not None)
         load_tables(self._config.weights)  # a file that cannot be read is told now
@@ -146,7 +146,7 @@ class RecallM(StoredMemory):
             opened,
             namespace,
             concept_name=self._extractor.concept_name,
-            clock=clock,
+            clock=present,
             closing=closing,
         )
 
@@ -220,17 +220,12 @@ class RecallM(StoredMemory):
 
         """
         size = checks.count(batch_size, "batch_size") or 1
-        if isinstance(items, str | bytes | Mapping):
-            raise InvalidInputError(
-                "items must be a list (or another iterable) of texts or mappings; for one text "
-                "use update",
-                argument="items",
-            )
+        given = checks.listed(items, "items")
         self._check_open()
         done: list[KnowledgeUpdate] = []
-        total = len(items) if isinstance(items, Sized) else None
+        total = len(given) if isinstance(given, Sized) else None
         with tqdm(total=total, disable=not progress, unit="update") as bar:
-            for results in self._writer.write_many(batches(items, size)):
+            for results in self._writer.write_many(batches(given, size)):
                 done += results
                 bar.update(len(results))
         return done

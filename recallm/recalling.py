@@ -3,7 +3,7 @@ by extraction and by the embedding model, and handed to the ranking that the set
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -89,7 +89,7 @@ def checked_wanted(
     metadata: object,
     path: object,
     min_score: object,
-    known: Collection[object],
+    known: object,
     ranking: str,
 ) -> Wanted:
     """The arguments of ``recall`` with this ranking.
@@ -112,8 +112,6 @@ def checked_wanted(
             "probabilities",
             argument="min_score",
         )
-    if isinstance(known, str):
-        raise InvalidInputError("known must be a list of ids", argument="known")
     return Wanted(
         question=asked,
         limit=limit,
@@ -121,7 +119,7 @@ def checked_wanted(
         as_of=as_of,
         where=where,
         min_score=least,
-        known=frozenset(checks.string(id, "known") for id in known),
+        known=frozenset(checks.strings(known, "known")),
     )
 
 

@@ -7,13 +7,13 @@ import copy
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
+from datetime import datetime
 from types import TracebackType
 from typing import IO, Any, Self
 
 from recallm import checks
 from recallm.archive import open_for_reading, open_for_writing, read_archive, write_archive
-from recallm.errors import ClosedError, InvalidInputError
+from recallm.errors import ClosedError
 from recallm.model import ConceptRow, Filter, Horizon, Passage, Stats
 from recallm.results import RecalledStatement, chronological
 from recallm.stores.base import GraphReader, GraphStore
@@ -21,16 +21,12 @@ from recallm.stores.base import GraphReader, GraphStore
 __all__ = ["StoredMemory"]
 
 
-def _system_clock() -> datetime:
-    return datetime.now(UTC)
-
-
 class StoredMemory:
     """One namespace of a store; ``RecallM`` adds to it what writes and recalls.
 
     ``concept_name`` says which concept a label spells; ``closing`` is called, in order, when the
-    memory is closed; ``clock`` gives the present (None: the system's). Safe to use from several
-    threads. A context manager: leaving it closes it.
+    memory is closed; ``clock`` gives the present, aware. Safe to use from several threads. A
+    context manager: leaving it closes it.
     """
 
     def __init__(
@@ -39,13 +35,13 @@ class StoredMemory:
         namespace: str,
         *,
         concept_name: Callable[[str], str],
-        clock: Callable[[], datetime] | None,
+        clock: Callable[[], datetime],
         closing: Sequence[Callable[[], None]],
     ) -> None:
         self._store = store
         self._namespace = namespace
         self._concept_name = concept_name
-        self._clock = clock or _system_clock
+        self._clock = clock
         self._closing = tuple(closing)
         self._closed = False
         self._root: Self | None = None
@@ -61,9 +57,7 @@ class StoredMemory:
     def get_many(self, ids: Collection[str]) -> dict[str, Passage]:
         """The passages with these ids, by id, as they stood at one moment; without those that there
         are not (any more)."""
-        if isinstance(ids, str):
-            raise InvalidInputError("ids must be a list of str", argument="ids")
-        wanted = dict.fromkeys(checks.string(id, "ids") for id in ids)
+        wanted = dict.fromkeys(checks.strings(ids, "ids"))
         with self._reader() as reader:
             found = {id: reader.passage(id) for id in wanted}
         return {id: passage for id, passage in found.items() if passage is not None}
@@ -120,9 +114,7 @@ class StoredMemory:
     ) -> tuple[ConceptRow, ...]:
         """The concepts with these labels or names (all if None) that are known, latest touched
         first."""
-        if isinstance(labels, str | bytes):
-            raise InvalidInputError("labels must be a list of str", argument="labels")
-        wanted = None if labels is None else [checks.string(label, "labels") for label in labels]
+        wanted = None if labels is None else checks.strings(labels, "labels")
         at_most = checks.count(limit, "limit")
         with self._reader(as_of) as reader:
             names = None if wanted is None else {self._name(reader, label) for label in wanted}
@@ -145,7 +137,7 @@ class StoredMemory:
         self._check_open()
         checked = {
             checks.string(id, "moments"): checks.timestamp(moment, "moments")
-            for id, moment in moments.items()
+            for id, moment in checks.mapping(moments, "moments").items()
         }
         return self._store.expire(self._namespace, checked)
 
@@ -153,10 +145,14 @@ class StoredMemory:
 
     def export(self, target: str | os.PathLike[str] | IO[str]) -> int:
         """Write the namespace as JSON Lines to a file or a text stream; return its number of
-        knowledge updates. What expired and was not forgotten is in it.
+        knowledge updates. What expired and was not forgotten is in it. A file is written beside
+        ``target`` and takes its place when it is whole; where a file is already, it must be an
+        archive: nothing else is written over.
 
         Raises:
-            ArchiveError: the file cannot be written; one that was there stays.
+            ArchiveError: the file cannot be written, or is there and is no archive; what was there
+                stays.
+            InvalidInputError: ``target`` is neither a path nor a text stream.
 
         """
         with self._reader() as reader, open_for_writing(target) as stream:
@@ -164,11 +160,14 @@ class StoredMemory:
 
     def load(self, source: str | os.PathLike[str] | IO[str]) -> int:
         """Fill this namespace, which must be empty, with an archive; return its number of
-        knowledge updates. All of it or nothing.
+        knowledge updates. All of it or nothing: each line must be one that ``export`` could have
+        written.
 
         Raises:
-            ArchiveError: the archive is damaged, cut short, or of a newer version.
-            InvalidInputError: the namespace is not empty.
+            ArchiveError: the archive is damaged, cut short, or of a newer version; ``line`` says
+                where.
+            InvalidInputError: the namespace is not empty, or ``source`` is neither a path nor a
+                text stream.
 
         """
         self._check_open()

@@ -6,6 +6,7 @@ import io
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import IO, Any
@@ -13,7 +14,7 @@ from typing import IO, Any
 import pytest
 
 from recallm.archive import open_for_reading, open_for_writing, read_archive, write_archive
-from recallm.errors import ArchiveError
+from recallm.errors import ArchiveError, InvalidInputError
 from recallm.model import (
     ConceptMention,
     EntityUpsert,
@@ -25,8 +26,10 @@ from recallm.model import (
     Trait,
     TripletUpsert,
 )
+from recallm.vectors import encode
 
 MENTION = ConceptMention(name="pari", label="Paris ☂", kind="entity")
+RAIN = ConceptMention(name="rain", label="Rain", kind="noun")
 FULL = PreparedUpdate(
     id="p\x00'\"1",
     t_index=3,
@@ -35,7 +38,9 @@ FULL = PreparedUpdate(
         ExtractedStatement(
             position=0, start=0, end=6, terms=("pari",), concepts=(MENTION,), traits=Trait.PLACE
         ),
-        ExtractedStatement(position=2, start=8, end=14, terms=(), concepts=(), traits=Trait(0)),
+        ExtractedStatement(
+            position=2, start=8, end=14, terms=(), concepts=(RAIN,), traits=Trait(0)
+        ),
     ),
     neighbours=(Neighbours(a="pari", b="rain", earlier=0, later=2),),
     source="s",
@@ -49,9 +54,11 @@ FULL = PreparedUpdate(
     expires_at=datetime(2030, 1, 1, tzinfo=timezone(-timedelta(hours=3))),
     entities=(EntityUpsert(id="e", type="t", concept=MENTION, properties={"p": None}, position=2),),
     triplets=(TripletUpsert(subject="e", predicate="is", object="e", properties={"w": 0.5}),),
-    vectors=(StatementVector(position=0, model="m", blob=b"\x00\xff"),),
+    vectors=(StatementVector(position=0, model="m", blob=encode([3.0, -4.0])),),
 )
-GRAPH_ONLY = PreparedUpdate(id="", t_index=5, text=None, entities=FULL.entities[:0])
+GRAPH_ONLY = PreparedUpdate(
+    id="", t_index=5, text=None, entities=(EntityUpsert(id="f", type="t", concept=MENTION),)
+)
 SUMMARY = Summary(
     concept="pari", t_index=3, text="It rains.", terms=("rain",), traits=Trait.PRESENT
 )
@@ -86,9 +93,9 @@ def test_every_cut_is_noticed() -> None:
 
 
 def test_a_missing_line_is_noticed() -> None:
-    first, _, *rest = io.StringIO(archived(FULL, SUMMARY))
+    header, first, _, *rest = io.StringIO(archived(FULL, GRAPH_ONLY, SUMMARY))
     with pytest.raises(ArchiveError, match="should hold"):
-        loaded("".join([first, *rest]))
+        loaded("".join([header, first, *rest]))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +137,7 @@ def test_a_newer_version_is_refused() -> None:
 
 def test_a_file_is_replaced_only_by_a_whole_one(tmp_path: Path) -> None:
     path = tmp_path / "memory.jsonl"
-    path.write_text("old")
+    path.write_text(archived())
 
     def fail_half_way(stream: IO[str]) -> None:
         stream.write("new")
@@ -138,7 +145,7 @@ def test_a_file_is_replaced_only_by_a_whole_one(tmp_path: Path) -> None:
 
     with pytest.raises(RuntimeError), open_for_writing(path) as stream:
         fail_half_way(stream)
-    assert path.read_text() == "old"
+    assert path.read_text() == archived()
     assert list(tmp_path.iterdir()) == [path]
     with open_for_writing(path) as stream:
         stream.write("new")
@@ -153,7 +160,7 @@ def test_what_follows_an_archive_is_not_passed_over() -> None:
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     path, link = tmp_path / "memory.jsonl", tmp_path / "link.jsonl"
-    path.write_text("old")
+    path.write_text(archived())
     path.chmod(0o640)
     link.symlink_to(path)
     with open_for_writing(link) as stream:
@@ -172,6 +179,80 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
             stream.write("through")
         assert read.result(timeout=10) == "through"
     assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("content", [b"", b"my diary", b"SQLite format 3\x00", b"{}", b"\xff"])
+def test_what_is_no_archive_is_not_written_over(tmp_path: Path, content: bytes) -> None:
+    """Neither under its own name nor through a link of either kind."""
+    path, link, hard = tmp_path / "file", tmp_path / "link", tmp_path / "hard"
+    path.write_bytes(content)
+    link.symlink_to(path)
+    hard.hardlink_to(path)
+    for target in (path, link, hard):
+        with pytest.raises(ArchiveError, match="not written over"), open_for_writing(target):
+            pytest.fail("the file was opened")
+    assert path.read_bytes() == content
+    assert set(tmp_path.iterdir()) == {path, link, hard}
+
+
+def test_what_came_meanwhile_is_not_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    with (  # noqa: PT012 - the error comes at the end
+        pytest.raises(ArchiveError, match="not written over"),
+        open_for_writing(path),
+    ):
+        path.write_text("my diary")
+    assert path.read_text() == "my diary"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
+def test_the_names_beside_a_database_are_its_own(tmp_path: Path, ending: str) -> None:
+    """Also where no such file is there: SQLite would delete or write over it."""
+    (tmp_path / "e.db").write_bytes(b"SQLite format 3")
+    path = tmp_path / f"e.db{ending}"
+    with pytest.raises(ArchiveError, match="belongs to the database"), open_for_writing(path):
+        pytest.fail("the file was opened")
+    with open_for_writing(tmp_path / f"other{ending}") as stream:
+        stream.write("new")
+
+
+@pytest.mark.parametrize("target", ["/", "/dev/full", "/dev/zero"])
+def test_folders_and_devices_are_no_files(target: str) -> None:
+    with pytest.raises(ArchiveError, match="is no file"), open_for_writing(target):
+        pytest.fail("it was opened")
+
+
+def test_a_long_name_has_room_for_its_draft(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 255)
+    with open_for_writing(path) as stream:
+        stream.write("new")
+    assert path.read_text() == "new"
+
+
+@pytest.mark.parametrize("strange", ["\x00", "", "x" * 5000, "\ud800", b"file", 5, None])
+def test_what_is_no_path_is_refused(strange: Any) -> None:
+    with pytest.raises(InvalidInputError), open_for_writing(strange):
+        pytest.fail("it was opened")
+    with pytest.raises(InvalidInputError), open_for_reading(strange):
+        pytest.fail("it was opened")
+
+
+def test_streams_must_be_of_text() -> None:
+    with pytest.raises(ArchiveError, match="cannot be written"):
+        write_archive(io.BytesIO(), "n", 0, [])  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="text stream"):
+        read_archive(io.BytesIO(archived().encode()))  # type: ignore[arg-type]
+
+
+def test_no_line_has_controls_that_a_terminal_obeys() -> None:
+    """JSON escapes those below a space; the rest is escaped here, and reads the same."""
+    strange = "".join(map(chr, [*range(160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
+    text = archived(replace(GRAPH_ONLY, id="p", text=strange))
+    assert not set(strange) & set(text) - set(map(chr, range(32, 127))) - {"\n"}
+    (update,) = loaded(text)[1]
+    assert isinstance(update, PreparedUpdate)
+    assert update.text == strange
 
 
 def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:

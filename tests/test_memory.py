@@ -142,7 +142,7 @@ class TestUpdateMany:
         assert memory.get("taken") is not None
 
     def test_a_text_in_place_of_a_list_is_refused(self, memory: RecallM) -> None:
-        with pytest.raises(InvalidInputError, match="use update"):
+        with pytest.raises(InvalidInputError, match="into a list"):
             memory.update_many("Ana sings.")
 
     def test_the_progress_bar_goes_to_standard_error(

@@ -1,0 +1,141 @@
+"""The files that archives are read from and written to.
+
+An export takes the place of an archive, of a file that is not there, or goes through a pipe: it
+never writes over anything else, least of all over a database.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from recallm import checks
+from recallm.archive.lines import LONGEST_HEADER, is_header
+from recallm.errors import ArchiveError, InvalidInputError
+
+__all__ = ["open_for_reading", "open_for_writing"]
+
+_BESIDE_A_DATABASE = ("-wal", "-shm", "-journal")
+"""What SQLite adds to the name of a database for the files that it keeps beside it."""
+
+
+@contextmanager
+def open_for_writing(target: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
+    """``target`` as a text stream. A file is written beside its place and moved there when all of
+    it is on the disk; an archive that was there stays whole until then.
+
+    Raises:
+        ArchiveError: the file cannot be written, or something that is no archive is in its place.
+        InvalidInputError: ``target`` is neither a path nor a text stream.
+
+    """
+    if not isinstance(target, str | os.PathLike):
+        if not callable(getattr(target, "write", None)):
+            raise InvalidInputError(
+                "target must be the path of a file or a text stream that can be written, not "
+                f"{type(target).__name__}",
+                argument="target",
+            )
+        yield target
+        return
+    given = checks.file_path(target, "target")
+    try:
+        path = Path(os.path.realpath(given))
+        if _takes_a_stream(path):
+            with path.open("w", encoding="utf-8", newline="\n") as stream:
+                yield stream
+            return
+        _check_replaceable(path)
+        draft = path.with_name(f".{uuid.uuid4().hex}.recallm")
+        try:
+            with draft.open("x", encoding="utf-8", newline="\n") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            _check_replaceable(path)
+            with suppress(FileNotFoundError):
+                shutil.copymode(path, draft)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise ArchiveError(f"{given} cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def open_for_reading(source: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
+    """``source`` as a text stream.
+
+    Raises:
+        ArchiveError: the file cannot be read.
+        InvalidInputError: ``source`` is neither a path nor a text stream.
+
+    """
+    if not isinstance(source, str | os.PathLike):
+        if not callable(getattr(source, "readline", None)):
+            raise InvalidInputError(
+                "source must be the path of a file or a text stream that can be read, not "
+                f"{type(source).__name__}",
+                argument="source",
+            )
+        yield source
+        return
+    path = checks.file_path(source, "source")
+    try:
+        stream = path.open(encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise ArchiveError(f"{path} cannot be read: {error.strerror or error}") from error
+    with stream:
+        yield stream
+
+
+def _takes_a_stream(path: Path) -> bool:
+    """Whether it is a pipe, or the standard output: what is written there replaces nothing.
+
+    Raises:
+        ArchiveError: it is a folder, a socket or another device.
+
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return False
+    if stat.S_ISREG(found.st_mode):
+        return False
+    if stat.S_ISFIFO(found.st_mode):
+        return True
+    with suppress(OSError):
+        if stat.S_ISCHR(found.st_mode) and os.path.samestat(found, os.fstat(1)):
+            return True
+    raise ArchiveError(
+        f"{path} is no file: an archive is written to a file, a pipe or the standard output"
+    )
+
+
+def _check_replaceable(path: Path) -> None:
+    """Refuse to write over what is no archive.
+
+    Raises:
+        ArchiveError: it is something else.
+
+    """
+    for ending in _BESIDE_A_DATABASE:
+        database = Path(str(path).removesuffix(ending))
+        if database != path and database.is_file():
+            raise ArchiveError(f"{path} belongs to the database {database}; name another file")
+    try:
+        with path.open("rb") as stream:
+            first = stream.readline(LONGEST_HEADER)
+    except FileNotFoundError:
+        return
+    if not is_header(first):
+        raise ArchiveError(
+            f"{path} is there already and is no recallm archive: it is not written over; name "
+            "another file, or delete this one first"
+        )
