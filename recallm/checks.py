@@ -16,6 +16,7 @@ from recallm.model import Filter, SelectionKind
 
 __all__ = [
     "MAX_NAME",
+    "amount",
     "clock",
     "count",
     "file_path",
@@ -33,6 +34,7 @@ __all__ = [
     "properties",
     "seconds",
     "selection",
+    "shown",
     "statement_filter",
     "string",
     "strings",
@@ -181,7 +183,7 @@ def moment(value: object, argument: str) -> int | datetime | None:
     if isinstance(value, int) and not isinstance(value, bool):
         if value < 0:
             raise InvalidInputError(
-                f"{argument} must be a t_index of at least 0, not {_shown(value)}",
+                f"{argument} must be a t_index of at least 0, not {shown(value)}",
                 argument=argument,
             )
         return min(int(value), _LAST_T)
@@ -200,7 +202,7 @@ def whole(value: object, argument: str, *, least: int, most: int | None = None) 
     if value < least or (most is not None and value > most):
         bounds = f"at least {least}" if most is None or value < least else f"at most {most}"
         raise InvalidInputError(
-            f"{argument} must be {bounds}, not {_shown(value)}", argument=argument
+            f"{argument} must be {bounds}, not {shown(value)}", argument=argument
         )
     return int(value)
 
@@ -216,7 +218,7 @@ def probability(value: object, argument: str) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidInputError(
-            f"{argument} must be a number from 0 to 1, not {_shown(value)}", argument=argument
+            f"{argument} must be a number from 0 to 1, not {shown(value)}", argument=argument
         )
     return float(value)
 
@@ -317,15 +319,22 @@ def optional_string(value: object, argument: str) -> str | None:
     return None if value is None else string(value, argument)
 
 
-def seconds(value: object, argument: str) -> float | None:
-    """A number of seconds, 0 or more, or None; beyond 25 days, 25 days."""
-    if value is None:
-        return None
+def amount(value: object, argument: str) -> float:
+    """A finite number of at least 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
         raise InvalidInputError(
-            f"{argument} must be a number of seconds, not {_shown(value)}", argument=argument
+            f"{argument} must be a finite number of at least 0, not {shown(value)}",
+            argument=argument,
         )
-    return float(min(value, _LONGEST_WAIT))
+    try:
+        return float(value)
+    except OverflowError:
+        raise InvalidInputError(f"{argument} is too great", argument=argument) from None
+
+
+def seconds(value: object, argument: str) -> float | None:
+    """A number of seconds, 0 or more, or None; beyond 25 days, 25 days."""
+    return None if value is None else min(amount(value, argument), _LONGEST_WAIT)
 
 
 def clock(value: object) -> Callable[[], datetime]:
@@ -412,9 +421,10 @@ def _not_a(value: object, what: str, argument: str) -> InvalidInputError:
     )
 
 
-def _shown(value: object) -> str:
-    """How a number is named in a message: Python spells no int of thousands of digits."""
+def shown(value: object) -> str:
+    """How a value that cannot be used is named in a message: by its beginning, or by its type
+    where it has no ``repr`` (an int of thousands of digits, lists in a thousand lists)."""
     try:
         return f"{value!r:.60}"
-    except ValueError:
-        return "so great a number"
+    except Exception:  # noqa: BLE001 - whatever it raises
+        return type(value).__name__

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
+from recallm import checks
 from recallm.errors import InvalidInputError
 
 __all__ = ["RecallConfig"]
+
+_Ranking: TypeAlias = Literal["statements", "paper", "ement", "vectors"]
+
+_MOST = 1 << 62
+"""What stores count with has 63 bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +38,7 @@ class RecallConfig:
     only the first name and the concepts just before and after it stay; where it holds no name,
     the middle three. None: off."""
 
-    ranking: Literal["statements", "paper", "ement", "vectors"] = "statements"
+    ranking: _Ranking = "statements"
     """Which ranking ``recall`` uses: the default, the paper's, EMENT's (the statements of the
     question's entities, and the nearest by embedding), or the nearest by embedding alone. The last
     two need embeddings."""
@@ -83,24 +89,22 @@ class RecallConfig:
             "revision_characters",
             "candidate_limit",
         ):
-            _at_least(name, getattr(self, name), 1)
-        _at_least("temporal_window", self.temporal_window, 0)
-        _at_least("temporal_weight", self.temporal_weight, 0)
+            checks.whole(getattr(self, name), name, least=1, most=_MOST)
+        checks.whole(self.temporal_window, "temporal_window", least=0, most=_MOST)
+        checks.amount(self.temporal_weight, "temporal_weight")
+        checks.flag(self.nouns_only, "nouns_only")
         if self.trim_concepts is not None:
-            _at_least("trim_concepts", self.trim_concepts, 2)
-        if self.weights is not None and not isinstance(self.weights, str):
-            raise InvalidInputError(
-                f"weights must be the path of a file as a str, not {self.weights!r}",
-                argument="weights",
-            )
-        if self.ranking not in ("statements", "paper", "ement", "vectors"):
+            checks.whole(self.trim_concepts, "trim_concepts", least=2, most=_MOST)
+        if self.spacy_model is not None:
+            checks.name(self.spacy_model, "spacy_model")
+            checks.file_path(self.spacy_model, "spacy_model")
+        if self.weights is not None:
+            checks.string(self.weights, "weights")
+            checks.file_path(self.weights, "weights")
+        ranking: object = self.ranking
+        if ranking not in get_args(_Ranking):
             raise InvalidInputError(
                 "ranking must be 'statements', 'paper', 'ement' or 'vectors', "
-                f"not {self.ranking!r}",
+                f"not {checks.shown(ranking)}",
                 argument="ranking",
             )
-
-
-def _at_least(name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= least:
-        raise InvalidInputError(f"{name} must be at least {least}, not {value!r}", argument=name)

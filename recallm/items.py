@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from recallm import checks
-from recallm.errors import InvalidInputError
+from recallm.errors import InvalidInputError, RecallMError
 from recallm.ingestion import NewPassage
 from recallm.model import Filter, Horizon, Passage, Selection, empty_mapping
 from recallm.results import KnowledgeUpdate
@@ -118,12 +118,12 @@ class MemoryItems:
         asked = checks.string(question, "question")
         where = Filter(path=checks.item_path(path, "path"))
         at_most = checks.count(limit, "limit")
-        checks.optional_callable(accept, "accept")
+        accepts = checks.optional_callable(accept, "accept")
         found: list[tuple[Passage, float]] = []
         with self._store.reader(self._namespace, Horizon(now=self._clock())) as reader:
             for id, score in self._rank(reader, asked, where).items():
                 kept = reader.passage(id)
-                if kept is not None and (accept is None or accept(kept)):
+                if kept is not None and (accepts is None or _accepted(accepts, kept)):
                     found.append((kept, score))
                     if len(found) == at_most:
                         break
@@ -151,6 +151,17 @@ class MemoryItems:
             # On a server without snapshots one that was replaced since the reader was opened is
             # gone for it, and the new one not there yet: a new reader sees it.
         return None
+
+
+def _accepted(accepts: Callable[[Passage], bool], item: Passage) -> bool:
+    try:
+        return bool(accepts(item))
+    except RecallMError:
+        raise
+    except Exception as error:
+        raise InvalidInputError(
+            f"accept failed: {type(error).__name__}: {error}", argument="accept"
+        ) from error
 
 
 def _checked(item: object) -> NewPassage:

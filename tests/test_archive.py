@@ -197,7 +197,7 @@ def test_what_is_no_archive_is_not_written_over(tmp_path: Path, content: bytes) 
 
 def test_what_came_meanwhile_is_not_written_over(tmp_path: Path) -> None:
     path = tmp_path / "memory.jsonl"
-    with (  # noqa: PT012 - the error comes at the end
+    with (
         pytest.raises(ArchiveError, match="not written over"),
         open_for_writing(path),
     ):

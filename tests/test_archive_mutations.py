@@ -108,6 +108,10 @@ def changed(lines: Lines, place: Place, change: Callable[[Any, Any], None]) -> s
     return spelled(lines)
 
 
+def setting(value: Any) -> Callable[[Any, Any], None]:
+    return lambda holder, last: holder.__setitem__(last, value)
+
+
 def check(text: str) -> bool:
     """Whether ``text`` loads, into a memory that is whole, or is refused and leaves nothing."""
     with RecallM(embeddings=words, llm=lambda _: "The sea.") as memory:
@@ -155,7 +159,7 @@ def test_strange_values_in_every_place() -> None:
     lines = parsed(archive())
     chance = random.Random(12)
     strange = [
-        changed(lines, place, lambda holder, last, it=value: holder.__setitem__(last, it))
+        changed(lines, place, setting(value))
         for place in places(lines)
         for value in chance.sample(STRANGE, 2)
     ]
@@ -169,7 +173,7 @@ def test_strange_json_in_some_places(raw: str) -> None:
     lines = parsed(archive())
     free = [(n, path) for n, path in places(lines) if path[-1] in {"n", "at", "t_index", "text"}]
     for place in random.Random(5).sample(free, 5):
-        text = changed(lines, place, lambda holder, last: holder.__setitem__(last, "@@"))
+        text = changed(lines, place, setting("@@"))
         assert not check(text.replace('"@@"', raw))
 
 

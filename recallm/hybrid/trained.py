@@ -13,11 +13,11 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recallm import checks
 from recallm.hybrid.discriminator import Choice, WeightsError, checked_answers, one_of
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class TrainedDiscriminator:
     'recallm'
 
     Raises:
+        InvalidInputError: ``weights`` is no path.
         WeightsError: the weights cannot be read, or are damaged.
 
     """
@@ -60,7 +61,7 @@ class TrainedDiscriminator:
         from recallm.hybrid import features
 
         self._features = features
-        source = _SHIPPED if weights is None else Path(weights)
+        source = _SHIPPED if weights is None else checks.file_path(weights, "weights")
         try:
             content = source.read_bytes()
         except OSError as error:

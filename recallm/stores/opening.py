@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
+from recallm import checks
 from recallm.errors import InvalidInputError, MissingDependencyError
 from recallm.stores.base import GraphStore
 
@@ -53,9 +54,9 @@ def open_store(
     if target is None or isinstance(target, str | os.PathLike):
         from recallm.stores.sqlite import SQLiteStore
 
-        path = None if target is None or os.fspath(target) == ":memory:" else target
-        if path is not None and not os.fspath(path):
-            raise InvalidInputError("the file path is empty", argument="store")
+        in_memory = target is None or os.fspath(target) == ":memory:"
+        path = None if in_memory else checks.file_path(target, "store")
+        checks.string(str(path), "store")  # SQLite spells paths in UTF-8
         store = SQLiteStore(path) if timeout is None else SQLiteStore(path, timeout=timeout)
         return store, True
     if hasattr(target, "apply") and hasattr(target, "reader"):

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from recallm import checks
 from recallm.errors import InvalidInputError
 
 __all__ = ["decode", "encode", "nearest", "unit_rows"]
@@ -35,8 +36,18 @@ def encode(embedding: Sequence[float] | npt.NDArray[Any]) -> bytes:
 
 
 def decode(blob: bytes) -> npt.NDArray[np.float32]:
-    """The unit vector that was kept, of shape (dimension,)."""
-    return np.frombuffer(blob, _HALF).astype(np.float32)
+    """The unit vector that was kept, of shape (dimension,).
+
+    Raises:
+        InvalidInputError: it is not what ``encode`` gives.
+
+    """
+    given: object = blob
+    if not isinstance(given, bytes) or not given or len(given) % _HALF.itemsize:
+        raise InvalidInputError(
+            "a vector that is kept must be bytes, two for each dimension", argument="blob"
+        )
+    return np.frombuffer(given, _HALF).astype(np.float32)
 
 
 def nearest(
@@ -46,10 +57,19 @@ def nearest(
     greatest first; of equal ones those that stand first in ``vectors``. Every vector is looked at.
 
     Raises:
-        InvalidInputError: ``embedding`` cannot be used, or a vector has another dimension.
+        InvalidInputError: an argument cannot be used, or a vector has another dimension.
 
     """
     wanted = _unit(embedding)
+    at_most = checks.whole(limit, "limit", least=0)
+    given: object = vectors
+    if not isinstance(given, Mapping) or not all(
+        isinstance(blob, bytes) for blob in given.values()
+    ):
+        raise InvalidInputError(
+            "vectors must be a mapping of keys to vectors as encode gives them, in bytes",
+            argument="vectors",
+        )
     size = wanted.size * _HALF.itemsize
     cosines = np.empty(len(vectors), np.float32)
     done = 0
@@ -64,7 +84,7 @@ def nearest(
         cosines[done : done + len(blobs)] = rows.astype(np.float32) @ wanted
         done += len(blobs)
     keys = list(vectors)
-    best = np.argsort(-cosines, kind="stable")[: max(limit, 0)]
+    best = np.argsort(-cosines, kind="stable")[:at_most]
     return [(keys[place], float(np.clip(cosines[place], -1, 1))) for place in best]
 
 

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from recallm import checks
 from recallm.errors import EmbeddingError, InvalidInputError
 from recallm.vectors.blobs import unit_rows
 
@@ -194,7 +195,7 @@ def embedding_of(given: object) -> Embedding | None:
         return Embedding(name=_name(model), embed=model)
     raise InvalidInputError(
         "embeddings must be 'default', an embedding model of LangChain, LlamaIndex or Chroma, a "
-        f"callable list of texts → vectors, or an Embedding, not {given!r:.100}",
+        f"callable list of texts → vectors, or an Embedding, not {checks.shown(given)}",
         argument="embeddings",
     )
 

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from recallm import checks
 from recallm.errors import InvalidInputError, MissingDependencyError
 from recallm.stores.base import GraphStore
 from recallm.vectors.chroma import ChromaIndex
@@ -47,14 +48,14 @@ def _chroma(given: object, store: object) -> Path | Any:
                 argument="vector_index",
             )
         return Path(f"{os.fspath(store)}.chroma")  # type: ignore[call-overload]
-    if isinstance(given, os.PathLike):
-        return Path(given)
-    if isinstance(given, str) and (os.sep in given or "/" in given):
-        return Path(given)
+    if isinstance(given, os.PathLike) or (
+        isinstance(given, str) and (os.sep in given or "/" in given)
+    ):
+        return checks.file_path(given, "vector_index")
     if callable(getattr(given, "get_or_create_collection", None)):
         return given
     raise InvalidInputError(
-        f"vector_index must be {_CHOICES}, not {given!r:.100}", argument="vector_index"
+        f"vector_index must be {_CHOICES}, not {checks.shown(given)}", argument="vector_index"
     )
 
 

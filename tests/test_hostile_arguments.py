@@ -1,0 +1,365 @@
+"""Every argument of every public callable, given values that it was not made for.
+
+The call works, or raises an error of recallm's tree. Nothing else comes out, and the memory works
+on.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recallm.vectors
+from recallm import (
+    GraphUpdate,
+    HybridRecallM,
+    InvalidInputError,
+    MemoryGraph,
+    MemoryItems,
+    NewEntity,
+    NewItem,
+    NewTriplet,
+    RecallConfig,
+    RecallM,
+    RecallMError,
+)
+from recallm.hybrid import LLMDiscriminator, TrainedDiscriminator
+from recallm.vectors import Embedding
+
+from .vectors.fakes import words
+
+
+class OwnError(Exception):
+    """What a caller's own iterator raises is the caller's."""
+
+
+class Text(str):
+    """A str of another class, which says something else of itself."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "other"
+
+
+class Strange:
+    """Has nothing that is asked of it."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+
+def raising() -> Iterator[Any]:
+    yield "first"
+    raise OwnError
+
+
+def endless() -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    value["a"], value["b"] = value, [value]
+    return value
+
+
+def deep(levels: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(levels):
+        value = {"in": value}
+    return value
+
+
+NAIVE = datetime(2024, 5, 1)  # noqa: DTZ001 - on purpose
+EDGES = (
+    datetime.max.replace(tzinfo=timezone(timedelta(hours=-14))),
+    datetime.min.replace(tzinfo=timezone(timedelta(hours=14))),
+    datetime.max.replace(tzinfo=UTC),
+    datetime.min.replace(tzinfo=UTC),
+)
+
+VALUES: tuple[Any, ...] = (
+    None, True, 5, 0, -1, 1.5, 10**30, 10**5000, -(10**30), float("nan"), float("inf"), -0.0,
+    "", " ", "x", "\x00", "\ud800", "a\udcff", "x" * 5000, "/" * 5000, "a/\x00", Text("Ann"),
+    b"x", b"", bytearray(b"x"), object(), Strange(), int, len, lambda: None, NAIVE, *EDGES,
+    NAIVE.date(), Path("\x00"), Path("x" * 5000), (), [], {}, set(), [None], [5], ["\ud800"],
+    [[]], [("a", "b")], [("a", "b", None)], {"a": None}, {5: 5}, {"\ud800": "\ud800"},
+    {"a": NAIVE}, {"a": {1, 2}}, {"a": (1,)}, {None: None}, range(3), endless(), deep(99),
+    deep(101), deep(100_000),
+)  # fmt: skip
+HOSTILE: tuple[Callable[[], Any], ...] = (
+    raising,
+    *(lambda it=value: it for value in VALUES),
+)
+
+
+def llm(prompt: str) -> str:
+    return "Paris."
+
+
+def list_of_ones(texts: list[str]) -> list[list[float]]:
+    return [[1.0, 1.0] for _ in texts]
+
+
+def each_argument(
+    called: Callable[..., Any], good: Mapping[str, Any]
+) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """A call for each argument and each hostile value."""
+    for name, parameter in inspect.signature(called).parameters.items():
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            for make in HOSTILE:
+                value = make()
+                shown = f"{name}={type(value).__name__}"
+                if not isinstance(value, int | dict):
+                    shown += f" {value!r:.40}"
+                yield shown, lambda: called(**{**good, name: value})  # noqa: B023
+
+
+def check(called: Callable[..., Any], good: Mapping[str, Any]) -> None:
+    """Call with every hostile value in place of each argument; good ones work."""
+    called(**good)
+    bare: list[str] = []
+    for place, call in each_argument(called, good):
+        try:
+            call()
+        except (RecallMError, OwnError):
+            continue
+        except Exception as error:  # noqa: BLE001 - that is what is tested
+            bare.append(f"{place}: {type(error).__name__}: {error}")
+    assert bare == []
+
+
+@pytest.fixture
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RecallM]:
+    monkeypatch.chdir(tmp_path)
+    with RecallM(embeddings=words, llm=llm) as memory:
+        memory.update("Ann met Bo at Paris.", speaker="Ann", id="p")
+        memory.graph.upsert([NewEntity(id="Ann", embeddings={"m": [1.0, 2.0]})])
+        memory.items.put([NewItem(path=("a",), key="k", text="The sea is wide.")])
+        yield memory
+        memory.update("Cy met Di.")
+        assert memory.recall("Who met Di?").statements
+        assert memory.stats().passages > 0
+
+
+MEMORY: dict[str, dict[str, Any]] = {
+    "ask": {"question": "Who?"},
+    "close": {},
+    "concepts": {},
+    "count_tokens": {"text": "x"},
+    "embed": {},
+    "expire": {"moments": {}},
+    "export": {"target": "archive.jsonl"},
+    "extract": {"texts": ["Ann met Bo."]},
+    "forget": {"id": "none"},
+    "get": {"id": "p"},
+    "get_many": {"ids": ["p"]},
+    "history": {"concept": "Ann"},
+    "in_namespace": {"namespace": "other"},
+    "load": {"source": "archive.jsonl"},
+    "now": {},
+    "passages": {},
+    "recall": {"question": "Who met Bo?"},
+    "stats": {},
+    "update": {"text": "Ann met Bo."},
+    "update_many": {"items": ["Ann met Bo."]},
+    "with_ranking": {"ranking": "paper"},
+}
+GRAPH: dict[str, dict[str, Any]] = {
+    "check": {"updates": []},
+    "concept_name": {"label": "Ann"},
+    "cypher": {"query": "RETURN 1"},
+    "delete": {},
+    "entities": {},
+    "entity": {"id": "Ann"},
+    "nearest": {"embedding": [1.0, 2.0], "model": "m"},
+    "triplets": {},
+    "upsert": {"entities": [NewEntity(id="Bo")]},
+    "upsert_many": {"updates": []},
+}
+ITEMS: dict[str, dict[str, Any]] = {
+    "below": {},
+    "delete": {"path": ("a",), "key": "none"},
+    "get": {"path": ("a",), "key": "k"},
+    "paths": {},
+    "put": {"items": []},
+    "search": {"question": "What is wide?"},
+}
+
+
+def public(kind: type) -> set[str]:
+    return {name for name, it in inspect.getmembers(kind, callable) if not name.startswith("_")}
+
+
+def test_every_public_method_is_in_a_table() -> None:
+    assert public(RecallM) == MEMORY.keys()
+    assert public(MemoryGraph) == GRAPH.keys()
+    assert public(MemoryItems) == ITEMS.keys()
+    assert public(HybridRecallM) == {"ask", "recall"}
+    assert set(recallm.vectors.__all__) == {"Embedding", "decode", "encode", "nearest"}
+
+
+@pytest.mark.parametrize("name", sorted(MEMORY.keys() - {"close", "load", "cypher"}))
+def test_memory(memory: RecallM, name: str) -> None:
+    check(getattr(memory, name), MEMORY[name])
+
+
+def test_load(memory: RecallM) -> None:
+    memory.export("archive.jsonl")
+    numbers = iter(range(1000))
+
+    def load(source: Any) -> int:
+        return memory.in_namespace(f"n{next(numbers)}").load(source)
+
+    check(load, {"source": "archive.jsonl"})
+
+
+@pytest.mark.parametrize("ranking", ["paper", "ement", "vectors"])
+def test_recall_by_other_rankings(memory: RecallM, ranking: Any) -> None:
+    check(memory.with_ranking(ranking).recall, MEMORY["recall"])
+
+
+@pytest.mark.parametrize("name", sorted(GRAPH.keys() - {"cypher"}))
+def test_graph(memory: RecallM, name: str) -> None:
+    check(getattr(memory.graph, name), GRAPH[name])
+
+
+@pytest.mark.parametrize("name", sorted(ITEMS))
+def test_items(memory: RecallM, name: str) -> None:
+    check(getattr(memory.items, name), ITEMS[name])
+
+
+@pytest.mark.parametrize("name", ["ask", "recall"])
+def test_hybrid(memory: RecallM, name: str) -> None:
+    check(getattr(HybridRecallM(memory), name), {"question": "Who met Bo?"})
+
+
+def test_what_is_made_of_arguments(memory: RecallM) -> None:
+    """Values are checked when they are made, or when they are handed in."""
+
+    def entity(**given: Any) -> None:
+        memory.graph.upsert([NewEntity(**given)])
+        memory.update("Ann met Bo.", entities=[NewEntity(**given)])
+
+    def triplet(**given: Any) -> None:
+        memory.graph.upsert([], [NewTriplet(**given)])
+
+    def item(**given: Any) -> None:
+        memory.items.put([NewItem(**given)])
+
+    def together(**given: Any) -> None:
+        memory.graph.upsert_many([GraphUpdate(**given)])
+
+    for made, kind, good in (
+        (entity, NewEntity, {"id": "e"}),
+        (triplet, NewTriplet, {"subject": "Ann", "predicate": "is", "object": "Ann"}),
+        (item, NewItem, {"path": ("a",), "key": "k", "text": "The sea."}),
+        (together, GraphUpdate, {"entities": [NewEntity(id="e")]}),
+    ):
+        made.__signature__ = inspect.signature(kind)  # type: ignore[attr-defined]
+        check(made, good)
+
+
+def test_items_of_update_many(memory: RecallM) -> None:
+    def update(**given: Any) -> None:
+        memory.update_many([given])
+
+    update.__signature__ = inspect.signature(memory.update)  # type: ignore[attr-defined]
+    check(update, {"text": "Ann met Bo."})
+
+
+def test_opening(memory: RecallM) -> None:
+    """Whatever opens is a memory that works."""
+
+    def opened(**given: Any) -> None:
+        with RecallM(**given) as other:
+            other.update("Ann met Bo.")
+            other.recall("Who met Bo?", max_tokens=50)
+
+    opened.__signature__ = inspect.signature(RecallM)  # type: ignore[attr-defined]
+    check(opened, {})
+
+
+def test_settings(memory: RecallM) -> None:
+    """Whatever can be set works, with every ranking."""
+
+    def configured(**given: Any) -> None:
+        config = RecallConfig(**given)
+        with RecallM(config=config, embeddings=words, llm=llm) as other:
+            for _ in range(4):
+                other.update("Ann met Bo at Paris. Bo saw Cy and Di.")
+            for ranking in ("statements", "paper", "ement", "vectors"):
+                other.with_ranking(ranking).recall("Who met Bo?")
+
+    configured.__signature__ = inspect.signature(RecallConfig)  # type: ignore[attr-defined]
+    assert len(inspect.signature(RecallConfig).parameters) == len(fields(RecallConfig))
+    check(configured, {})
+
+
+def test_the_rest() -> None:
+    answers = {"recallm": "Paris.", "vectors": "It is not known."}
+    with RecallM(embeddings=words, llm=llm) as memory:
+        check(HybridRecallM, {"memory": memory})
+    check(TrainedDiscriminator, {})
+    check(LLMDiscriminator, {"llm": llm})
+    check(TrainedDiscriminator().choose, {"question": "Where?", "answers": answers})
+    check(LLMDiscriminator(llm).choose, {"question": "Where?", "answers": {"a": "x"}})
+    check(TrainedDiscriminator().log_odds, {"question": "Where?", "answer": "Paris.", "other": "?"})
+    check(recallm.vectors.encode, {"embedding": [1.0]})
+    check(recallm.vectors.decode, {"blob": recallm.vectors.encode([1.0])})
+    check(
+        recallm.vectors.nearest,
+        {"embedding": [1.0], "vectors": {"a": recallm.vectors.encode([1.0])}, "limit": 1},
+    )
+    embedding = Embedding(name="m", embed=list_of_ones)
+    check(Embedding, {"name": "m", "embed": list_of_ones})
+    check(embedding.texts, {"texts": ["x"]})
+    check(embedding.question, {"text": "x"})
+
+
+@pytest.mark.parametrize(
+    "clock",
+    [datetime.now, lambda: None, lambda: 5, lambda: 1 / 0, lambda _: NAIVE, lambda: EDGES[0], 5],
+    ids=["naive", "nothing", "int", "fails", "takes more", "not in UTC", "not callable"],
+)
+def test_a_clock_that_gives_no_aware_datetime_is_refused_at_once(clock: Any) -> None:
+    with pytest.raises(InvalidInputError, match="clock") as caught:
+        RecallM(clock=clock)
+    assert caught.value.argument == "clock"
+
+
+def test_a_clock_that_goes_wrong_later_is_named() -> None:
+    moments = [datetime(2024, 5, 1, tzinfo=UTC)]
+    with RecallM(clock=lambda: moments[-1]) as memory:
+        assert memory.now() == moments[0]
+        moments.append(NAIVE)
+        for use in (
+            memory.now,
+            memory.stats,
+            memory.items.paths,
+            memory.graph.entities,
+            lambda: memory.recall("Who?"),
+            lambda: memory.forget(expired=True),
+        ):
+            with pytest.raises(InvalidInputError, match="clock has no time zone"):
+                use()
+
+
+@pytest.mark.parametrize("timeout", [2_147_484, 1e10, 1e300, 10**18])
+def test_a_long_timeout_is_a_long_wait_and_no_overflow(timeout: float, tmp_path: Path) -> None:
+    """SQLite takes more milliseconds than fit 31 bits for none."""
+    with RecallM(tmp_path / "e.db", timeout=timeout) as memory:
+        memory.update("Ann met Bo.")
+        held = memory._store._connections._timeout  # type: ignore[attr-defined]
+        assert 1_000_000 < held * 1000 < 2**31
+
+
+def test_a_str_of_another_class_is_its_characters() -> None:
+    with RecallM() as memory:
+        memory.update(Text("Ann met Bo."), id=Text("p"))
+        found = memory.get("p")
+        assert found is not None
+        assert (type(found.text), found.text) == (str, "Ann met Bo.")
