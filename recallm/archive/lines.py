@@ -10,7 +10,15 @@ from typing import IO, Any
 
 from recallm.errors import ArchiveError, InvalidInputError
 
-__all__ = ["FORMAT", "LONGEST_HEADER", "NO_JSON", "is_header", "json_lines", "write_line"]
+__all__ = [
+    "FORMAT",
+    "LONGEST_HEADER",
+    "NO_JSON",
+    "for_terminals",
+    "is_header",
+    "json_lines",
+    "write_line",
+]
 
 FORMAT = "recallm-archive"
 
@@ -71,11 +79,15 @@ def write_line(stream: IO[str], value: Mapping[str, Any]) -> None:
 
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    text = _NOT_FOR_TERMINALS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     try:
-        stream.write(text + "\n")
+        stream.write(for_terminals(text) + "\n")
     except (OSError, TypeError, ValueError) as error:
         raise ArchiveError(f"the archive cannot be written: {error}") from error
+
+
+def for_terminals(text: str) -> str:
+    """JSON that says the same, without characters that a terminal would obey."""
+    return _NOT_FOR_TERMINALS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def is_header(line: bytes) -> bool:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from recallm import LLMError
 from recallm.cli.command import Opener, command
-from recallm.cli.output import console, printable, write_json, write_statements
+from recallm.cli.output import console, printable, write_json, write_statements, write_text
 from recallm.cli.times import moment
 
 __all__ = ["ask", "history", "recall", "stats"]
@@ -65,7 +65,7 @@ def recall(
     elif not context:
         typer.echo("nothing recalled", err=True)
     elif prompt:
-        typer.echo(context.text)
+        write_text(context.text)
     elif explain:
         for line in context.explain().splitlines():
             console().print(Text(printable(line)), soft_wrap=True)
@@ -107,7 +107,7 @@ def ask(
 
     with open_memory(ranking=ranking) as memory:
         answer = memory.ask(question, llm=llm, limit=limit, max_tokens=max_tokens)
-    typer.echo(str(answer))
+    write_text(str(answer))
 
 
 @command()

@@ -12,16 +12,43 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
+from typer.core import TyperGroup
 
-from recallm import RecallConfig, RecallM, RecallMError, StoreError
+from recallm import InvalidInputError, RecallConfig, RecallM, RecallMError, StoreError
 from recallm.cli.output import printable
 
 __all__ = ["Opener", "app", "command"]
 
 Opener: TypeAlias = Callable[..., RecallM]
 
+
+class _Commands(TyperGroup):
+    """Commands whose errors of usage name what they were given without steering a terminal."""
+
+    def make_context(self, *arguments: Any, **extra: Any) -> Any:
+        """See ``TyperGroup``: reads the options before the command."""
+        with _printable_usage():
+            return super().make_context(*arguments, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """See ``TyperGroup``: reads the command's arguments and runs it."""
+        with _printable_usage():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _printable_usage() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "format_message"):  # of click, which typer has under a name of its own
+            error.message = printable(str(error.message))  # type: ignore[attr-defined]
+        raise
+
+
 app = typer.Typer(
     name="recallm",
+    cls=_Commands,
     help="A long-term memory: text goes in, the statements that answer a question come out.",
     no_args_is_help=True,
     add_completion=False,
@@ -116,11 +143,7 @@ def _open(
     if namespace is not None:
         options["namespace"] = namespace
     if "://" in db:
-        if password_file is not None:
-            password = password_file.read_text(encoding="utf-8").rstrip("\r\n")
-        else:
-            password = typer.prompt(f"Password of {user}", hide_input=True, err=True)
-        options["auth"] = (user, password)
+        options["auth"] = (user, _password(user, password_file))
     elif not creates and not Path(db).exists():
         raise StoreError(
             f"there is no memory at {db}; 'recallm update' makes one, --db names another"
@@ -128,14 +151,26 @@ def _open(
     return RecallM(db, **options)
 
 
+def _password(user: str, file: Path | None) -> str:
+    if file is None:
+        asked: str = typer.prompt(f"Password of {printable(user)}", hide_input=True, err=True)
+        return asked
+    try:
+        return file.read_text(encoding="utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(
+            f"the password in {file} is not text in UTF-8", argument="password_file"
+        ) from error
+
+
 @contextmanager
 def _errors_in_one_line() -> Iterator[None]:
     try:
         yield
-    except BrokenPipeError:
-        # Whoever read the output has seen enough; nothing is left to be flushed into it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(1) from None
     except (RecallMError, OSError) as error:
+        if isinstance(error, BrokenPipeError) or isinstance(error.__cause__, BrokenPipeError):
+            # Whoever read the output has seen enough; nothing is left to be flushed into it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(1) from None
         typer.echo(f"recallm: {printable(str(error))}", err=True)
         raise typer.Exit(1) from error

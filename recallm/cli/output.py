@@ -1,9 +1,18 @@
-"""How a command line writes what it found."""
+"""How a command line writes what it found.
+
+What a stored text, a file's name or a web page says is data: no character of it steers a terminal
+(ESC and the other controls of C0 and C1, marks that turn the direction of writing). They are
+replaced in all that is written for people, in errors too, wherever that goes; JSON spells them as
+escapes. A text for a prompt and a model's answer are replaced on a terminal alone: a program that
+reads them gets them as they are.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import logging
+import sys
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -13,14 +22,25 @@ from rich.console import Console
 from rich.text import Text
 
 from recallm import RecalledStatement
+from recallm.archive.lines import for_terminals
 
-__all__ = ["console", "counted", "printable", "write_json", "write_statements"]
+__all__ = [
+    "PrintableFormatter",
+    "console",
+    "counted",
+    "printable",
+    "write_json",
+    "write_statements",
+    "write_text",
+]
 
-_CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], "\N{REPLACEMENT CHARACTER}") | {
-    ord("\t"): " ",
-    ord("\n"): " ",
-    ord("\r"): " ",
-}
+_CONTROLS = dict.fromkeys(
+    [*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A),
+     *range(0xD800, 0xE000)],
+    "\N{REPLACEMENT CHARACTER}",
+)  # fmt: skip
+_IN_A_LINE = _CONTROLS | dict.fromkeys(map(ord, "\t\n\r\u2028\u2029"), " ")
+_IN_LINES = {code: it for code, it in _CONTROLS.items() if chr(code) not in "\t\n"}
 
 
 def console() -> Console:
@@ -29,8 +49,21 @@ def console() -> Console:
 
 
 def printable(text: str) -> str:
-    """The text without control characters: what a text may do to a terminal, it does not do."""
-    return text.translate(_CONTROLS)
+    """The text as one line, without characters that would steer a terminal."""
+    return text.translate(_IN_A_LINE)
+
+
+class PrintableFormatter(logging.Formatter):
+    """A log record as one line, without characters that would steer a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See ``logging.Formatter.format``."""
+        return printable(super().format(record))
+
+
+def write_text(text: str) -> None:
+    """A text of several lines; what would steer a terminal is replaced where it goes to one."""
+    typer.echo(text.translate(_IN_LINES) if sys.stdout.isatty() else text)
 
 
 def counted(count: int, noun: str) -> str:
@@ -56,7 +89,8 @@ def write_statements(statements: Iterable[RecalledStatement]) -> None:
 
 def write_json(value: Any) -> None:
     """Values of recallm as JSON."""
-    typer.echo(json.dumps(value, default=_plain, ensure_ascii=False, indent=2))
+    text = json.dumps(value, default=_plain, ensure_ascii=False, indent=2)
+    typer.echo(for_terminals(text))
 
 
 def _plain(value: Any) -> Any:

@@ -11,9 +11,14 @@ __all__ = ["date", "moment"]
 
 def moment(value: str | None, option: str) -> int | datetime | None:
     """A t_index, or a date."""
-    if value is None or value.isdecimal():
-        return None if value is None else int(value)
-    return date(value, option)
+    if value is None:
+        return None
+    if not value.isdecimal():
+        return date(value, option)
+    try:
+        return int(value)
+    except ValueError as error:
+        raise typer.BadParameter(f"{option}: a t_index has fewer digits") from error
 
 
 def date(value: str, option: str) -> datetime:

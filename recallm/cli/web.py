@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import Future
 from urllib.parse import urlsplit
 
 from recallm import InvalidInputError, MissingDependencyError, RecallMError
@@ -10,6 +12,12 @@ __all__ = ["PageError", "page_text"]
 
 _TIMEOUT = 30
 """Seconds for each answer of a server."""
+
+_DEADLINE = 60.0
+"""Seconds for a page, redirects and further tries included: each byte of a server is an answer."""
+
+_LARGEST = 20_000_000
+"""Bytes of a page, unpacked."""
 
 
 class PageError(RecallMError):
@@ -26,7 +34,8 @@ def page_text(url: str) -> str:
     Raises:
         InvalidInputError: not an ``http://`` or ``https://`` address.
         MissingDependencyError: ``trafilatura`` is not installed.
-        PageError: the page cannot be fetched, or no text was found in it.
+        PageError: the page cannot be fetched within 60 seconds and 20 MB, or no text was found in
+            it.
     """
     try:
         parts = urlsplit(url)
@@ -39,13 +48,42 @@ def page_text(url: str) -> str:
             argument="url",
         )
     try:
-        import trafilatura
-        from trafilatura.settings import use_config
+        import trafilatura  # noqa: F401 - before a thread waits for it
     except ImportError as error:
         raise MissingDependencyError("trafilatura", extra="web") from error
+    page: Future[str] = Future()
+
+    def fetch() -> None:
+        try:
+            page.set_result(_fetched(url))
+        except Exception as error:  # noqa: BLE001 - raised where it is waited for
+            page.set_exception(error)
+
+    # Nothing else ends a request to a server that sends a byte now and then, or never all of its
+    # headers. The thread ends with the request, or with the process.
+    threading.Thread(target=fetch, name="recallm-fetch", daemon=True).start()
+    try:
+        return page.result(_DEADLINE)
+    except RecallMError:
+        raise
+    except TimeoutError as error:
+        raise PageError(
+            f"{url} cannot be fetched: it took more than {_DEADLINE:.0f} seconds", url=url
+        ) from error
+    except Exception as error:
+        raise PageError(
+            f"{url} cannot be read: {type(error).__name__}: {error}", url=url
+        ) from error
+
+
+def _fetched(url: str) -> str:
+    import trafilatura
+    from trafilatura.settings import use_config
+
     config = use_config()
     for option, value in {
         "DOWNLOAD_TIMEOUT": str(_TIMEOUT),
+        "MAX_FILE_SIZE": str(_LARGEST),
         # A page whose certificate is wrong is not the page that was asked for.
         "INSECURE_SSL_FALLBACK": "off",
         # The user names the page; one of the own network is as good as another.
@@ -54,7 +92,11 @@ def page_text(url: str) -> str:
         config.set("DEFAULT", option, value)
     response = trafilatura.fetch_response(url, config=config)
     if response is None:
-        raise PageError(f"{url} cannot be fetched; is the address right?", url=url)
+        raise PageError(
+            f"{url} cannot be fetched, or is larger than {_LARGEST // 10**6} MB; is the address "
+            "right?",
+            url=url,
+        )
     if response.status != 200:
         raise PageError(f"{url} cannot be fetched: HTTP status {response.status}", url=url)
     text = trafilatura.extract(response.data or b"", url=url, include_comments=False, config=config)

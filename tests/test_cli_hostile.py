@@ -1,0 +1,281 @@
+"""The command line, where texts, names, files and servers mean harm or are damaged."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from recallm import RecallM
+from recallm.cli import app
+
+Run = Callable[..., Result]
+
+EVIL = "a\x1b[31m\x1b]0;title\x07b\x9b31mc\x85d\x7fe\x08f\u202eg\u2066h\ri"
+"""ESC sequences, C1 controls, a carriage return, marks that turn the direction of writing."""
+STEERS = frozenset(map(chr, [*range(32), *range(127, 160), 0x202E, 0x2066])) - {"\n", "\t"}
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run recallm in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("RECALLM_")]:
+        monkeypatch.delenv(name)
+
+    def recallm(*arguments: str, input: str | bytes | None = None) -> Result:
+        return CliRunner().invoke(app, arguments, input=input)
+
+    return recallm
+
+
+@pytest.fixture
+def told(run: Run) -> Run:
+    """The same, with a memory that holds evil texts."""
+    with RecallM("recallm.db") as memory:
+        memory.update(f"Lisbon has a sign: {EVIL}.", speaker=EVIL, id="sign", source=EVIL)
+        memory.update("Lisbon lies by the sea.")
+    return run
+
+
+# ---- files -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["", "-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("opened", [True, False])
+def test_export_never_writes_over_a_database(told: Run, ending: str, *, opened: bool) -> None:
+    target = f"recallm.db{ending}"
+    Path("linked").symlink_to(target)
+    with RecallM("recallm.db" if opened else None) as held:
+        held.stats()
+        for name in (target, "linked"):
+            done = told("export", name)
+            assert done.exit_code == 1, done.output
+            assert done.stderr.startswith("recallm: ")
+    with RecallM("recallm.db") as memory:
+        assert memory.stats().passages == 2
+
+
+def test_export_never_writes_over_a_database_by_another_of_its_names(told: Run) -> None:
+    Path("hard.jsonl").hardlink_to("recallm.db")
+    assert told("export", "hard.jsonl").exit_code == 1
+    with RecallM("other.db") as other:
+        other.update("Ann met Bo.")
+        assert told("export", "other.db").exit_code == 1
+        assert other.stats().passages == 1
+
+
+def test_export_replaces_an_archive_and_nothing_else(told: Run) -> None:
+    assert told("export", "archive.jsonl").exit_code == 0
+    before = Path("archive.jsonl").read_text("utf-8")
+    told("update", "Rain fell on Lisbon.")
+    assert told("export", "archive.jsonl").exit_code == 0
+    assert Path("archive.jsonl").read_text("utf-8") != before
+    Path("notes.txt").write_text("mine")
+    done = told("export", "notes.txt")
+    assert done.exit_code == 1
+    assert "no recallm archive" in done.stderr
+    assert Path("notes.txt").read_text() == "mine"
+
+
+def test_a_failed_export_leaves_the_archive_that_was_there(told: Run) -> None:
+    told("export", "archive.jsonl")
+    before = Path("archive.jsonl").read_bytes()
+
+    def broken(self: Any) -> Iterator[Any]:
+        yield from ()
+        raise OSError("the disk is gone")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("recallm.stores.sqlite.reading.SQLiteReader.dump", broken)
+        done = told("export", "archive.jsonl")
+    assert done.exit_code == 1
+    assert "the disk is gone" in done.stderr
+    assert Path("archive.jsonl").read_bytes() == before
+    assert sorted(path.suffix for path in Path().iterdir() if path.is_file()) == [".db", ".jsonl"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("stats", "--db", "x" * 5000),
+        ("update", "Rain.", "--db", "x" * 5000),
+        ("update", "Rain.", "--db", "a\udcff.db"),
+        ("update", "Rain.", "--db", "/dev/null/x"),
+        ("update", "--file", "x" * 5000),
+        ("export", "x" * 5000, "--db", "recallm.db"),
+        ("load", "x" * 5000),
+        ("recall", "Who?", "--as-of", "1" * 5000),
+        ("recall", "Who?", "--since", "9" * 50),
+        ("recall", "Who?", "--min-score", "nan"),
+        ("forget", "--before", "9" * 4400),
+        ("stats", "--db", "neo4j://localhost:1", "--password-file", "latin"),
+    ],
+)
+def test_strange_arguments_are_one_message(told: Run, arguments: tuple[str, ...]) -> None:
+    Path("latin").write_bytes(b"\xff")
+    done = told(*arguments)
+    if done.exit_code == 0:
+        assert "9" * 50 in arguments  # a t_index that is not reached
+        return
+    assert done.exit_code in (1, 2)
+    assert isinstance(done.exception, SystemExit)
+    assert done.stderr
+    assert "Traceback" not in done.output
+
+
+# ---- terminals -------------------------------------------------------------------------------
+
+COMMANDS = (
+    ("recall", "What has Lisbon?"),
+    ("recall", "What has Lisbon?", "--explain"),
+    ("recall", "What has Lisbon?", "--prompt"),
+    ("recall", "What has Lisbon?", "--json"),
+    ("history", "Lisbon"),
+    ("history", "Lisbon", "--json"),
+    ("ask", "What has Lisbon?", "--llm-command", "cat"),
+    ("stats",),
+    ("export",),
+    ("export", f"no/{EVIL}"),
+    ("update", "Rain.", "--id", EVIL),
+    ("update", "Snow.", "--id", EVIL),
+    ("stats", "--db", f"no/{EVIL}"),
+    ("update", "--file", EVIL),
+    ("update", "Rain.", "--timestamp", EVIL),
+    ("update", "--url", EVIL),
+    ("load", EVIL),
+    ("recall", "Who?", "--ranking", EVIL),
+    ("recall", "Who?", EVIL),
+    (f"--{EVIL}",),
+    ("stats", f"--{EVIL}"),
+    (EVIL,),
+    ("stats", "--db", "neo4j://localhost:1", "--password-file", EVIL),
+)
+
+
+def test_outputs_and_errors_do_not_steer(told: Run) -> None:
+    """Neither on a terminal nor in a pipe; what is for a program is as it is in a pipe."""
+    for arguments in COMMANDS:
+        done = told(*arguments)
+        raw = "--prompt" in arguments or "--llm-command" in arguments
+        assert not STEERS & set(done.stderr), arguments
+        assert bool(STEERS & set(done.stdout)) == raw, arguments
+        assert isinstance(done.exception, SystemExit | None), arguments
+    rows = json.loads(told("history", "Lisbon", "--json").stdout)
+    assert EVIL.partition("\r")[0] in rows[0]["text"]
+    assert rows[0]["speaker"] == EVIL
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX terminals")
+def test_nothing_steers_a_terminal(told: Run, tmp_path: Path) -> None:
+    """All commands on a terminal without colours, as one process."""
+    import pty
+
+    script = (
+        "import json, sys\n"
+        "from recallm.cli import main\n"
+        "for sys.argv in json.load(open('commands.json')):\n"
+        "    try:\n"
+        "        main()\n"
+        "    except SystemExit as end:\n"
+        "        print('ended', end.code)\n"
+    )
+    Path("commands.json").write_text(json.dumps([("recallm", *each) for each in COMMANDS]))
+    ours, theirs = pty.openpty()
+    shown = bytearray()
+
+    def read() -> None:
+        while chunk := _read(ours):
+            shown.extend(chunk)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    subprocess.run(
+        [sys.executable, "-c", script],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "dumb", "PYTHONIOENCODING": "utf-8"},
+        timeout=300,
+        check=True,
+    )
+    os.close(theirs)
+    reader.join(60)
+    os.close(ours)
+    text = shown.decode().replace("\r\n", "\n")
+    assert text.count("ended") == len(COMMANDS)
+    assert "Lisbon has a sign: a" in text
+    assert not STEERS & set(text)
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # the other end is closed
+        return b""
+
+
+# ---- servers ---------------------------------------------------------------------------------
+
+
+class Dripping(BaseHTTPRequestHandler):
+    """Sends a byte now and then, for ever: of its headers, or of its page."""
+
+    def do_GET(self) -> None:
+        if self.path == "/page":
+            self.send_response(200)
+            self.end_headers()
+        elif self.path == "/huge":
+            self.send_response(200)
+            self.end_headers()
+            with suppress(ConnectionError):
+                self.wfile.write(b"x" * 25_000_000)
+            return
+        else:
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Header: ")
+        with suppress(ConnectionError):
+            while not self.server.ended.wait(0.02):  # type: ignore[attr-defined]
+                self.wfile.write(b"x")
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Dripping) as server:
+        server.ended = threading.Event()  # type: ignore[attr-defined]
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.ended.set()  # type: ignore[attr-defined]
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("path", ["page", "headers"])
+def test_a_server_that_drips_is_left(
+    run: Run, server: str, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It answers within every limit on single answers; the limit on all of it ends it."""
+    monkeypatch.setattr("recallm.cli.web._DEADLINE", 0.5)
+    done = run("update", "--url", f"{server}/{path}")
+    assert done.exit_code == 1
+    assert "it took more than" in done.stderr
+    assert not Path("recallm.db").exists()
+
+
+def test_a_page_has_a_size(run: Run, server: str) -> None:
+    done = run("update", "--url", f"{server}/huge")
+    assert done.exit_code == 1
+    assert "larger than 20 MB" in done.stderr
