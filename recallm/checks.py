@@ -52,9 +52,9 @@ _LONGEST_WAIT = 2_147_483.0
 """Seconds, some 25 days: SQLite counts a wait in milliseconds of 31 bits, and takes more for none.
 """
 
-_DEEPEST = 100
-"""Mappings and lists within each other: Python reads and writes JSON by recursion, and a value that
-one caller could just write must not be too deep for another to read."""
+_DEEPEST = 500
+"""Mappings and lists within each other: Python reads and writes JSON by recursion, 1,000 calls
+deep, and what one caller can just write must not be too deep for another to read."""
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -231,7 +231,7 @@ def mapping(value: object, argument: str) -> dict[Any, Any]:
 
 
 def properties(value: object, argument: str) -> dict[str, Any]:
-    """A mapping, at most 100 levels deep, that comes back from JSON as it went in (a copy)."""
+    """A mapping, at most 500 levels deep, that comes back from JSON as it went in (a copy)."""
     if value is None:
         return {}
     given = mapping(value, argument)

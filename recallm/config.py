@@ -99,8 +99,8 @@ class RecallConfig:
             checks.name(self.spacy_model, "spacy_model")
             checks.file_path(self.spacy_model, "spacy_model")
         if self.weights is not None:
-            checks.string(self.weights, "weights")
             checks.file_path(self.weights, "weights")
+            checks.string(self.weights, "weights")
         ranking: object = self.ranking
         if ranking not in get_args(_Ranking):
             raise InvalidInputError(

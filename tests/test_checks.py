@@ -116,3 +116,44 @@ def test_good_properties_come_back_as_a_copy() -> None:
     assert copied == value
     inner.append("later")
     assert copied != value
+
+
+def test_properties_have_a_depth_that_every_reader_can_read() -> None:
+    """Lists count like mappings; what can be written can be read deep down in a program too."""
+    deepest: Any = {}
+    for _ in range(499):
+        deepest = {"in": deepest}
+    assert checks.properties(deepest, "metadata") == deepest
+    with pytest.raises(InvalidInputError, match="within each other"):
+        checks.properties({"in": deepest}, "metadata")
+    with pytest.raises(InvalidInputError, match="within each other"):
+        checks.properties({"in": [deepest["in"]]}, "metadata")
+
+
+def test_whole_numbers_are_ints_within_their_bounds() -> None:
+    assert checks.whole(3, "n", least=3, most=3) == 3
+    for value, problem in ((True, "an int"), (3.0, "an int"), (2, "at least 3"), (4, "at most 3")):
+        with pytest.raises(InvalidInputError, match=f"n must be {problem}"):
+            checks.whole(value, "n", least=3, most=3)
+
+
+def test_a_wait_is_no_longer_than_sqlite_can_count() -> None:
+    """In milliseconds of 31 bits."""
+    assert checks.seconds(2.5, "timeout") == 2.5
+    assert checks.seconds(2_147_484, "timeout") == checks.seconds(1e300, "timeout") == 2_147_483
+    for value in (-1, float("inf"), float("nan"), True, "3"):
+        with pytest.raises(InvalidInputError, match="timeout"):
+            checks.seconds(value, "timeout")
+
+
+def test_strings_come_one_by_one_in_a_list() -> None:
+    assert checks.strings(iter(("a", "b")), "ids") == ["a", "b"]
+    for value in ("ab", b"ab", 5, None, [None], ["\ud800"]):
+        with pytest.raises(InvalidInputError, match="ids"):
+            checks.strings(value, "ids")
+
+
+@pytest.mark.parametrize("value", ["\x00", "\ud800", "", "x" * 5000, b"x", 5, None])
+def test_what_cannot_be_a_path_is_refused(value: object) -> None:
+    with pytest.raises(InvalidInputError, match="store"):
+        checks.file_path(value, "store")

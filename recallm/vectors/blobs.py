@@ -43,7 +43,7 @@ def decode(blob: bytes) -> npt.NDArray[np.float32]:
 
     """
     given: object = blob
-    if not isinstance(given, bytes) or not given or len(given) % _HALF.itemsize:
+    if not isinstance(given, bytes) or len(given) % _HALF.itemsize:
         raise InvalidInputError(
             "a vector that is kept must be bytes, two for each dimension", argument="blob"
         )
