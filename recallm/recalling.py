@@ -30,7 +30,15 @@ from recallm.vectors.statements import Asked, StatementVectors
 if TYPE_CHECKING:
     from recallm.extraction import Extractor
 
-__all__ = ["OpenQuestion", "RankingName", "Recaller", "Wanted", "check_ranking", "checked_wanted"]
+__all__ = [
+    "OpenQuestion",
+    "RankingName",
+    "Recaller",
+    "Wanted",
+    "check_probabilities",
+    "check_ranking",
+    "checked_wanted",
+]
 
 RankingName: TypeAlias = Literal["statements", "paper", "ement", "vectors"]
 
@@ -76,6 +84,22 @@ def check_ranking(ranking: str, *, embedded: bool) -> None:
         )
 
 
+def check_probabilities(ranking: str, argument: str) -> None:
+    """Refuse what ``argument`` asks for where the scores of a ranking are no probabilities.
+
+    Raises:
+        InvalidInputError: they are none.
+
+    """
+    if ranking != "statements":
+        wanted = {"order": "order='score'"}.get(argument, argument)
+        raise InvalidInputError(
+            f"{wanted} needs ranking='statements': ranking={ranking!r} gives statements no "
+            "probabilities; memory.with_ranking('statements') is the same memory ranked so",
+            argument=argument,
+        )
+
+
 def checked_wanted(
     question: object,
     *,
@@ -106,12 +130,8 @@ def checked_wanted(
         since=since, until=until, speaker=speaker, session=session, metadata=metadata, path=path
     )
     least = checks.probability(min_score, "min_score")
-    if least is not None and ranking != "statements":
-        raise InvalidInputError(
-            "min_score needs ranking='statements': the scores of other rankings are no "
-            "probabilities",
-            argument="min_score",
-        )
+    if least is not None:
+        check_probabilities(ranking, "min_score")
     return Wanted(
         question=asked,
         limit=limit,

@@ -4,11 +4,14 @@ data in a prompt, and checks of what users set once.
 Neither framework is known here; both adapters stand on it.
 """
 
+from recallm.adapting.admitting import Accept, Admission, Redact
 from recallm.adapting.checks import (
     checked_limits,
     checked_memory,
+    checked_namespace,
     checked_room,
     checked_scope,
+    checked_scores,
     checked_within,
 )
 from recallm.adapting.conversation import Conversation, Said, Scope
@@ -24,7 +27,10 @@ __all__ = [
     "CLOSING",
     "NAMES",
     "OPENING",
+    "Accept",
+    "Admission",
     "Conversation",
+    "Redact",
     "Role",
     "Said",
     "Scope",
@@ -33,9 +39,11 @@ __all__ = [
     "bounded",
     "checked_limits",
     "checked_memory",
+    "checked_namespace",
     "checked_roles",
     "checked_room",
     "checked_scope",
+    "checked_scores",
     "checked_within",
     "digest",
     "overhead",

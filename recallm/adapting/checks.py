@@ -8,8 +8,17 @@ from recallm.adapting.conversation import Scope
 from recallm.adapting.data import overhead
 from recallm.errors import InvalidInputError
 from recallm.memory import RecallM
+from recallm.recalling import check_probabilities
 
-__all__ = ["checked_limits", "checked_memory", "checked_room", "checked_scope", "checked_within"]
+__all__ = [
+    "checked_limits",
+    "checked_memory",
+    "checked_namespace",
+    "checked_room",
+    "checked_scope",
+    "checked_scores",
+    "checked_within",
+]
 
 
 def checked_memory(memory: object) -> RecallM:
@@ -25,6 +34,25 @@ def checked_memory(memory: object) -> RecallM:
         f"memory must be a RecallM, as in memory=RecallM('memory.db'), not {memory!r}",
         argument="memory",
     )
+
+
+def checked_namespace(namespace: str) -> str:
+    """The name of a namespace, refused where it is a template: nothing would fill it, and all
+    users would share one memory. A name that is known only in a run (of a callable, or of
+    ``memory.in_namespace(…)``) is not checked here: it may hold what it likes.
+
+    Raises:
+        InvalidInputError: it holds a brace.
+
+    """
+    if "{" in namespace or "}" in namespace:
+        raise InvalidInputError(
+            f"namespace={namespace!r} is a template, which nothing fills: all users would share "
+            "one memory. Fill it yourself, as in memory.in_namespace(f'user-{user_id}'), or, where "
+            "an adapter takes a callable, give one over the run",
+            argument="namespace",
+        )
+    return namespace
 
 
 def checked_scope(scope: str) -> Scope:
@@ -73,6 +101,22 @@ def checked_limits(
         raise InvalidInputError(
             f"min_score must be a number from 0 to 1, not {min_score!r}", argument="min_score"
         )
+
+
+def checked_scores(
+    memory: RecallM, *, min_score: float | None = None, order: str | None = None
+) -> None:
+    """Refuse a ``min_score``, or the order "score", where the memory's ranking gives statements no
+    probabilities.
+
+    Raises:
+        InvalidInputError: the ranking gives none.
+
+    """
+    if min_score is not None:
+        check_probabilities(memory.config.ranking, "min_score")
+    if order == "score":
+        check_probabilities(memory.config.ranking, "order")
 
 
 def checked_room(memory: RecallM, max_tokens: int | None) -> None:
