@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from recallm import InvalidInputError
+from recallm import InvalidInputError, adapting
 from recallm.adapting import NAMES, Role
 
 __all__ = [
@@ -46,7 +46,7 @@ def checked_namespace(
     """Whose memory it is, refused where that cannot be told: a name, a callable or None.
 
     Raises:
-        InvalidInputError: it is none of these, empty, or an async function.
+        InvalidInputError: it is none of these, empty, a template, or an async function.
 
     """
     given: object = namespace
@@ -56,7 +56,9 @@ def checked_namespace(
             "context",
             argument="namespace",
         )
-    if given is None or callable(given) or (isinstance(given, str) and given):
+    if isinstance(given, str) and given:
+        return adapting.checked_namespace(given)
+    if given is None or callable(given):
         return namespace
     raise InvalidInputError(
         f"namespace must be a name, a callable over the runtime, or None, not {given!r}",

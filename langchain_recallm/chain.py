@@ -108,6 +108,9 @@ def answer_chain(
         )
     except ValidationError as error:
         wrong = error.errors()[0]
+        cause = wrong.get("ctx", {}).get("error")
+        if isinstance(cause, InvalidInputError):
+            raise cause from None
         argument = {"k": "limit"}.get(str(wrong["loc"][0]), str(wrong["loc"][0]))
         raise InvalidInputError(
             f"{argument} cannot be {wrong['input']!r}: {wrong['msg']}", argument=argument

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 from langchain_classic.base_memory import BaseMemory
 from langchain_classic.memory.utils import get_prompt_input_key
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 from langchain_recallm._conversation import Conversation, memory_of
 from langchain_recallm._limits import Count, Name, checked_names
@@ -23,6 +23,7 @@ from recallm.adapting import (
     Role,
     Scope,
     bounded,
+    checked_namespace,
     checked_roles,
     checked_room,
     checked_within,
@@ -71,7 +72,7 @@ class RecallMMemory(BaseMemory):
     model_config = ConfigDict(extra="forbid")
 
     memory: RecallM = Field(exclude=True)
-    namespace: Name | None = None
+    namespace: Annotated[Name, AfterValidator(checked_namespace)] | None = None
     session: Name | None = None
     scope: Scope = "namespace"
     memory_key: Name = "history"

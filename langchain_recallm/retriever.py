@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -14,12 +14,12 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
-from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_validator
 
 from langchain_recallm._limits import Count, Name, checked_namespace
 from langchain_recallm._recall import recalled
 from recallm import InvalidInputError, RecalledContext, RecalledStatement, RecallM
-from recallm.adapting import Scope, shown_beside
+from recallm.adapting import Scope, checked_scores, checked_where, shown_beside
 
 __all__ = ["RecallMRetriever"]
 
@@ -39,11 +39,13 @@ class RecallMRetriever(BaseRetriever):
     that is no more text than the four chunks of other retrievers. ``max_tokens``, ``as_of``,
     ``since``, ``until``, ``speaker``, ``session``, ``path``, ``min_score`` are those of
     ``RecallM.recall``; ``where`` is its ``metadata`` (``metadata=`` of a LangChain retriever is
-    what tracers are told). ``scope="session"`` keeps recall inside the run's conversation, its
-    thread id, where no ``session`` is given.
+    what tracers are told): values that are compared for equality, no operators such as ``$gt``.
+    ``scope="session"`` keeps recall inside the run's conversation, its thread id, where no
+    ``session`` is given.
 
     ``order``: "time", as things became true, or "score", the best first: what a rank fusion such
-    as ``EnsembleRetriever`` needs. ``mode="context"`` gives one document with the whole text as it
+    as ``EnsembleRetriever`` needs. "score" and ``min_score`` need the default ranking, the only one
+    that gives probabilities. ``mode="context"`` gives one document with the whole text as it
     is ready for a prompt, or none where nothing is known. Documents carry no delimiters: whoever
     writes them into a prompt says that they are data (``answer_chain`` does).
 
@@ -87,11 +89,16 @@ class RecallMRetriever(BaseRetriever):
     speaker: Name | None = None
     session: Name | None = None
     scope: Scope = "namespace"
-    where: Mapping[str, Any] | None = None
+    where: Annotated[Mapping[str, Any] | None, AfterValidator(checked_where)] = None
     path: Sequence[str] | None = None
     min_score: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
     order: Literal["time", "score"] = "time"
     mode: Literal["statements", "context"] = "statements"
+
+    @model_validator(mode="after")
+    def _can_work(self) -> Self:
+        checked_scores(self.memory, min_score=self.min_score, order=self.order)
+        return self
 
     def invoke(
         self, input: str, config: RunnableConfig | None = None, **kwargs: Any
@@ -130,12 +137,6 @@ class RecallMRetriever(BaseRetriever):
         self, query: str, runtime: RunnableConfig | None, given: Mapping[str, Any]
     ) -> list[Document]:
         asked = self._with(given)
-        if asked.order == "score" and asked.memory.config.ranking == "paper":
-            raise InvalidInputError(
-                "order='score' needs ranking='statements': the paper's ranking gives a statement "
-                "no score",
-                argument="order",
-            )
         context = recalled(
             asked.memory,
             query,

@@ -12,6 +12,7 @@ from recallm.adapting.checks import (
     checked_room,
     checked_scope,
     checked_scores,
+    checked_where,
     checked_within,
 )
 from recallm.adapting.conversation import Conversation, Said, Scope
@@ -44,6 +45,7 @@ __all__ = [
     "checked_room",
     "checked_scope",
     "checked_scores",
+    "checked_where",
     "checked_within",
     "digest",
     "overhead",

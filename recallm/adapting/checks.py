@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import cast, get_args
+from collections.abc import Mapping
+from typing import Any, cast, get_args
 
 from recallm.adapting.conversation import Scope
 from recallm.adapting.data import overhead
@@ -17,6 +18,7 @@ __all__ = [
     "checked_room",
     "checked_scope",
     "checked_scores",
+    "checked_where",
     "checked_within",
 ]
 
@@ -133,6 +135,39 @@ def checked_room(memory: RecallM, max_tokens: int | None) -> None:
             f"take, not {max_tokens}",
             argument="max_tokens",
         )
+
+
+def checked_where(where: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The values that metadata must have, refused where operators stand among them: recall compares
+    for equality alone, and would find nothing.
+
+    Raises:
+        InvalidInputError: a key begins with "$".
+
+    """
+    operator = _operator_in(where)
+    if operator is not None:
+        raise InvalidInputError(
+            f"where compares for equality and knows no operator {operator!r}: give the value that "
+            "the metadata must have, as in where={'channel': 'general'}, or filter what is found",
+            argument="where",
+        )
+    return where
+
+
+def _operator_in(value: object) -> str | None:
+    """The first key in ``value``, at any depth, that is an operator."""
+    waiting = [value]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, Mapping):
+            for key in inner:
+                if isinstance(key, str) and key.startswith("$"):
+                    return key
+            waiting += inner.values()
+        elif isinstance(inner, list | tuple):
+            waiting += inner
+    return None
 
 
 def _is(kind: type | tuple[type, ...], value: object) -> bool:

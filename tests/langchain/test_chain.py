@@ -208,9 +208,11 @@ def test_statements_that_fit_only_without_their_delimiters_are_not_used() -> Non
     [
         {"namespace": 5},
         {"namespace": ""},
+        {"namespace": "user-{user_id}"},
         {"session": ""},
         {"speaker": 4},
         {"where": 3},
+        {"where": {"day": {"$gt": 1}}},
         {"as_of": "yesterday"},
         {"limit": 0},
         {"max_tokens": 10},
@@ -230,7 +232,10 @@ def test_the_papers_ranking() -> None:
     with RecallM(config=RecallConfig(ranking="paper")) as memory:
         memory.update_many(DRINKS)
         result = answer_chain(memory, answering()).invoke(QUESTION)
+        with pytest.raises(InvalidInputError, match="ranking='statements'") as caught:
+            answer_chain(memory, answering(), min_score=0.5)
     assert texts(result["statements"]) == DRINKS
+    assert caught.value.argument == "min_score"
 
 
 # -- streams and batches -----------------------------------------------------------------------

@@ -295,6 +295,7 @@ def test_what_is_no_text_or_message(core: RecallM, wrong: Any) -> None:
         {"human_prefix": ""},
         {"ai_prefix": " "},
         {"session": ""},
+        {"namespace": "user-{user_id}"},
         {"sesion": "a"},
         {"memory": "memory.db"},
     ],

@@ -228,7 +228,11 @@ def test_k_is_the_limit_of_the_memory_where_none_is_given() -> None:
         {"order": "random"},
         {"mode": "chunks"},
         {"namespace": ""},
+        {"namespace": "user-{user_id}"},
         {"where": ["day"]},
+        {"where": {"day": {"$gt": 1}}},
+        {"where": {"$or": [{"day": 1}, {"day": 2}]}},
+        {"where": {"place": {"floor": [{"$ne": 1}]}}},
         {"path": "users"},
         {"kk": 3},
     ],
@@ -280,10 +284,29 @@ def test_the_papers_ranking() -> None:
         assert {document.metadata["score"] for document in documents} == {None}
         [whole] = retriever.invoke("What does Brandon drink?", mode="context")
         assert whole.page_content == memory.recall("What does Brandon drink?").text
-        with pytest.raises(InvalidInputError, match="order='score'"):
-            retriever.invoke("What does Brandon drink?", order="score")
-        with pytest.raises(InvalidInputError, match="min_score"):
-            retriever.invoke("What does Brandon drink?", min_score=0.5)
+
+
+@pytest.mark.parametrize("ranking", ["paper", "ement", "vectors"])
+@pytest.mark.parametrize("asked", [{"order": "score"}, {"min_score": 0.5}, {"min_score": 0.0}])
+def test_rankings_without_probabilities(ranking: Any, asked: dict[str, Any]) -> None:
+    """What needs probabilities is refused when it is set, also of a memory ranked otherwise."""
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        return [[float(len(text)), 1.0] for text in texts]
+
+    with RecallM(embeddings=embed) as memory:
+        other = memory.with_ranking(ranking)
+        with pytest.raises(ValueError, match="ranking='statements'"):
+            RecallMRetriever(memory=other, **asked)
+        with pytest.raises(InvalidInputError, match="ranking='statements'"):
+            RecallMRetriever(memory=other).invoke("Who?", **asked)
+        RecallMRetriever(memory=other.with_ranking("statements"), **asked)
+
+
+def test_metadata_that_only_looks_like_an_operator_is_compared(memory: RecallM) -> None:
+    memory.update("The ticket costs much.", metadata={"price": "$gt 5"})
+    retriever = RecallMRetriever(memory=memory, where={"price": "$gt 5"})
+    assert texts(retriever.invoke("What costs much?")) == ["The ticket costs much."]
 
 
 # -- whose memory ------------------------------------------------------------------------------
