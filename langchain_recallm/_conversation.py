@@ -10,9 +10,12 @@ from langchain_core.messages import BaseMessage
 
 from langchain_recallm._messages import role_of, text_of
 from recallm import InvalidInputError, KnowledgeUpdate, RecalledContext, RecallM, adapting
-from recallm.adapting import BOTH, NAMES, Role, Said, Scope, spoken_name
+from recallm.adapting import BOTH, NAMES, Admission, Role, Said, Scope, spoken_name
 
-__all__ = ["Conversation", "memory_of", "thread_of"]
+__all__ = ["Conversation", "is_of_a_tool", "memory_of", "thread_of"]
+
+_TOOLS = "tools"
+"""The node in which agents of ``create_agent`` call their tools."""
 
 
 def memory_of(
@@ -48,16 +51,30 @@ def thread_of(runtime: Any) -> str | None:
     return adapting.Conversation.name_of(config.get("configurable", {}).get("thread_id"))
 
 
+def is_of_a_tool(runtime: Any) -> bool:
+    """Whether a tool of another agent started this run: a model wrote what is asked in it."""
+    info = getattr(runtime, "execution_info", None)
+    around = () if info is None else (info.checkpoint_ns or "").split("|")[:-1]
+    return any(node.partition(":")[0] == _TOOLS for node in around)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
     """``recallm.adapting.Conversation`` in messages: of these the roles in ``roles`` are
-    remembered, under ``names`` where a message has none of its own."""
+    remembered, under ``names`` where a message has none of its own; and of these what
+    ``admission`` admits.
+
+    Where ``instructor`` names a model that wrote the human messages, they are remembered as a
+    model's.
+    """
 
     memory: RecallM
     session: str | None = None
     scope: Scope = "namespace"
     roles: frozenset[Role] = BOTH
     names: Mapping[Role, str] = field(default_factory=lambda: NAMES)
+    admission: Admission = field(default_factory=Admission)
+    instructor: str | None = None
 
     def within(self) -> str | None:
         """The one session that the scope is; None where it is the namespace.
@@ -66,7 +83,7 @@ class Conversation:
             InvalidInputError: the scope is the session and there is none.
 
         """
-        return self._inner().within()
+        return self.inner().within()
 
     def recall(
         self, question: str, *, besides: Sequence[BaseMessage] = (), **how: Any
@@ -80,7 +97,20 @@ class Conversation:
             StoreError: the store failed.
 
         """
-        return self._inner().recall(question, besides=self._said(besides), **how)
+        return self.inner().recall(question, besides=self.said(besides), **how)
+
+    def known_by_id(self, messages: Iterable[BaseMessage]) -> tuple[set[str], list[BaseMessage]]:
+        """The ids of the passages that this session holds under ids of ``messages``, and the
+        messages under whose id it holds none.
+
+        Raises:
+            StoreError: the store failed.
+
+        """
+        given = list(messages)
+        found = self.inner().passages_of(message.id for message in given if message.id)
+        unknown = [message for message in given if message.id not in found]
+        return set(found.values()), unknown
 
     def held(self, messages: Iterable[BaseMessage]) -> set[str]:
         """The ids of the passages that hold these messages in this session.
@@ -89,8 +119,8 @@ class Conversation:
             StoreError: the store failed.
 
         """
-        inner = self._inner()
-        return {id for said in self._said(messages) if (id := inner.passage_id(said)) is not None}
+        inner = self.inner()
+        return {id for said in self.said(messages) if (id := inner.passage_id(said)) is not None}
 
     def edited(self, messages: Iterable[BaseMessage]) -> list[BaseMessage]:
         """Those that this session holds under their id with another text only: not what a
@@ -100,11 +130,11 @@ class Conversation:
             StoreError: the store failed.
 
         """
-        inner = self._inner()
+        inner = self.inner()
         return [
             message
             for message in messages
-            if any(inner.is_edited(said) for said in self._said([message]))
+            if any(inner.is_edited(said) for said in self.said([message]))
         ]
 
     def remember(self, messages: Iterable[BaseMessage]) -> list[KnowledgeUpdate]:
@@ -116,17 +146,27 @@ class Conversation:
             StoreError: the store failed; nothing was written.
 
         """
-        return self._inner().remember(self._said(messages))
+        return self.inner().remember(self.said(messages))
 
-    def _inner(self) -> adapting.Conversation:
+    def inner(self) -> adapting.Conversation:
+        """The conversation without its messages."""
         return adapting.Conversation(memory=self.memory, session=self.session, scope=self.scope)
 
-    def _said(self, messages: Iterable[BaseMessage]) -> list[Said]:
-        """What is remembered of these messages."""
+    def said(self, messages: Iterable[BaseMessage]) -> list[Said]:
+        """What is remembered of these messages.
+
+        Raises:
+            Exception: what ``redact`` or ``accept`` raised.
+
+        """
         found: list[Said] = []
         for message in messages:
             role, text = role_of(message), text_of(message)
+            names: Mapping[Role, str] = self.names
+            if role == "human" and self.instructor is not None:
+                role = "ai"
+                names = {**names, "ai": self.instructor}
             if role in self.roles and text.strip():
-                speaker = spoken_name(message.name, role, self.names)
+                speaker = spoken_name(message.name, role, names)
                 found.append(Said(text=text, speaker=speaker, role=role, id=message.id))
-        return found
+        return self.admission.admitted(found)

@@ -26,18 +26,19 @@ Name = Annotated[str, Field(min_length=1, strict=True)]
 """A field that names something."""
 
 
-def checked_names(human_prefix: str, ai_prefix: str) -> Mapping[Role, str]:
-    """How speakers are called whose message has no name.
+def checked_names(human_prefix: str | None, ai_prefix: str) -> Mapping[Role, str]:
+    """How speakers are called whose message has no name; ``human_prefix`` None: "Human".
 
     Raises:
         InvalidInputError: a name is no text, or empty.
 
     """
-    given: dict[str, object] = {"human_prefix": human_prefix, "ai_prefix": ai_prefix}
+    human = NAMES["human"] if human_prefix is None else human_prefix
+    given: dict[str, object] = {"human_prefix": human, "ai_prefix": ai_prefix}
     for argument, name in given.items():
         if not isinstance(name, str) or not name.strip():
             raise InvalidInputError(f"{argument} must be a name, not {name!r}", argument=argument)
-    return {**NAMES, "human": human_prefix, "ai": ai_prefix}
+    return {**NAMES, "human": human, "ai": ai_prefix}
 
 
 def checked_namespace(

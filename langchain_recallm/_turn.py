@@ -10,14 +10,24 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from pydantic_core import to_json
 
 from langchain_recallm._messages import role_of, text_of
 
-__all__ = ["Turn", "TurnKey", "Turns", "asked_last", "spoken_last"]
+__all__ = [
+    "Turn",
+    "TurnKey",
+    "Turns",
+    "asked_last",
+    "calls_tools",
+    "spoken_last",
+    "with_structured",
+]
 
 _MOST = 1024
 
@@ -33,28 +43,52 @@ class TurnKey:
     @classmethod
     def of(cls, namespace: str, thread: str | None, asked: Sequence[BaseMessage]) -> TurnKey:
         """The key of the turn that these messages ask; where none is left, that of the thread's
-        latest."""
+        latest. Messages count by their ids: another middleware may change their text."""
         digest = hashlib.sha256()
         for message in asked:
-            for part in (message.id or "", text_of(message)):
+            for part in (message.id or "", "" if message.id else text_of(message)):
                 data = part.encode("utf-8", "replace")
                 digest.update(len(data).to_bytes(8, "big") + data)
         return cls(namespace=namespace, thread=thread, asked=digest.hexdigest() if asked else None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Turn:
     """What one turn has recalled, and what of its thread is written or was there before.
 
-    ``asked`` are the ids of the user's messages; ``known`` those of all messages that the run
-    began with, None where it is a run that goes on, whose beginning nobody saw here; ``written``
-    those that were written since.
+    ``asked`` are the ids of the user's messages; ``answered`` says whether the model had spoken
+    after them when the turn began; ``known`` are the ids of all messages that the run began with,
+    None where it is a run that goes on, whose beginning nobody saw here.
+
+    ``refused`` are the ids of messages with which an earlier run never came to the model: another
+    middleware stopped it. ``reached`` says that this turn came to it. ``block`` was recalled for
+    the text ``question`` (None: nothing yet). ``remembered`` says that what was asked is written,
+    ``written`` are the ids of what the model and the tools said and is written; ``postponed`` says
+    that something of it waits to be extracted.
     """
 
-    block: str
     asked: frozenset[str]
+    answered: bool = False
     known: frozenset[str] | None = None
+    refused: frozenset[str] = frozenset()
+    reached: bool = False
+    question: str | None = None
+    block: str = ""
+    remembered: bool = False
+    postponed: bool = False
     written: set[str] = field(default_factory=set)
+
+    def let_through(self, asked: Sequence[BaseMessage]) -> list[BaseMessage]:
+        """What was asked, without the messages that were refused."""
+        return [message for message in asked if message.id not in self.refused]
+
+    def refused_for(self, asked: frozenset[str]) -> frozenset[str]:
+        """What of this turn, which was left without an end, counts as refused in a later turn of
+        the thread in which these messages are ``asked``: where the very same are asked again, they
+        are tried again."""
+        if self.reached or asked <= self.asked:
+            return self.refused
+        return self.refused | self.asked
 
     def unwritten(self, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
         """What the model and the tools said in this turn and is not written yet."""
@@ -164,3 +198,33 @@ def spoken_last(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
 def _is_summary(message: BaseMessage) -> bool:
     """Whether LangChain's ``SummarizationMiddleware`` wrote it in the user's name."""
     return message.additional_kwargs.get("lc_source") == "summarization"
+
+
+def with_structured(answers: list[BaseMessage], state: Mapping[str, Any]) -> list[BaseMessage]:
+    """The answers, where the last one was given as a tool call: with its content as JSON, and
+    without the message that only acknowledges the call."""
+    structured = state.get("structured_response")
+    at = max((i for i, it in enumerate(answers) if isinstance(it, AIMessage)), default=None)
+    if structured is None or at is None:
+        return answers
+    last = answers[at]
+    if not isinstance(last, AIMessage) or not last.tool_calls:
+        return answers  # it stands in the text
+    content = to_json(structured, fallback=str).decode()
+    calls = {call["id"] for call in last.tool_calls}
+    return [
+        *answers[:at],
+        AIMessage("\n".join(filter(None, (text_of(last), content))), id=last.id, name=last.name),
+        *(
+            it
+            for it in answers[at + 1 :]
+            if not (isinstance(it, ToolMessage) and it.tool_call_id in calls)
+        ),
+    ]
+
+
+def calls_tools(messages: Sequence[BaseMessage]) -> bool:
+    """Whether the last words of the model among ``messages`` come with calls of tools: the turn
+    goes on after them."""
+    last = next((it for it in reversed(messages) if isinstance(it, AIMessage)), None)
+    return last is not None and bool(last.tool_calls)

@@ -1,11 +1,13 @@
 """``RecallMMiddleware``: an agent of ``create_agent`` remembers, and recalls once a turn.
 
-* A turn is what the user said since the model last spoke. It is recalled for first and written
-  then, both before the model is called: it is not lost when the model fails, and the question just
-  asked is not given back as knowledge.
+* A turn is what the user said since the model last spoke, known by the ids of its messages. It is
+  recalled for first and written then, both just before the model is called: it is not lost when the
+  model fails, the question just asked is not given back as knowledge, and other middleware has
+  seen the messages by then.
 * What was recalled joins the model's request alone. It stands in the middleware, not in the graph's
   state: no checkpoint, output or stream holds it, and several memories do not meet there.
-* What the model says is written as soon as it is said, so that it is not lost in a run that stops.
+* What the model says beside a call of tools is written before these run, so that it is not lost in
+  a run that stops; a final reply when the agent ends, when other middleware has seen it.
 * Only what a run adds is written: who keeps no checkpoints hands in the whole history each time,
   and that is known already.
 * Whatever fails in the memory, the user has the answer.
@@ -16,7 +18,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from langchain.agents.middleware.types import (
     AgentMiddleware,
@@ -24,12 +26,12 @@ from langchain.agents.middleware.types import (
     ModelRequest,
     ModelResponse,
 )
-from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
+from langchain_core.messages import BaseMessage
 from langgraph.runtime import Runtime
-from pydantic_core import to_json
 
 from langchain_recallm._conversation import (
     Conversation,
+    is_of_a_tool,
     memory_of,
     thread_of,
 )
@@ -38,9 +40,24 @@ from langchain_recallm._limits import (
     checked_namespace,
 )
 from langchain_recallm._messages import role_of, text_of
-from langchain_recallm._turn import Turn, TurnKey, Turns, asked_last, spoken_last
+from langchain_recallm._postponed import is_long, postpone, settle
+from langchain_recallm._request import JOINT, Position, joined
+from langchain_recallm._standing import standing
+from langchain_recallm._turn import (
+    Turn,
+    TurnKey,
+    Turns,
+    asked_last,
+    calls_tools,
+    spoken_last,
+    with_structured,
+)
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
+    NAMES,
+    Accept,
+    Admission,
+    Redact,
     Role,
     Scope,
     bounded,
@@ -49,17 +66,16 @@ from recallm.adapting import (
     checked_roles,
     checked_room,
     checked_scope,
+    checked_scores,
 )
 
 __all__ = ["Position", "RecallMMiddleware"]
 
-Position = Literal["system", "user"]
-"""Where the recalled text stands: at the end of the system message, or of the user's message."""
+_LONGEST_QUESTION = 4000
+"""Characters of what the user says that recall asks with."""
 
-_JOINT = "\n\n"
 _log = logging.getLogger("langchain_recallm")
 
-_M = TypeVar("_M", bound=BaseMessage)
 _T = TypeVar("_T")
 
 
@@ -73,20 +89,41 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     the recalled text joins the request: in the "system" message, or beside the "user" message;
     it is delimited as data. ``roles`` are remembered: "human" and "ai" by default, "tool" where
     asked for; their text parts only. ``limit`` counts statements, ``max_tokens`` all that is added
-    to the request, by the memory's counter; ``min_score`` is the least probability to help.
-    ``human_prefix`` and ``ai_prefix`` name speakers whose message has no name. ``name`` tells
-    several apart in one agent (a user's memory and a team's): the class's name by default.
+    to the request, by the memory's counter; ``min_score`` is the least probability to help (of the
+    default ranking, the only one that gives any). What stands in the request already, in messages
+    of this thread, is not recalled. ``human_prefix`` ("Human") and ``ai_prefix`` name speakers
+    whose message has no name. ``name`` tells several apart in one agent (a user's memory and a
+    team's): the class's name by default.
+
+    ``redact``, a function from text to text, changes all that is written, and what recall asks
+    with; the same text must always give the same. ``accept``, a function from a message (its
+    redacted ``text``, ``speaker``, ``role``: "human", "ai" or "tool", and ``id``) to a bool, says
+    whether to write it. Where one of them fails, nothing is written. They hold wherever the
+    middleware stands, and change nothing of what the model is given.
 
     Where to put it: after middleware that sets or replaces the system prompt, which would take away
-    what was recalled (or with ``position="user"``), and after middleware that interrupts once the
-    model has spoken, so that its words are written before; but before middleware that redacts what
-    the model says, so that the redacted text is written. What the user says is written as it was
-    said, before any middleware that works on the model's messages has seen it. What
-    ``position="system"`` adds changes from turn to turn: a provider's cache of the prompt holds no
-    further than the system message then.
+    what was recalled (or with ``position="user"``), after middleware that trims the request, and
+    after middleware that interrupts once the model has spoken, so that its words are written
+    before. Beside middleware that redacts messages, such as LangChain's ``PIIMiddleware``: what the
+    user said, what tools gave and a final reply are written as the other middleware left them,
+    wherever it stands; words beside a tool call are written before the tools are called, so stand
+    before what redacts them. A message with which another middleware stops a run
+    (``strategy="block"``) is not written, and no reply that it stops. It stays in the thread's
+    checkpoint, which is LangGraph's: another process that goes on with the thread does not know
+    that it was refused, and LangChain gives it to the model. What must never be written is what
+    ``redact`` and ``accept`` are for. What ``position="system"`` adds changes from turn to turn: a
+    provider's cache of the prompt holds no further than the system message then.
+
+    In a run that a tool of another agent started, the human messages are instructions of that
+    agent's model: they are remembered in the role "ai", spoken by the message's name,
+    ``human_prefix`` where it is given, or else "AI". In a graph of your own that hands an agent
+    what a model wrote, give ``human_prefix``, or the message a name.
 
     A conversation is remembered as it goes on. An app without a checkpointer that hands in a
-    history that it had before has only the last turn of it remembered.
+    history that it had before has only the last turn of it remembered. Messages of more than 20,000
+    characters are on disk before the model is called, as text at a path of their own
+    (``memory.items``), and are read by extraction when the agent ends: they are recalled from then
+    on. Of a long question recall reads the first and the last 2,000 characters.
 
     A failure of the memory is logged (logger ``langchain_recallm``) and the agent answers without
     it; ``raise_errors`` raises it. Namespaces that cannot be told are such a failure: nothing is
@@ -132,8 +169,10 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         limit: int | None = 10,
         max_tokens: int | None = 1000,
         min_score: float | None = None,
-        human_prefix: str = "Human",
+        human_prefix: str | None = None,
         ai_prefix: str = "AI",
+        redact: Redact | None = None,
+        accept: Accept | None = None,
         raise_errors: bool = False,
         name: str | None = None,
     ) -> None:
@@ -148,6 +187,7 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         checked_limits(limit=limit, max_tokens=max_tokens, min_score=min_score)
         self.memory = checked_memory(memory)
         checked_room(memory, max_tokens)
+        checked_scores(memory, min_score=min_score)
         self._namespace = checked_namespace(namespace)
         self._scope: Scope = checked_scope(scope)
         self._position: Position = position
@@ -156,6 +196,8 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         self._max_tokens = max_tokens
         self._min_score = min_score
         self._names = checked_names(human_prefix, ai_prefix)
+        self._instructor = human_prefix or NAMES["ai"]
+        self._admission = Admission(redact=redact, accept=accept)
         self._raise_errors = raise_errors
         self._name = name
         self._turns = Turns()
@@ -168,7 +210,7 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     # -- the agent's hooks -----------------------------------------------------------------
 
     def before_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
-        """Recall for what the user says, then write it.
+        """Begin a turn; write what the model said in one that was left waiting for its tools.
 
         Raises:
             Exception: what failed in the memory, with ``raise_errors``.
@@ -179,15 +221,15 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             return
         messages = state["messages"]
         asked, answered = asked_last(messages)
-        key = _key(conversation, asked)
-        known = frozenset(message.id for message in messages if message.id)
+        key, asked_ids = _key(conversation, asked), _ids(asked)
+        known = _ids(messages)
+        refused: frozenset[str] = frozenset()
         for left in self._turns.take_left(key, known):
-            self._remember(left.unwritten(messages), conversation)
-        try:
-            block = self._recalled(asked, conversation)
-        finally:  # what the user said is written even where recall failed
-            self._remember_asked(asked, conversation, answered=answered)
-        self._turns.put(key, Turn(block=block, asked=_ids(asked), known=known))
+            refused |= left.refused_for(asked_ids)
+            # A final reply that is not written yet was stopped by another middleware.
+            words = [it for it in left.unwritten(messages) if calls_tools([it])]
+            self._remember(words, conversation)
+        self._turns.put(key, Turn(asked=asked_ids, answered=answered, known=known, refused=refused))
 
     async def abefore_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
         """``before_agent``, off the event loop."""
@@ -198,13 +240,13 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any]:
-        """Call the model with what was recalled.
+        """Recall for what the user says, write it, and call the model with what was recalled.
 
         Raises:
             Exception: what failed in the memory, with ``raise_errors``.
 
         """
-        return handler(self._with(request, self._block(request)))
+        return handler(joined(request, self._block(request), self._position))
 
     async def awrap_model_call(
         self,
@@ -213,10 +255,10 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     ) -> ModelResponse[Any]:
         """``wrap_model_call``, off the event loop where it looks into the memory."""
         block = await asyncio.to_thread(self._block, request)
-        return await handler(self._with(request, block))
+        return await handler(joined(request, block, self._position))
 
     def after_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
-        """Write what the model said, and what tools gave it before.
+        """Write what the model said before its tools are called, and what tools gave it before.
 
         Raises:
             Exception: what failed in the memory, with ``raise_errors``.
@@ -226,9 +268,14 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         if conversation is None:
             return
         messages = state["messages"]
-        turn = self._turns.get(_key(conversation, asked_last(messages)[0]))
+        asked, _ = asked_last(messages)
+        turn = self._turns.get(_key(conversation, asked))
         new = spoken_last(messages) if turn is None else turn.unwritten(messages)
-        written = self._remember(_with_structured(new, state), conversation)
+        if not calls_tools(new):
+            return  # a final reply: other middleware may change it still
+        if turn is not None:
+            self._remember_asked(turn, asked, conversation)
+        written = self._remember(with_structured(new, state), conversation, turn)
         if turn is not None and written:
             turn.written.update(_ids(new))
 
@@ -237,8 +284,9 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         await asyncio.to_thread(self.after_model, state, runtime)
 
     def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
-        """Write what is left of the turn: what the last tools gave, words that a middleware put in
-        the model's place, and what could not be written before.
+        """Write what is left of the turn: the final reply, what the last tools gave, words that a
+        middleware put in the model's place, and what could not be written before. Extract what was
+        postponed.
 
         Raises:
             Exception: what failed in the memory, with ``raise_errors``.
@@ -248,14 +296,18 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         if conversation is None:
             return
         messages = state["messages"]
-        turn = self._turns.take(_key(conversation, asked_last(messages)[0]))
+        asked, _ = asked_last(messages)
+        turn = self._turns.take(_key(conversation, asked))
         if turn is not None:
-            new = _with_structured(turn.unwritten(messages), state)
+            self._remember_asked(turn, asked, conversation)
+            new = with_structured(turn.unwritten(messages), state)
         else:  # a run that goes on in which the model said nothing: what it said before is written
-            new = _with_structured(spoken_last(messages), state)
+            new = with_structured(spoken_last(messages), state)
             last = max((i for i, it in enumerate(new) if role_of(it) == "ai"), default=-1)
             new = new[last + 1 :]
-        self._remember(new, conversation)
+        if turn is None or turn.remembered:
+            self._guarded(lambda: settle(conversation.memory), "long messages are not extracted")
+        self._remember(new, conversation, ends=True)
 
     async def aafter_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
         """``after_agent``, off the event loop."""
@@ -272,60 +324,102 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
                 scope=self._scope,
                 roles=self._roles,
                 names=self._names,
+                admission=self._admission,
+                instructor=self._instructor if is_of_a_tool(runtime) else None,
             ),
             "nothing is recalled or remembered",
         )
 
     def _block(self, request: ModelRequest[Any]) -> str:
-        """What this turn has recalled. A run that goes on after an interrupt, and was begun
+        """What is recalled for this turn, in which what was asked is written then. By now all other
+        middleware has seen the messages. A run that goes on after an interrupt, and was begun
         elsewhere, recalls again."""
         conversation = self._conversation(request.runtime)
         if conversation is None:
             return ""
-        asked, _ = asked_last(request.state["messages"])
+        asked, answered = asked_last(request.state["messages"])
         key = _key(conversation, asked)
         turn = self._turns.get(key)
         if turn is None:
-            turn = Turn(block=self._recalled(asked, conversation), asked=_ids(asked))
+            turn = Turn(asked=_ids(asked), answered=answered)
             self._turns.put(key, turn)
+        turn.reached = True
+        question = "\n".join(filter(None, map(text_of, turn.let_through(asked))))
+        try:
+            # Another text under the same ids: changed within the turn, or of another conversation.
+            if turn.question is None or (asked and question != turn.question):
+                turn.block = self._recalled(question, turn, asked, conversation, request.messages)
+                turn.question = question
+        finally:  # what the user said is written even where recall failed
+            self._remember_asked(turn, asked, conversation)
         return turn.block
 
-    def _recalled(self, asked: Sequence[BaseMessage], conversation: Conversation) -> str:
-        """What is recalled for the messages ``asked``, as data; '' where nothing is, or where the
-        memory failed."""
-        question = "\n".join(filter(None, map(text_of, asked)))
+    def _recalled(
+        self,
+        question: str,
+        turn: Turn,
+        asked: Sequence[BaseMessage],
+        conversation: Conversation,
+        messages: Sequence[BaseMessage],
+    ) -> str:
+        """What is recalled for ``question`` beside the ``messages`` of the request, as data; ''
+        where nothing is, or where the memory failed."""
         memory = conversation.memory
 
         def recall() -> str:
+            wanted = _shortened(self._admission.redacted(question))
+            known = standing(conversation, wanted, messages, asked=asked, limit=self._limit)
             room = self._max_tokens
             return bounded(
                 memory,
                 lambda room: conversation.recall(
-                    question,
-                    besides=asked,
+                    wanted,
+                    besides=turn.let_through(asked),
                     limit=self._limit,
                     max_tokens=room,
                     min_score=self._min_score,
+                    known=known,
                 ),
-                None if room is None else room - memory.count_tokens(_JOINT),
+                None if room is None else room - memory.count_tokens(JOINT),
             )
 
         return (question and self._guarded(recall, "nothing was recalled")) or ""
 
     def _remember_asked(
-        self, asked: list[BaseMessage], conversation: Conversation, *, answered: bool
+        self, turn: Turn, asked: Sequence[BaseMessage], conversation: Conversation
     ) -> None:
-        if answered:  # in an earlier run; what the user has edited since is new
-            asked = self._guarded(lambda: conversation.edited(asked), "edits were not seen") or []
-        self._remember(asked, conversation)
+        """Write what was asked in this turn, if that is not done."""
+        if turn.remembered:
+            return
+        new = turn.let_through(asked)
+        if turn.answered:  # in an earlier run; what the user has edited since is new
+            new = self._guarded(lambda: conversation.edited(new), "edits were not seen") or []
+        turn.remembered = self._remember(new, conversation, turn)
 
-    def _remember(self, messages: Sequence[BaseMessage], conversation: Conversation) -> bool:
-        """Write the messages; whether that succeeded."""
-        written = self._guarded(
-            lambda: conversation.remember(messages),
-            f"{len(messages)} message(s) were not remembered",
-        )
-        return written is not None
+    def _remember(
+        self,
+        messages: Sequence[BaseMessage],
+        conversation: Conversation,
+        turn: Turn | None = None,
+        *,
+        ends: bool = False,
+    ) -> bool:
+        """Write the messages; whether that succeeded. Long ones, and what is said in the turn after
+        them, are written as text alone unless the agent ``ends``."""
+
+        def write() -> bool:
+            spoken = conversation.said(messages)
+            later = turn is not None and turn.postponed
+            if not ends and (later or is_long(spoken)):
+                postpone(conversation.inner(), spoken)
+                if turn is not None:
+                    turn.postponed = True
+            else:
+                conversation.inner().remember(spoken)
+            return True
+
+        loss = f"{len(messages)} message(s) were not remembered"
+        return self._guarded(write, loss) is not None
 
     def _guarded(self, work: Callable[[], _T], loss: str) -> _T | None:
         """What ``work`` gives; where it fails, that is logged with the ``loss``, or raised."""
@@ -337,58 +431,19 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             _log.warning("the memory failed, the agent goes on: %s", loss, exc_info=True)
             return None
 
-    def _with(self, request: ModelRequest[Any], block: str) -> ModelRequest[Any]:
-        if not block:
-            return request
-        if self._position == "user":
-            messages = list(request.messages)
-            for index in range(len(messages) - 1, -1, -1):
-                if role_of(messages[index]) == "human":
-                    messages[index] = _beside(messages[index], block)
-                    return request.override(messages=messages)
-        # Also where what the user said was trimmed away.
-        system = request.system_message
-        return request.override(
-            system_message=SystemMessage(block) if system is None else _beside(system, block)
-        )
-
 
 def _key(conversation: Conversation, asked: Sequence[BaseMessage]) -> TurnKey:
     return TurnKey.of(conversation.memory.namespace, conversation.session, asked)
 
 
+def _shortened(question: str) -> str:
+    """The beginning and the end of a long question: what is asked about a document that a user
+    hands in stands before it or after it."""
+    if len(question) <= _LONGEST_QUESTION:
+        return question
+    half = _LONGEST_QUESTION // 2
+    return f"{question[:half]}\n{question[-half:]}"
+
+
 def _ids(messages: Sequence[BaseMessage]) -> frozenset[str]:
     return frozenset(message.id for message in messages if message.id)
-
-
-def _with_structured(answers: list[BaseMessage], state: AgentState[Any]) -> list[BaseMessage]:
-    """The answers, where the last one was given as a tool call: with its content as JSON, and
-    without the message that only acknowledges the call."""
-    structured = state.get("structured_response")
-    at = max((i for i, it in enumerate(answers) if isinstance(it, AIMessage)), default=None)
-    if structured is None or at is None:
-        return answers
-    last = answers[at]
-    if not isinstance(last, AIMessage) or not last.tool_calls:
-        return answers  # it stands in the text
-    content = to_json(structured, fallback=str).decode()
-    calls = {call["id"] for call in last.tool_calls}
-    return [
-        *answers[:at],
-        AIMessage("\n".join(filter(None, (text_of(last), content))), id=last.id, name=last.name),
-        *(
-            it
-            for it in answers[at + 1 :]
-            if not (isinstance(it, ToolMessage) and it.tool_call_id in calls)
-        ),
-    ]
-
-
-def _beside(message: _M, block: str) -> _M:
-    """The message with one more text block at its end; all that it held stays."""
-    content = message.content
-    if isinstance(content, str):
-        more: str | list[str | dict[Any, Any]] = f"{content}{_JOINT}{block}" if content else block
-    else:
-        more = [*content, {"type": "text", "text": block}]
-    return message.model_copy(update={"content": more})

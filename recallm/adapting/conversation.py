@@ -11,6 +11,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
 from recallm.adapting.texts import digest, storable
@@ -104,6 +105,22 @@ class Conversation:
         passage = self._passage_of(said)
         return None if passage is None else passage.id
 
+    def passages_of(self, ids: Iterable[str]) -> dict[str, str]:
+        """By message id, the passage that this session holds under it: read at once, whatever text
+        the message has.
+
+        Raises:
+            StoreError: the store failed.
+
+        """
+        names = {id: _name_of(id) for id in ids}
+        held = self.memory.get_many(set(names.values()))
+        return {
+            id: name
+            for id, name in names.items()
+            if name in held and held[name].session == self.session
+        }
+
     def is_edited(self, said: Said) -> bool:
         """Whether this session holds another text under its id: not what a ``forget`` left of it.
 
@@ -113,17 +130,19 @@ class Conversation:
         """
         return self._holds(_id(said)) and self._passage_of(said) is None
 
-    def remember(self, spoken: Iterable[Said]) -> list[KnowledgeUpdate]:
-        """Write what was said, all or nothing; what holds no text is passed over, and that of which
-        something was forgotten: it stays forgotten.
+    def remember(
+        self, spoken: Iterable[Said], *, at: datetime | None = None
+    ) -> list[KnowledgeUpdate]:
+        """Write what was said ``at`` a moment (None: now), all or nothing; what holds no text is
+        passed over, and that of which something was forgotten: it stays forgotten.
 
         Raises:
             InvalidInputError: something cannot be stored.
             StoreError: the store failed; nothing was written.
 
         """
-        now = self.memory.now()
-        items = [{**self._item(said), "timestamp": now} for said in spoken if said.text.strip()]
+        moment = self.memory.now() if at is None else at
+        items = [{**self._item(said), "timestamp": moment} for said in spoken if said.text.strip()]
         updates = self._written(items)
         elsewhere = {
             update.id for update in updates if update.duplicate and not self._holds(update.id)
@@ -181,9 +200,12 @@ class Conversation:
 
 def _id(said: Said) -> str:
     """The passage's id: the message's own, a new one where it has none."""
-    if not said.id:
-        return uuid.uuid4().hex
-    id = storable(said.id)
+    return _name_of(said.id) if said.id else uuid.uuid4().hex
+
+
+def _name_of(id: str) -> str:
+    """A message's id as a passage can be named."""
+    id = storable(id)
     return id if len(id) <= _LONGEST_ID else digest(id)
 
 

@@ -257,7 +257,7 @@ def test_the_papers_ranking() -> None:
 def test_inside_one_thread(memory: RecallM) -> None:
     middleware = RecallMMiddleware(memory=memory, scope="session", raise_errors=True)
     model = ScriptedModel(lines=["Noted.", "Noted.", "Oslo."])
-    agent = create_agent(model, checkpointer=InMemorySaver(), middleware=[middleware])
+    agent = create_agent(model, middleware=[middleware])
     agent.invoke(human("Ann lives in Oslo."), thread("1"))
     agent.invoke(human("Ann lives in Bergen."), thread("2"))
     agent.invoke(human("Where does Ann live?"), thread("1"))

@@ -151,7 +151,7 @@ def test_a_run_that_stopped_is_forgotten_at_last(memory: RecallM) -> None:
     for namespace, asked, block in (
         ("ann", HumanMessage("Hi", id="1"), "2999"),
         ("bob", HumanMessage("Hi", id="1"), None),
-        ("ann", HumanMessage("Ha", id="1"), None),
+        ("ann", HumanMessage("Ha", id="1"), "2999"),  # another middleware changed its text
         ("ann", HumanMessage("Hi", id="2"), None),
     ):
         found = turns.get(TurnKey.of(namespace, "2999", [asked]))

@@ -208,7 +208,7 @@ def test_an_agent_that_is_a_tool_of_another(memory: RecallM) -> None:
     assert "Ann lives in Oslo." in system(model.sent[1])
     assert said(memory, "1") == [("Human", "What should Ann wear?"), ("AI", "Snow.")]
     assert said(memory.in_namespace("expert"), "1") == [
-        ("Human", "How is Oslo in winter?"),
+        ("AI", "How is Oslo in winter?"),  # a model wrote the question
         ("AI", "It snows in Oslo."),
     ]
 

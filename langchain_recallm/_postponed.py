@@ -1,0 +1,79 @@
+"""Long messages: on disk as text before the model is called, read by extraction after it.
+
+A postponed message is an item that recall does not look into, at a path of its own in the owner's
+namespace. Whatever ends the process, its text is there, and the next run that ends in this
+namespace reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from recallm import NewItem, RecallM, adapting
+from recallm.adapting import Said, digest
+
+__all__ = ["is_long", "postpone", "settle"]
+
+_PATH = ("langchain_recallm", "postponed")
+
+_AT_ONCE = 20_000
+"""Characters that are extracted before the model is called: some tenths of a second."""
+
+
+def is_long(spoken: Iterable[Said]) -> bool:
+    """Whether the extraction of these messages would delay a call of the model."""
+    return sum(len(said.text) for said in spoken) > _AT_ONCE
+
+
+def postpone(conversation: adapting.Conversation, spoken: Sequence[Said]) -> None:
+    """Write the texts of messages in one transaction, without extraction; those that the session
+    holds already, or that are postponed already, are passed over.
+
+    Raises:
+        InvalidInputError: a message cannot be stored.
+        StoreError: the store failed; nothing was written.
+
+    """
+    memory, session = conversation.memory, conversation.session
+    now = memory.now()
+    items: list[NewItem] = []
+    for place, said in enumerate(spoken):
+        key = digest(str(session), said.id or str(place), said.speaker, said.text)
+        if not said.text.strip() or conversation.passage_id(said) or memory.items.get(_PATH, key):
+            continue
+        items.append(
+            NewItem(
+                path=_PATH,
+                key=key,
+                text=said.text,
+                recalled=False,
+                speaker=said.speaker,
+                timestamp=now,
+                session=session,
+                metadata={"postponed": {"role": said.role, "id": said.id}},
+            )
+        )
+    memory.items.put(items)
+
+
+def settle(memory: RecallM) -> None:
+    """Remember the messages that were postponed in this namespace, in their order, each as of the
+    moment when it was said. Several may do so at once: a message is remembered once.
+
+    Raises:
+        StoreError: the store failed; what is left stays postponed.
+
+    """
+    for kept in reversed(memory.items.below(_PATH)):
+        given = kept.metadata.get("postponed")
+        if not isinstance(given, dict) or kept.key is None:
+            continue  # somebody else's item at this path
+        said = Said(
+            text=kept.text,
+            speaker=kept.speaker or "",
+            role=str(given.get("role")),
+            id=given.get("id") or kept.key,
+        )
+        conversation = adapting.Conversation(memory=memory, session=kept.session)
+        conversation.remember([said], at=kept.timestamp)
+        memory.items.delete(_PATH, kept.key)

@@ -1,0 +1,357 @@
+"""``RecallMMiddleware`` beside LangChain's ``PIIMiddleware``, and with ``redact`` and ``accept``:
+what must not be written is written nowhere, and no model is given it."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware, PIIMiddleware
+from langchain.agents.middleware.pii import PIIDetectionError
+from langchain_core.messages import HumanMessage, RemoveMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+
+from langchain_recallm import RecallMMiddleware
+from recallm import InvalidInputError, RecallM
+from recallm.adapting import Said
+from tests.langchain.agents import human, memory, system, thread, weather
+from tests.langchain.scripted_model import ScriptedModel, call
+from tests.langchain.written import said
+
+__all__ = ["memory"]  # fixture
+
+SECRET = "ann@secret.example"
+ASKED = f"My mail is {SECRET}. What is the mail of Ann?"
+
+Strategy = Literal["redact", "mask", "hash"]
+STRATEGIES: tuple[Strategy, ...] = ("redact", "mask", "hash")
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[RecallM]:
+    """A memory in a file, so that its bytes can be read."""
+    with RecallM(tmp_path / "kept.db") as memory:
+        yield memory
+
+
+def is_kept(memory: RecallM, folder: Path, secret: str = SECRET) -> bool:
+    """Whether ``secret`` stands anywhere: in a file of the store, or in what the memory says."""
+    archive = io.StringIO()
+    memory.export(archive)
+    files = b"".join(path.read_bytes() for path in folder.iterdir())
+    return secret.encode() in files or secret in archive.getvalue()
+
+
+@tool
+def look_up(name: str) -> str:
+    """The mail of somebody."""
+    return f"The mail of {name} is {SECRET}."
+
+
+async def run(agent: Any, asynchronous: bool, given: Any, config: Any) -> Any:
+    return await agent.ainvoke(given, config) if asynchronous else agent.invoke(given, config)
+
+
+def agent_of(
+    model: ScriptedModel, pii: PIIMiddleware, ours: RecallMMiddleware, order: str, **more: Any
+) -> Any:
+    middleware = [pii, ours] if order == "after" else [ours, pii]
+    return create_agent(model, middleware=middleware, **more)
+
+
+both_orders = pytest.mark.parametrize("order", ["before", "after"])
+
+
+@pytest.mark.parametrize(("checkpoints", "asynchronous"), [(False, True), (True, False)])
+@pytest.mark.parametrize("position", ["system", "user"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@both_orders
+async def test_what_the_user_says_is_redacted(
+    kept: RecallM,
+    tmp_path: Path,
+    order: str,
+    strategy: Strategy,
+    position: Any,
+    checkpoints: bool,
+    asynchronous: bool,
+) -> None:
+    """In two turns, wherever the middleware stands."""
+    model = ScriptedModel(lines=[call("weather", city="Oslo"), "Noted.", "I do not know."])
+    agent = agent_of(
+        model,
+        PIIMiddleware("email", strategy=strategy),
+        RecallMMiddleware(memory=kept, position=position, raise_errors=True),
+        order,
+        tools=[weather],
+        checkpointer=InMemorySaver() if checkpoints else None,
+    )
+    await run(agent, asynchronous, human(ASKED), thread("1"))
+    await run(agent, asynchronous, human("What is my mail?"), thread("2"))
+    written = said(kept)
+    assert [who for who, _ in written] == ["Human", "AI", "Human", "AI"]
+    assert written[0][1].startswith("My mail is ")
+    assert SECRET not in repr(model.sent)
+    assert "My mail is" in repr(model.sent[2])  # recalled, as it was redacted
+    assert "recalled_memory" not in repr(model.sent[:2])  # not what this turn wrote
+    assert not is_kept(kept, tmp_path)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@both_orders
+async def test_what_the_model_and_tools_say_is_redacted(
+    kept: RecallM, tmp_path: Path, order: str, strategy: Strategy, asynchronous: bool
+) -> None:
+    model = ScriptedModel(
+        lines=[call("look_up", name="Ann"), f"It is {SECRET}.", "As I said.", "Hm."]
+    )
+    agent = agent_of(
+        model,
+        PIIMiddleware("email", strategy=strategy, apply_to_output=True, apply_to_tool_results=True),
+        RecallMMiddleware(memory=kept, roles={"human", "ai", "tool"}, raise_errors=True),
+        order,
+        tools=[look_up],
+        checkpointer=InMemorySaver(),
+    )
+    for text, session in (("What is the mail of Ann?", "1"), ("Again?", "1"), ("Ann's mail?", "2")):
+        await run(agent, asynchronous, human(text), thread(session))
+    assert [who for who, _ in said(kept)] == [
+        "Human", "look_up", "AI", "Human", "AI", "Human", "AI",
+    ]  # fmt: skip
+    assert SECRET not in repr(model.sent)
+    assert "The mail of Ann is" in system(model.sent[3])
+    assert not is_kept(kept, tmp_path)
+
+
+def test_words_beside_a_tool_call_are_redacted_where_the_middleware_stands_before(
+    kept: RecallM, tmp_path: Path
+) -> None:
+    model = ScriptedModel(
+        lines=[call("weather", says=f"I will mail {SECRET}.", city="Oslo"), "Done."]
+    )
+    agent = create_agent(
+        model,
+        [weather],
+        middleware=[
+            RecallMMiddleware(memory=kept, raise_errors=True),
+            PIIMiddleware("email", apply_to_output=True),
+        ],
+    )
+    agent.invoke(human("How is Oslo?"))
+    assert ("AI", "I will mail [REDACTED_EMAIL].") in said(kept)
+    assert not is_kept(kept, tmp_path)
+
+
+@pytest.mark.parametrize(("checkpoints", "asynchronous"), [(False, False), (True, True)])
+@both_orders
+async def test_a_blocked_message_is_kept_nowhere(
+    kept: RecallM, tmp_path: Path, order: str, checkpoints: bool, asynchronous: bool
+) -> None:
+    """Nor in the turns of the thread that follow, in which its checkpoint still holds it."""
+    model = ScriptedModel(lines=["Hello!", "I do not know."])
+    agent = agent_of(
+        model,
+        PIIMiddleware("email", strategy="block"),
+        RecallMMiddleware(memory=kept, raise_errors=True),
+        order,
+        checkpointer=InMemorySaver() if checkpoints else None,
+    )
+    for _ in range(2):
+        with pytest.raises(PIIDetectionError):
+            await run(agent, asynchronous, human(ASKED), thread("1"))
+    await run(agent, asynchronous, human("Hello."), thread("1"))
+    await run(agent, asynchronous, human("What is my mail?"), thread("2"))
+    assert said(kept) == [
+        ("Human", "Hello."),
+        ("AI", "Hello!"),
+        ("Human", "What is my mail?"),
+        ("AI", "I do not know."),
+    ]
+    assert all(SECRET not in system(messages) for messages in model.sent)
+    assert not is_kept(kept, tmp_path)
+
+
+@pytest.mark.parametrize("what", ["reply", "tool result"])
+@both_orders
+def test_a_blocked_reply_is_kept_nowhere(
+    kept: RecallM, tmp_path: Path, order: str, what: str
+) -> None:
+    model = ScriptedModel(
+        lines=[f"It is {SECRET}." if what == "reply" else call("look_up", name="Ann"), "Hm.", "Hm."]
+    )
+    agent = agent_of(
+        model,
+        PIIMiddleware("email", strategy="block", apply_to_output=True, apply_to_tool_results=True),
+        RecallMMiddleware(memory=kept, roles={"human", "ai", "tool"}, raise_errors=True),
+        order,
+        tools=[look_up],
+        checkpointer=InMemorySaver(),
+    )
+    with pytest.raises(PIIDetectionError):
+        agent.invoke(human("What is the mail of Ann?"), thread("1"))
+    agent.invoke(human("Ann's mail?"), thread("2"))
+    assert ("Human", "What is the mail of Ann?") in said(kept)  # it was let through
+    assert not is_kept(kept, tmp_path)
+    assert SECRET not in repr(model.sent)
+    if what == "reply":
+        agent.invoke(human("Never mind."), thread("1"))
+        assert not is_kept(kept, tmp_path)
+
+
+def test_a_message_that_is_tried_again_is_written(memory: RecallM) -> None:
+    """What stopped the first run was no judgement of the message."""
+
+    class Failing(AgentMiddleware):
+        tries = 0
+
+        def before_model(self, state: Any, runtime: Any) -> None:
+            self.tries += 1
+            if self.tries == 1:
+                raise ConnectionError("down")
+
+    model = ScriptedModel(lines=["Noted."])
+    agent: Any = create_agent(
+        model,
+        checkpointer=InMemorySaver(),
+        middleware=[RecallMMiddleware(memory=memory, raise_errors=True), Failing()],
+    )
+    asked = {"messages": [HumanMessage("I moved to Oslo.", id="1")]}
+    with pytest.raises(ConnectionError):
+        agent.invoke(asked, thread("1"))
+    assert said(memory) == []
+    agent.invoke(asked, thread("1"))
+    assert said(memory) == [("Human", "I moved to Oslo."), ("AI", "Noted.")]
+
+
+def test_a_message_that_another_middleware_replaces(kept: RecallM, tmp_path: Path) -> None:
+    """By one with another id."""
+
+    class Replacing(AgentMiddleware):
+        def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+            [*_, last] = state["messages"]
+            if SECRET not in last.text:
+                return None
+            clean = HumanMessage(last.text.replace(SECRET, "[MAIL]"), id="clean")
+            return {"messages": [RemoveMessage(last.id), clean]}
+
+    model = ScriptedModel(lines=["Noted."])
+    ours = RecallMMiddleware(memory=kept, raise_errors=True)
+    agent = create_agent(model, middleware=[ours, Replacing()], checkpointer=InMemorySaver())
+    agent.invoke(human(ASKED), thread("1"))
+    assert said(kept) == [("Human", ASKED.replace(SECRET, "[MAIL]")), ("AI", "Noted.")]
+    assert "recalled_memory" not in repr(model.sent)
+    assert not is_kept(kept, tmp_path)
+
+
+# -- redact and accept -------------------------------------------------------------------------
+
+
+def without_secret(text: str) -> str:
+    return text.replace(SECRET, "[MAIL]")
+
+
+@pytest.mark.parametrize("checkpoints", [False, True])
+def test_redact_comes_before_all_that_is_written(
+    kept: RecallM, tmp_path: Path, checkpoints: bool
+) -> None:
+    """Of the user, the model, tools, a long message; the thread's messages stay as they are."""
+    padding = "I saw a bird. " * 2000
+    model = ScriptedModel(
+        lines=[
+            call("look_up", says=f"I ask for {SECRET}.", name="Ann"),
+            f"It is {SECRET}.",
+            "Hm.",
+        ]
+    )
+    ours = RecallMMiddleware(
+        memory=kept, roles={"human", "ai", "tool"}, redact=without_secret, raise_errors=True
+    )
+    agent = create_agent(
+        model, [look_up], middleware=[ours], checkpointer=InMemorySaver() if checkpoints else None
+    )
+    output = agent.invoke(human(f"{ASKED} {padding}"), thread("1"))
+    assert SECRET in output["messages"][0].text
+    agent.invoke(human(f"Is it {SECRET}?"), thread("2"))
+    assert [text.replace(padding, "").strip() for _, text in said(kept)] == [
+        without_secret(ASKED),
+        "I ask for [MAIL].",
+        "The mail of Ann is [MAIL].",
+        "It is [MAIL].",
+        "Is it [MAIL]?",
+        "Hm.",
+    ]
+    assert "[MAIL]" in system(model.sent[2])
+    assert not is_kept(kept, tmp_path)
+
+
+def test_recall_asks_in_redacted_words(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An embedding model elsewhere is given the question."""
+    asked: list[str] = []
+    recall = RecallM.recall
+
+    def recorded(self: RecallM, question: str, **how: Any) -> Any:
+        asked.append(question)
+        return recall(self, question, **how)
+
+    monkeypatch.setattr(RecallM, "recall", recorded)
+    ours = RecallMMiddleware(memory=memory, redact=without_secret, raise_errors=True)
+    create_agent(ScriptedModel(lines=["Hm."]), middleware=[ours]).invoke(human(ASKED))
+    assert asked == [without_secret(ASKED)]
+
+
+def test_accept_decides_by_text_and_by_whose_it_is(memory: RecallM) -> None:
+    seen: list[Said] = []
+
+    def accept(spoken: Said) -> bool:
+        seen.append(spoken)
+        return spoken.role == "human" and "[MAIL]" not in spoken.text
+
+    model = ScriptedModel(lines=[call("weather", says="Let me look.", city="Oslo"), "Sunny.", "Hm"])
+    ours = RecallMMiddleware(memory=memory, accept=accept, redact=without_secret, raise_errors=True)
+    agent = create_agent(model, [weather], middleware=[ours])
+    agent.invoke(human("How is Oslo?", name="Ann"), thread("1"))
+    agent.invoke(human(ASKED), thread("2"))
+    assert said(memory) == [("Ann", "How is Oslo?")]
+    assert {(it.speaker, it.role, it.text) for it in seen} >= {
+        ("Ann", "human", "How is Oslo?"),
+        ("AI", "ai", "Let me look."),
+        ("AI", "ai", "Sunny."),
+        ("Human", "human", without_secret(ASKED)),
+    }
+
+
+def fail(_: object) -> Any:
+    raise ValueError("the detector is down")
+
+
+@pytest.mark.parametrize(
+    "functions",
+    [{"redact": fail}, {"accept": fail}, {"redact": lambda _: None}, {"accept": lambda _: None}],
+)
+def test_where_they_fail_nothing_is_written(
+    kept: RecallM, tmp_path: Path, functions: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    model = ScriptedModel(lines=["Noted."] * 2)
+    agent = create_agent(model, middleware=[RecallMMiddleware(memory=kept, **functions)])
+    with caplog.at_level(logging.WARNING, "langchain_recallm"):
+        assert agent.invoke(human(ASKED))["messages"][-1].text == "Noted."
+    assert said(kept) == []
+    assert not is_kept(kept, tmp_path)
+    assert any("not remembered" in it.message for it in caplog.records)
+    assert SECRET not in caplog.text
+    strict = RecallMMiddleware(memory=kept, raise_errors=True, **functions)
+    with pytest.raises((ValueError, InvalidInputError)):
+        create_agent(model, middleware=[strict]).invoke(human(ASKED))
+
+
+@pytest.mark.parametrize("argument", ["redact", "accept"])
+def test_what_is_no_function_is_refused_at_once(memory: RecallM, argument: str) -> None:
+    with pytest.raises(InvalidInputError) as refused:
+        RecallMMiddleware(**{"memory": memory, argument: "email"})  # type: ignore[arg-type]
+    assert refused.value.argument == argument

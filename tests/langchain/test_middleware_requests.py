@@ -1,0 +1,250 @@
+"""``RecallMMiddleware``: what stands in a request already, who wrote it, and what is long."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import ModelRequest, wrap_model_call
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+
+from langchain_recallm import RecallMMiddleware
+from recallm import RecallM
+from tests.langchain.agents import human, memory, recalls, system, thread, weather
+from tests.langchain.scripted_model import ScriptedModel, call
+from tests.langchain.written import passages, said
+
+__all__ = ["memory", "recalls"]  # fixtures
+
+BIRDS = [f"I saw bird {n} in the garden." for n in range(8)]
+
+
+# -- what stands in the request ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("position", ["system", "user"])
+def test_nothing_of_the_thread_is_recalled_beside_it(
+    memory: RecallM, recalls: list[str], position: Any
+) -> None:
+    """The model has its messages before it; what was said elsewhere is recalled."""
+    memory.update("Bob saw a bird in the garden of the neighbours.", session="elsewhere")
+    model = ScriptedModel(reply=lambda messages: f"Bird seen, number {len(messages)}.")
+    middleware = RecallMMiddleware(memory=memory, position=position, raise_errors=True)
+    agent = create_agent(model, checkpointer=InMemorySaver(), middleware=[middleware])
+    for text in BIRDS:
+        agent.invoke(human(text), thread("1"))
+    for messages in model.sent:
+        whole = "\n".join(str(it.text) for it in messages)
+        assert "Bob saw a bird" in whole
+        assert all(whole.count(text) <= 1 for text in BIRDS)
+        assert "Human: I saw" not in whole
+        assert "AI: Bird seen" not in whole
+    assert recalls == BIRDS  # once a turn
+
+
+@pytest.mark.parametrize("session", ["1", None])
+def test_nothing_of_a_history_that_is_handed_in_is_recalled(
+    memory: RecallM, session: str | None
+) -> None:
+    """Without a checkpointer, and with other ids each time."""
+    memory.update("Bob saw a bird in the garden of the neighbours.", session="elsewhere")
+    model = ScriptedModel(reply=lambda messages: f"Bird seen, number {len(messages)}.")
+    agent = create_agent(model, middleware=[RecallMMiddleware(memory=memory, raise_errors=True)])
+    history: list[Any] = []
+    for text in BIRDS:
+        history.append(("human", text))
+        config: Any = thread(session) if session else None
+        answer = agent.invoke({"messages": history}, config)["messages"][-1]
+        history.append(("ai", str(answer.text)))
+    for messages in model.sent:
+        assert "Bob saw a bird" in system(messages)
+        assert "Human: I saw" not in system(messages)
+        assert "AI: Bird seen" not in system(messages)
+    assert len(said(memory)) == 1 + 2 * len(BIRDS)
+
+
+def test_what_was_trimmed_from_the_request_is_recalled(memory: RecallM) -> None:
+    @wrap_model_call
+    def trim(request: ModelRequest[Any], handler: Any) -> Any:
+        return handler(request.override(messages=request.messages[-1:]))
+
+    model = ScriptedModel(lines=["Noted.", "Blue."])
+    agent = create_agent(
+        model,
+        checkpointer=InMemorySaver(),
+        middleware=[trim, RecallMMiddleware(memory=memory, raise_errors=True)],
+    )
+    agent.invoke(human("The shed of Ann is blue."), thread("1"))
+    agent.invoke(human("What colour is the shed of Ann?"), thread("1"))
+    assert "Human: The shed of Ann is blue." in system(model.sent[1])
+
+
+def test_what_others_said_in_the_same_words_is_recalled(memory: RecallM) -> None:
+    """In another conversation."""
+    memory.update("The shed is blue.", session="elsewhere", speaker="Bob")
+    model = ScriptedModel(lines=["Noted.", "Bob did."])
+    agent = create_agent(
+        model,
+        checkpointer=InMemorySaver(),
+        middleware=[RecallMMiddleware(memory=memory, raise_errors=True)],
+    )
+    agent.invoke(human("The shed is blue."), thread("1"))
+    agent.invoke(human("Who else said that the shed is blue?"), thread("1"))
+    assert "Bob: The shed is blue." in system(model.sent[1])
+    assert "Human: The shed is blue." not in system(model.sent[1])
+
+
+# -- who wrote it ------------------------------------------------------------------------------
+
+
+def asking(expert: Any, **more: Any) -> Any:
+    """A tool that asks another agent."""
+
+    @tool
+    def ask_expert(question: str) -> str:
+        """Ask the expert."""
+        messages = [HumanMessage(question, **more)]
+        return str(expert.invoke({"messages": messages})["messages"][-1].text)
+
+    return ask_expert
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "expected"),
+    [
+        ({}, {}, [("AI", "How is Oslo?"), ("AI", "It snows.")]),
+        ({}, {"name": "Planner"}, [("Planner", "How is Oslo?"), ("AI", "It snows.")]),
+        (
+            {"human_prefix": "Supervisor", "ai_prefix": "Expert"},
+            {},
+            [("Supervisor", "How is Oslo?"), ("Expert", "It snows.")],
+        ),
+        ({"roles": {"human"}}, {}, []),
+    ],
+)
+def test_the_instruction_of_a_sub_agent_is_a_models(
+    memory: RecallM,
+    options: dict[str, Any],
+    message: dict[str, Any],
+    expected: list[tuple[str, str]],
+) -> None:
+    ours = RecallMMiddleware(memory=memory, namespace="expert", raise_errors=True, **options)
+    expert = create_agent(ScriptedModel(lines=["It snows."]), middleware=[ours])
+    boss = create_agent(
+        ScriptedModel(lines=[call("ask_expert", question="How is Oslo?"), "Snow."]),
+        [asking(expert, **message)],
+        middleware=[RecallMMiddleware(memory=memory, raise_errors=True)],
+    )
+    boss.invoke(human("What should I wear in Oslo?"), thread("1"))
+    own = memory.in_namespace("expert")
+    assert said(own) == expected
+    assert {it["metadata"]["role"] for it in passages(own)} <= {"ai"}
+    assert said(memory)[0] == ("Human", "What should I wear in Oslo?")
+
+
+def test_the_same_agent_called_by_a_person_hears_a_person(memory: RecallM) -> None:
+    ours = RecallMMiddleware(memory=memory, human_prefix="Ann", raise_errors=True)
+    agent = create_agent(ScriptedModel(lines=["It snows."]), middleware=[ours])
+    agent.invoke(human("How is Oslo?"), thread("1"))
+    assert said(memory) == [("Ann", "How is Oslo?"), ("AI", "It snows.")]
+    assert [it["metadata"]["role"] for it in passages(memory)] == ["human", "ai"]
+
+
+# -- what is long ------------------------------------------------------------------------------
+
+LONG = "".join(f"Note {n}: bird {n} sat on the fence. " for n in range(2000))
+QUESTION = "Which colour has the shed of Ann?"
+
+
+def test_a_long_message_is_on_disk_before_the_call_and_extracted_after_it(
+    memory: RecallM, recalls: list[str]
+) -> None:
+    memory.update("The shed of Ann is blue.")
+    before = memory.stats()
+
+    def reply(messages: list[Any]) -> AIMessage | str:
+        assert ("Human", LONG + QUESTION) in said(memory)
+        assert memory.stats().statements == before.statements
+        calls = [it for it in messages if isinstance(it, AIMessage)]
+        return "Blue." if calls else call("weather", says="Let me look.", city="Oslo")
+
+    model = ScriptedModel(reply=reply)
+    agent = create_agent(
+        model, [weather], middleware=[RecallMMiddleware(memory=memory, raise_errors=True)]
+    )
+    output = agent.invoke(human(LONG + QUESTION, id="long"), thread("1"))
+    assert "The shed of Ann is blue." in system(model.sent[0])
+    assert [(len(it), it.endswith(QUESTION)) for it in recalls] == [(4001, True)]
+    assert output["messages"][0].text == LONG + QUESTION
+    assert said(memory, "1") == [
+        ("Human", LONG + QUESTION),
+        ("AI", "Let me look."),
+        ("AI", "Blue."),
+    ]
+    assert memory.items.paths() == ()
+    kept = memory.get("long")
+    assert kept is not None
+    assert kept.metadata["role"] == "human"
+    found = memory.recall("Where did bird 1234 sit?", session="1").text
+    assert "bird 1234 sat on the fence" in found
+
+
+@pytest.mark.parametrize("again", ["another thread", "resumed"])
+def test_a_long_message_survives_the_end_of_the_process(tmp_path: Path, again: str) -> None:
+    saver = InMemorySaver()
+
+    def agent_of(memory: RecallM, *lines: Any) -> Any:
+        ours = RecallMMiddleware(memory=memory, raise_errors=True)
+        return create_agent(ScriptedModel(lines=lines), checkpointer=saver, middleware=[ours])
+
+    with RecallM(tmp_path / "memory.db") as memory:
+        dying = agent_of(memory, RuntimeError("killed"))
+        with pytest.raises(RuntimeError, match="killed"):
+            dying.invoke(human(LONG, id="long", name="Ann"), thread("1"))
+        [(speaker, text)] = said(memory)
+        said_at = memory.passages()[0].timestamp
+        assert (speaker, text) == ("Ann", LONG)
+    with RecallM(tmp_path / "memory.db") as memory:
+        given, config = (None, thread("1")) if again == "resumed" else (human("Hi!"), thread("2"))
+        agent_of(memory, "Hello.").invoke(given, config)
+        kept = memory.get("long")
+        assert kept is not None
+        assert (kept.text, kept.session, kept.speaker) == (LONG, "1", "Ann")
+        assert kept.timestamp == said_at
+        assert [text for _, text in said(memory)].count(LONG) == 1
+        assert "bird 77 sat" in memory.recall("Where did bird 77 sit?").text
+
+
+def test_a_long_message_that_is_forgotten_while_it_waits_stays_forgotten(memory: RecallM) -> None:
+    def reply(messages: list[Any]) -> str:
+        memory.forget(session="1")
+        return "Blue."
+
+    ours = RecallMMiddleware(memory=memory, raise_errors=True)
+    agent = create_agent(ScriptedModel(reply=reply), middleware=[ours])
+    agent.invoke(human(LONG), thread("1"))
+    assert said(memory) == [("AI", "Blue.")]
+
+
+def test_a_long_reply_and_what_a_tool_gave_do_not_delay_the_next_call(memory: RecallM) -> None:
+    @tool
+    def notes() -> str:
+        """All notes."""
+        return LONG
+
+    lines = [call("notes"), call("notes", "2", says="Once more."), "Many."]
+
+    def reply(messages: list[Any]) -> Any:
+        assert memory.stats().statements <= 1  # the question's
+        return lines[sum(isinstance(it, AIMessage) for it in messages)]
+
+    ours = RecallMMiddleware(memory=memory, roles={"human", "ai", "tool"}, raise_errors=True)
+    agent = create_agent(ScriptedModel(reply=reply), [notes], middleware=[ours])
+    agent.invoke(human("Which birds sat there?"), thread("1"))
+    assert [(who, len(text)) for who, text in said(memory)] == [
+        ("Human", 22), ("notes", len(LONG)), ("AI", 10), ("notes", len(LONG)), ("AI", 5),
+    ]  # fmt: skip
