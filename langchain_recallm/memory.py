@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_v
 
 from langchain_recallm._conversation import Conversation, memory_of
 from langchain_recallm._limits import Count, Name, checked_names
-from langchain_recallm._messages import role_of, text_of
+from langchain_recallm._messages import question_of, role_of, shortened
 from langchain_recallm._turn import asked_last
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
@@ -114,7 +114,7 @@ class RecallMMemory(BaseMemory):
         """
         asked = self._asked(inputs)
         conversation = self._conversation()
-        question = "\n".join(filter(None, map(text_of, asked)))
+        question = shortened(question_of(asked))
         text = bounded(
             conversation.memory,
             lambda room: conversation.recall(

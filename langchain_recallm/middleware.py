@@ -39,7 +39,7 @@ from langchain_recallm._limits import (
     checked_names,
     checked_namespace,
 )
-from langchain_recallm._messages import role_of, text_of
+from langchain_recallm._messages import question_of, role_of, shortened
 from langchain_recallm._postponed import is_long, postpone, settle
 from langchain_recallm._request import JOINT, Position, joined
 from langchain_recallm._standing import standing
@@ -70,9 +70,6 @@ from recallm.adapting import (
 )
 
 __all__ = ["Position", "RecallMMiddleware"]
-
-_LONGEST_QUESTION = 4000
-"""Characters of what the user says that recall asks with."""
 
 _log = logging.getLogger("langchain_recallm")
 
@@ -108,10 +105,12 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     user said, what tools gave and a final reply are written as the other middleware left them,
     wherever it stands; words beside a tool call are written before the tools are called, so stand
     before what redacts them. A message with which another middleware stops a run
-    (``strategy="block"``) is not written, and no reply that it stops. It stays in the thread's
-    checkpoint, which is LangGraph's: another process that goes on with the thread does not know
-    that it was refused, and LangChain gives it to the model. What must never be written is what
-    ``redact`` and ``accept`` are for. What ``position="system"`` adds changes from turn to turn: a
+    (``strategy="block"``) is not written, and no final reply that it stops. Both stay in the
+    thread's checkpoint, which is LangGraph's, and LangChain gives them to the model in the next
+    turn: another agent object that goes on with the thread does not know that a message was
+    refused; a stopped reply that calls tools looks like one that waits for a person, and is written
+    when the user goes on. What must never be written is what ``redact`` and ``accept`` are for.
+    What ``position="system"`` adds changes from turn to turn: a
     provider's cache of the prompt holds no further than the system message then.
 
     In a run that a tool of another agent started, the human messages are instructions of that
@@ -344,7 +343,7 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             turn = Turn(asked=_ids(asked), answered=answered)
             self._turns.put(key, turn)
         turn.reached = True
-        question = "\n".join(filter(None, map(text_of, turn.let_through(asked))))
+        question = question_of(turn.let_through(asked))
         try:
             # Another text under the same ids: changed within the turn, or of another conversation.
             if turn.question is None or (asked and question != turn.question):
@@ -367,7 +366,7 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         memory = conversation.memory
 
         def recall() -> str:
-            wanted = _shortened(self._admission.redacted(question))
+            wanted = shortened(self._admission.redacted(question))
             known = standing(conversation, wanted, messages, asked=asked, limit=self._limit)
             room = self._max_tokens
             return bounded(
@@ -434,15 +433,6 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
 
 def _key(conversation: Conversation, asked: Sequence[BaseMessage]) -> TurnKey:
     return TurnKey.of(conversation.memory.namespace, conversation.session, asked)
-
-
-def _shortened(question: str) -> str:
-    """The beginning and the end of a long question: what is asked about a document that a user
-    hands in stands before it or after it."""
-    if len(question) <= _LONGEST_QUESTION:
-        return question
-    half = _LONGEST_QUESTION // 2
-    return f"{question[:half]}\n{question[-half:]}"
 
 
 def _ids(messages: Sequence[BaseMessage]) -> frozenset[str]:

@@ -252,6 +252,11 @@ def test_the_papers_ranking() -> None:
         agent = create_agent(model, middleware=[RecallMMiddleware(memory=memory)])
         agent.invoke(human("Where does Ann live?"))
         assert "Ann lives in Oslo." in system(model.sent[0])
+        for asked in (0.5, 0.0):  # each recall would fail, and only the log would say so
+            with pytest.raises(InvalidInputError, match="ranking='statements'") as refused:
+                RecallMMiddleware(memory=memory, min_score=asked)
+            assert refused.value.argument == "min_score"
+        RecallMMiddleware(memory=memory.with_ranking("statements"), min_score=0.5)
 
 
 def test_inside_one_thread(memory: RecallM) -> None:
