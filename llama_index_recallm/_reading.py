@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any, cast
 
-from llama_index.core.graph_stores.types import LabelledNode, Relation
+from llama_index.core.graph_stores.types import EntityNode, LabelledNode, Relation
 from llama_index.core.graph_stores.types import Triplet as Path
 from llama_index.core.vector_stores.types import VectorStoreQuery
 from llama_index.core.vector_stores.utils import build_metadata_filter_fn
@@ -65,7 +65,7 @@ def among(memory: RecallM, query: VectorStoreQuery) -> Collection[str] | None:
         chosen = told if chosen is None else [it for it in chosen if it.id in ids]
     if query.filters is not None and query.filters.filters:
         nodes = nodes_of(memory, graph.entities() if chosen is None else chosen)
-        meets = build_metadata_filter_fn(lambda id: nodes[id].properties, query.filters)
+        meets = build_metadata_filter_fn(lambda id: _asked_for(nodes[id]), query.filters)
         return [id for id in nodes if meets(id)]
     return None if chosen is None else [entity.id for entity in chosen]
 
@@ -95,9 +95,16 @@ def paths_of(memory: RecallM, triplets: Collection[Triplet]) -> list[Path]:
 
 
 def has(part: LabelledNode | Relation, properties: dict[str, Any] | None) -> bool:
-    """Whether a node or a relation has all of ``properties``."""
-    own = part.properties
+    """Whether a node or a relation has all of ``properties``; an entity's name is one of them, as
+    the schema says, unless the entity has a property ``name`` of its own."""
+    own = _asked_for(part)
     return all(key in own and own[key] == value for key, value in (properties or {}).items())
+
+
+def _asked_for(part: LabelledNode | Relation) -> dict[str, Any]:
+    """The properties by which a node or a relation is found."""
+    name = {"name": part.name} if isinstance(part, EntityNode) else {}
+    return name | part.properties
 
 
 def _id(name: str) -> str:

@@ -23,7 +23,7 @@ from llama_index.core.schema import BaseNode
 from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQueryMode
 
 from llama_index_recallm._keeping import persisted, read_again
-from llama_index_recallm._nodes import as_llama_node, is_chunk
+from llama_index_recallm._nodes import as_llama_node, is_chunk, names_source
 from llama_index_recallm._reading import among, found, has, nodes_of, paths_of, several
 from llama_index_recallm._rel_map import rel_map
 from llama_index_recallm._schema import schema_of, schema_text, values_text
@@ -125,7 +125,8 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
     def get(
         self, properties: dict[str, Any] | None = None, ids: list[str] | None = None
     ) -> list[LabelledNode]:
-        """The nodes with these ids (all if None) that have all of ``properties``."""
+        """The nodes with these ids (all if None) that have all of ``properties``; an entity's
+        ``name`` is one of them."""
         entities = self._memory.graph.entities() if ids is None else found(self._memory, ids)
         nodes = nodes_of(self._memory, entities)
         return [
@@ -164,10 +165,11 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         limit: int = 30,
         ignore_rels: list[str] | None = None,
     ) -> list[Path]:
-        """At most ``limit`` relations at most ``depth`` away from ``graph_nodes``, none with a
-        label in ``ignore_rels``, in the order of their t_index: the nearest, and of those the
-        latest, of each node in turn. A chunk stands for the relations between entities that it
-        brought; that it mentions an entity (MENTIONS) is not followed."""
+        """At most ``limit`` relations at most ``depth`` away from ``graph_nodes``, in the order of
+        their t_index: the nearest, and of those the latest, of each node in turn. Relations with a
+        label in ``ignore_rels`` are left out, and take no place; paths lead over them all the same.
+        A chunk stands for the relations between entities that the chunk brought; that it mentions
+        an entity (MENTIONS, from a chunk to an entity) is neither shown nor followed."""
         nodes = list(graph_nodes)
         triplets = rel_map(
             self._memory.graph,
@@ -306,18 +308,19 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
     def delete_llama_nodes(
         self, node_ids: list[str] | None = None, ref_doc_ids: list[str] | None = None
     ) -> None:
-        """Delete the chunks with these ids, and those of these documents, as ``delete`` does; also
-        the entities that name such a chunk as their source and came without it."""
-        documents = list(several(ref_doc_ids or (), "ref_doc_ids"))
-        chunks = [*several(node_ids or (), "node_ids")]
+        """Delete the chunks with these ids, and those of these documents, as ``delete`` does: a
+        document that was not split is a chunk with the document's own id. The entities that came
+        without a chunk, and name such a chunk or document as their source, go too."""
+        documents = several(ref_doc_ids or (), "ref_doc_ids")
+        chunks = [*several(node_ids or (), "node_ids"), *documents]
         for document in documents:
             chunks += [passage.id for passage in self._memory.passages(session=document)]
-        told = set(chunks)
+        sources = {TRIPLET_SOURCE_KEY: set(chunks), "ref_doc_id": set(documents)}
         doomed = [
             entity.id
             for entity in self._memory.graph.entities()
-            if (entity.id in told and is_chunk(entity))
-            or (entity.source is None and entity.properties.get(TRIPLET_SOURCE_KEY) in told)
+            if (entity.id in sources[TRIPLET_SOURCE_KEY] and is_chunk(entity))
+            or (entity.source is None and names_source(entity, sources))
         ]
         self.delete(ids=doomed)
 

@@ -22,7 +22,7 @@ FAILS = {
         test_other_values_of_relations
     """,
     "relations are found in their direction alone": """
-        test_against_the_direction test_both_ways_by_turns
+        test_against_the_direction test_both_ways_by_turns test_paths_lead_back_over_ignored_labels
     """,
     "relations whose keys, written in a row, are the same are one": """
         test_keys_do_not_run_together
@@ -38,9 +38,13 @@ FAILS = {
         test_scenario_delete test_scenario_delete_the_text_first test_delete_one_chunk
         test_a_deleted_entity_leaves_its_chunk test_a_chunk_and_an_entity_at_once
         test_a_chunk_whose_relation_is_deleted test_persist_again test_a_loaded_store_is_another
+        test_everything_in_turn
     """,
     "properties of a question are alternatives": """
         test_nodes_by_properties
+    """,
+    "an entity's name is no property to find it by": """
+        test_nodes_by_name test_names_beside_properties
     """,
     "what a chunk brought stays without it, or goes although another chunk says it": """
         test_a_chunk_takes_what_it_alone_brought test_what_another_chunk_says_stays
@@ -52,7 +56,7 @@ FAILS = {
         test_a_chunk_without_words test_a_chunk_told_twice test_a_chunk_with_another_text
         test_from_existing test_delete_ref_doc test_delete_all_documents
         test_a_document_with_another_text test_links_between_chunks test_provenance_is_persisted
-        test_chunks_told_side_by_side
+        test_chunks_told_side_by_side test_what_a_whole_document_brought
     """,
     "the source that is shown is the oldest": """
         test_the_newest_source_is_shown test_the_source_is_one_that_is_there test_of_three_sources
@@ -62,7 +66,8 @@ FAILS = {
         test_depth test_the_default_depth test_one_step_is_not_two test_cycles_end
         test_once_from_both_ends test_a_relation_to_itself test_properties_are_shown
         test_the_limit_is_exact test_many_nodes test_aget_rel_map test_two_stores
-        test_scenario_paths test_scenario_upsert
+        test_scenario_paths test_scenario_upsert test_labels_between_the_same_nodes
+        test_given_nodes_on_one_path test_a_relation_called_mentions
     """,
     "a hub takes the whole limit": """
         test_every_given_node_has_its_share

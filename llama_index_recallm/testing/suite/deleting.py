@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from llama_index.core.graph_stores.types import PropertyGraphStore
+from llama_index.core.graph_stores.types import TRIPLET_SOURCE_KEY, PropertyGraphStore
+from llama_index.core.schema import Document
 
 from llama_index_recallm.testing.suite.base import (
     PropertyGraphTests,
@@ -146,6 +147,49 @@ class DeletingTests(PropertyGraphTests):
         assert ids(store.get()) == ["Ann", "Bo", "c2", "c4", "tea"]
         store.delete_llama_nodes(node_ids=["c4"], ref_doc_ids=["d2"])
         assert ids(store.get()) == ["Ann", "Bo", "tea"]
+
+    def test_a_document_with_its_own_id(self, store: PropertyGraphStore) -> None:
+        """A document's id names the chunks of the document, and the chunk whose own id it is."""
+        store.upsert_llama_nodes([chunk("n1", "one", "n2"), chunk("n2", "two"), chunk("n3", "n2")])
+        store.delete_llama_nodes(ref_doc_ids=["n2"])
+        assert ids(store.get()) == ["n3"]
+        assert store.get_llama_nodes(["n1", "n2"]) == []
+
+    def test_a_whole_document(self, store: PropertyGraphStore) -> None:
+        """A document that was upserted whole goes by its id, with the entities that name it."""
+        store.upsert_llama_nodes([Document(id_="d1", text="one"), Document(id_="d2", text="two")])
+        store.upsert_nodes([thing("Ann", ref_doc_id="d1"), thing("Bo", ref_doc_id=["d1"])])
+        store.delete_llama_nodes(ref_doc_ids=["d1"])
+        assert ids(store.get()) == ["Bo", "d2"]
+        store.delete_llama_nodes(node_ids=["d2"])
+        assert ids(store.get()) == ["Bo"]
+
+    def test_what_a_whole_document_brought(self, store: PropertyGraphStore) -> None:
+        """The entities whose source it is go with it."""
+        store.upsert_llama_nodes([Document(id_="d1", text="one"), Document(id_="d2", text="two")])
+        for id in ("d1", "d2"):
+            store.upsert_nodes([thing(f"of {id}", **{TRIPLET_SOURCE_KEY: id})])
+        store.delete_llama_nodes(ref_doc_ids=["d1"])
+        assert ids(store.get()) == ["d2", "of d2"]
+
+    def test_nodes_by_name(self, store: PropertyGraphStore) -> None:
+        """An entity's name is a property to delete by, as it is one to find by."""
+        _people(store)
+        store.delete(properties={"name": "Ann", "age": 31})
+        assert len(store.get()) == 5
+        store.delete(properties={"name": "Ann"})
+        assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
+
+    def test_everything_in_turn(self, store: PropertyGraphStore) -> None:
+        """Relations, then nodes by a property, then nodes by name."""
+        store.upsert_nodes([thing("Ann", "PERSON", age=30), thing("Acme", "COMPANY")])
+        store.upsert_relations([related("Ann", "WORKS_FOR", "Acme")])
+        store.delete(relation_names=["WORKS_FOR"])
+        assert told(store) == []
+        store.delete(properties={"age": 30})
+        assert ids(store.get()) == ["Acme"]
+        store.delete(entity_names=["Acme"])
+        assert is_empty(store)
 
     def test_what_came_back_is_new(self, store: PropertyGraphStore) -> None:
         """Nothing of a deleted node or relation is left to merge with."""

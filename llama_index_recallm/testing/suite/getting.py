@@ -34,6 +34,11 @@ GET: Cases = [
     ({"properties": {"city": "Rome", "age": 30}}, ["Ann"]),
     ({"properties": {"city": "Rome", "age": 99}}, []),
     ({"properties": {"age": "30"}}, []),
+    ({"properties": {"name": "Ann"}}, ["Ann"]),
+    ({"properties": {"name": "Ann", "age": 30}}, ["Ann"]),
+    ({"properties": {"name": "Ann", "age": 40}}, []),
+    ({"properties": {"name": "ann"}}, []),
+    ({"properties": {"name": "Bo"}, "ids": ["Ann"]}, []),
     ({"properties": {"size": None}}, []),
     ({"properties": {"age": 30}, "ids": ["Ann", "Bo"]}, ["Ann"]),
     ({"properties": {"age": 30}, "ids": []}, []),
@@ -57,6 +62,7 @@ TRIPLETS: Cases = [
     ({"properties": {"since": 2000, "how": "ill"}}, []),
     ({"properties": {"city": "Oslo"}}, ["Bo KNOWS Cy"]),
     ({"properties": {"since": 1999}}, []),
+    ({"properties": {"name": "Cy"}}, ["Bo KNOWS Cy"]),
     ({"entity_names": ["Ann"], "relation_names": ["LIKES"]}, ["Ann LIKES tea"]),
     ({"entity_names": ["Ann"], "ids": ["tea"]}, ["Ann LIKES tea"]),
     ({"ids": ["Bo"], "relation_names": ["KNOWS"]}, ["Ann KNOWS Bo", "Bo KNOWS Cy"]),
@@ -105,6 +111,17 @@ class GettingTests(PropertyGraphTests):
         assert ids(store.get(ids=["c1", "a"])) == ["a", "c1"]
         assert ids(store.get(properties={"page": 7})) == ["c1"]
         assert ids(store.get(properties={"ref_doc_id": "d2"})) == ["c2"]
+
+    def test_names_beside_properties(self, store: PropertyGraphStore) -> None:
+        """A property ``name`` of an entity's own counts in the place of the entity's name; a
+        chunk has no name."""
+        store.upsert_nodes([thing("a").model_copy(update={"properties": {"name": "b"}})])
+        store.upsert_nodes([thing("b"), thing('c "d"')])
+        store.upsert_llama_nodes([chunk("c1", "b")])
+        assert ids(store.get(properties={"name": "b"})) == ["a", "b"]
+        assert store.get(properties={"name": "a"}) == []
+        assert len(store.get(properties={"name": 'c "d"'})) == 1
+        assert store.get(properties={"name": "c1"}) == []
 
     @pytest.mark.parametrize("value", [1, "1", "", 0, 0.5], ids=repr)
     def test_get_by_value(self, store: PropertyGraphStore, value: Any) -> None:

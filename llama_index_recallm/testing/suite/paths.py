@@ -7,6 +7,7 @@ from llama_index.core.graph_stores.types import PropertyGraphStore, Triplet
 
 from llama_index_recallm.testing.suite.base import (
     PropertyGraphTests,
+    chunk,
     draw,
     ids,
     lines,
@@ -138,7 +139,46 @@ class PathTests(PropertyGraphTests):
         found = _map(store, "hub", depth=1, limit=2, ignore=["SOURCE"])
         assert lines(found) == ["hub R x", "y R hub"]
 
-    def test_ignored_labels_are_no_way(self, store: PropertyGraphStore) -> None:
-        """Paths do not lead over them."""
+    @pytest.mark.parametrize("depth", [1, 2, 3])
+    def test_paths_lead_over_ignored_labels(self, store: PropertyGraphStore, depth: int) -> None:
+        """What lies behind them is shown; they are steps, and take no place of the limit."""
+        draw(store, "a SOURCE b", "b R c", "c R d")
+        found = _map(store, "a", depth=depth, limit=1, ignore=["SOURCE"])
+        assert lines(found) == ["b R c"][: depth - 1]
+
+    def test_paths_lead_back_over_ignored_labels(self, store: PropertyGraphStore) -> None:
+        """In both directions, like over others."""
         draw(store, "a SOURCE d", "b SOURCE d", "b R c")
-        assert _map(store, "a", depth=3, ignore=["SOURCE"]) == []
+        assert lines(_map(store, "a", depth=3, ignore=["SOURCE"])) == ["b R c"]
+        assert _map(store, "a", depth=2, ignore=["SOURCE"]) == []
+        assert _map(store, "a", depth=9, ignore=["SOURCE", "R"]) == []
+
+    def test_labels_between_the_same_nodes(self, store: PropertyGraphStore) -> None:
+        """They are relations of their own, and one may be ignored."""
+        draw(store, "a SUPPORTS b", "a DENIES b")
+        assert lines(_map(store, "a")) == ["a DENIES b", "a SUPPORTS b"]
+        assert lines(_map(store, "a", ignore=["DENIES"])) == ["a SUPPORTS b"]
+
+    def test_given_nodes_on_one_path(self, store: PropertyGraphStore) -> None:
+        """What several given nodes lead to is shown once, from the nearest of them."""
+        draw(store, *CHAIN)
+        assert lines(_map(store, "a", "b", "d", depth=3)) == CHAIN
+        assert lines(_map(store, "a", "d", depth=1)) == ["a R b", "c R d", "d R e"]
+
+    def test_a_relation_called_mentions(self, store: PropertyGraphStore) -> None:
+        """Between entities MENTIONS is a relation like others, shown and followed; that a chunk
+        mentions an entity is neither."""
+        store.upsert_llama_nodes([chunk("c1", "one")])
+        draw(store, "Ann MENTIONS Bo", "Bo R Cy", "Ann R x", "Di R y")
+        store.upsert_relations([related("c1", "MENTIONS", name) for name in ("Ann", "Cy", "Di")])
+        found = _map(store, "Ann", depth=9)
+        assert lines(found) == ["Ann MENTIONS Bo", "Ann R x", "Bo R Cy"]
+        found = _map(store, "Ann", depth=9, ignore=["MENTIONS"])
+        assert lines(found) == ["Ann R x", "Bo R Cy"]
+
+    def test_mentions_with_a_chunk_at_its_end(self, store: PropertyGraphStore) -> None:
+        """The label says nothing where the relation leads to a chunk."""
+        store.upsert_llama_nodes([chunk("c1", "one")])
+        draw(store, "Ann R Bo")
+        store.upsert_relations([related("Ann", "MENTIONS", "c1")])
+        assert lines(_map(store, "Ann", depth=1)) == ["Ann MENTIONS c1", "Ann R Bo"]

@@ -85,6 +85,8 @@ FILTERS: dict[str, tuple[list[MetadataFilter], str, list[str]]] = {
     "both": ([_filter("kind", "road"), _filter("n", 1)], "and", ["east"]),
     "either": ([_filter("kind", "stair"), _filter("n", 1)], "or", ["east", "up"]),
     "none": ([_filter("kind", "sea")], "and", []),
+    "name": ([_filter("name", "up")], "and", ["up"]),
+    "a_name_that_is_code": ([_filter("name", "' OR true RETURN 1 //")], "and", []),
     "no_filters": ([], "and", ["east", "north", "northeast", "up"]),
 }
 
@@ -213,6 +215,13 @@ class VectorTests(PropertyGraphTests):
         assert _near(vectors, EAST, 1) == ["northeast"]
         assert ids(_asked(vectors, UP, 2)[0]) == ["east", "up"]
         assert len(_near(vectors, EAST, 99)) == 4
+
+    def test_an_upsert_without_an_embedding(self, vectors: PropertyGraphStore) -> None:
+        """It leaves the embedding that a node has."""
+        _places(vectors)
+        vectors.upsert_nodes([_at("east", None, kind="alley")])
+        [node], _ = _asked(vectors, EAST, 1)
+        assert (node.id, node.properties["kind"]) == ("east", "alley")
 
     def test_relations_leave_embeddings(self, vectors: PropertyGraphStore) -> None:
         """A relation that is upserted changes nothing of its ends' embeddings."""
