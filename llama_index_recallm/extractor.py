@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from llama_index_recallm._nodes import alike
 from recallm import ConceptMention, Extraction, InvalidInputError, MemoryGraph, RecallM
-from recallm.adapting import checked_memory
+from recallm.adapting import checked_memory, digest
 
 __all__ = ["RecallMExtractor"]
 
@@ -85,9 +85,12 @@ class RecallMExtractor(TransformComponent):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def reads(self) -> str:
-        """What the result depends on besides the text: an ``IngestionCache`` tells one extractor
-        from another by it."""
-        return f"{self.memory!r} {self.memory.config!r}"
+        """A digest of what the result depends on besides the text: the memory's store, namespace
+        and settings. An ``IngestionCache`` tells one extractor from another by the digest: for a
+        file and for a server (opened by its address) in every process, for a memory without a file
+        as long as the memory lives."""
+        # LlamaIndex leaves addresses of objects out of its keys: two stores would look the same.
+        return digest(repr(self.memory), repr(self.memory.config))
 
     @classmethod
     def class_name(cls) -> str:

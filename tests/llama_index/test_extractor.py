@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -283,9 +286,44 @@ def test_the_cache_tells_one_extractor_from_another(memory: RecallM) -> None:
         RecallMExtractor(memory=RecallM(config=RecallConfig(nouns_only=True))),
     ]
     nodes = [TextNode(text="Ann met Bo.")]
-    assert len({get_transformation_hash(nodes, it) for it in others}) == 3
-    same = RecallMExtractor(memory=RecallM())
-    assert get_transformation_hash(nodes, same) == get_transformation_hash(nodes, others[0])
+    keys = [get_transformation_hash(nodes, it) for it in others]
+    assert len(set(keys)) == 3
+    same = RecallMExtractor(memory=memory.in_namespace("bo"))
+    assert get_transformation_hash(nodes, same) == keys[1]
+
+
+def test_the_cache_tells_memories_without_a_file_apart() -> None:
+    """Though a later one may stand at the address of one that is gone."""
+    keys: set[str] = set()
+    for _ in range(20):
+        with RecallM() as memory:
+            keys.add(get_transformation_hash([], RecallMExtractor(memory=memory)))
+        del memory
+    assert len(keys) == 20
+
+
+_KEY_OF = """
+import sys
+from llama_index.core.ingestion.pipeline import get_transformation_hash
+from llama_index_recallm import RecallMExtractor
+from recallm import RecallM
+
+print(get_transformation_hash([], RecallMExtractor(memory=RecallM(sys.argv[1]))))
+"""
+
+
+def test_the_cache_tells_files_apart_in_every_process(tmp_path: Path) -> None:
+    """A file is the same by whatever path it is opened, and no other file is."""
+    (tmp_path / "link").symlink_to(tmp_path)
+    paths = [tmp_path / "a.db", tmp_path / "b.db", tmp_path / "link" / "a.db"]
+    keys = []
+    for path in paths:
+        with RecallM(path) as memory:
+            keys.append(get_transformation_hash([], RecallMExtractor(memory=memory)))
+    assert keys[0] == keys[2] != keys[1]
+    command = [sys.executable, "-c", _KEY_OF, "a.db"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [keys[0]]
 
 
 async def test_an_async_pipeline(extractor: RecallMExtractor) -> None:

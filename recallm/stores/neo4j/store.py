@@ -76,6 +76,9 @@ class Neo4jStore:
         database: str | None = None,
         retry_time: float = 15.0,
     ) -> None:
+        # Without the user and the password that a URI may hold.
+        place = server.rpartition("@")[2] if isinstance(server, str) else repr(server)
+        self._place = f"{place}, database={database!r}"
         self._connection = Connection(server, auth=auth, database=database, retry_time=retry_time)
         try:
             self._connection.check()
@@ -84,6 +87,9 @@ class Neo4jStore:
         except BaseException:
             self._connection.close()
             raise
+
+    def __repr__(self) -> str:
+        return f"Neo4jStore({self._place})"
 
     @property
     def driver(self) -> Driver:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import uuid
 import weakref
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
@@ -87,8 +88,13 @@ class SQLiteStore:
             if path is None
             else FileConnections(Path(path), min(timeout, _LONGEST_TIMEOUT))
         )
+        # What is in memory is no other store's, though a later one may have the same address.
+        self._place = uuid.uuid4().hex if path is None else os.path.realpath(path)
         # A memory that is dropped and not closed leaves no open file behind.
         weakref.finalize(self, self._connections.close)
+
+    def __repr__(self) -> str:
+        return f"SQLiteStore({self._place!r})"
 
     def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
         """See ``GraphStore.apply``."""
