@@ -1,34 +1,60 @@
-"""A memory in a file of LlamaIndex's file system."""
+"""A memory in a file of LlamaIndex's file system.
+
+The file is one JSON object in the form of LlamaIndex's own stores, which a ``StorageContext`` reads
+whatever store wrote the file. A member of the object that these stores pass over holds all that is
+in the memory's namespace: the records of an archive.
+"""
 
 from __future__ import annotations
 
-from typing import IO, cast
+import io
+import json
+import os
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, cast
 
 import fsspec
+from pydantic_core import to_jsonable_python
 
-from recallm import RecallM
+from recallm import ArchiveError, RecallM
 from recallm.adapting import checked_memory
 
 __all__ = ["persisted", "read_again"]
 
+_RECORDS = "recallm"
+"""The member that holds the records of the archive."""
 
-def persisted(memory: RecallM, path: str, fs: fsspec.AbstractFileSystem | None) -> None:
-    """Write all that the memory's namespace holds to a file, as JSON Lines.
+
+def persisted(
+    memory: RecallM, shown: Mapping[str, Any], path: str, fs: fsspec.AbstractFileSystem | None
+) -> None:
+    """Write all that the memory's namespace holds to a file, beside ``shown``, which is the graph
+    in the form of LlamaIndex's own store. A local file is replaced when all of it was written.
 
     Raises:
-        ArchiveError: the file cannot be written.
+        ArchiveError: the file cannot be written, or holds something that is no JSON object.
 
     """
-    if fs is None:
-        memory.export(path)
-    else:
-        with fs.open(path, "w", encoding="utf-8") as stream:
-            memory.export(cast("IO[str]", stream))
+    archive = io.StringIO()
+    memory.export(archive)
+    records = archive.getvalue().rstrip("\n").replace("\n", ",\n")
+    graph = json.dumps(to_jsonable_python(shown, bytes_mode="base64"), ensure_ascii=False)
+    opened = _replacing(path) if fs is None else fs.open(path, "w", encoding="utf-8")
+    try:
+        with opened as stream:
+            cast("IO[str]", stream).write(
+                f'{graph.removesuffix("}")}, "{_RECORDS}": [\n{records}\n]}}\n'
+            )
+    except OSError as error:
+        raise ArchiveError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def read_again(memory: RecallM | None, path: str, fs: fsspec.AbstractFileSystem | None) -> RecallM:
     """``memory``, whose namespace must be empty (a new one, embedded and in memory, if None), with
-    what ``persisted`` wrote.
+    what ``persisted`` wrote, or with an archive.
 
     Raises:
         ArchiveError: the file cannot be read.
@@ -36,9 +62,47 @@ def read_again(memory: RecallM | None, path: str, fs: fsspec.AbstractFileSystem 
 
     """
     memory = RecallM() if memory is None else checked_memory(memory)
-    if fs is None:
-        memory.load(path)
-    else:
-        with fs.open(path, "r", encoding="utf-8") as stream:
-            memory.load(cast("IO[str]", stream))
+    try:
+        with (fs or fsspec.filesystem("file")).open(path, "r", encoding="utf-8") as stream:
+            text = cast("IO[str]", stream).read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArchiveError(f"{path} cannot be read: {error}") from error
+    memory.load(io.StringIO(_archive_in(text, path)))
     return memory
+
+
+def _archive_in(text: str, path: str) -> str:
+    """The lines of the archive in what ``persisted`` wrote; any other text as it is."""
+    try:
+        held = json.loads(text)
+        if not isinstance(held, dict) or "format" in held:
+            return text
+        if isinstance(records := held.get(_RECORDS), list):
+            return "\n".join(json.dumps(record, ensure_ascii=False) for record in records)
+    except RecursionError:
+        raise ArchiveError(f"{path} is nested too deeply: persist wrote no such file") from None
+    except ValueError:
+        return text
+    raise ArchiveError(
+        f"{path} was not written by the persist method of this store; where LlamaIndex's own store "
+        "wrote the file, that store reads it"
+    )
+
+
+@contextmanager
+def _replacing(path: str) -> Iterator[IO[str]]:
+    """A new file, which takes the place of the one at ``path`` when all of it was written."""
+    target = Path(os.path.realpath(path))
+    if target.is_file():
+        with target.open("rb") as there:
+            if there.read(1) not in (b"", b"{"):
+                raise ArchiveError(f"{path} holds something else than a graph; give another path")
+    draft = target.with_name(f"{target.name}.{uuid.uuid4().hex}")
+    try:
+        with draft.open("x", encoding="utf-8", newline="\n") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ and properties.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -36,7 +36,6 @@ __all__ = [
     "as_passage",
     "is_bare",
     "is_chunk",
-    "names_source",
     "node_of",
     "relation_of",
 ]
@@ -134,14 +133,6 @@ def is_chunk(entity: Entity) -> bool:
 def is_bare(entity: Entity) -> bool:
     """Whether the entity is no more than an id that a relation named."""
     return entity == replace(entity, type="entity", label=entity.id, properties={})
-
-
-def names_source(entity: Entity, sources: Mapping[str, Collection[str]]) -> bool:
-    """Whether a property of the entity is one of the ids under the property's name."""
-    return any(
-        isinstance(value := entity.properties.get(key), str) and value in ids
-        for key, ids in sources.items()
-    )
 
 
 def alike(graph: MemoryGraph, labels: Iterable[str]) -> list[Entity]:

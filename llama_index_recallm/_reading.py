@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any, cast
 
-from llama_index.core.graph_stores.types import EntityNode, LabelledNode, Relation
+from llama_index.core.graph_stores.types import (
+    TRIPLET_SOURCE_KEY,
+    EntityNode,
+    LabelledNode,
+    LabelledPropertyGraph,
+    Relation,
+)
 from llama_index.core.graph_stores.types import Triplet as Path
 from llama_index.core.vector_stores.types import VectorStoreQuery
 from llama_index.core.vector_stores.utils import build_metadata_filter_fn
@@ -13,7 +19,16 @@ from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 from llama_index_recallm._nodes import alike, is_chunk, node_of, relation_of
 from recallm import Entity, InvalidInputError, Passage, RecallM, Triplet
 
-__all__ = ["among", "found", "has", "nodes_of", "paths_of", "several"]
+__all__ = [
+    "among",
+    "found",
+    "has",
+    "nodes_of",
+    "of_sources",
+    "paths_of",
+    "several",
+    "simple_form",
+]
 
 
 def several(names: Iterable[str], argument: str) -> list[str]:
@@ -92,6 +107,37 @@ def paths_of(memory: RecallM, triplets: Collection[Triplet]) -> list[Path]:
             source, target = cast("list[LabelledNode]", nodes)
             paths.append((source, relation_of(it), target))
     return paths
+
+
+def of_sources(memory: RecallM, chunks: Iterable[str], documents: Collection[str]) -> list[str]:
+    """The ids of these chunks and of the chunks of these documents (a document that was not split
+    is a chunk with the document's own id), and of the entities that came without a chunk and name
+    such a chunk or document."""
+    named = {*chunks, *documents}
+    for document in documents:
+        named.update(passage.id for passage in memory.passages(session=document))
+    sources = {TRIPLET_SOURCE_KEY: named, "ref_doc_id": {*documents}}
+
+    def names_one(entity: Entity) -> bool:
+        own = {key: entity.properties.get(key) for key in sources}
+        return any(isinstance(id, str) and id in sources[key] for key, id in own.items())
+
+    return [
+        entity.id
+        for entity in memory.graph.entities()
+        if (entity.id in named and is_chunk(entity))
+        or (entity.source is None and names_one(entity))
+    ]
+
+
+def simple_form(memory: RecallM) -> dict[str, Any]:
+    """All nodes and relations in the form that LlamaIndex's ``SimplePropertyGraphStore`` keeps."""
+    graph = LabelledPropertyGraph()
+    for path in paths_of(memory, memory.graph.triplets()):
+        graph.add_triplet(path)
+    for node in nodes_of(memory, memory.graph.entities()).values():
+        graph.add_node(node)
+    return graph.model_dump()
 
 
 def has(part: LabelledNode | Relation, properties: dict[str, Any] | None) -> bool:

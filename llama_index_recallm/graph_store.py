@@ -152,14 +152,18 @@ class RecallMGraphStore(GraphStore):
         return self._memory.graph.cypher(query, param_map)
 
     def persist(self, persist_path: str, fs: fsspec.AbstractFileSystem | None = None) -> None:
-        """Write all that the memory's namespace holds to a file, as JSON Lines. A memory in a file
-        or on a server is kept without it.
+        """Write all that the memory's namespace holds to a file, which ``from_persist_path`` reads.
+        A memory in a file or on a server is kept without such a file. LlamaIndex's
+        ``SimpleGraphStore``, which ``StorageContext.from_defaults(persist_dir=…)`` opens unless
+        ``graph_store=`` is given, reads the triplets in the file.
 
         Raises:
             ArchiveError: the file cannot be written.
 
         """
-        persisted(self._memory, persist_path, fs)
+        led = self._by_subject(None)
+        shown = {subject: [[rel, obj] for _, rel, obj in keys] for subject, keys in led.items()}
+        persisted(self._memory, {"graph_dict": shown}, persist_path, fs)
 
     @classmethod
     def from_persist_path(
@@ -198,7 +202,7 @@ class RecallMGraphStore(GraphStore):
         found = self._memory.graph.triplets(subjects=None if subjects is None else list(subjects))
         return sorted(found, key=lambda it: (it.t_index, *_key(it)))
 
-    def _by_subject(self, subjects: Iterable[str]) -> dict[str, list[tuple[str, str, str]]]:
+    def _by_subject(self, subjects: Iterable[str] | None) -> dict[str, list[tuple[str, str, str]]]:
         led: dict[str, list[tuple[str, str, str]]] = {}
         for it in self._triplets(subjects):
             led.setdefault(it.subject, []).append(_key(it))

@@ -12,7 +12,6 @@ import fsspec
 from llama_index.core.graph_stores.types import (
     DEFAULT_PERSIST_DIR,
     DEFAULT_PG_PERSIST_FNAME,
-    TRIPLET_SOURCE_KEY,
     ChunkNode,
     LabelledNode,
     PropertyGraphStore,
@@ -23,8 +22,17 @@ from llama_index.core.schema import BaseNode
 from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQueryMode
 
 from llama_index_recallm._keeping import persisted, read_again
-from llama_index_recallm._nodes import as_llama_node, is_chunk, names_source
-from llama_index_recallm._reading import among, found, has, nodes_of, paths_of, several
+from llama_index_recallm._nodes import as_llama_node, is_chunk
+from llama_index_recallm._reading import (
+    among,
+    found,
+    has,
+    nodes_of,
+    of_sources,
+    paths_of,
+    several,
+    simple_form,
+)
 from llama_index_recallm._rel_map import rel_map
 from llama_index_recallm._schema import schema_of, schema_text, values_text
 from llama_index_recallm._values import encoded
@@ -311,30 +319,23 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         """Delete the chunks with these ids, and those of these documents, as ``delete`` does: a
         document that was not split is a chunk with the document's own id. The entities that came
         without a chunk, and name such a chunk or document as their source, go too."""
+        chunks = several(node_ids or (), "node_ids")
         documents = several(ref_doc_ids or (), "ref_doc_ids")
-        chunks = [*several(node_ids or (), "node_ids"), *documents]
-        for document in documents:
-            chunks += [passage.id for passage in self._memory.passages(session=document)]
-        sources = {TRIPLET_SOURCE_KEY: set(chunks), "ref_doc_id": set(documents)}
-        doomed = [
-            entity.id
-            for entity in self._memory.graph.entities()
-            if (entity.id in sources[TRIPLET_SOURCE_KEY] and is_chunk(entity))
-            or (entity.source is None and names_source(entity, sources))
-        ]
-        self.delete(ids=doomed)
+        self.delete(ids=of_sources(self._memory, chunks, documents))
 
     # -- keeping ---------------------------------------------------------------------------
 
     def persist(self, persist_path: str, fs: fsspec.AbstractFileSystem | None = None) -> None:
-        """Write all that the memory's namespace holds to a file, as JSON Lines. A memory in a file
-        or on a server is kept without it.
+        """Write all that the memory's namespace holds to a file, which ``from_persist_path`` reads.
+        A memory in a file or on a server is kept without such a file. LlamaIndex's own store reads
+        the nodes and relations in the file: ``StorageContext.from_defaults(persist_dir=…)`` gives
+        that one, without recall, unless ``property_graph_store=`` is given.
 
         Raises:
             ArchiveError: the file cannot be written.
 
         """
-        persisted(self._memory, persist_path, fs)
+        persisted(self._memory, simple_form(self._memory), persist_path, fs)
 
     @classmethod
     def from_persist_path(

@@ -287,6 +287,9 @@ def test_persist(ring: RecallMGraphStore, tmp_path: Path) -> None:
 def test_persist_with_a_storage_context(ring: RecallMGraphStore, tmp_path: Path) -> None:
     folder = str(tmp_path / "storage")
     StorageContext.from_defaults(graph_store=ring).persist(folder)
+    # Where no store is given, LlamaIndex reads the triplets with its own.
+    plain = StorageContext.from_defaults(persist_dir=folder).graph_store
+    assert plain.get_rel_map(depth=1) == ring.get_rel_map(depth=1)
     with RecallM(tmp_path / "copy.db") as memory:
         loaded = RecallMGraphStore.from_persist_dir(folder, memory=memory)
         assert loaded.memory is memory

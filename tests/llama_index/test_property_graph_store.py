@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
-from llama_index.core import StorageContext
 from llama_index.core.graph_stores.types import (
     TRIPLET_SOURCE_KEY,
     ChunkNode,
@@ -266,20 +264,6 @@ def test_a_schema(store: RecallMPropertyGraphStore) -> None:
     assert schema["node_props"]["PERSON"] == {"age": "int", "name": "str"}
     assert schema["relationships"] == [("PERSON", "KNOWS", "entity")]
     assert "(PERSON)-[KNOWS]->(entity)" in store.get_schema_str()
-
-
-def test_kept_and_read_again_with_a_storage_context(
-    store: RecallMPropertyGraphStore, tmp_path: Path
-) -> None:
-    tell(store, chunk("c", "Ann lives in Oslo."), ("Ann", "LIVES_IN", "Oslo"))
-    store.upsert_nodes([EntityNode(name="Ann", embedding=[0.0, 1.0])])
-    StorageContext.from_defaults(property_graph_store=store).persist(str(tmp_path / "kept"))
-    again = RecallMPropertyGraphStore.from_persist_dir(str(tmp_path / "kept"))
-    assert again.get() == store.get()
-    assert again.get_triplets() == store.get_triplets()
-    query = VectorStoreQuery(query_embedding=[0.0, 1.0])
-    assert again.vector_query(query) == store.vector_query(query)
-    again.memory.close()
 
 
 async def test_the_event_loop_goes_on(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import fsspec
+import pytest
 from llama_index.core import StorageContext
 from llama_index.core.graph_stores.types import DEFAULT_PG_PERSIST_FNAME, PropertyGraphStore
 
 from llama_index_recallm.testing.suite.base import (
     PropertyGraphTests,
     chunk,
+    chunk_of,
     draw,
+    entity_of,
     ids,
     is_empty,
     lines,
     related,
+    relation_of,
     snapshot,
     tell,
     thing,
@@ -113,6 +118,22 @@ class KeepingTests(PropertyGraphTests):
         StorageContext.from_defaults(property_graph_store=store).persist(str(tmp_path))
         again = loaded(str(tmp_path / DEFAULT_PG_PERSIST_FNAME))
         assert told(again) == ["a KNOWS b"]
+
+    @pytest.mark.usefixtures("loaded")
+    def test_a_storage_context_reads_again(self, store: PropertyGraphStore, tmp_path: Path) -> None:
+        """LlamaIndex opens the directory with a store of its own, which shows the same nodes and
+        relations."""
+        _filled(store)
+        store.upsert_nodes([thing("held", day=date(2024, 5, 2), raw=b"\xff")])
+        StorageContext.from_defaults(property_graph_store=store).persist(str(tmp_path))
+        again = StorageContext.from_defaults(persist_dir=str(tmp_path)).property_graph_store
+        assert again is not None
+        assert ids(again.get()) == ids(store.get())
+        assert told(again) == told(store)
+        assert chunk_of(again, "c1").text == chunk_of(store, "c1").text
+        bear = thing('the "Bear"').id
+        assert entity_of(again, bear) == entity_of(store, bear)
+        assert relation_of(again, "LIKES").properties == relation_of(store, "LIKES").properties
 
     def test_persist_to_a_file_system(
         self, store: PropertyGraphStore, loaded: Load, tmp_path: Path

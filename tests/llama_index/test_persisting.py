@@ -1,0 +1,126 @@
+"""What LlamaIndex's property graph stores persist, and who reads the file again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_index.core import PropertyGraphIndex, StorageContext, load_index_from_storage
+from llama_index.core.graph_stores import SimplePropertyGraphStore
+from llama_index.core.graph_stores.types import TRIPLET_SOURCE_KEY, EntityNode, Relation
+from llama_index.core.indices.property_graph import ImplicitPathExtractor
+from llama_index.core.schema import Document, TextNode
+from llama_index.core.vector_stores.types import VectorStoreQuery
+
+from llama_index_recallm import RecallMExtractor, RecallMPropertyGraphStore
+from recallm import ArchiveError, ClosedError, RecallM
+
+_NO_MODEL: dict[str, Any] = {"kg_extractors": [ImplicitPathExtractor()], "embed_kg_nodes": False}
+
+
+@pytest.fixture
+def store(stored: RecallM) -> RecallMPropertyGraphStore:
+    """On each store."""
+    return RecallMPropertyGraphStore(memory=stored)
+
+
+def test_kept_and_read_again_with_a_storage_context(
+    store: RecallMPropertyGraphStore, tmp_path: Path
+) -> None:
+    source = {TRIPLET_SOURCE_KEY: "c"}
+    store.upsert_llama_nodes([TextNode(id_="c", text="Ann lives in Oslo.")])
+    store.upsert_nodes([EntityNode(name="Ann", embedding=[0.0, 1.0], properties=source)])
+    lives = Relation(label="LIVES_IN", source_id="Ann", target_id="Oslo", properties=source)
+    store.upsert_relations([lives])
+    StorageContext.from_defaults(property_graph_store=store).persist(str(tmp_path / "kept"))
+    again = RecallMPropertyGraphStore.from_persist_dir(str(tmp_path / "kept"))
+    assert again.get() == store.get()
+    assert again.get_triplets() == store.get_triplets()
+    query = VectorStoreQuery(query_embedding=[0.0, 1.0])
+    assert again.vector_query(query) == store.vector_query(query)
+    again.memory.close()
+
+
+def test_an_index_is_read_again_with_either_store(tmp_path: Path) -> None:
+    """By LlamaIndex's own store where none is given, by ours in full."""
+    folder = str(tmp_path / "kept")
+    with RecallM() as memory:
+        index = PropertyGraphIndex.from_documents(
+            [Document(id_="d", text="Ann met Bo.")],
+            kg_extractors=[RecallMExtractor(memory=memory)],
+            property_graph_store=RecallMPropertyGraphStore(memory=memory),
+            embed_kg_nodes=False,
+        )
+        index.storage_context.persist(folder)
+    plain = load_index_from_storage(StorageContext.from_defaults(persist_dir=folder), **_NO_MODEL)
+    assert isinstance(plain, PropertyGraphIndex)
+    assert isinstance(plain.property_graph_store, SimplePropertyGraphStore)
+    assert len(plain.property_graph_store.get_triplets(relation_names=["RELATED"])) == 1
+    with RecallM(tmp_path / "again.db") as memory:
+        store = RecallMPropertyGraphStore.from_persist_dir(folder, memory=memory)
+        context = StorageContext.from_defaults(persist_dir=folder, property_graph_store=store)
+        again = load_index_from_storage(context, **_NO_MODEL)
+        assert isinstance(again, PropertyGraphIndex)
+        assert again.property_graph_store is store
+        assert memory.recall("Whom did Ann meet?").text.endswith("Ann met Bo.")
+        store.delete_llama_nodes(ref_doc_ids=["d"])
+        assert store.get() == []
+
+
+def test_what_is_persisted_takes_the_place_of_a_graph_alone(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with RecallM(path) as memory:
+        store = RecallMPropertyGraphStore(memory=memory)
+        store.upsert_nodes([EntityNode(name="Ann")])
+        with pytest.raises(ArchiveError, match="give another path"):
+            store.persist(str(path))
+        assert [node.id for node in store.get()] == ["Ann"]
+        with pytest.raises(ArchiveError, match="cannot be written"):
+            store.persist(str(tmp_path / "no folder" / "graph.json"))
+        graph = tmp_path / "graph.json"
+        SimplePropertyGraphStore().persist(str(graph))
+        store.persist(str(graph))
+        before = graph.read_text()
+        memory.close()
+        with pytest.raises(ClosedError):
+            store.persist(str(graph))
+    assert graph.read_text() == before
+    assert sorted(it.name for it in tmp_path.iterdir()) == ["graph.json", "memory.db"]
+
+
+def test_files_that_cannot_be_read_again(tmp_path: Path) -> None:
+    """Whatever is in them is an ArchiveError, and the memory stays empty."""
+    path = tmp_path / "graph.json"
+    with RecallM() as memory:
+        RecallMPropertyGraphStore(memory=memory).persist(str(path))
+        empty = path.read_text()
+        memory.update("Ann met Bo.")
+        RecallMPropertyGraphStore(memory=memory).persist(str(path))
+        full = path.read_text()
+    SimplePropertyGraphStore().persist(str(path))
+    texts = [path.read_text(), "", "[]", "{", full[:-5], "[" * 500_000]
+    texts += [full.replace("[\n{", "[\n1,\n{"), full.replace('"end"', '"past"')]
+    for text in texts:
+        path.write_text(text)
+        with RecallM() as memory:
+            with pytest.raises(ArchiveError):
+                RecallMPropertyGraphStore.from_persist_path(str(path), memory=memory)
+            assert memory.stats().t_index == 0
+    path.write_bytes(b'{"nodes": "\xff"}')
+    with pytest.raises(ArchiveError, match="cannot be read"):
+        RecallMPropertyGraphStore.from_persist_path(str(path))
+    path.write_text(empty)
+    again = RecallMPropertyGraphStore.from_persist_path(str(path))
+    assert again.get() == []
+    again.memory.close()
+
+
+def test_an_archive_is_read_too(tmp_path: Path) -> None:
+    path = tmp_path / "archive.jsonl"
+    with RecallM() as memory:
+        RecallMPropertyGraphStore(memory=memory).upsert_nodes([EntityNode(name="Ann")])
+        memory.export(path)
+    with RecallM() as memory:
+        store = RecallMPropertyGraphStore.from_persist_path(str(path), memory=memory)
+        assert [node.id for node in store.get()] == ["Ann"]
