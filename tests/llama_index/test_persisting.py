@@ -80,7 +80,9 @@ def test_what_is_persisted_takes_the_place_of_a_graph_alone(tmp_path: Path) -> N
             store.persist(str(tmp_path / "no folder" / "graph.json"))
         graph = tmp_path / "graph.json"
         SimplePropertyGraphStore().persist(str(graph))
+        store.upsert_nodes([EntityNode(name="Bo", properties={"raw": b"\xff"})])
         store.persist(str(graph))
+        assert len(SimplePropertyGraphStore.from_persist_path(str(graph)).get()) == 2
         before = graph.read_text()
         memory.close()
         with pytest.raises(ClosedError):

@@ -124,7 +124,7 @@ class KeepingTests(PropertyGraphTests):
         """LlamaIndex opens the directory with a store of its own, which shows the same nodes and
         relations."""
         _filled(store)
-        store.upsert_nodes([thing("held", day=date(2024, 5, 2), raw=b"\xff")])
+        store.upsert_nodes([thing("held", day=date(2024, 5, 2))])
         StorageContext.from_defaults(property_graph_store=store).persist(str(tmp_path))
         again = StorageContext.from_defaults(persist_dir=str(tmp_path)).property_graph_store
         assert again is not None
