@@ -16,7 +16,15 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from llama_index_recallm._values import decoded, encoded
 from recallm import InvalidInputError, RecalledStatement, RecallM
-from recallm.adapting import as_content, checked_memory, shown_beside, shown_name
+from recallm.adapting import (
+    as_content,
+    checked_memory,
+    checked_namespace,
+    checked_scores,
+    checked_where,
+    shown_beside,
+    shown_name,
+)
 
 __all__ = ["Order", "Recalling", "recalling"]
 
@@ -47,6 +55,7 @@ _SHOWN = ("timestamp", "speaker")
 
 
 def _where(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    checked_where(metadata)
     return encoded(metadata, of="where")
 
 
@@ -106,22 +115,19 @@ def recalling(memory: RecallM, namespace: str | None, **how: Any) -> Recalling:
     memory = checked_memory(memory)
     if namespace is not None:
         memory = memory.in_namespace(namespace)
+        checked_namespace(namespace)
     try:
         asked = Recalling(memory=memory, **how)
     except ValidationError as error:
-        argument = str(error.errors()[0]["loc"][0])
+        wrong = error.errors()[0]
+        argument = str(wrong["loc"][0])
+        cause = wrong.get("ctx", {}).get("error")
+        if isinstance(cause, InvalidInputError) and cause.argument == argument:
+            raise cause from None
         raise InvalidInputError(
             f"{argument} must be {_MUST[argument]}, not {how[argument]!r}", argument=argument
         ) from None
-    if memory.config.ranking == "paper":
-        unscored = {"order='score'": asked.order == "score", "min_score": asked.min_score}
-        for given, is_given in unscored.items():
-            if is_given:
-                raise InvalidInputError(
-                    f"{given} needs ranking='statements': the paper's ranking gives a statement "
-                    "no score",
-                    argument=given.partition("=")[0],
-                )
+    checked_scores(memory, min_score=asked.min_score, order=asked.order)
     return asked
 
 

@@ -23,7 +23,14 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import BaseMemoryBlock, Memory
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.utils import get_tokenizer
-from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    model_validator,
+)
 
 from llama_index_recallm._messages import asked_last, said_in
 from llama_index_recallm._queue import Queues
@@ -32,7 +39,10 @@ from recallm.adapting import (
     BOTH,
     CLOSING,
     NAMES,
+    Accept,
+    Admission,
     Conversation,
+    Redact,
     Role,
     Said,
     Scope,
@@ -40,8 +50,10 @@ from recallm.adapting import (
     bounded,
     checked_limits,
     checked_memory,
+    checked_namespace,
     checked_roles,
     checked_room,
+    checked_scores,
 )
 
 __all__ = ["RecallMMemoryBlock"]
@@ -65,7 +77,13 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     default, "tool" where asked for; their text parts only. ``human_prefix`` and ``ai_prefix`` name
     the speakers of messages whose ``additional_kwargs`` have no ``name``. ``limit`` counts
     statements, ``max_tokens`` the recalled text with its delimiters, by the memory's counter;
-    ``min_score`` is the least probability to help.
+    ``min_score`` is the least probability to help, which the default ranking alone gives.
+
+    ``redact``, text → text, and ``accept``, message (``recallm.adapting.Said``) → bool, run before
+    anything is written or recalled: what is written, and asked of the memory, is the redacted text,
+    and a message that is not accepted is not written. Where one of them fails, nothing is written
+    or recalled. Both see the messages of the queue again whenever ``Memory`` asks the block: let
+    them answer alike each time. ``Memory``'s queue, which the model is sent, stays as it is.
 
     What is recalled is a text, delimited as data, '' where nothing is known. ``Memory`` puts it
     into the system message or beside the user's; it is never remembered as if somebody had said it.
@@ -118,19 +136,22 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     name: _Name = "recallm"
     priority: int = Field(default=1, ge=0, strict=True)
     scope: Scope = "namespace"
-    namespace: _Name | None = None
+    namespace: Annotated[_Name, AfterValidator(checked_namespace)] | None = None
     roles: Annotated[Collection[Role], BeforeValidator(checked_roles)] = BOTH
     human_prefix: _Name = NAMES["human"]
     ai_prefix: _Name = NAMES["ai"]
     limit: int | None = Field(default=10, strict=True)
     max_tokens: int | None = Field(default=1000, strict=True)
     min_score: float | None = None
+    redact: Redact | None = Field(default=None, exclude=True)
+    accept: Accept | None = Field(default=None, exclude=True)
     eager: bool = True
     raise_errors: bool = False
     tokenizer_fn: Callable[[str], Sequence[Any]] = Field(
         default_factory=get_tokenizer, exclude=True
     )
 
+    _admission: Admission = PrivateAttr()
     _queues: Queues = PrivateAttr()
     _scores: OrderedDict[str, list[float]] = PrivateAttr(default_factory=OrderedDict)
     _lock: Any = PrivateAttr(default_factory=threading.Lock)
@@ -139,6 +160,8 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     def _can_work(self) -> Self:
         checked_limits(limit=self.limit, max_tokens=self.max_tokens, min_score=self.min_score)
         checked_room(self.memory, self.max_tokens)
+        checked_scores(self.memory, min_score=self.min_score)
+        self._admission = Admission(redact=self.redact, accept=self.accept)
         self._queues = Queues(complete=self.eager)
         return self
 
@@ -214,6 +237,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
             InvalidInputError: ``memory`` is no ``Memory``, or a message cannot be stored.
             ClosedError: the memory is closed.
             StoreError: the store failed; nothing was written.
+            Exception: what ``redact`` or ``accept`` raised; nothing was written.
 
         """
         given: object = memory
@@ -224,7 +248,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         messages = await memory.aget_all(status=MessageStatus.ACTIVE)
         spoken = said_in(messages, self._names())
         session = Conversation.name_of(memory.session_id)
-        return await asyncio.to_thread(lambda: self._remember(spoken, session)[1])
+        return await asyncio.to_thread(self._remember, spoken, session)
 
     def flush(self, memory: Memory) -> int:
         """``aflush``, where nothing awaits.
@@ -243,9 +267,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         >>> asyncio.run(engine.dispose())
 
         Raises:
-            InvalidInputError: ``memory`` is no ``Memory``, or a message cannot be stored.
-            ClosedError: the memory is closed.
-            StoreError: the store failed; nothing was written.
+            Exception: as ``aflush`` does; nothing was written.
 
         """
         return int(asyncio_run(self.aflush(memory)))
@@ -270,17 +292,23 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         placed = self._guarded(
             lambda: self._placed(queue, session), "what is new was not remembered"
         )
-        question = "\n".join(queue[place].text for place in asked)
         besides: list[Said] = []
         # Where the model has answered it before, it may be asked anew: then all is recalled.
         if placed is not None and not (again and answered):
-            besides = [placed[place] for place in asked if queue[place].role in self.roles]
+            besides = [placed[place] for place in asked if place in placed]
         # The queue stands in the same prompt: what it holds needs not be recalled.
-        known = [said.id for said in placed or () if said.id is not None]
+        known = [said.id for said in (placed or {}).values() if said.id is not None]
         conversation = self._conversation(session)
         contexts: list[RecalledContext] = []
 
-        def recall(room: int | None) -> RecalledContext:
+        def recalled() -> str:
+            texts = [self._admission.redacted(queue[place].text) for place in asked]
+            question = "\n".join(texts)
+            return question and bounded(
+                conversation.memory, lambda room: recall(question, room), self.max_tokens
+            )
+
+        def recall(question: str, room: int | None) -> RecalledContext:
             context = conversation.recall(
                 question,
                 besides=besides,
@@ -292,26 +320,35 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
             contexts.append(context)
             return context
 
-        text = question and self._guarded(
-            lambda: bounded(conversation.memory, recall, self.max_tokens), "nothing was recalled"
-        )
+        text = self._guarded(recalled, "nothing was recalled")
         if not text:
             return ""
         self._keep_scores(text, contexts[-1])
         return text
 
-    def _placed(self, spoken: Sequence[Said], session: str | None) -> list[Said]:
-        """``spoken``, with the ids of what is written, which with ``eager`` is all that is
-        remembered."""
+    def _admitted(self, spoken: Sequence[Said]) -> dict[int, Said]:
+        """By its place, what of ``spoken`` may be written, redacted."""
+        return {
+            place: admitted
+            for place, said in enumerate(spoken)
+            if said.role in self.roles
+            for admitted in self._admission.admitted([said])
+            if admitted.text.strip()
+        }
+
+    def _placed(self, spoken: Sequence[Said], session: str | None) -> dict[int, Said]:
+        """By its place, what of ``spoken`` is remembered, with the ids of what is written, which
+        with ``eager`` is all of it."""
+        admitted = self._admitted(spoken)
         if session is None:
-            return list(spoken)
+            return admitted
+        remembered = list(admitted.values())
+        conversation, queue = self._conversation(session), self._queues.of(session)
         if self.eager:
-            kept, _ = self._remember(spoken, session)
+            kept, _ = queue.remember(conversation, remembered)
         else:
-            remembered = [said for said in spoken if said.role in self.roles]
-            kept = self._queues.of(session).shown(self._conversation(session), remembered)
-        following = iter(kept)
-        return [next(following) if said.role in self.roles else said for said in spoken]
+            kept = queue.shown(conversation, remembered)
+        return dict(zip(admitted, kept, strict=True))
 
     def _left(self, spoken: Sequence[Said], session: str | None) -> None:
         self._guarded(
@@ -321,14 +358,14 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
 
     def _remember(
         self, spoken: Sequence[Said], session: str | None, *, leaving: bool = False
-    ) -> tuple[list[Said], int]:
-        """Write what is new in ``spoken``; what is remembered of it, and how many were new."""
+    ) -> int:
+        """Write what is new in ``spoken``; how many messages that were."""
         conversation = self._conversation(session)
-        remembered = [said for said in spoken if said.role in self.roles]
+        remembered = list(self._admitted(spoken).values())
         if session is None:
             conversation.remember(remembered)
-            return remembered, len(remembered)
-        return self._queues.of(session).remember(conversation, remembered, leaving=leaving)
+            return len(remembered)
+        return self._queues.of(session).remember(conversation, remembered, leaving=leaving)[1]
 
     def _guarded(self, work: Callable[[], _T], loss: str) -> _T | None:
         """What ``work`` gives; where it fails, that is logged with the ``loss``, or raised."""

@@ -28,9 +28,10 @@ class RecallMRetriever(BaseRetriever):
     sentence, so that is no more text than the two chunks of other retrievers.
     ``similarity_top_k`` is LlamaIndex's name for it. ``max_tokens``, ``as_of``, ``since``,
     ``until``, ``speaker``, ``session``, ``path``, ``min_score`` are those of ``RecallM.recall``;
-    ``where`` is its ``metadata``.
+    ``where`` is its ``metadata``: values that are compared for equality, no operators.
 
-    ``order``: "time", as things became true, or "score", the best first. A
+    ``order``: "time", as things became true, or "score", the best first; "score" and ``min_score``
+    need the default ranking, which alone gives probabilities. A
     ``QueryFusionRetriever`` sorts by score itself, whatever the order, and wants an ``llm`` even
     where ``num_queries=1`` asks it nothing; ``examples/llama_index/fusion.py`` puts the newest
     last again.

@@ -594,6 +594,7 @@ async def test_scope_of_a_session_that_has_none(core: RecallM) -> None:
         {"human_prefix": ""},
         {"ai_prefix": " "},
         {"namespace": ""},
+        {"namespace": "user-{user_id}"},
         {"name": ""},
         {"name": None},
         {"priority": -1},
@@ -606,6 +607,16 @@ async def test_scope_of_a_session_that_has_none(core: RecallM) -> None:
 def test_wrong_fields(core: RecallM, wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError, match=next(iter(wrong))):
         RecallMMemoryBlock(**{"memory": core, **wrong})
+
+
+@pytest.mark.parametrize("ranking", ["paper", "ement", "vectors"])
+def test_probabilities_that_no_recall_would_give(ranking: Any) -> None:
+    """``min_score`` would fail in every recall, and be logged alone."""
+    config = RecallConfig(ranking=ranking)
+    with RecallM(config=config, embeddings=lambda texts: [[1.0] for _ in texts]) as memory:
+        with pytest.raises(ValidationError, match="min_score needs ranking='statements'"):
+            RecallMMemoryBlock(memory=memory, min_score=0.5)
+        assert RecallMMemoryBlock(memory=memory).min_score is None
 
 
 async def test_the_memory_stays_out_of_what_is_saved(core: RecallM, new_memory: NewMemory) -> None:

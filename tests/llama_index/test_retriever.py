@@ -1,4 +1,4 @@
-"""Statements as nodes: filters, metadata, what query engines show a model, who may see what."""
+"""Statements as nodes: filters, metadata, what is refused, who may see what."""
 
 from __future__ import annotations
 
@@ -9,19 +9,16 @@ from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from llama_index.core.agent import ReActAgent
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.base.response.schema import Response
 from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
 from llama_index.core.graph_stores.types import ChunkNode
-from llama_index.core.llms import CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
-from llama_index.core.llms.mock import MockLLM
-from llama_index.core.postprocessor import SimilarityPostprocessor
-from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEngine
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
-from llama_index.core.tools import QueryEngineTool, RetrieverTool
 
-from llama_index_recallm import RecallMPropertyGraphStore, RecallMRetriever
+from llama_index_recallm import (
+    RecallMPropertyGraphStore,
+    RecallMRetriever,
+    RecallMSubRetriever,
+)
 from recallm import ClosedError, InvalidInputError, NewItem, RecallConfig, RecallM
 
 MAY = datetime(2026, 5, 1, 12, 30, tzinfo=timezone(timedelta(hours=2)))
@@ -300,6 +297,9 @@ def test_items_at_a_path(memory: RecallM) -> None:
         {"min_score": 1.5},
         {"order": "random"},
         {"namespace": ""},
+        {"namespace": 3},
+        {"namespace": "user-{user_id}"},
+        {"where": {"day": {"$gt": 1}}},
         {"where": ["day"]},
         {"where": {"a": object()}},
         {"path": "users"},
@@ -333,9 +333,20 @@ def test_the_papers_ranking() -> None:
         found = RecallMRetriever(memory=memory).retrieve("What does Brandon drink?")
         assert texts(found) == list(DRINKS)
         assert {node.score for node in found} == {None}
+
+
+@pytest.mark.parametrize("ranking", ["paper", "ement", "vectors"])
+def test_rankings_without_probabilities(ranking: Any) -> None:
+    """An order or a least score that no recall could keep is refused when it is set."""
+    config = RecallConfig(ranking=ranking)
+    with RecallM(config=config, embeddings=lambda texts: [[1.0] for _ in texts]) as memory:
         for unscored in ({"order": "score"}, {"min_score": 0.5}):
-            with pytest.raises(InvalidInputError, match="ranking='statements'"):
+            with pytest.raises(InvalidInputError, match="ranking='statements'") as caught:
                 RecallMRetriever(memory=memory, **unscored)
+            assert caught.value.argument in unscored
+        with pytest.raises(InvalidInputError, match="ranking='statements'"):
+            RecallMSubRetriever(memory=memory, min_score=0.5)
+        RecallMRetriever(memory=memory.with_ranking("statements"), order="score", min_score=0.5)
 
 
 def test_a_namespace(memory: RecallM) -> None:
@@ -373,135 +384,3 @@ def test_callbacks_see_what_was_retrieved(drinks: RecallM) -> None:
     assert started.payload["query_str"] == "Brandon?"
     assert ended.payload is not None
     assert ended.payload["nodes"] == found
-
-
-# -- query engines -----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def moved(memory: RecallM) -> RecallM:
-    """A belief and what replaces it."""
-    memory.update("I live in Malaga, by the sea.", speaker="Ann", timestamp=MAY)
-    memory.update("I moved to Porto.", speaker="Ann", timestamp=MAY + timedelta(days=30))
-    return memory
-
-
-def test_a_query_engine_shows_the_newest_last(moved: RecallM) -> None:
-    """``MockLLM`` answers with its prompt."""
-    engine = RetrieverQueryEngine.from_args(RecallMRetriever(memory=moved), llm=MockLLM())
-    prompt = str(engine.query("Where does Ann live now?"))
-    assert (
-        "[timestamp: 2026-05-01T12:30:00+02:00, speaker: Ann] I live in Malaga, by the sea.\n\n"
-        "[timestamp: 2026-05-31T12:30:00+02:00, speaker: Ann] I moved to Porto.\n"
-    ) in prompt
-    assert "score" not in prompt
-    assert "#0" not in prompt
-
-
-async def test_a_query_engine_off_the_event_loop(moved: RecallM) -> None:
-    engine = RetrieverQueryEngine.from_args(RecallMRetriever(memory=moved), llm=MockLLM())
-    response = await engine.aquery("Where does Ann live now?")
-    assert str(response).index("Malaga") < str(response).index("Porto")
-
-
-def test_a_cutoff_by_score(drinks: RecallM) -> None:
-    """The score is a probability: a cutoff means the same for every question."""
-    found = RecallMRetriever(memory=drinks).retrieve("What does Brandon drink at night?")
-    least = max(node.get_score() for node in found)
-    engine = RetrieverQueryEngine.from_args(
-        RecallMRetriever(memory=drinks),
-        llm=MockLLM(),
-        node_postprocessors=[SimilarityPostprocessor(similarity_cutoff=least)],
-    )
-    response = engine.query("What does Brandon drink at night?")
-    assert texts(response.source_nodes) == ["Brandon drinks water at night."]
-
-
-def test_nothing_known_is_no_context(memory: RecallM) -> None:
-    engine = RetrieverQueryEngine.from_args(RecallMRetriever(memory=memory), llm=MockLLM())
-    response = engine.query("Who?")
-    assert str(response) == "Empty Response"
-    assert response.source_nodes == []
-
-
-def test_citations_keep_what_a_statement_is(moved: RecallM) -> None:
-    """A statement is one source, numbered in order of time; its passage and metadata stay."""
-    engine = CitationQueryEngine(RecallMRetriever(memory=moved), llm=MockLLM())
-    response = engine.query("Where does Ann live now?")
-    assert isinstance(response, Response)
-    prompt = str(response)
-    old = (
-        "[timestamp: 2026-05-01T12:30:00+02:00, speaker: Ann] "
-        "Source 1:\nI live in Malaga, by the sea."
-    )
-    new = "[timestamp: 2026-05-31T12:30:00+02:00, speaker: Ann] Source 2:\nI moved to Porto."
-    assert prompt.index(old) < prompt.index(new)
-    retrieved = RecallMRetriever(memory=moved).retrieve("Where does Ann live now?")
-    assert [it.metadata for it in response.source_nodes] == [it.metadata for it in retrieved]
-    assert [it.node.ref_doc_id for it in response.source_nodes] == [
-        it.node.ref_doc_id for it in retrieved
-    ]
-    assert [it.score for it in response.source_nodes] == [it.score for it in retrieved]
-
-
-def test_a_long_statement_is_split_into_sources_of_one_passage(memory: RecallM) -> None:
-    memory.update("Ann says " + ", ".join(f"word {n}" for n in range(300)) + ".", id="long")
-    engine = CitationQueryEngine(
-        RecallMRetriever(memory=memory),
-        llm=MockLLM(),
-        citation_chunk_size=100,
-        citation_chunk_overlap=0,
-    )
-    sources = engine.query("What does Ann say?").source_nodes
-    assert len(sources) > 3
-    assert {it.node.ref_doc_id for it in sources} == {"long"}
-    assert len({it.node_id for it in sources}) == len(sources)
-    assert {it.metadata["passage"] for it in sources} == {"long"}
-
-
-# -- tools of agents ---------------------------------------------------------------------------
-
-
-class ScriptedLLM(CustomLLM):
-    """Asks the tool once, then answers with the last line that it was shown."""
-
-    @property
-    def metadata(self) -> LLMMetadata:
-        return LLMMetadata()
-
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-        shown = [line for line in prompt.splitlines() if "[timestamp" in line]
-        if not shown:
-            return CompletionResponse(
-                text='Thought: I look it up.\nAction: recall\nAction Input: {"input": "Ann?"}'
-            )
-        last = shown[-1][shown[-1].index("[timestamp") :]
-        return CompletionResponse(text=f"Thought: I can answer.\nAnswer: {last}")
-
-    def stream_complete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponseGen:
-        whole = self.complete(prompt)
-
-        def pieces() -> CompletionResponseGen:
-            yield CompletionResponse(text=whole.text, delta=whole.text)
-
-        return pieces()
-
-
-# LlamaIndex's workflows use what pydantic and they themselves have deprecated.
-@pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
-@pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
-async def test_an_agent_recalls_with_a_tool(moved: RecallM) -> None:
-    tool = RetrieverTool.from_defaults(
-        RecallMRetriever(memory=moved), name="recall", description="What was said before."
-    )
-    agent = ReActAgent(tools=[tool], llm=ScriptedLLM(), streaming=False)
-    answer = await agent.run("Where does Ann live?")
-    assert str(answer) == "[timestamp: 2026-05-31T12:30:00+02:00, speaker: Ann] I moved to Porto."
-
-
-def test_a_query_engine_as_a_tool(moved: RecallM) -> None:
-    engine = RetrieverQueryEngine.from_args(RecallMRetriever(memory=moved), llm=MockLLM())
-    said = QueryEngineTool.from_defaults(engine, name="recall", description="It.").call("Ann?")
-    assert said.content.index("Malaga") < said.content.index("Porto")
