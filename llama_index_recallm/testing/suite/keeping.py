@@ -135,6 +135,30 @@ class KeepingTests(PropertyGraphTests):
         assert entity_of(again, bear) == entity_of(store, bear)
         assert relation_of(again, "LIKES").properties == relation_of(store, "LIKES").properties
 
+    @pytest.mark.usefixtures("loaded")
+    def test_a_storage_context_in_a_file_system(
+        self, store: PropertyGraphStore, tmp_path: Path
+    ) -> None:
+        """The directory may stand in any file system of fsspec's."""
+        draw(store, "a KNOWS b")
+        fs = fsspec.filesystem("memory")
+        folder = f"bucket/{tmp_path.name}"
+        StorageContext.from_defaults(property_graph_store=store).persist(folder, fs=fs)
+        again = StorageContext.from_defaults(persist_dir=folder, fs=fs).property_graph_store
+        assert again is not None
+        assert told(again) == ["a KNOWS b"]
+        fs.rm(folder, recursive=True)
+
+    def test_paths_of_a_loaded_store(
+        self, store: PropertyGraphStore, loaded: Load, tmp_path: Path
+    ) -> None:
+        """They lead where they led before."""
+        draw(store, "a R b", "b R c", "c R d")
+        path = str(tmp_path / "graph.json")
+        store.persist(path)
+        found = loaded(path).get_rel_map([thing("a")], depth=2)
+        assert sorted(set(lines(found))) == ["a R b", "b R c"]
+
     def test_persist_to_a_file_system(
         self, store: PropertyGraphStore, loaded: Load, tmp_path: Path
     ) -> None:
