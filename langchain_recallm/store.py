@@ -43,8 +43,9 @@ class RecallMStore(BaseStore):
     namespace of ``memory``, and what its values say is recalled like any statement.
 
     ``search(…, query=…)`` ranks by recall: first the items that have to do with the query, by the
-    probability (``score``) of their best statement, then, as far as ``limit`` reaches, the others,
-    the latest first, without a score. Without a query: the latest first.
+    probability (``score``) of their best statement, 1 where the item says the query itself; then,
+    as far as ``limit`` reaches, the others, the latest first, with 0, or without a score where
+    recall does not read the item. Without a query: the latest first, without scores.
 
     A value is kept verbatim (JSON values); ``fields`` says what of it recall reads where ``put``
     does not (``index=[…]``; ``index=False``: nothing): all of it, or the texts at these paths.
@@ -159,7 +160,7 @@ class RecallMStore(BaseStore):
             most = None if op.filter else wanted + len(found)
             for kept in self.memory.items.below(op.namespace_prefix, limit=most):
                 if kept.id not in found and meets(_value_of(kept), op.filter):
-                    found[kept.id] = (kept, None)
+                    found[kept.id] = (kept, 0.0 if op.query and kept.text != _NOTHING else None)
         page = list(found.values())[op.offset : wanted]
         if op.refresh_ttl:
             seen += [kept for kept, _ in page]

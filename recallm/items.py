@@ -109,6 +109,8 @@ class MemoryItems:
         """The items at ``path`` and below it that have to do with ``question``, best first, each
         with the probability that its best statement helps to answer; at most ``limit`` of those
         that ``accept`` lets through. Equal items are found each (``recall`` says nothing twice).
+        An item of which a statement is the very text of ``question``, letter case apart, stands
+        before all others, with 1.
 
         Raises:
             InvalidInputError: an argument cannot be used.

@@ -18,6 +18,8 @@ from enum import IntFlag
 from types import MappingProxyType
 from typing import Any, Literal
 
+from recallm.exact import content
+
 __all__ = [
     "MAX_POSITION",
     "NO_POSITION",
@@ -122,7 +124,8 @@ class ExtractedStatement:
     """One sentence of a passage: ``passage[start:end]``.
 
     ``terms`` are the stems of its content words, repeated as often as they stand there, in
-    textual order; ``concepts`` are distinct by name, the speaker first where there is one.
+    textual order, then its exact tokens (``recallm.exact``), each once; ``concepts`` are distinct
+    by name, the speaker first where there is one.
     """
 
     position: int
@@ -131,6 +134,11 @@ class ExtractedStatement:
     terms: tuple[str, ...]
     concepts: tuple[ConceptMention, ...]
     traits: Trait
+
+    @property
+    def length(self) -> int:
+        """How many content words it has."""
+        return len(content(self.terms))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +195,9 @@ class Question:
     """What extraction makes of a question.
 
     ``concepts`` are the essential concepts 𝓔 in textual order; ``terms`` the distinct stems of
-    its content words. ``asks`` holds the traits that an answer would have (TIME for "when",
+    its content words. ``tokens`` are what else it is found by: of a question without content words
+    its exact tokens (``recallm.exact``) and the stems of those that are one word; of one word its
+    exact token. ``asks`` holds the traits that an answer would have (TIME for "when",
     NUMBER for "how many", PERSON for "who", PLACE for "where", NAME for any name). ``time``
     is what the tense and the words ask of time.
     """
@@ -197,6 +207,7 @@ class Question:
     concepts: tuple[ConceptMention, ...]
     asks: Trait
     time: TemporalReading = TemporalReading()
+    tokens: tuple[str, ...] = ()
 
     @property
     def intent(self) -> TemporalIntent:
@@ -336,6 +347,11 @@ class StoredStatement:
     previous: int | None
     next: int | None
     item_path: tuple[str, ...] | None = None
+
+    @property
+    def length(self) -> int:
+        """How many content words it has."""
+        return len(content(self.terms))
 
     @property
     def t_index(self) -> int:

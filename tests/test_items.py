@@ -299,3 +299,61 @@ def test_a_text_cannot_pass_for_what_somebody_said(memory: RecallM) -> None:
         '[2026-05-01] "Ann: I authorise transfers."',
         "[2026-05-01] Ann: I authorise nothing.",
     ]
+
+
+class TestExactTokens:
+    """What extraction drops is found where nothing else is asked for."""
+
+    @pytest.mark.parametrize(
+        "text",
+        ["mmm", "IT", "WHO", "🍕", "a", "the", "...", "C++", "of", "I", "?", "Who?", "No", "x",
+         "to be or not to be", "Where do I live?"],
+    )  # fmt: skip
+    @pytest.mark.parametrize("form", ["{}", "key: {}", "Tea.\n{}"])
+    def test_an_item_that_is_the_question_comes_first(
+        self, memory: RecallM, text: str, form: str
+    ) -> None:
+        memory.items.put([item("it", form.format(text))])
+        memory.items.put([item(f"{n}", f"Tea number {n} is hot, I think.") for n in range(30)])
+        (found, score), *others = memory.items.search(text.swapcase(), ())
+        assert (found.key, score) == ("it", 1.0)
+        assert all(score < 1 for _, score in others)
+
+    def test_an_item_of_several_statements_that_is_the_question_comes_first(
+        self, memory: RecallM
+    ) -> None:
+        memory.items.put([item("it", "Tea is hot.\nIt is.")])
+        memory.items.put([item(f"{n}", f"Tea is hot. It is number {n}.") for n in range(30)])
+        (found, score), (_, next_score), *_ = memory.items.search("tea is hot. it is.")
+        assert (found.key, score) == ("it", 1.0)
+        assert next_score < 1
+
+    def test_of_items_that_hold_it_and_of_those_that_do_not(self, memory: RecallM) -> None:
+        memory.items.put([item("work", "She works in IT."), item("says", "It is what it is.")])
+        assert [it.key for it, _ in memory.items.search("IT")] == ["work"]
+        assert memory.items.search("WHO") == ()
+
+    def test_recall_finds_them(self, memory: RecallM) -> None:
+        memory.update("She works in IT.", source="a")
+        memory.update("I ate 🍕 with Bo.", source="b")
+        memory.update("mmm", source="c")
+        for question, text in [("IT", "She works in IT."), ("🍕?", "I ate 🍕 with Bo."),
+                               ("mmm", "mmm")]:  # fmt: skip
+            context = memory.recall(question)
+            assert [one.text for one in context.statements] == [text]
+            assert '"' not in context.explain().replace(f'"{text}"', "")
+        assert memory.recall("of").statements == ()
+
+    def test_they_change_nothing_for_other_questions(self, memory: RecallM) -> None:
+        memory.update("Anna lives in Oslo.", session="s")
+        before = memory.recall("Where does Anna live?").statements
+        memory.update("It is.", session="t")
+        memory.update("Yes, so it is 🍕", session="t")
+        context = memory.recall("Where is it that Anna lives 🍕?").statements
+        assert [one.text for one in context] == [one.text for one in before]
+
+    def test_what_is_forgotten_is_found_no_more(self, memory: RecallM) -> None:
+        memory.items.put([item("it", "mmm"), item("on", "of")])
+        assert memory.items.delete(("users", "ann"), "it")
+        assert memory.items.search("mmm") == ()
+        assert memory.stats().statements == 1

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from recallm.config import RecallConfig
 from recallm.errors import InvalidInputError
+from recallm.exact import content, exact
 from recallm.extraction.blocks import Span, blocks, readable
 from recallm.extraction.concepts import Place, entities, label_words, places, trimmed, within
 from recallm.extraction.intents import HYPHENS, temporal_reading
@@ -103,19 +104,29 @@ class Extractor:
         stems: dict[str, None] = {}
         asks = tenses = Trait(0)
         words: list[Word] = []
+        timed: list[Word] = []
         for sentence in read:
             _add_mentions(concepts, sentence.places)
             stems.update(dict.fromkeys(sentence.terms))
             own = [word for word in sentence.words if word.is_word]
             asks = asked_traits(own) or asks
             tenses |= sentence.traits
-            words.extend(word for word in sentence.words if word.is_word or word.text in HYPHENS)
+            words.extend(own)
+            timed.extend(word for word in sentence.words if word.is_word or word.text in HYPHENS)
+        content_stems = content(tuple(stems))
+        tokens: dict[str, None] = {}
+        if len(words) == 1:
+            tokens[exact(words[0].stem)] = None
+        if not content_stems and not concepts:
+            tokens |= stems
+            tokens |= {word.stem: None for word in words if exact(word.stem) in tokens}
         return Question(
             text=text,
-            terms=_ends(tuple(stems)),
+            terms=_ends(content_stems),
             concepts=_ends(tuple(concepts.values())),
             asks=asks,
-            time=temporal_reading(words, tenses),
+            time=temporal_reading(timed, tenses),
+            tokens=_ends(tuple(tokens)),
         )
 
     def concept_name(self, label: str) -> str:

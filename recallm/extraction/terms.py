@@ -1,15 +1,32 @@
-"""Terms: the stems of a statement's content words, as the ranking counts them."""
+"""Terms: the stems of a statement's content words, as the ranking counts them, and its exact
+tokens (``recallm.exact``)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spacy.symbols import ADJ, ADP, ADV, AUX, CCONJ, DET, NOUN, NUM, PART, PRON, PROPN, VERB, X
+from spacy.symbols import (
+    ADJ,
+    ADP,
+    ADV,
+    AUX,
+    CCONJ,
+    DET,
+    INTJ,
+    NOUN,
+    NUM,
+    PART,
+    PRON,
+    PROPN,
+    VERB,
+    X,
+)
 
+from recallm.exact import exact
 from recallm.extraction.blocks import Span
 from recallm.extraction.concepts import Entities
 from recallm.extraction.marks import Mark
-from recallm.extraction.words import Word
+from recallm.extraction.words import LONGEST_WORD, Word
 
 __all__ = ["terms"]
 
@@ -17,12 +34,16 @@ _CONTENT = frozenset({NOUN, PROPN, VERB, ADJ, ADV, NUM, X})
 _NAMES = frozenset({NOUN, PROPN, NUM, X})
 _NEVER = frozenset({ADP, AUX, CCONJ, DET, PART, PRON})
 _NUMBER = Mark.DIGITS | Mark.TIME_NUMBER
+_ENDS_PART = ":"
+_MOST_WORDS = 16
+"""Of a part without content words, so many of the first make its exact token."""
 
 
 def terms(
     words: Sequence[Word], tags: Sequence[int], span: Span, found: Entities, *, shouted: bool
 ) -> list[str]:
-    """The stems of nouns, names, verbs, adjectives, adverbs and numbers, in textual order.
+    """The stems of nouns, names, verbs, adjectives, adverbs and numbers, in textual order, then
+    the exact tokens, each once.
 
     Words that say nothing by themselves ("be", "very") are left out, unless they are names
     ("Will"); "not" is no content word.
@@ -31,24 +52,48 @@ def terms(
     """
     start, end = span
     stems: list[str] = []
+    tokens: list[str] = []
+    dropped: list[Word] = []
+    known = False
     named = {i for first, last, _ in found for i in range(first, last)} if found else ()
     for i in range(start, end):
         word, tag = words[i], tags[i]
-        if not word.is_word or (word.stops and tag != PROPN):
-            continue
         if (
-            tag in _CONTENT
-            or word.beyond_latin
-            or word.marks & _NUMBER
-            or (i in named and tag not in _NEVER)
+            word.is_word
+            and not (word.stops and tag != PROPN)
+            and not word.marks & Mark.PRONOUN
+            and (
+                tag in _CONTENT
+                or word.beyond_latin
+                or word.marks & _NUMBER
+                or (i in named and tag not in _NEVER)
+            )
         ):
-            if word.marks & Mark.PRONOUN:
-                continue
+            known = True
             if word.terms is not None:
                 stems.extend(word.terms)
             else:
                 stems.append(_stem(word, tag, shouted))
-    return stems
+        elif word.text == _ENDS_PART:
+            tokens += () if known else _together(dropped)
+            dropped, known = [], False
+        elif word.is_symbol or (
+            word.is_word and not word.stops and (tag == INTJ or (word.capitals and not shouted))
+        ):
+            known = True
+            tokens.append(exact(word.stem or word.lowered))
+        else:
+            dropped.append(word)
+    tokens += () if known else _together(dropped)
+    return stems + list(dict.fromkeys(tokens)) if tokens else stems
+
+
+def _together(words: Sequence[Word]) -> tuple[str, ...]:
+    """The exact token of a part of which nothing else is known; none of an empty one."""
+    read = [word.stem for word in words if word.is_word] or [
+        word.lowered[:LONGEST_WORD] for word in words if not word.lowered.isspace()
+    ]
+    return (exact(*read[:_MOST_WORDS]),) if read else ()
 
 
 def _stem(word: Word, tag: int, shouted: bool) -> str:

@@ -6,6 +6,7 @@ A lexicon is kept for each pipeline; it is bounded, since texts may bring endles
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from recallm.extraction.dates import time_marks
@@ -60,7 +61,8 @@ class Word:
     a noun, a name or a number in a text that is not all capitals. ``marks`` are of ``Mark``.
     ``verb`` and ``noun`` are the stems of the base of an irregular form ("ate", "children"), for
     terms: concepts are named as they are spelt. ``terms`` are several for scripts without spaces
-    (pairs of characters).
+    (pairs of characters). ``capitals``: written like an acronym; ``is_symbol``: an emoji or another
+    picture, and no word.
     """
 
     text: str
@@ -75,6 +77,8 @@ class Word:
     foreign: bool
     beyond_latin: bool
     capital: bool
+    capitals: bool
+    is_symbol: bool
     terms: tuple[str, ...] | None
 
 
@@ -126,6 +130,8 @@ def _word(text: str) -> Word:
         foreign=alphabetic and not bare.isascii(),
         beyond_latin=alphabetic and all(ord(c) >= _BEYOND_LATIN for c in bare),
         capital=bare[:1].isupper(),
+        capitals=is_word and is_acronym(bare),
+        is_symbol=not is_word and any(unicodedata.category(c) == "So" for c in text),
         terms=_pairs(bare) if is_word else None,
     )
 

@@ -16,6 +16,7 @@ from itertools import chain
 import numpy as np
 
 from recallm.config import RecallConfig
+from recallm.exact import content
 from recallm.model import (
     NO_POSITION,
     ConceptMention,
@@ -131,7 +132,9 @@ def gather(
     stems = _content(question)
     limit = config.candidate_limit
     fetched = max(FETCHED, 2 * wanted)
-    postings = reader.postings(stems, limit=limit, where=where)
+    postings = reader.postings((*stems, *question.tokens), limit=limit, where=where)
+    tokens = tuple(token for token in question.tokens if token in postings)
+    stems += tokens
     mentions = reader.mentions(names, limit=limit, where=where)
     essential = {row.name: row for row in reader.concepts(names)} if names else {}
     corpus = reader.corpus()
@@ -190,7 +193,7 @@ def gather(
     statements = (*allowed, *revised)
     others = [row for row in rows if not meets(row, where)] if where else []
     read = (*statements, *others)
-    texts = Texts.of([row.terms for row in read])
+    texts = Texts.of([row.terms if tokens else content(row.terms) for row in read])
     return Candidates(
         question=question,
         statements=statements,

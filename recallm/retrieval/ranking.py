@@ -20,8 +20,7 @@ __all__ = ["Ranking", "rank", "ranked"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
     """Statements, the probability that each helps to answer (``scores``), and ``order``: the
-    places of those to recall from, best first, of equals the newest first. What was asked before
-    in the words of the question is not among them: it says nothing that the question does not.
+    places of those to recall from, best first, of equals the newest first.
 
     ``worth`` is what each adds to a context, by which tokens are spent. ``added[i, j]`` is what
     signal j added to the log-odds of statement i, beside ``intercept``.
@@ -45,12 +44,14 @@ def rank(
     *,
     min_score: float | None,
     known: Collection[str] = (),
+    repeats: bool = False,
 ) -> Ranking:
     """Rank the candidates; those under ``min_score``, and those of the passages ``known``, are left
-    out of the order."""
+    out of the order. So is what was asked before in the words of the question, which says nothing
+    that the question does not, unless ``repeats`` are wanted."""
     weights = tables.words if candidates.asked is None else tables.vectors
     values = measure(candidates, weights.signals)
-    return ranked(candidates, values, weights, min_score=min_score, known=known)
+    return ranked(candidates, values, weights, min_score=min_score, known=known, repeats=repeats)
 
 
 def ranked(
@@ -60,6 +61,7 @@ def ranked(
     *,
     min_score: float | None,
     known: Collection[str] = (),
+    repeats: bool = False,
 ) -> Ranking:
     """The same of candidates that are measured: ``values``, as ``measure`` gives them."""
     statements = candidates.statements
@@ -74,7 +76,8 @@ def ranked(
     told = [
         place
         for place in order.tolist()
-        if statements[place].passage_id not in known and not _repeats(statements[place], asked)
+        if statements[place].passage_id not in known
+        and (repeats or not _repeats(statements[place], asked))
     ]
     return Ranking(
         statements=statements,

@@ -100,7 +100,7 @@ def measure(candidates: Candidates, weights: Mapping[str, float]) -> Floats:
     columns["first person"] = columns["speaker"] * _has(traits, Trait.FIRST_PERSON)
     columns["question"] = _has(traits, Trait.QUESTION)
     columns["after question"] = _after_question(candidates)
-    columns["length"] = np.log1p(np.array([len(one.terms) for one in statements]))
+    columns["length"] = np.log1p(np.array([one.length for one in statements]))
     alone = np.array([float(one.previous is None and one.next is None) for one in statements])
     columns |= {f"alone {name}": alone * columns[name] for name in ("gist", "similar", "named")}
     match = sum(weights.get(name, 0.0) * column for name, column in columns.items())

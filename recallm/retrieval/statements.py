@@ -7,8 +7,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from recallm.config import RecallConfig
+from recallm.exact import spelt
 from recallm.model import Filter, Question, StoredStatement, Trait
-from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
+from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological, flat
 from recallm.retrieval.budget import fit
 from recallm.retrieval.candidates import Candidates, gather
 from recallm.retrieval.coverage import cover
@@ -98,7 +99,8 @@ def rank_passages(
     now: datetime | None = None,
 ) -> dict[str, float]:
     """The ids of the passages that help to answer ``question``, best first, with the probability
-    of their best statement. Equal ones count each.
+    of their best statement; before them, with 1, those that say the very text of ``question``:
+    as a whole, as a statement, or after a label ("team: IT"). Equal ones count each.
 
     As many are looked at as for one word, whatever is made of them: pages add up to the whole.
     """
@@ -113,11 +115,27 @@ def rank_passages(
     )
     if candidates is None:
         return {}
-    ranking = rank(candidates, load_tables(config.weights), min_score=None)
-    best: dict[str, float] = {}
-    for place in ranking.order:
-        best.setdefault(ranking.statements[place].passage_id, float(ranking.scores[place]))
+    ranking = rank(candidates, load_tables(config.weights), min_score=None, repeats=True)
+    ranked = [ranking.statements[place] for place in ranking.order]
+    wanted = _folded(question.text)
+    best = {one.passage_id: 1.0 for one in ranked if _says(one, wanted, reader)}
+    for place, one in zip(ranking.order, ranked, strict=True):
+        best.setdefault(one.passage_id, float(ranking.scores[place]))
     return best
+
+
+def _says(one: StoredStatement, asked: str, reader: GraphReader) -> bool:
+    said = _folded(one.text)
+    if asked in (said, said.partition(": ")[2]):
+        return True
+    if one.position or not asked.startswith(said):
+        return False
+    passage = reader.passage(one.passage_id)
+    return passage is not None and _folded(passage.text) == asked
+
+
+def _folded(text: str) -> str:
+    return flat(text).casefold()
 
 
 def _recalled(
@@ -141,7 +159,7 @@ def _path(statement: StoredStatement, candidates: Candidates) -> Iterator[str]:
     """How the graph led from the question to ``statement``."""
     held = [term for term in candidates.terms if term in statement.terms]
     if held:
-        yield f"holds: {', '.join(held)}"
+        yield f"holds: {', '.join(dict.fromkeys(map(spelt, held)))}"
     for mention in statement.concepts:
         if mention.name in candidates.speakers:
             said = statement.speaker is not None and mention is statement.concepts[0]

@@ -272,7 +272,7 @@ class DictReader:
         said = list(self._said())
         return CorpusSize(
             statements=len(said),
-            terms=sum(len(s.terms) for _, s in said),
+            terms=sum(s.length for _, s in said),
             sessions=len({self._session_keys[t_of(u)] for u, _ in said} - {None}),
         )
 
@@ -283,7 +283,7 @@ class DictReader:
             said = [s for u, s in self._said() if self._session_keys[t_of(u)] == session_key]
             if said:
                 found[session_key] = SessionSize(
-                    statements=len(said), terms=sum(len(s.terms) for s in said)
+                    statements=len(said), terms=sum(s.length for s in said)
                 )
         return found
 

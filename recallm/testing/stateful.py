@@ -333,4 +333,4 @@ def _check_totals(found: dict[str, Any]) -> None:
     }
     assert {name: set(m.keys) for name, m in found["mentions"].items()} == mentioned
     assert found["stats"].statements == sum(len(update.statements) for update in updates)
-    assert found["corpus"].terms == sum(len(s.terms) for u in updates for s in u.statements)
+    assert found["corpus"].terms == sum(s.length for u in updates for s in u.statements)

@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 _NAMES = ("ann", "bo", "cy", "univers", "\x00'\"", "\U0001f600")
-_STEMS = ("tea", "milk", "e\u0301", "\x00", "'--")
+_STEMS = ("tea", "milk", "e\u0301", "\x00", "'--", '"of')
 _ENTITIES = ("e", "E", "uni", "\x00`")
 _SESSIONS = ("s", "t", "@1", "")
 _SPEAKERS = ("Ann", "Bo", "")

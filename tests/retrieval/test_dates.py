@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recallm.dating import Interval
 from recallm.model import TemporalReading
 from recallm.retrieval.dates import asked_dates, dated, meeting, nearness, nearnesses
-from recallm.dating import Interval
 
 NOW = datetime(2023, 5, 10, 12, tzinfo=UTC)
 """A Wednesday."""

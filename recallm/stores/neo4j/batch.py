@@ -153,7 +153,7 @@ class Batch:
             row["documents"] += 1
             row["t"] = update["t"]
         self.statements += 1
-        self.terms += len(statement.terms)
+        self.terms += statement.length
         if update["session_key"] is not None:
             row = self.sessions.setdefault(
                 update["lane"],
@@ -165,7 +165,7 @@ class Batch:
                 },
             )
             row["statements"] += 1
-            row["terms"] += len(statement.terms)
+            row["terms"] += statement.length
             row["t"] = update["t"]
         return {
             "properties": statement_out(update, text, statement),

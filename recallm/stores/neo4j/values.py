@@ -216,7 +216,7 @@ def statement_out(
         "start": statement.start,
         "end": statement.end,
         "terms": list(statement.terms),
-        "length": len(statement.terms),
+        "length": statement.length,
         "names": [mention.name for mention in statement.concepts],
         "labels": [mention.label for mention in statement.concepts],
         "kinds": [mention.kind for mention in statement.concepts],

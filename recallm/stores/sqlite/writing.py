@@ -157,10 +157,8 @@ class _Batch:
         return ids
 
     def _write_terms(self) -> dict[str, int]:
-        said = [
-            statement.terms for _, update, _ in self._updates for statement in update.statements
-        ]
-        holders = Counter(stem for terms in said for stem in set(terms))
+        said = [statement for _, update, _ in self._updates for statement in update.statements]
+        holders = Counter(stem for statement in said for stem in set(statement.terms))
         ids: dict[str, int] = dict(
             fetch_by(
                 self._fetch,
@@ -183,7 +181,7 @@ class _Batch:
         self._connection.executemany("INSERT INTO term VALUES (?, ?, ?, ?)", new)
         self._connection.execute(
             "UPDATE namespace SET statements = statements + ?, terms = terms + ? WHERE id = ?",
-            (len(said), sum(map(len, said)), self._ns),
+            (len(said), sum(statement.length for statement in said), self._ns),
         )
         return ids
 
@@ -210,7 +208,7 @@ class _Batch:
             if key is not None:
                 size = sizes.setdefault(key, [0, 0])
                 size[0] += len(update.statements)
-                size[1] += sum(len(statement.terms) for statement in update.statements)
+                size[1] += sum(statement.length for statement in update.statements)
         ids = write_session_sizes(self._connection, self._ns, sizes)
         return {
             t_index: (None if key is None else ids[key], derived)
@@ -272,7 +270,7 @@ class _Batch:
                 at = statement_key(t_index, statement.position)
                 statements.append(
                     (
-                        ns, at, session, statement.start, statement.end, len(statement.terms),
+                        ns, at, session, statement.start, statement.end, statement.length,
                         pack(statement.terms), pack_mentions(statement.concepts),
                         int(statement.traits),
                     )

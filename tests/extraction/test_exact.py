@@ -1,0 +1,79 @@
+"""Exact tokens: what a statement and a question are known by where they hold no content word."""
+
+from __future__ import annotations
+
+import pytest
+
+from recallm.config import RecallConfig
+from recallm.exact import content, is_exact, spelt
+from recallm.extraction import Extractor
+
+EXTRACTOR = Extractor(RecallConfig())
+
+
+def tokens(text: str) -> list[str]:
+    """The exact tokens of all statements of a text."""
+    return [
+        spelt(term)
+        for statement in EXTRACTOR.extract(text).statements
+        for term in statement.terms
+        if is_exact(term)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("mmm", ["mmm"]),
+        ("IT", ["it"]),
+        ("the", ["the"]),
+        ("To be or not to be!", ["to be or not to be"]),
+        ("...", ["..."]),
+        ("🍕🍕", ["🍕"]),
+        ("I ate 🍕 yesterday.", ["🍕"]),
+        ("❤️ 👍🏽", ["❤", "👍"]),
+        ("She works in IT.", ["it"]),
+        ("The WHO warns of measles.", ["who"]),
+        ("It was good, mmm.", ["mmm"]),
+        ("Grade: A", ["a"]),
+        ("Blood type: the\nteam: OK", ["the", "ok"]),
+        ("Well, it is there, and so am I: never.", ["well it is there and so am i"]),
+        # Beside content words, function words and punctuation are not worth a posting.
+        ("Anna lives in the house, and so does Bo!", []),
+        ("I DO NOT LIKE IT AT ALL", []),
+        ("Yes, it is a cat.", []),
+    ],
+)
+def test_of_statements(text: str, expected: list[str]) -> None:
+    assert tokens(text) == expected
+
+
+def test_no_length_counts_them() -> None:
+    [statement] = EXTRACTOR.extract("She works in IT 🍕").statements
+    assert content(statement.terms) == ("work",)
+    assert statement.length == 1
+    assert EXTRACTOR.extract("of").statements[0].length == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "terms", "expected"),
+    [
+        ("Who works in IT? 🍕", ("work",), ()),
+        ("What about IT?", (), ('"it', "it")),
+        ("What is that?", (), ('"what"is"that',)),
+        ("What about 🍕?", (), ('"🍕',)),
+        # One word may be a content word here and none there: "mmm", "MMM".
+        ("pizza", ("pizza",), ('"pizza',)),
+        ("MMM!", ("mmm",), ('"mmm',)),
+        ("", (), ()),
+    ],
+)
+def test_of_questions(question: str, terms: tuple[str, ...], expected: tuple[str, ...]) -> None:
+    """Only a question without content words, or of one word, asks for exact tokens."""
+    read = EXTRACTOR.question(question)
+    assert (read.terms, read.tokens) == (terms, expected)
+
+
+def test_a_part_of_endless_words_is_known_by_its_first() -> None:
+    assert all(len(token) < 100 for token in tokens("the " * 5000))
+    assert all(len(token) < 2_000 for token in tokens("?" * 5000 + " " + "-" * 5000))
