@@ -44,11 +44,14 @@ class RecallMStore(BaseStore):
 
     ``search(…, query=…)`` ranks by recall: first the items that have to do with the query, by the
     probability (``score``) of their best statement, 1 where the item says the query itself; then,
-    as far as ``limit`` reaches, the others, the latest first, with 0, or without a score where
-    recall does not read the item. Without a query: the latest first, without scores.
+    as far as ``limit`` reaches, the others, the latest first, with 0; last those that recall does
+    not read, without a score. Without a query: the latest first, without scores.
 
     A value is kept verbatim (JSON values); ``fields`` says what of it recall reads where ``put``
-    does not (``index=[…]``; ``index=False``: nothing): all of it, or the texts at these paths.
+    does not (``index=[…]``; ``index=False``: nothing): the texts at these paths (``"$"``: all of
+    it). Without ``fields`` recall reads all of it but metadata: ids, encodings, hashes and the
+    times of writing ("created_at"), whatever is encoded, and what describes a text beside it
+    ("kind", "type", "role", "source", "format", "metadata").
 
     Items expire ``ttl`` minutes after they were last written, or read (``refresh_ttl``): from then
     on they are neither found nor recalled. Their room is freed by ``sweep_ttl()``, which a write
@@ -158,9 +161,13 @@ class RecallMStore(BaseStore):
         if len(found) < wanted and op.limit:
             # With a filter any number may have to be looked at.
             most = None if op.filter else wanted + len(found)
-            for kept in self.memory.items.below(op.namespace_prefix, limit=most):
+            rest = self.memory.items.below(op.namespace_prefix, limit=most)
+            if op.query and any(map(_is_unread, rest)):
+                everything = rest if most is None else self.memory.items.below(op.namespace_prefix)
+                rest = tuple(sorted(everything, key=_is_unread))
+            for kept in rest:
                 if kept.id not in found and meets(_value_of(kept), op.filter):
-                    found[kept.id] = (kept, 0.0 if op.query and kept.text != _NOTHING else None)
+                    found[kept.id] = (kept, 0.0 if op.query and not _is_unread(kept) else None)
         page = list(found.values())[op.offset : wanted]
         if op.refresh_ttl:
             seen += [kept for kept, _ in page]
@@ -295,6 +302,11 @@ def _check_search(op: SearchOp) -> None:
             f"filter must be a mapping of fields, not {type(condition).__name__}",
             argument="filter",
         )
+
+
+def _is_unread(kept: Passage) -> bool:
+    """Whether an item holds nothing for recall to read."""
+    return kept.text == _NOTHING
 
 
 def _value_of(kept: Passage) -> dict[str, Any]:

@@ -14,10 +14,7 @@ from langchain.agents import create_agent
 from langgraph.prebuilt import ToolRuntime
 from langgraph.store.base import (
     GetOp,
-    InvalidNamespaceError,
     ListNamespacesOp,
-    MatchCondition,
-    Op,
     PutOp,
     SearchOp,
 )
@@ -26,22 +23,9 @@ from neo4j import GraphDatabase
 from langchain_recallm import RecallMStore
 from recallm import ClosedError, InvalidInputError, NewItem, RecallM, StoreBusyError
 from tests.langchain.scripted_model import ScriptedModel, call
+from tests.langchain.stores import Clock
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOON
-
-    def __call__(self) -> datetime:
-        self.now += timedelta(milliseconds=1)
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture(params=["sqlite", "neo4j"])
@@ -72,80 +56,6 @@ def keys(items: list[Any]) -> list[str]:
 
 
 class TestItems:
-    def test_a_value_comes_back_verbatim(self, store: RecallMStore) -> None:
-        value: dict[str, Any] = {
-            "text": " Zoë’s Katze heißt «Käthe» 猫 😀\n",
-            "n": [1, 2.5, True, None, {"a": {"b": []}}],
-            "": {"$gt": 1, "a.b": "x", "'": '"\\'},
-            "nul": "\x00",
-        }
-        store.put(("a", "b"), "k", value)
-        item = store.get(("a", "b"), "k")
-        assert item is not None
-        assert item.value == value
-        assert list(item.value) == list(value)
-        assert (item.namespace, item.key) == (("a", "b"), "k")
-        assert store.search(("a",))[0].value == value
-
-    def test_what_is_not_there(self, store: RecallMStore) -> None:
-        assert store.get(("a",), "k") is None
-        assert store.search(("a",)) == []
-        assert store.list_namespaces() == []
-        store.delete(("a",), "k")
-
-    def test_putting_again_replaces_and_keeps_when_it_was_created(
-        self, store: RecallMStore
-    ) -> None:
-        store.put(("a",), "k", {"old": 1, "both": 1})
-        first = store.get(("a",), "k")
-        store.put(("a",), "k", {"both": 2})
-        second = store.get(("a",), "k")
-        assert first is not None
-        assert second is not None
-        assert second.value == {"both": 2}
-        assert second.created_at == first.created_at == first.updated_at
-        assert second.updated_at > first.updated_at
-        assert len(store.search(("a",))) == 1
-
-    def test_keys_belong_to_their_namespace(self, store: RecallMStore) -> None:
-        filled(store, ("a",), ("a", "b"), ("ab",))
-        store.put(("a",), "k1", {"n": "other"})
-        store.delete(("a", "b"), "k1")
-        assert store.get(("a", "b"), "k1") is None
-        assert store.get(("a",), "k1") is not None
-        assert store.get(("b",), "k1") is None
-
-    @pytest.mark.parametrize(
-        "label",
-        ["a'b", 'a"b', "a`b", "a]b", "a}b", "%", "_", "*", "\\", "{}", "ä", "猫", "😀", "/", "--"],
-    )
-    def test_labels_and_keys_are_any_text(self, store: RecallMStore, label: str) -> None:
-        store.put((label, "x"), label, {label: label})
-        store.put(("other", "x"), "k", {"n": 1})
-        item = store.get((label, "x"), label)
-        assert item is not None
-        assert item.value == {label: label}
-        assert keys(store.search((label,))) == [label]
-        assert keys(store.search((), filter={label: label})) == [label]
-        assert store.list_namespaces(suffix=(label, "x")) == (
-            [("*", "x"), ("other", "x")] if label == "*" else [(label, "x")]
-        )
-
-    def test_namespaces_that_cannot_be_used(self, store: RecallMStore) -> None:
-        for namespace in [(), ("a.b",), ("a", ""), ("langgraph", "a"), ("a", 1), ("a\x00",)]:
-            with pytest.raises(InvalidNamespaceError):
-                store.put(namespace, "k", {})  # type: ignore[arg-type]
-        ops: list[Op] = [
-            GetOp(("a.b",), "k"),
-            PutOp(("a.b",), "k", {"n": 1}),
-            SearchOp(("a.b",)),
-            ListNamespacesOp((MatchCondition("prefix", ("a.b",)),)),
-        ]
-        for op in ops:
-            with pytest.raises(InvalidNamespaceError):
-                store.batch([op])
-        assert store.list_namespaces() == []
-
     def test_values_that_cannot_be_kept(self, store: RecallMStore) -> None:
         store.put(("a",), "k", {"n": 1})
         values: list[Any] = [{"d": NOON}, {1: 2}, {"t": (1,)}, {"x": float("nan")}, {"s": "\ud800"}]
@@ -168,29 +78,6 @@ class TestItems:
 
 
 class TestBatches:
-    def test_results_stand_in_the_order_of_the_operations(self, store: RecallMStore) -> None:
-        filled(store, ("a",), ("b",))
-        results = store.batch(
-            [
-                GetOp(("b",), "k1"),
-                PutOp(("a",), "new", {"n": 9}),
-                SearchOp(("a",)),
-                ListNamespacesOp(),
-                GetOp(("a",), "new"),
-                PutOp(("a",), "k0", None),
-                GetOp(("a",), "k0"),
-            ]
-        )
-        first, put, found, namespaces, unborn, deleted, still = results
-        assert first.value == {"n": 1}  # type: ignore[union-attr]
-        assert put is None
-        assert deleted is None
-        assert keys(found) == ["k0"]  # type: ignore[arg-type]
-        assert namespaces == [("a",), ("b",)]
-        assert unborn is None  # what a batch reads is as it was before its writes
-        assert still is not None
-        assert keys(store.search(("a",))) == ["new"]
-
     def test_of_several_writes_to_a_key_the_last_counts(self, store: RecallMStore) -> None:
         put = [PutOp(("a",), "k", {"n": n}) for n in range(3)]
         store.batch([*put, PutOp(("a",), "l", {"n": 1}), PutOp(("a",), "l", None)])
@@ -217,68 +104,6 @@ class TestBatches:
 
 
 class TestSearching:
-    def test_by_prefix_with_limit_and_offset(self, store: RecallMStore) -> None:
-        filled(store, *[("a", f"{n % 3}") for n in range(10)], ("ab",))
-        everything = keys(store.search(("a",), limit=100))
-        assert everything == [f"k{n}" for n in range(9, -1, -1)]
-        pages = [keys(store.search(("a",), limit=3, offset=o)) for o in (0, 3, 6, 9, 12)]
-        assert [key for page in pages for key in page] == everything
-        assert [len(page) for page in pages] == [3, 3, 3, 1, 0]
-        assert store.search(("a",), limit=0) == []
-        assert len(store.search(())) == 10
-        assert len(store.search((), limit=100)) == 11
-        for bad in ({"limit": -1}, {"offset": -1}):
-            with pytest.raises(InvalidInputError):
-                store.search((), **bad)  # type: ignore[arg-type]
-
-    @pytest.mark.parametrize(
-        ("condition", "expected"),
-        [
-            ({"color": "red"}, "ac"),
-            ({"color": "red", "n": 1}, "a"),
-            ({"n": {"$eq": 2}}, "b"),
-            ({"n": {"$ne": 2}}, "acde"),
-            ({"n": {"$gt": 1}}, "bc"),
-            ({"n": {"$gte": 1}}, "abc"),
-            ({"n": {"$lt": 2.5}}, "ab"),
-            ({"n": {"$lte": 2, "$gt": 1}}, "b"),
-            ({"color": {"$gt": "green"}}, "ac"),
-            ({"n": True}, ""),
-            ({"flag": True}, "d"),
-            ({"flag": 1}, ""),
-            ({"flag": {"$gt": 0}}, ""),
-            ({"missing": None}, "abcde"),
-            ({"missing": {"$gt": 0}}, ""),
-            ({"deep": {"a": 1}}, "e"),
-            ({"deep": {"a": 1, "b": {"c": "x"}}}, "e"),
-            ({"deep": {"a": 2}}, ""),
-            ({"deep": {"b": {"c": {"$ne": "y"}}}}, "e"),
-            ({"list": [1, {"k": "v"}]}, "e"),
-            ({"list": [1]}, ""),
-            ({"color' OR 1=1 --": "red"}, ""),
-            ({"color": "red' OR '1'='1"}, ""),
-            ({}, "abcde"),
-        ],
-        ids=str,
-    )
-    def test_filters(self, store: RecallMStore, condition: dict[str, Any], expected: str) -> None:
-        values: dict[str, dict[str, Any]] = {
-            "a": {"color": "red", "n": 1},
-            "b": {"color": "blue", "n": 2},
-            "c": {"color": "red", "n": 3},
-            "d": {"flag": True},
-            "e": {"deep": {"a": 1, "b": {"c": "x"}}, "list": [1, {"k": "v", "l": 2}], "n": "9"},
-        }
-        store.batch([PutOp(("x",), key, value) for key, value in values.items()])
-        found = store.search(("x",), filter=condition)
-        assert "".join(sorted(keys(found))) == expected
-        assert keys(store.search(("x",), filter=condition, limit=1, offset=1)) == keys(found)[1:2]
-
-    def test_an_unknown_operator(self, store: RecallMStore) -> None:
-        filled(store, ("a",))
-        with pytest.raises(InvalidInputError, match=r"\$near"):
-            store.search(("a",), filter={"n": {"$near": 1}})
-
     def test_by_recall(self, store: RecallMStore) -> None:
         """What has to do with the query comes first, best first; the rest fills the page."""
         values: dict[str, dict[str, Any]] = {
@@ -381,105 +206,7 @@ class TestSearching:
         assert all(item.score is not None for item in found)
 
 
-class TestNamespaces:
-    ALL = (
-        ("a", "b", "c"),
-        ("a", "b", "d", "e"),
-        ("a", "b", "f"),
-        ("a", "c", "f"),
-        ("b", "a", "f"),
-        ("users", "1"),
-        ("users", "2", "settings"),
-    )
-
-    @pytest.mark.parametrize(
-        ("arguments", "expected"),
-        [
-            ({}, [0, 1, 2, 3, 4, 5, 6]),
-            ({"prefix": ("a", "b")}, [0, 1, 2]),
-            ({"suffix": ("f",)}, [2, 3, 4]),
-            ({"prefix": ("a",), "suffix": ("f",)}, [2, 3]),
-            ({"prefix": ("a", "*", "f")}, [2, 3]),
-            ({"suffix": ("*", "f")}, [2, 3, 4]),
-            ({"prefix": ("*", "b")}, [0, 1, 2]),
-            ({"prefix": ("*",)}, [0, 1, 2, 3, 4, 5, 6]),
-            ({"prefix": ("users", "*", "settings")}, [6]),
-            ({"prefix": ("users", "1", "x")}, []),
-            ({"prefix": ("nothing",)}, []),
-            ({"limit": 2}, [0, 1]),
-            ({"limit": 2, "offset": 5}, [5, 6]),
-            ({"offset": 9}, []),
-        ],
-        ids=str,
-    )
-    def test_conditions(
-        self, store: RecallMStore, arguments: dict[str, Any], expected: list[int]
-    ) -> None:
-        filled(store, *self.ALL, ("a", "b", "c"))
-        assert store.list_namespaces(**arguments) == [self.ALL[n] for n in expected]
-
-    def test_depth(self, store: RecallMStore) -> None:
-        filled(store, *self.ALL)
-        assert store.list_namespaces(max_depth=1) == [("a",), ("b",), ("users",)]
-        assert store.list_namespaces(prefix=("a", "b"), max_depth=3) == [
-            ("a", "b", "c"),
-            ("a", "b", "d"),
-            ("a", "b", "f"),
-        ]
-
-    def test_pages(self, store: RecallMStore) -> None:
-        filled(store, *[("n", f"{n:02}") for n in range(12)])
-        pages = [store.list_namespaces(limit=5, offset=o) for o in (0, 5, 10)]
-        assert [path for page in pages for path in page] == [("n", f"{n:02}") for n in range(12)]
-
-    def test_an_emptied_namespace_is_gone(self, store: RecallMStore) -> None:
-        filled(store, ("a",))
-        store.delete(("a",), "k0")
-        assert store.list_namespaces() == []
-
-
 class TestExpiry:
-    def test_minutes_after_the_last_access(self, store: RecallMStore, clock: Clock) -> None:
-        store.put(("a",), "k", {"text": "Ann loves tea."}, ttl=10)
-        store.put(("a",), "stays", {"text": "Bo loves milk."})
-        clock.now += timedelta(minutes=9)
-        assert store.get(("a",), "k", refresh_ttl=False) is not None
-        assert store.get(("a",), "k") is not None  # lives for another ten minutes
-        clock.now += timedelta(minutes=9)
-        assert len(store.search(("a",))) == 2
-        clock.now += timedelta(minutes=9)
-        assert len(store.search(("a",), refresh_ttl=False)) == 2
-        clock.now += timedelta(minutes=2)
-        assert store.get(("a",), "k") is None
-        assert keys(store.search(("a",))) == ["stays"]
-        assert "tea" not in store.memory.recall("Who loves tea?").text
-        assert store.memory.stats().passages == 1
-
-    def test_what_expired_is_swept(self, store: RecallMStore, clock: Clock) -> None:
-        store.put(("a",), "k", {"n": 1}, ttl=1)
-        store.put(("b",), "k", {"n": 1}, ttl=5)
-        clock.now += timedelta(minutes=2)
-        assert store.list_namespaces() == [("b",)]
-        assert store.sweep_ttl() == 1
-        assert store.sweep_ttl() == 0
-        assert store.memory.stats().passages == 1
-
-    def test_the_default(self, memory: RecallM, clock: Clock) -> None:
-        store = RecallMStore(memory=memory, ttl={"default_ttl": 5, "refresh_on_read": False})
-        store.put(("a",), "k", {"n": 1})
-        store.put(("a",), "forever", {"n": 1}, ttl=None)
-        clock.now += timedelta(minutes=4)
-        assert store.get(("a",), "k") is not None
-        clock.now += timedelta(minutes=2)
-        assert keys(store.search(("a",))) == ["forever"]
-
-    def test_writing_gives_it_a_new_life(self, store: RecallMStore, clock: Clock) -> None:
-        store.put(("a",), "k", {"n": 1}, ttl=10)
-        clock.now += timedelta(minutes=8)
-        store.put(("a",), "k", {"n": 2}, ttl=10)
-        clock.now += timedelta(minutes=8)
-        assert store.get(("a",), "k") is not None
-
     def test_no_number_of_minutes(self, store: RecallMStore) -> None:
         for ttl in (float("inf"), float("nan"), "soon", 1e300, True):
             with pytest.raises(InvalidInputError, match="minutes"):
