@@ -35,6 +35,8 @@ __all__ = ["RecallMStore"]
 _SWEEP_MINUTES = 60.0
 _NOTHING = "(nothing to recall)"
 _LONGEST_SOURCE = 1024
+_BLOCK = 500
+"""Items among which those that recall does not read come last: so many are looked at for a page."""
 _log = logging.getLogger("langchain_recallm")
 
 
@@ -163,8 +165,10 @@ class RecallMStore(BaseStore):
             most = None if op.filter else wanted + len(found)
             rest = self.memory.items.below(op.namespace_prefix, limit=most)
             if op.query and any(map(_is_unread, rest)):
-                everything = rest if most is None else self.memory.items.below(op.namespace_prefix)
-                rest = tuple(sorted(everything, key=_is_unread))
+                if most is not None:
+                    blocks = -(-most // _BLOCK)
+                    rest = self.memory.items.below(op.namespace_prefix, limit=blocks * _BLOCK)
+                rest = _unread_last(rest)
             for kept in rest:
                 if kept.id not in found and meets(_value_of(kept), op.filter):
                     found[kept.id] = (kept, 0.0 if op.query and not _is_unread(kept) else None)
@@ -302,6 +306,12 @@ def _check_search(op: SearchOp) -> None:
             f"filter must be a mapping of fields, not {type(condition).__name__}",
             argument="filter",
         )
+
+
+def _unread_last(kept: Sequence[Passage]) -> tuple[Passage, ...]:
+    """Items, the latest first, but in each block of them the unread ones last."""
+    places = sorted(range(len(kept)), key=lambda it: (it // _BLOCK, _is_unread(kept[it])))
+    return tuple(kept[place] for place in places)
 
 
 def _is_unread(kept: Passage) -> bool:

@@ -22,6 +22,7 @@ from neo4j import GraphDatabase
 
 from langchain_recallm import RecallMStore
 from recallm import ClosedError, InvalidInputError, NewItem, RecallM, StoreBusyError
+from recallm.items import MemoryItems
 from tests.langchain.scripted_model import ScriptedModel, call
 from tests.langchain.stores import Clock
 
@@ -141,6 +142,27 @@ class TestSearching:
         assert all(item.score is not None for item in found)
         [first] = store.search(("users",), query="Who likes jazz music?", filter={"n": 3}, limit=1)
         assert (first.namespace, first.score is None) == (("users", "u3"), False)
+
+    def test_unread_items_come_last_and_few_are_looked_at(
+        self, store: RecallMStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        store.batch([PutOp(("a",), f"r{n}", {"text": "Ann sings."}) for n in range(5)])
+        store.batch([PutOp(("a",), f"u{n}", {"text": "Bo."}, index=False) for n in range(12)])
+        store.batch([PutOp(("a",), f"s{n}", {"text": "Cy dances."}) for n in range(5)])
+        limits: list[int | None] = []
+        below = MemoryItems.below
+
+        def counted(items: MemoryItems, path: Any = (), *, limit: int | None = None) -> Any:
+            limits.append(limit)
+            return below(items, path, limit=limit)
+
+        monkeypatch.setattr(MemoryItems, "below", counted)
+        pages = [store.search(("a",), query="boats", limit=4, offset=o) for o in range(0, 24, 4)]
+        found = [item for page in pages for item in page]
+        expected = [f"{kind}{n}" for kind in "sr" for n in reversed(range(5))]
+        assert keys(found) == [*expected, *(f"u{n}" for n in reversed(range(12)))]
+        assert [item.score for item in found] == [0.0] * 10 + [None] * 12
+        assert all(limit is not None and limit <= 500 for limit in limits)
 
     def test_pages_of_a_query_add_up(self, store: RecallMStore) -> None:
         store.batch(
