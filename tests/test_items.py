@@ -319,12 +319,15 @@ class TestExactTokens:
         assert (found.key, score) == ("it", 1.0)
         assert all(score < 1 for _, score in others)
 
+    @pytest.mark.parametrize("form", ["{}", "key: {}", "* {}"])
+    @pytest.mark.parametrize("text", ["Tea is hot. It is.", "Tea is <3 hot"])
     def test_an_item_of_several_statements_that_is_the_question_comes_first(
-        self, memory: RecallM
+        self, memory: RecallM, form: str, text: str
     ) -> None:
-        memory.items.put([item("it", "Tea is hot.\nIt is.")])
+        memory.items.put([item("it", form.format(text))])
         memory.items.put([item(f"{n}", f"Tea is hot. It is number {n}.") for n in range(30)])
-        (found, score), (_, next_score), *_ = memory.items.search("tea is hot. it is.")
+        asked = form.replace("key: ", "").format(text)
+        (found, score), (_, next_score), *_ = memory.items.search(asked.swapcase())
         assert (found.key, score) == ("it", 1.0)
         assert next_score < 1
 
@@ -351,6 +354,13 @@ class TestExactTokens:
         memory.update("Yes, so it is 🍕", session="t")
         context = memory.recall("Where is it that Anna lives 🍕?").statements
         assert [one.text for one in context] == [one.text for one in before]
+
+    def test_a_question_of_nothing_is_no_items_text(self) -> None:
+        with RecallM(embeddings=lambda texts: [[1.0, 0.5] for _ in texts]) as memory:
+            memory.items.put([item("it", "Tea is hot.")])
+            [(_, score)] = memory.items.search("tea is hot.")
+            assert score == 1
+            assert all(score < 1 for _, score in memory.items.search(" \n"))
 
     def test_what_is_forgotten_is_found_no_more(self, memory: RecallM) -> None:
         memory.items.put([item("it", "mmm"), item("on", "of")])

@@ -118,20 +118,25 @@ def rank_passages(
     ranking = rank(candidates, load_tables(config.weights), min_score=None, repeats=True)
     ranked = [ranking.statements[place] for place in ranking.order]
     wanted = _folded(question.text)
-    best = {one.passage_id: 1.0 for one in ranked if _says(one, wanted, reader)}
+    best = {one.passage_id: 1.0 for one in ranked if wanted and _says(one, wanted, reader)}
     for place, one in zip(ranking.order, ranked, strict=True):
         best.setdefault(one.passage_id, float(ranking.scores[place]))
     return best
 
 
 def _says(one: StoredStatement, asked: str, reader: GraphReader) -> bool:
-    said = _folded(one.text)
-    if asked in (said, said.partition(": ")[2]):
+    if _is(one.text, asked):
         return True
-    if one.position or not asked.startswith(said):
+    if one.position or _folded(one.text).rpartition(": ")[2] not in asked:
         return False
     passage = reader.passage(one.passage_id)
-    return passage is not None and _folded(passage.text) == asked
+    return passage is not None and _is(passage.text, asked)
+
+
+def _is(text: str, asked: str) -> bool:
+    """Whether a text, or what stands after its label, is ``asked``."""
+    said = _folded(text)
+    return asked in (said, said.partition(": ")[2])
 
 
 def _folded(text: str) -> str:
