@@ -228,6 +228,8 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             # A final reply that is not written yet was stopped by another middleware.
             words = [it for it in left.unwritten(messages) if calls_tools([it])]
             self._remember(words, conversation)
+        if refused:
+            _log.info("%d message(s) never came to the model: not remembered", len(refused))
         self._turns.put(key, Turn(asked=asked_ids, answered=answered, known=known, refused=refused))
 
     async def abefore_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
