@@ -131,19 +131,17 @@ def strings(value: object, argument: str) -> list[str]:
 def file_path(value: object, argument: str) -> Path:
     """A str or an ``os.PathLike`` that the system can take for the path of a file, whether there
     is one or not."""
+    given: object = value.__fspath__() if isinstance(value, os.PathLike) else value
+    if not isinstance(given, str):
+        raise _not_a(value, "the path of a file as a str or a pathlib.Path", argument)
+    if not given:
+        raise InvalidInputError(f"{argument}: the file path is empty", argument=argument)
+    path = Path(str.__str__(given))
     try:
-        given: object = os.fspath(value) if isinstance(value, os.PathLike) else value
-        if not isinstance(given, str):
-            raise _not_a(value, "the path of a file as a str or a pathlib.Path", argument)
-        if not given:
-            raise InvalidInputError(f"{argument}: the file path is empty", argument=argument)
-        path = Path(str.__str__(given))
         path.lstat()
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         pass  # for whoever opens it
-    except InvalidInputError:
-        raise
-    except (OSError, ValueError, TypeError) as error:  # too long, NUL, a lone surrogate
+    except (OSError, ValueError) as error:  # too long, NUL, a lone surrogate
         reason = error.strerror if isinstance(error, OSError) else error
         raise InvalidInputError(
             f"{argument} cannot be the path of a file: {reason}", argument=argument

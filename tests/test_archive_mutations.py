@@ -15,12 +15,14 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from recallm import ArchiveError, NewEntity, NewItem, NewTriplet, RecallM
 from recallm.archive.records import LAST_T
 
+from .neo4j.fixtures import RunningServer
 from .vectors.fakes import words
 
 Lines = list[dict[str, Any]]
@@ -152,6 +154,17 @@ def test_the_archive_itself_loads() -> None:
     assert check(archive())
     kinds = [next(iter(line)) for line in parsed(archive())]
     assert {"update", "summary", "end"} < set(kinds)
+
+
+def test_the_archive_goes_through_neo4j(neo4j_server: RunningServer) -> None:
+    """What another store dumps is in the form that is loaded."""
+    again = io.StringIO()
+    with RecallM(neo4j_server.uri, auth=neo4j_server.auth, namespace=uuid4().hex) as memory:
+        memory.load(io.StringIO(archive()))
+        memory.export(again)
+        memory.forget(everything=True)
+    assert parsed(again.getvalue())[1:] == parsed(archive())[1:]
+    assert check(again.getvalue())
 
 
 def test_strange_values_in_every_place() -> None:
