@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -103,6 +104,8 @@ def _replacing(path: str) -> Iterator[IO[str]]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
+        if target.exists():
+            shutil.copymode(target, draft)
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)

@@ -38,6 +38,7 @@ from recallm import (
     RecallConfig,
     RecallM,
 )
+from tests.neo4j.fixtures import RunningServer
 
 
 @pytest.fixture
@@ -324,6 +325,19 @@ def test_the_cache_tells_files_apart_in_every_process(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _KEY_OF, "a.db"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.split() == [keys[0]]
+
+
+def test_the_cache_tells_servers_by_their_address(neo4j_server: RunningServer) -> None:
+    """Opened again, a server is the same; its password is no part of what the store says."""
+    said = []
+    for _ in range(2):
+        with RecallM(neo4j_server.uri, auth=neo4j_server.auth) as memory:
+            said.append(
+                (repr(memory), get_transformation_hash([], RecallMExtractor(memory=memory)))
+            )
+    assert said[0] == said[1]
+    assert neo4j_server.uri in said[0][0]
+    assert neo4j_server.auth[1] not in said[0][0]
 
 
 async def test_an_async_pipeline(extractor: RecallMExtractor) -> None:

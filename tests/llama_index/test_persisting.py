@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,7 @@ def test_what_is_persisted_takes_the_place_of_a_graph_alone(tmp_path: Path) -> N
             store.persist(str(tmp_path / "no folder" / "graph.json"))
         graph = tmp_path / "graph.json"
         SimplePropertyGraphStore().persist(str(graph))
+        graph.chmod(0o600)
         store.upsert_nodes([EntityNode(name="Bo", properties={"raw": b"\xff"})])
         store.persist(str(graph))
         assert len(SimplePropertyGraphStore.from_persist_path(str(graph)).get()) == 2
@@ -88,6 +90,7 @@ def test_what_is_persisted_takes_the_place_of_a_graph_alone(tmp_path: Path) -> N
         with pytest.raises(ClosedError):
             store.persist(str(graph))
     assert graph.read_text() == before
+    assert stat.S_IMODE(graph.stat().st_mode) == 0o600
     assert sorted(it.name for it in tmp_path.iterdir()) == ["graph.json", "memory.db"]
 
 
