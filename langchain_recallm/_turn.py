@@ -8,7 +8,6 @@ gives back that state has nothing of them.
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic_core import to_json
 
 from langchain_recallm._messages import role_of, text_of
+from recallm.adapting import new_lock
 
 __all__ = [
     "Turn",
@@ -108,7 +108,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._turns: OrderedDict[TurnKey, Turn] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def __len__(self) -> int:
         return len(self._turns)

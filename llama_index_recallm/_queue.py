@@ -15,13 +15,12 @@ twice.
 from __future__ import annotations
 
 import re
-import threading
 from bisect import bisect_left
 from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from recallm.adapting import Conversation, Said, digest
+from recallm.adapting import Conversation, Said, digest, new_lock
 
 __all__ = ["Queue", "Queues", "aligned"]
 
@@ -48,7 +47,7 @@ class Queue:
         self._complete = complete
         self._begun = False
         self._mark = digest("llama-index", session)[:16]
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._entries: list[_Entry] | None = None
         self._resumed = False
         self._next = 0
@@ -156,7 +155,7 @@ class Queues:
     def __init__(self, *, complete: bool) -> None:
         self._complete = complete
         self._queues: OrderedDict[str, Queue] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def of(self, session: str) -> Queue:
         """The queue of a session; that which was used least recently goes where there are too

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Any
@@ -16,11 +15,11 @@ from llama_index.core.graph_stores.types import (
 
 from llama_index_recallm._keeping import persisted, read_again
 from recallm import InvalidInputError, NewEntity, NewTriplet, RecallM, Triplet
-from recallm.adapting import checked_memory
+from recallm.adapting import checked_memory, new_lock
 
 __all__ = ["RecallMGraphStore"]
 
-_WRITING = threading.Lock()
+_WRITING = new_lock()
 """What is read before a write stays true until it, among all stores of this process."""
 
 

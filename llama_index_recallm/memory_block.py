@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from itertools import groupby
@@ -54,6 +53,7 @@ from recallm.adapting import (
     checked_roles,
     checked_room,
     checked_scores,
+    new_lock,
 )
 
 __all__ = ["RecallMMemoryBlock"]
@@ -154,7 +154,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     _admission: Admission = PrivateAttr()
     _queues: Queues = PrivateAttr()
     _scores: OrderedDict[str, list[float]] = PrivateAttr(default_factory=OrderedDict)
-    _lock: Any = PrivateAttr(default_factory=threading.Lock)
+    _lock: Any = PrivateAttr(default_factory=new_lock)
 
     @model_validator(mode="after")
     def _can_work(self) -> Self:

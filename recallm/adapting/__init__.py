@@ -21,6 +21,7 @@ from recallm.adapting.fields import shown_beside
 from recallm.adapting.roles import BOTH, NAMES, Role, checked_roles, spoken_name
 from recallm.adapting.texts import digest, storable
 from recallm.delimiting import CLOSING, OPENING, as_data
+from recallm.forking import new_lock
 from recallm.lines import as_content, shown_name
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "checked_where",
     "checked_within",
     "digest",
+    "new_lock",
     "overhead",
     "shown_beside",
     "shown_name",

@@ -8,8 +8,9 @@ from datetime import datetime
 
 from recallm.config import RecallConfig
 from recallm.exact import spelt
+from recallm.lines import flat
 from recallm.model import Filter, Question, StoredStatement, Trait
-from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological, flat
+from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 from recallm.retrieval.budget import fit
 from recallm.retrieval.candidates import Candidates, gather
 from recallm.retrieval.coverage import cover

@@ -56,7 +56,6 @@ def open_store(
 
         in_memory = target is None or os.fspath(target) == ":memory:"
         path = None if in_memory else checks.file_path(target, "store")
-        checks.string(str(path), "store")  # SQLite spells paths in UTF-8
         store = SQLiteStore(path) if timeout is None else SQLiteStore(path, timeout=timeout)
         return store, True
     if hasattr(target, "apply") and hasattr(target, "reader"):

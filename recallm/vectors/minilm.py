@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
-import threading
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recallm.errors import EmbeddingError, MissingDependencyError
+from recallm.forking import keep_for_good, new_loading_lock
 from recallm.vectors.embedding import Embedding
 
 __all__ = ["NAME", "mini_lm"]
@@ -57,17 +57,22 @@ def _embedded(texts: list[str]) -> Rows:
     return _loaded()(texts)
 
 
-_loading = threading.Lock()
+_loading = new_loading_lock()
 
 
 def _loaded() -> _MiniLM:
     with _loading:
-        return _the_model()
+        return _the_model(os.getpid())
 
 
 @cache
-def _the_model() -> _MiniLM:
-    return _MiniLM()
+def _the_model(process: int) -> _MiniLM:
+    """The model of one process: ONNX Runtime's threads are not in a forked one, which would wait
+    for them for ever, in the model's destructor too."""
+    del process
+    model = _MiniLM()
+    keep_for_good(model)
+    return model
 
 
 class _MiniLM:

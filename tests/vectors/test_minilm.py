@@ -18,6 +18,7 @@ from recallm import EmbeddingError, RecallConfig, RecallM
 from recallm.vectors import minilm
 from recallm.vectors.embedding import Embedding
 from recallm.vectors.minilm import NAME, mini_lm
+from tests.test_forks import exit_status, in_child
 from tests.vectors.default_model import why_absent
 
 TEXTS = [
@@ -53,6 +54,17 @@ def test_it_may_be_used_by_several_threads(model: Embedding) -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(model.texts, [TEXTS[:12]] * 4))
     assert all(np.abs(each - found[0]).max() < 1e-6 for each in found)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_loads_its_own(model: Embedding) -> None:
+    """The threads of the parent's session are not in the child."""
+    expected = model.texts(TEXTS[:6])
+
+    def work() -> None:
+        assert np.abs(model.texts(TEXTS[:6]) - expected).max() < 1e-6
+
+    assert exit_status(in_child(work)) == 0
 
 
 def test_what_means_the_same_is_found(model: Embedding) -> None:

@@ -89,6 +89,10 @@ class _Forgetting:
             entities = {row["entity"] for row in found}
         return self._forget(self._select(selection), entities)
 
+    def _forgotten(self) -> Forgotten:
+        counts: dict[str, Any] = dict(self._counted)
+        return Forgotten(**counts)
+
     def forget_updates(self, ts: Collection[int]) -> Forgotten:
         found = [
             row for chunk in chunks(ts) for row in self._rows(cypher.SELECT["ts"], value=chunk)
@@ -108,13 +112,13 @@ class _Forgetting:
         self._counted["concepts"] += self._recompute_concepts()
         if any(it.derived and it.whole for it in selected):
             self._derive_sessions()
-        return Forgotten(**self._counted)
+        return self._forgotten()
 
     def delete_graph(self, entities: Collection[str], triplets: Iterable[TripletKey]) -> Forgotten:
         self._delete_triplets([list(triplet_key(*triplet)) for triplet in triplets])
         self._delete_entities({key_of(id) for id in entities}, ())
         self._counted["concepts"] += self._recompute_concepts()
-        return Forgotten(**self._counted)
+        return self._forgotten()
 
     def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
         return rows(self._tx, query, {"namespace": self._key, **parameters})

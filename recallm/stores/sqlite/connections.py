@@ -13,6 +13,7 @@ the wait was cut short.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
@@ -131,8 +132,8 @@ def transact(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection]
 
 
 def file_address(path: Path, mode: str) -> str:
-    """The URI of a database file, whatever characters its name has."""
-    return f"file:{quote(str(path.absolute()))}?mode={mode}"
+    """The URI of a database file, whatever bytes its name has."""
+    return f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}"
 
 
 def connect(address: str, timeout: float) -> sqlite3.Connection:
