@@ -58,7 +58,8 @@ class RecallM(StoredMemory):
     prompt → text: with one, contexts are revised as in the paper, and ``ask`` uses it.
     ``count_tokens`` measures ``max_tokens`` (characters / 4, rounded up, where none is given);
     ``clock`` gives the present as an aware datetime. ``timeout``: seconds that a write waits for
-    other writers of a file (30), or is tried again on a server (15), before it fails.
+    other writers, of a file (30) or of the namespace on a server (15), and that a server is tried
+    again, before it fails. No user name or password may stand in a URI.
 
     ``embeddings``: None (words and the graph alone); "default" (all-MiniLM-L6-v2 by Chroma's ONNX
     file, on this machine); an embedding model of LangChain, LlamaIndex or Chroma; any callable list

@@ -110,7 +110,7 @@ def test_a_failed_export_leaves_the_archive_that_was_there(told: Run) -> None:
     [
         ("stats", "--db", "x" * 5000),
         ("update", "Rain.", "--db", "x" * 5000),
-        ("update", "Rain.", "--db", "a\udcff.db"),
+        ("update", "Rain.", "--db", "a\ud800.db"),
         ("update", "Rain.", "--db", "/dev/null/x"),
         ("update", "--file", "x" * 5000),
         ("export", "x" * 5000, "--db", "recallm.db"),

@@ -1,4 +1,4 @@
-"""A TCP proxy that can drop its connections: a network that fails when a test wants it to."""
+"""A TCP proxy that can drop or freeze its connections: a network that fails when a test says so."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from typing import Self
 
 __all__ = ["Proxy"]
 
+_COMMIT = bytes((0, 2, 0xB0, 0x12, 0, 0))
+"""A COMMIT of the Bolt protocol, as it is sent."""
+
 
 class Proxy:
     """Forwards a free local port to `target`; a context manager.
 
     Attributes:
         uri: where it listens, as ``bolt://``.
+        commits_lost: how many commits were lost, or their replies.
     """
 
     def __init__(self, target: tuple[str, int]) -> None:
@@ -27,6 +31,13 @@ class Proxy:
         self._until_cut: int | None = None
         self._accepting_after = True
         self._accepting = True
+        self._commits_to_lose = 0
+        self._lose_reply = True
+        self.commits_lost = 0
+        # Set where bytes flow; each connection has that of the time when it was made.
+        self._flow = threading.Event()
+        self._flow.set()
+        self._flows = [self._flow]
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut_after(self, messages: int, *, accept: bool) -> None:
@@ -35,6 +46,29 @@ class Proxy:
         with self._lock:
             self._until_cut = messages
             self._accepting_after = accept
+
+    def lose_commits(self, count: int, *, reply: bool) -> None:
+        """Drop the connection of each of the next commits: before its reply arrives, or with
+        `reply` False before it arrives itself."""
+        with self._lock:
+            self._commits_to_lose = count
+            self._lose_reply = reply
+
+    def freeze(self, *, later_ones: bool) -> None:
+        """Forward nothing more, nor that an end was closed; `later_ones`: on new connections
+        either."""
+        with self._lock:
+            self._flow.clear()
+            if not later_ones:
+                self._flow = threading.Event()
+                self._flow.set()
+                self._flows.append(self._flow)
+
+    def thaw(self) -> None:
+        """Forward what was held back, and all that comes."""
+        with self._lock:
+            for flow in self._flows:
+                flow.set()
 
     def heal(self) -> None:
         """Serve again."""
@@ -56,6 +90,7 @@ class Proxy:
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
+        self.thaw()
         self._drop()
 
     def _accept(self) -> None:
@@ -70,20 +105,46 @@ class Proxy:
             server = socket.create_connection(self._target)
             with self._lock:
                 self._pairs.append((client, server))
+                flow = self._flow
+            doomed = threading.Event()
             for source, sink, counted in ((client, server, True), (server, client, False)):
                 threading.Thread(
-                    target=self._pump, args=(source, sink, counted), daemon=True
+                    target=self._pump, args=(source, sink, counted, flow, doomed), daemon=True
                 ).start()
 
-    def _pump(self, source: socket.socket, sink: socket.socket, counted: bool) -> None:
+    def _pump(
+        self,
+        source: socket.socket,
+        sink: socket.socket,
+        counted: bool,
+        flow: threading.Event,
+        doomed: threading.Event,
+    ) -> None:
+        """Forward from one end to the other; after `doomed` no reply arrives."""
         with contextlib.suppress(OSError):
             while chunk := source.recv(1 << 16):
+                flow.wait()
+                if doomed.is_set():
+                    break
+                if counted and _COMMIT in chunk and self._loses_commit():
+                    doomed.set()
+                    if not self._lose_reply:
+                        break
                 sink.sendall(chunk)
                 if counted and self._is_last():
                     self._drop()
+        flow.wait()
         for end in (source, sink):
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
+
+    def _loses_commit(self) -> bool:
+        with self._lock:
+            if not self._commits_to_lose:
+                return False
+            self._commits_to_lose -= 1
+            self.commits_lost += 1
+            return True
 
     def _is_last(self) -> bool:
         with self._lock:

@@ -34,7 +34,7 @@ from recallm.stores.cypher import schema as schema_cypher
 from recallm.stores.cypher import writing as writing_cypher
 from recallm.stores.neo4j import Neo4jStore, dumping, forgetting, generations, properties, writing
 from recallm.stores.neo4j import store as store_module
-from recallm.stores.neo4j.connection import Tx, rows
+from recallm.stores.neo4j.transaction import Tx, rows
 from recallm.testing.everything import everything
 from recallm.testing.marked_text import entity, mention, prepared, triplet, vector
 from tests.stores.rich import rich, seen

@@ -34,7 +34,13 @@ MERGE (n:RecallMNamespace {key: $key})
 ON CREATE SET n.name = $name, n.rows = $key, n.t = 0,
     n.statements = 0, n.terms = 0, n.sessions = 0
 SET n.locked = true
-WITH n
+WITH n, coalesce(n.writes, []) AS writes
+WITH n, any(it IN writes WHERE it ENDS WITH $write) AS written, [
+    it IN writes WHERE NOT it STARTS WITH $writer
+        AND toInteger(split(it, ' ')[1]) > timestamp() - $remembered
+] AS others
+SET n.writes = others + [$writer + ' ' + timestamp() + ' ' + $write]
+WITH n, written
 CALL (n) {
     UNWIND $ids AS id
     MATCH (u:RecallMUpdate {namespace: n.rows, id_key: id})
@@ -51,10 +57,13 @@ CALL (n) {
     RETURN collect([model, z.bytes]) AS sizes
 }
 RETURN n.rows AS rows, n.t AS t, n.open_session AS open_session, n.open_said AS open_said,
-    n.model AS model, known, kept, sizes
+    n.model AS model, written, known, kept, sizes
 """
 """Setting a property locks the node until the transaction ends: what is read after it, t above
 all, no other writer of the namespace can change. ``rows`` is the namespace of all other queries.
+
+``writes`` has the latest write of each writer, with its milliseconds since 1970: who lost the reply
+to a commit learns from it, as ``written``, that the write is done.
 """
 
 OPEN_SESSION: Final[LiteralString] = """

@@ -10,8 +10,8 @@ from recallm.model import PreparedUpdate, text_digest
 from recallm.stores.base import Applied
 from recallm.stores.cypher.writing import OPEN_SESSION
 from recallm.stores.neo4j.batch import Batch
-from recallm.stores.neo4j.connection import Row, Tx, rows
 from recallm.stores.neo4j.sizes import Sizes, models_of
+from recallm.stores.neo4j.transaction import Row, Tx, rows
 from recallm.stores.neo4j.values import item_key, key_of
 from recallm.stores.neo4j.writing import lock, new_batch, write_batch
 

@@ -1,64 +1,44 @@
-"""The driver: sessions, managed transactions, and its errors as recallm's."""
+"""The driver, and transactions that are tried again: bounded in time, and done once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from itertools import islice
-from typing import Any, LiteralString, TypeVar
-from urllib.parse import urlsplit
+from typing import Final, TypeVar
 
 import neo4j
-from neo4j import Driver, GraphDatabase, ManagedTransaction, Session, Transaction
-from neo4j.exceptions import (
-    AuthError,
-    ConfigurationError,
-    DriverError,
-    Forbidden,
-    ForbiddenOnReadOnlyDatabase,
-    IncompleteCommit,
-    Neo4jError,
-    ServiceUnavailable,
-    SessionExpired,
-    TransientError,
-)
+from neo4j import Driver, GraphDatabase, Session
+from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, ServiceUnavailable
 
-from recallm.errors import (
-    ClosedError,
-    InvalidInputError,
-    StoreBusyError,
-    StoreCredentialsError,
-    StoreError,
-    StoreFullError,
-    StoreReadOnlyError,
-    StoreUnavailableError,
-)
+from recallm.errors import ClosedError, InvalidInputError, RecallMError, StoreBusyError
+from recallm.stores.addresses import checked_uri
+from recallm.stores.neo4j.failures import is_lost, is_passing, ran_out_of_time, translated
+from recallm.stores.neo4j.transaction import GRACE, AlreadyWrittenError, Mark, Tx
 
-__all__ = ["Connection", "Row", "Tx", "already_exists", "chunks", "rows"]
+__all__ = ["Connection"]
 
 Result = TypeVar("Result")
-Item = TypeVar("Item")
-Row = Mapping[str, Any]
-Tx = ManagedTransaction | Transaction
 
-# Version 5 of the driver has no class of its own for a pool without a free connection.
-_PoolError: type[Exception] = getattr(neo4j.exceptions, "ConnectionPoolError", ServiceUnavailable)
-_CREDENTIALS = (
-    "Neo.ClientError.Security.AuthenticationRateLimit",
-    "Neo.ClientError.Security.CredentialsExpired",
-    "Neo.ClientError.Security.Unauthorized",
-)
-_EXISTS = (
-    "Neo.ClientError.Schema.ConstraintAlreadyExists",
-    "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
-    "Neo.ClientError.Schema.IndexAlreadyExists",
-)
-_NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
-_TOO_LARGE = (
-    "Neo.TransientError.General.MemoryPoolOutOfMemoryError",
-    "Neo.TransientError.General.OutOfMemoryError",
-    "Neo.TransientError.General.TransactionOutOfMemoryError",
-)
+_HOLDS: Final = (20.0, 160.0, 1280.0)
+"""Seconds for which a transaction may work, once it has the lock. Where the server ended it, it is
+begun again with the next bound: a client that vanished does not do that, so that its lock goes with
+the first one, and large work still has the time that it takes."""
+_LONGEST: Final = 1_000_000.0
+"""Seconds (eleven days) that sockets, the driver and the server all can count."""
+_LEAST_PATIENCE: Final = 3.0
+"""Seconds that a writer waits for the lock at least: a server that was just started takes as long
+to plan the first query."""
+_SLICE: Final = 20.0
+"""Seconds that one transaction waits for the lock: who waits longer begins it again, so that the
+bound of a transaction, in which its wait counts, does not grow with ``timeout``."""
+_LEAST_RETRY: Final = 10.0
+"""Seconds for which it is tried at least to learn what became of a commit."""
+_UNMARKED: Final = Mark("", "")
+_IDLE: Final = 2.0
+"""Seconds after which a connection that was not used is asked whether it still is one."""
 
 
 class Connection:
@@ -68,7 +48,8 @@ class Connection:
         server: a ``bolt://`` or ``neo4j://`` URI (``+s``, ``+ssc``), or a driver, which stays open.
         auth: user name and password; only with a URI.
         database: the database's name; None: the user's home database.
-        retry_time: seconds for which a transaction is tried again after transient errors.
+        timeout: seconds for which a write waits for another one of its namespace, and for which
+            transactions are tried again after errors that pass.
     """
 
     def __init__(
@@ -77,37 +58,34 @@ class Connection:
         *,
         auth: tuple[str, str] | None,
         database: str | None,
-        retry_time: float,
+        timeout: float,
     ) -> None:
         self._database = database
         self._closed = False
-        self._owned = not isinstance(server, Driver)
+        self._timeout = min(timeout, _LONGEST)
+        # Seconds to wait for a connection, and for a server to greet.
+        self._patience = min(max(timeout, 5.0), 10.0)
         # Later transactions of this store wait for its earlier ones, whichever member of a
         # cluster they reach.
         self._bookmarks = GraphDatabase.bookmark_manager()
+        self._writers: deque[str] = deque()
+        self._direct: Callable[[], Driver] | None = None
         if isinstance(server, Driver):
             if auth is not None:
                 raise InvalidInputError(
                     "auth goes with a URI: a driver was made with its own", argument="auth"
                 )
             self.driver = server
+            self._owned = False
             self._name = "the server"
         else:
-            self._name = server
-            try:
-                # The driver would find a bad port only when it connects.
-                _ = urlsplit(server).port
-                self.driver = GraphDatabase.driver(
-                    server,
-                    auth=auth,
-                    connection_timeout=10.0,
-                    max_transaction_retry_time=retry_time,
-                    user_agent="recallm",
-                )
-            except (ConfigurationError, ValueError) as error:
-                raise InvalidInputError(
-                    f"{server!r} cannot be used as a Neo4j URI: {error}", argument="store"
-                ) from error
+            uri = checked_uri(server)
+            self._owned = True
+            self._name = f"{uri.scheme}://{uri.netloc}"
+            self.driver = self._opened(server.strip(), auth)
+            if uri.scheme.startswith("neo4j"):
+                address = f"{uri.scheme.replace('neo4j', 'bolt')}://{uri.netloc}"
+                self._direct = lambda: self._opened(address, auth)
 
     def check(self) -> None:
         """Connect once, without the patience of ``read`` and ``write``.
@@ -115,24 +93,41 @@ class Connection:
         Raises:
             StoreError: nothing answers, or not to this user.
         """
-        with self.errors():
-            self.driver.verify_connectivity()
+        self.check_open()
+        try:
+            try:
+                self.driver.verify_connectivity()
+            except ServiceUnavailable as error:
+                # Version 5 of the driver does not say why there is no route; the address does.
+                if error.__cause__ is None and self._direct is not None:
+                    with self._direct() as direct:
+                        direct.verify_connectivity()
+                raise
+        except (DriverError, Neo4jError) as error:
+            raise self._failure(error) from error
+        except ValueError as error:
+            # So version 5 of the driver says that there is no such host.
+            raise self._failure(ServiceUnavailable(str(error))) from error
 
-    def read(self, work: Callable[[ManagedTransaction], Result]) -> Result:
-        """Run ``work`` in a read transaction, again after transient errors."""
-        with self.errors(), self._session() as session:
-            return session.execute_read(work)
+    def read(self, work: Callable[[Tx], Result], *, timeout: float | None = None) -> Result:
+        """Run ``work`` where the server refuses every write, again after errors that pass;
+        ``timeout``: seconds for which it may work."""
+        holds = _HOLDS if timeout is None else (min(timeout, _LONGEST),)
+        return self._transact(work, neo4j.READ_ACCESS, holds=holds)
 
-    def read_only(self, work: Callable[[Transaction], Result], *, timeout: float) -> Result:
-        """Run ``work`` once, where the server refuses every write, for so many seconds at most."""
-        with self.errors(), self._session(default_access_mode=neo4j.READ_ACCESS) as session:
-            with session.begin_transaction(timeout=timeout) as tx:
-                return work(tx)
+    def write(self, work: Callable[[Tx], Result], *, locks: bool = True) -> Result:
+        """Run ``work`` in a write transaction, again after errors that pass: all or nothing.
 
-    def write(self, work: Callable[[ManagedTransaction], Result]) -> Result:
-        """Run ``work`` in a write transaction, again after transient errors: all or nothing."""
-        with self.errors(), self._session() as session:
-            return session.execute_write(work)
+        Its first query takes a lock: ``writing.lock``, so that it is done once though the reply to
+        its commit is lost, or one of what may be done twice. Not where ``locks`` is False.
+
+        Raises:
+            StoreBusyError: the lock was not free in time, or there is too much to do.
+            StoreUnavailableError: the server cannot be reached.
+        """
+        with self._writer() as writer:
+            mark = Mark(writer, uuid.uuid4().hex)
+            return self._transact(work, neo4j.WRITE_ACCESS, holds=_HOLDS, mark=mark, locks=locks)
 
     def close(self) -> None:
         """Close the driver if it is ours."""
@@ -146,81 +141,128 @@ class Connection:
         if self._closed:
             raise ClosedError
 
-    @contextmanager
-    def errors(self) -> Generator[None, None, None]:
-        """Let errors of the driver come out as errors of recallm."""
-        self.check_open()
-        try:
-            yield
-        except (DriverError, Neo4jError) as error:
-            if self._closed:
-                raise ClosedError from error
-            raise self._translated(error) from error
+    def _transact(
+        self,
+        work: Callable[[Tx], Result],
+        access: str,
+        *,
+        holds: tuple[float, ...],
+        mark: Mark = _UNMARKED,
+        locks: bool = False,
+    ) -> Result:
+        lock_until = time.monotonic() + max(self._timeout, _LEAST_PATIENCE)
+        retry_until: float | None = None
+        place = 0
+        given: list[Result] = []  # what the latest try that was to be committed gave
+        unknown = False  # whether it may be committed
+        pauses = _pauses()
+        while True:
+            self.check_open()
+            wait = min(max(lock_until - time.monotonic(), 0.1), _SLICE) if locks else 0
+            bound = wait + holds[place]
+            tx: Tx | None = None
+            committing = False
+            try:
+                with self._session(access) as session:
+                    tx = Tx(
+                        session.begin_transaction(timeout=bound),
+                        bound=bound,
+                        rest=_HOLDS[0] + GRACE if self._owned else None,
+                        mark=mark,
+                        lock_patience=wait or None,
+                    )
+                    try:
+                        result = work(tx)
+                    except AlreadyWrittenError:
+                        result = given[0]
+                    finally:
+                        tx.settle()
+                    given = [result]
+                    committing = True
+                    tx.raw.commit()
+                    return result
+            except (DriverError, Neo4jError) as error:
+                now = time.monotonic()
+                if committing and access == neo4j.READ_ACCESS:
+                    return given[0]
+                if tx is not None and tx.lock_patience is not None and _is_late(error):
+                    if now < lock_until:
+                        continue
+                    if not unknown:
+                        raise self._locked_out() from error
+                elif ran_out_of_time(error) and place + 1 < len(holds):
+                    place += 1
+                    continue
+                retry_until = now + self._timeout if retry_until is None else retry_until
+                if committing and is_lost(error) and not unknown:
+                    unknown = True
+                    retry_until = max(retry_until, now + _LEAST_RETRY)
+                    # The server may see to it that nobody commits any more only at the bound.
+                    lock_until = max(lock_until, now + bound + GRACE)
+                if self._closed or now > retry_until or not is_passing(error):
+                    raise self._failure(error, unknown=unknown) from error
+            time.sleep(next(pauses))
 
-    def _session(self, **config: Any) -> Session:
+    @contextmanager
+    def _writer(self) -> Generator[str, None, None]:
+        """The name of a writer that writes nothing else meanwhile."""
+        try:
+            writer = self._writers.pop()
+        except IndexError:
+            writer = uuid.uuid4().hex
+        try:
+            yield writer
+        finally:
+            self._writers.append(writer)
+
+    def _session(self, access: str) -> Session:
         return self.driver.session(
-            **config,
+            default_access_mode=access,
             database=self._database,
             bookmark_manager=self._bookmarks,
             notifications_min_severity=neo4j.NotificationMinimumSeverity.OFF,
         )
 
-    def _translated(self, error: DriverError | Neo4jError) -> StoreError:
-        code = error.code if isinstance(error, Neo4jError) else None
-        if isinstance(error, AuthError) or code in _CREDENTIALS:
-            return StoreCredentialsError(
-                f"{self._name} refused the user name or the password ({error}); "
-                'give the right ones as auth=("neo4j", "…")'
+    def _opened(self, uri: str, auth: tuple[str, str] | None) -> Driver:
+        try:
+            return GraphDatabase.driver(
+                uri,
+                auth=auth,
+                connection_timeout=self._patience,
+                connection_acquisition_timeout=self._patience,
+                liveness_check_timeout=_IDLE,
+                max_transaction_retry_time=self._timeout,
+                user_agent="recallm",
             )
-        if isinstance(error, IncompleteCommit):
-            return StoreUnavailableError(
-                f"the connection to {self._name} was lost while a transaction was committed, and "
-                "whether it was is unknown; do it again (an update with the same id is never "
-                "written twice)"
-            )
-        if isinstance(error, Forbidden | ForbiddenOnReadOnlyDatabase):
-            return StoreReadOnlyError(
-                f"{self._name} does not let this user do that ({error}); "
-                "give the user a role that may write data and create constraints"
-            )
-        if code == _NO_DATABASE:
-            return StoreUnavailableError(
-                f"{self._name} has no database {self._database!r}; create it or name another "
-                "with database=…"
-            )
-        if code in _TOO_LARGE:
-            return StoreFullError(
-                f"the transaction is too large for the memory of {self._name} ({error}); write "
-                "smaller batches, forget less at once, or raise dbms.memory.transaction.total.max "
-                "and the heap of the server"
-            )
-        if isinstance(error, ServiceUnavailable | SessionExpired | _PoolError) or (
-            code is not None and "DatabaseUnavailable" in code
-        ):
-            return StoreUnavailableError(
-                f"{self._name} cannot be reached or dropped the connection ({error}); nothing was "
-                "written; check that the server runs and that the address is right"
-            )
-        if isinstance(error, TransientError):
-            return StoreBusyError(
-                f"{self._name} was too busy with other transactions ({error}); try again"
-            )
-        return StoreError(f"{self._name} failed: {error}")
+        except (ConfigurationError, ValueError):
+            pass  # the driver's error repeats the URI
+        raise InvalidInputError(
+            "this cannot be used as a Neo4j URI: write neo4j://HOST:7687, or bolt://HOST:7687 for "
+            "one server without routing, with +s after the scheme for TLS",
+            argument="store",
+        )
+
+    def _failure(self, error: DriverError | Neo4jError, *, unknown: bool = False) -> RecallMError:
+        if self._closed:
+            return ClosedError()
+        return translated(error, name=self._name, database=self._database, unknown=unknown)
+
+    def _locked_out(self) -> StoreBusyError:
+        patience = max(self._timeout, _LEAST_PATIENCE)
+        return StoreBusyError(
+            f"another writer did not let go of the namespace on {self._name} in {patience:g} s; "
+            "try again, or let writes wait longer with timeout=…"
+        )
 
 
-def already_exists(error: StoreError) -> bool:
-    """Whether a constraint or an index could not be made because it is there."""
-    cause = error.__cause__
-    return isinstance(cause, Neo4jError) and cause.code in _EXISTS
+def _is_late(error: DriverError | Neo4jError) -> bool:
+    """Whether a reply did not come in time, or the server ended what it was to come from."""
+    return ran_out_of_time(error) or isinstance(error.__cause__, TimeoutError)
 
 
-def rows(tx: Tx, query: LiteralString, parameters: Mapping[str, Any]) -> Sequence[Row]:
-    """Run one query and fetch all of its result."""
-    return tx.run(query, dict(parameters)).data()
-
-
-def chunks(items: Iterable[Item], size: int = 2000) -> Iterator[list[Item]]:
-    """The items, so many at a time: what one query is given at once."""
-    iterator = iter(items)
-    while chunk := list(islice(iterator, size)):
-        yield chunk
+def _pauses() -> Iterator[float]:
+    """Seconds between tries, longer each time."""
+    pause = 0.05
+    while True:
+        yield pause
+        pause = min(pause * 2, 1.0)

@@ -21,7 +21,8 @@ from recallm.model import (
     empty_mapping,
 )
 from recallm.stores.cypher import dumping as cypher
-from recallm.stores.neo4j.connection import Connection, Row, rows
+from recallm.stores.neo4j.connection import Connection
+from recallm.stores.neo4j.transaction import Row, rows
 from recallm.stores.neo4j.values import json_in, key_of, mentions_in, passage_in, summary_in
 from recallm.stores.neo4j.whole import whole_rows
 

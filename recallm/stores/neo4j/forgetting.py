@@ -12,8 +12,8 @@ from recallm.model import NO_POSITION, Forgotten, Selection, text_digest
 from recallm.stores.cypher import forgetting as cypher
 from recallm.stores.cypher.writing import CHANGE_VECTORS
 from recallm.stores.neo4j.batch import triplet_key
-from recallm.stores.neo4j.connection import Row, Tx, chunks, rows
 from recallm.stores.neo4j.properties import EntityKey, TripletKey, merge_again
+from recallm.stores.neo4j.transaction import Row, Tx, chunks, rows
 from recallm.stores.neo4j.values import fresh_rows, instant, key_of, micros
 from recallm.stores.neo4j.writing import lock, recompute_concepts
 from recallm.stores.redaction import redact

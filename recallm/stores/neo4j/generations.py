@@ -12,8 +12,9 @@ from recallm.errors import InvalidInputError, StoreError, UnknownEntityError
 from recallm.model import PreparedUpdate, Summary
 from recallm.stores.cypher import generations as cypher
 from recallm.stores.cypher.writing import IS_EMPTY
-from recallm.stores.neo4j.connection import Connection, Tx, chunks, rows
+from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.sizes import Sizes, models_of
+from recallm.stores.neo4j.transaction import Tx, chunks, rows
 from recallm.stores.neo4j.values import fresh_rows
 from recallm.stores.neo4j.writing import (
     lock,
@@ -112,7 +113,7 @@ def _fill(connection: Connection, stage: str, records: Iterable[PreparedUpdate |
     for naming in chunks(with_triplets, _AT_ONCE):
         connection.write(partial(_write_triplets, stage=stage, updates=naming))
     for revised in chunks(summaries, _AT_ONCE):
-        connection.write(partial(write_summaries, key=stage, summaries=revised))
+        connection.write(partial(write_summaries, key=stage, summaries=revised), locks=False)
     return written
 
 

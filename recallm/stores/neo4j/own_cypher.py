@@ -12,7 +12,7 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any, Final, LiteralString
 
-from neo4j import ResultSummary, Transaction
+from neo4j import ResultSummary
 from neo4j.exceptions import ClientError, DatabaseError
 from neo4j.graph import Node, Path, Relationship
 from neo4j.spatial import Point
@@ -20,7 +20,8 @@ from neo4j.time import Date, DateTime, Duration, Time
 
 from recallm.errors import InvalidInputError
 from recallm.stores.cypher.reading import OPEN
-from recallm.stores.neo4j.connection import Connection, rows
+from recallm.stores.neo4j.connection import Connection
+from recallm.stores.neo4j.transaction import Tx, rows
 from recallm.stores.neo4j.values import key_of
 
 __all__ = ["CYPHER_SCHEMA", "run_own_cypher"]
@@ -105,7 +106,7 @@ def run_own_cypher(
             argument="query",
         )
 
-    def work(tx: Transaction) -> list[dict[str, Any]]:
+    def work(tx: Tx) -> list[dict[str, Any]]:
         opened = rows(tx, OPEN, {"key": key_of(namespace), "now": _NEVER})[0]
         given = {**parameters, _NAMESPACE: opened["rows"]}
         try:
@@ -128,10 +129,10 @@ def run_own_cypher(
                 raise
             raise refusal from error
 
-    return connection.read_only(work, timeout=timeout)
+    return connection.read(work, timeout=timeout)
 
 
-def _explained(tx: Transaction, text: LiteralString, parameters: dict[str, Any]) -> ResultSummary:
+def _explained(tx: Tx, text: LiteralString, parameters: dict[str, Any]) -> ResultSummary:
     try:
         return tx.run("EXPLAIN " + text, parameters).consume()
     except (TypeError, ValueError, OverflowError) as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recallm.stores.cypher import properties as cypher
-from recallm.stores.neo4j.connection import Tx, chunks, rows
+from recallm.stores.neo4j.transaction import Tx, chunks, rows
 from recallm.stores.neo4j.values import json_in, json_out
 
 __all__ = ["EntityKey", "Told", "TripletKey", "merge_again", "told_of_entities", "told_of_triplets"]

@@ -27,8 +27,9 @@ from recallm.model import (
 )
 from recallm.stores.cypher import graph
 from recallm.stores.cypher import reading as cypher
-from recallm.stores.neo4j.connection import Connection, Row, chunks, rows
+from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.dumping import dump
+from recallm.stores.neo4j.transaction import Row, chunks, rows
 from recallm.stores.neo4j.values import (
     BEFORE_NEXT,
     item_key,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from recallm.errors import DimensionError, EmbeddingModelError
 from recallm.model import PreparedUpdate
 from recallm.stores.cypher import writing as cypher
-from recallm.stores.neo4j.connection import Row, Tx, chunks, rows
+from recallm.stores.neo4j.transaction import Row, Tx, chunks, rows
 from recallm.stores.neo4j.values import key_of
 from recallm.stores.neo4j.writing import lock
 

@@ -8,8 +8,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any, ClassVar
 
-from neo4j import Driver, ManagedTransaction
+from neo4j import Driver
 
+from recallm import checks
 from recallm.errors import SchemaVersionError, StoreError
 from recallm.model import (
     ContextVersion,
@@ -22,12 +23,14 @@ from recallm.model import (
 from recallm.stores.base import SCHEMA_VERSION, Applied
 from recallm.stores.cypher import reading, schema
 from recallm.stores.neo4j.applying import apply
-from recallm.stores.neo4j.connection import Connection, already_exists, rows
+from recallm.stores.neo4j.connection import Connection
+from recallm.stores.neo4j.failures import already_exists
 from recallm.stores.neo4j.forgetting import delete_graph, forget, forget_updates
 from recallm.stores.neo4j.generations import purge, restore
 from recallm.stores.neo4j.own_cypher import CYPHER_SCHEMA, run_own_cypher
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.sizes import embed
+from recallm.stores.neo4j.transaction import Tx, rows
 from recallm.stores.neo4j.upgrading import upgrade
 from recallm.stores.neo4j.writing import expire, revise
 
@@ -41,8 +44,9 @@ class Neo4jStore:
     """A ``GraphStore`` on Neo4j 5.23 or newer.
 
     A writer locks the node of its namespace first, so that writers of one namespace, from any
-    process, follow each other; those of different namespaces do not wait. Transactions are the
-    driver's managed ones, tried again after transient errors.
+    process, follow each other; those of different namespaces do not wait. The server ends a
+    transaction that works for more than 20 seconds, and with it the lock of a writer that is gone;
+    a writer that is not gone begins again and has 160 seconds, then 1,280.
 
     Readers hold no transaction and no lock, so that they never wait. They see the updates up to
     the t at which they were opened; what is forgotten or replaced while one is open is gone for it
@@ -53,15 +57,16 @@ class Neo4jStore:
             which ``close`` then leaves open.
         auth: user name and password, with a URI.
         database: its name; None: the user's home database.
-        retry_time: seconds for which a transaction is tried again after transient errors, with a
-            URI; a driver has its own ``max_transaction_retry_time``.
+        retry_time: seconds for which a write waits for another writer of its namespace (3 at
+            least), and for which a transaction is tried again after errors that pass. What was
+            committed though the reply was lost is not written again.
 
     Raises:
         StoreUnavailableError: nothing answers at the address, or it has no such database.
         StoreCredentialsError: the user name or the password is wrong.
         SchemaVersionError: a newer recallm wrote the database. One of an earlier version is
             brought up to this one's when it is opened.
-        InvalidInputError: the URI cannot be used.
+        InvalidInputError: the URI cannot be used, or has a user name or a password in it.
 
     """
 
@@ -79,7 +84,10 @@ class Neo4jStore:
         # Without the user and the password that a URI may hold.
         place = server.rpartition("@")[2] if isinstance(server, str) else repr(server)
         self._place = f"{place}, database={database!r}"
-        self._connection = Connection(server, auth=auth, database=database, retry_time=retry_time)
+        patience = checks.seconds(retry_time, "retry_time")
+        self._connection = Connection(
+            server, auth=auth, database=database, timeout=15.0 if patience is None else patience
+        )
         try:
             self._connection.check()
             self._prepare_schema()
@@ -104,7 +112,7 @@ class Neo4jStore:
             if version is not None:
                 upgrade(self._connection, version)
             version = self._connection.write(
-                lambda tx: rows(tx, schema.WRITE_VERSION, {"version": SCHEMA_VERSION})
+                lambda tx: rows(tx, schema.WRITE_VERSION, {"version": SCHEMA_VERSION}), locks=False
             )[0]["version"]
         if version > SCHEMA_VERSION:
             raise SchemaVersionError(version, SCHEMA_VERSION)
@@ -113,17 +121,17 @@ class Neo4jStore:
         """All constraints and indexes in one transaction. ``IF NOT EXISTS`` does not see what
         another store is creating at this moment: where both do, the second one looks again."""
 
-        def create(tx: ManagedTransaction) -> None:
+        def create(tx: Tx) -> None:
             for statement in schema.CREATE:
                 rows(tx, statement, {})
 
         for _ in range(_SCHEMA_TRIES):
             try:
-                return self._connection.write(create)
+                return self._connection.write(create, locks=False)
             except StoreError as error:
                 if not already_exists(error):
                     raise
-        return self._connection.write(create)
+        return self._connection.write(create, locks=False)
 
     def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
         """See ``GraphStore.apply``."""

@@ -11,7 +11,8 @@ from typing import LiteralString
 
 from recallm.stores.cypher import schema as cypher
 from recallm.stores.cypher.writing import PIN_MODEL, VECTOR_SIZES
-from recallm.stores.neo4j.connection import Connection, Tx, chunks, rows
+from recallm.stores.neo4j.connection import Connection
+from recallm.stores.neo4j.transaction import Tx, chunks, rows
 from recallm.stores.neo4j.values import item_key, key_of, path_keys
 
 __all__ = ["upgrade"]
@@ -57,7 +58,9 @@ def _mark_items(connection: Connection) -> None:
         for row in found
     ]
     for chunk in chunks(marks, _AT_ONCE):
-        connection.write(partial(rows, query=cypher.MARK_ITEMS, parameters={"rows": chunk}))
+        connection.write(
+            partial(rows, query=cypher.MARK_ITEMS, parameters={"rows": chunk}), locks=False
+        )
 
 
 def _pin_sizes(tx: Tx, namespace: str) -> None:

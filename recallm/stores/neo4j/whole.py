@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from recallm.stores.neo4j.connection import Row
+from recallm.stores.neo4j.transaction import Row
 
 __all__ = ["whole_rows"]
 

@@ -18,7 +18,6 @@ from recallm.model import (
 from recallm.stores.cypher import forgetting as forgetting_cypher
 from recallm.stores.cypher import writing as cypher
 from recallm.stores.neo4j.batch import Batch, triplet_key
-from recallm.stores.neo4j.connection import Row, Tx, chunks, rows
 from recallm.stores.neo4j.properties import (
     EntityKey,
     Told,
@@ -26,6 +25,7 @@ from recallm.stores.neo4j.properties import (
     told_of_entities,
     told_of_triplets,
 )
+from recallm.stores.neo4j.transaction import AlreadyWrittenError, Row, Tx, chunks, rows
 from recallm.stores.neo4j.values import key_of, micros, summary_out
 
 __all__ = [
@@ -41,6 +41,8 @@ __all__ = [
 ]
 
 _NEVER = 1 << 62
+_REMEMBERED = 900_000
+"""Milliseconds after which a writer has learnt what became of its latest write: 15 minutes."""
 
 
 def lock(
@@ -66,15 +68,25 @@ def lock_key(
     items: Collection[str] = (),
     models: Collection[str] = (),
 ) -> Row:
-    """``lock`` by the key of the namespace's node."""
+    """``lock`` by the key of the namespace's node.
+
+    Raises:
+        AlreadyWrittenError: an earlier try of this transaction was committed.
+    """
     parameters = {
         "key": key,
         "name": name,
         "ids": [key_of(id) for id in ids],
         "items": list(items),
         "models": [key_of(model) for model in models],
+        "writer": tx.mark.writer,
+        "write": tx.mark.write,
+        "remembered": _REMEMBERED,
     }
-    return rows(tx, cypher.LOCK, parameters)[0]
+    state = rows(tx, cypher.LOCK, parameters)[0]
+    if state["written"]:
+        raise AlreadyWrittenError
+    return state
 
 
 def expire(tx: Tx, namespace: str, moments: Mapping[str, datetime | None]) -> int:

@@ -1,0 +1,182 @@
+"""Errors of the driver and the server as those of recallm, with the reason and what to do."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Iterator
+from typing import Final
+
+import neo4j
+from neo4j.exceptions import (
+    AuthError,
+    ClientError,
+    DriverError,
+    Forbidden,
+    ForbiddenOnReadOnlyDatabase,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+    TransientError,
+)
+
+from recallm.errors import (
+    StoreBusyError,
+    StoreCredentialsError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+    StoreUnavailableError,
+)
+
+__all__ = ["already_exists", "is_lost", "is_passing", "ran_out_of_time", "translated"]
+
+_CREDENTIALS: Final = (
+    "Neo.ClientError.Security.AuthenticationRateLimit",
+    "Neo.ClientError.Security.CredentialsExpired",
+    "Neo.ClientError.Security.Unauthorized",
+)
+_EXISTS: Final = (
+    "Neo.ClientError.Schema.ConstraintAlreadyExists",
+    "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
+    "Neo.ClientError.Schema.IndexAlreadyExists",
+)
+_NO_DATABASE: Final = "Neo.ClientError.Database.DatabaseNotFound"
+_TOO_LARGE: Final = (
+    "Neo.TransientError.General.MemoryPoolOutOfMemoryError",
+    "Neo.TransientError.General.OutOfMemoryError",
+    "Neo.TransientError.General.TransactionOutOfMemoryError",
+)
+_ENDED: Final = (
+    "Neo.ClientError.Transaction.LockClientStopped",
+    "Neo.ClientError.Transaction.Terminated",
+    "Neo.ClientError.Transaction.TransactionTimedOut",
+    "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration",
+    "Neo.TransientError.Transaction.LockClientStopped",
+    "Neo.TransientError.Transaction.Terminated",
+)
+"""What the server says of a transaction that it ended: which of these depends on what it did."""
+
+
+def translated(
+    error: DriverError | Neo4jError, *, name: str, database: str | None, unknown: bool
+) -> StoreError:
+    """The error of recallm for one of the driver's.
+
+    Args:
+        error: the driver's.
+        name: the server, as it may be shown: no user, no password, no query.
+        database: the database's name.
+        unknown: whether the reply to a commit was lost.
+    """
+    code = error.code if isinstance(error, Neo4jError) else None
+    if unknown:
+        return StoreUnavailableError(
+            f"the connection to {name} was lost while a transaction was committed, and whether it "
+            f"was is unknown: {_reasons(error)}; do it again (an update with the same id is never "
+            "written twice)"
+        )
+    if isinstance(error, AuthError) or code in _CREDENTIALS:
+        return StoreCredentialsError(
+            f"{name} refused the user name or the password ({error}); "
+            'give the right ones as auth=("neo4j", "…")'
+        )
+    if isinstance(error, Forbidden | ForbiddenOnReadOnlyDatabase):
+        return StoreReadOnlyError(
+            f"{name} does not let this user do that ({error}); "
+            "give the user a role that may write data and create constraints"
+        )
+    if code == _NO_DATABASE:
+        return StoreUnavailableError(
+            f"{name} has no database {database!r}; create it or name another with database=…"
+        )
+    if code in _TOO_LARGE:
+        return StoreFullError(
+            f"the transaction is too large for the memory of {name} ({error}); write "
+            "smaller batches, forget less at once, or raise dbms.memory.transaction.total.max "
+            "and the heap of the server"
+        )
+    if code in _ENDED:
+        return StoreBusyError(
+            f"{name} ended a transaction that took too long ({error}); try again, write smaller "
+            "batches, or forget less at once"
+        )
+    if is_lost(error) or (code is not None and "DatabaseUnavailable" in code):
+        return StoreUnavailableError(
+            f"{name} cannot be reached or dropped the connection: {_reasons(error)}. Nothing was "
+            "written; check that the server runs and that the address is right"
+        )
+    if isinstance(error, TransientError):
+        return StoreBusyError(f"{name} was too busy with other transactions ({error}); try again")
+    return StoreError(f"{name} failed: {error}")
+
+
+def is_lost(error: DriverError | Neo4jError) -> bool:
+    """Whether there is no connection, or none any more."""
+    return isinstance(error, ServiceUnavailable | SessionExpired) or _is_of_pool(error)
+
+
+def is_passing(error: DriverError | Neo4jError) -> bool:
+    """Whether the same may succeed in a moment."""
+    return error.is_retryable() or is_lost(error)
+
+
+def ran_out_of_time(error: DriverError | Neo4jError) -> bool:
+    """Whether the server ended the transaction, which it does when its time is over."""
+    return isinstance(error, Neo4jError) and error.code in _ENDED
+
+
+def already_exists(error: StoreError) -> bool:
+    """Whether a constraint or an index could not be made because it is there."""
+    cause = error.__cause__
+    return isinstance(cause, Neo4jError) and cause.code in _EXISTS
+
+
+def _is_of_pool(error: DriverError | Neo4jError) -> bool:
+    """Whether the pool gave no connection in time. Version 5 of the driver has no class for it."""
+    of_pool = getattr(neo4j.exceptions, "ConnectionPoolError", None)
+    if of_pool is not None:
+        return isinstance(error, of_pool)
+    return type(error) is ClientError and error.code is None
+
+
+def _reasons(error: BaseException) -> str:
+    """Why there is no connection: what failed first, below the driver's own errors."""
+    return "; ".join(dict.fromkeys(map(_reason, _roots(error))))
+
+
+def _roots(error: BaseException) -> Iterator[BaseException]:
+    """The errors that caused this one, or itself. An error of routing groups one a server."""
+    if isinstance(error, BaseExceptionGroup):
+        for each in error.exceptions:
+            yield from _roots(each)
+    elif error.__cause__ is not None:
+        yield from _roots(error.__cause__)
+    else:
+        yield error
+
+
+def _reason(error: BaseException) -> str:
+    match error:
+        case ConnectionRefusedError():
+            return "the connection was refused, nothing listens at that port"
+        case socket.gaierror():
+            return f"the name of the host is not known to DNS ({error})"
+        case ssl.SSLCertVerificationError():
+            return (
+                f"its TLS certificate is not trusted ({error.verify_message}); +ssc in the scheme "
+                "takes any certificate"
+            )
+        case ssl.SSLError():
+            return (
+                f"TLS failed ({error}); where the server has none, leave +s and +ssc out of the "
+                "scheme"
+            )
+        case TimeoutError():
+            return "it gave no answer in time"
+        case _ if "looks like HTTP" in str(error):
+            return "HTTP is spoken at that port; name that of Bolt, which is 7687 by default"
+        case _ if "incomplete handshake" in str(error):
+            return f"{error}; where the server asks for TLS, write +s or +ssc in the scheme"
+        case _:
+            return str(error) or type(error).__name__

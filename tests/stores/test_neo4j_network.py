@@ -1,0 +1,438 @@
+"""A network and clients that fail: lost replies, connections that are half open, dead writers."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import sys
+import threading
+import traceback
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime
+from multiprocessing import get_context
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from neo4j import Driver
+
+from recallm.errors import StoreBusyError, StoreUnavailableError
+from recallm.model import (
+    ContextVersion,
+    Filter,
+    Horizon,
+    PreparedUpdate,
+    Selection,
+    Summary,
+    Trait,
+    statement_key,
+)
+from recallm.stores.base import Applied
+from recallm.stores.neo4j import Neo4jStore, applying, connection, transaction
+from recallm.stores.neo4j.transaction import Row, Tx
+from recallm.stores.neo4j.writing import lock
+from recallm.testing.marked_text import entity, prepared, triplet, vector
+from tests.neo4j.fixtures import RunningServer
+from tests.neo4j.proxy import Proxy
+from tests.stores.rich import rich
+
+_BOUND = 100
+"""Seconds after which a test fails: what hangs does so for longer."""
+
+
+@pytest.fixture
+def proxy(neo4j_server: RunningServer) -> Iterator[Proxy]:
+    address = urlsplit(neo4j_server.uri)
+    with Proxy((address.hostname or "localhost", address.port or 7687)) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def unsteady(neo4j_server: RunningServer, proxy: Proxy) -> Iterator[Neo4jStore]:
+    """A store behind the proxy."""
+    with closing(Neo4jStore(proxy.uri, auth=neo4j_server.auth, retry_time=8)) as store:
+        yield store
+
+
+@pytest.fixture
+def pool() -> Iterator[ThreadPoolExecutor]:
+    executor = ThreadPoolExecutor(4)
+    yield executor
+    # A thread that hangs is not waited for.
+    executor.shutdown(wait=False)
+
+
+@pytest.fixture
+def short_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server ends transactions early, and a silent one is given up early."""
+    _shorten(monkeypatch.setattr)
+
+
+def _shorten(set_: Callable[[object, str, object], None]) -> None:
+    set_(connection, "_HOLDS", (2.0, 30.0))
+    set_(connection, "GRACE", 2.0)
+    set_(transaction, "GRACE", 2.0)
+
+
+_WRITES: dict[str, Callable[[Neo4jStore, str], object]] = {
+    "a passage": lambda store, name: store.apply(name, [prepared("3", "[Ann] ran", session="s")]),
+    "a passage that is there": lambda store, name: store.apply(name, [rich("1")]),
+    "a graph alone": lambda store, name: store.apply(
+        name,
+        [
+            PreparedUpdate(
+                id="",
+                text=None,
+                entities=(entity("g", "Gil"),),
+                triplets=(triplet("e", "knows", "g"),),
+            )
+        ],
+    ),
+    "what joins a passage": lambda store, name: store.apply(
+        name, [PreparedUpdate(id="1", text=None, entities=(entity("g", "Gil"),))]
+    ),
+    "what replaces a passage": lambda store, name: store.apply(
+        name, [prepared("1", "[Dee] sat", replaces=True)]
+    ),
+    "an item": lambda store, name: store.apply(name, [prepared("3", "[Bo]", path=("p",), key="k")]),
+    "forget": lambda store, name: store.forget(name, Selection(kind="id", value="1")),
+    "forget everything": lambda store, name: store.forget(
+        name, Selection(kind="everything", value=True)
+    ),
+    "delete_graph": lambda store, name: store.delete_graph(name, entities=["e"]),
+    "revise": lambda store, name: store.revise(
+        name,
+        Summary(concept="ann", t_index=2, text="Ann.", terms=("ann",), traits=Trait(0)),
+        expected=ContextVersion(t_index=2, statements=2, summary_t=None),
+    ),
+    "embed": lambda store, name: store.embed(name, "m", {statement_key(1, 0): b"four"}),
+    "expire": lambda store, name: store.expire(name, {"1": datetime(2030, 1, 1, tzinfo=UTC)}),
+}
+
+
+@pytest.mark.parametrize("reply", [True, False], ids=["reply lost", "commit lost"])
+@pytest.mark.parametrize("write", _WRITES.values(), ids=_WRITES)
+def test_a_lost_commit(
+    store: Neo4jStore,
+    unsteady: Neo4jStore,
+    proxy: Proxy,
+    namespace: str,
+    write: Callable[[Neo4jStore, str], object],
+    reply: bool,
+) -> None:
+    """A write is done once, and says what it would have said, whatever of its commit was lost."""
+    steady = f"{namespace}-steady"
+    for name in (namespace, steady):
+        store.apply(name, [rich("1"), prepared("2", "[Ann] sat", path=("p",), key="k")])
+    proxy.lose_commits(1, reply=reply)
+    assert write(unsteady, namespace) == write(store, steady)
+    assert proxy.commits_lost == 1
+    assert _dumped(store, namespace) == _dumped(store, steady)
+    assert write(unsteady, namespace) == write(store, steady)
+    assert _dumped(store, namespace) == _dumped(store, steady)
+
+
+def test_lost_replies_of_a_restore(
+    store: Neo4jStore, unsteady: Neo4jStore, proxy: Proxy, namespace: str
+) -> None:
+    """An archive is there once and whole."""
+    records = [
+        prepared(str(t), "[Ann] met [Bo]", t_index=t, vectors=(vector(0, b"four"),))
+        for t in range(1, 600)
+    ]
+    proxy.lose_commits(4, reply=True)
+    assert unsteady.restore(namespace, 599, records) == 599
+    assert proxy.commits_lost == 4
+    assert _dumped(store, namespace) == records
+
+
+def test_another_write_between(
+    store: Neo4jStore,
+    unsteady: Neo4jStore,
+    proxy: Proxy,
+    namespace: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What others wrote before it is looked for again does not hide that it is done."""
+
+    def write_meanwhile(_: float) -> None:
+        for n in range(20):
+            store.apply(namespace, [prepared(f"other-{n}", "[Bo] sat")])
+            with closing(Neo4jStore(store.driver)) as other:
+                other.apply(namespace, [prepared(f"another-{n}", "[Bo] sat")])
+
+    monkeypatch.setattr("recallm.stores.neo4j.connection.time.sleep", write_meanwhile)
+    proxy.lose_commits(1, reply=True)
+    graph = PreparedUpdate(id="", text=None, entities=(entity("g", "Gil"),))
+    assert unsteady.apply(namespace, [graph]) == [Applied(t_index=1)]
+    with store.reader(namespace, Horizon()) as reader:
+        assert reader.t_index == 41
+        assert [it.updates for it in reader.entities()] == [1]
+
+
+def test_a_commit_of_which_nothing_is_learnt(
+    neo4j_server: RunningServer, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the server does not come back, the error says that it may be written."""
+    monkeypatch.setattr(connection, "_LEAST_RETRY", 1.0)
+    with closing(Neo4jStore(proxy.uri, auth=neo4j_server.auth, retry_time=1)) as unsteady:
+        proxy.lose_commits(1000, reply=True)
+        with pytest.raises(StoreUnavailableError, match="whether it was is unknown"):
+            unsteady._connection.write(_writes_without_a_mark)
+
+
+def _writes_without_a_mark(tx: Tx) -> None:
+    tx.rows("RETURN 1", {})
+
+
+def test_writers_leave_little(store: Neo4jStore, driver: Driver, namespace: str) -> None:
+    """A store that writes much leaves the mark of its latest write alone."""
+    for n in range(3):
+        store.apply(namespace, [prepared(str(n), "[Ann]")])
+    found, _, _ = driver.execute_query(
+        "MATCH (n:RecallMNamespace {key: $key}) RETURN size(n.writes) AS size", key=namespace
+    )
+    assert [row["size"] for row in found] == [1]
+
+
+@pytest.mark.usefixtures("short_holds")
+def test_a_writer_that_vanished(
+    neo4j_server: RunningServer,
+    store: Neo4jStore,
+    unsteady: Neo4jStore,
+    proxy: Proxy,
+    pool: ThreadPoolExecutor,
+    namespace: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its lock goes in a bounded time; until then others are told that they wait in vain."""
+    store.apply(namespace, [rich("1")])
+
+    def vanish(tx: Tx, namespace: str, **given: Any) -> Row:
+        state = lock(tx, namespace, **given)
+        monkeypatch.setattr(applying, "lock", lock)
+        proxy.freeze(later_ones=True)
+        holds.set_result(None)
+        return state
+
+    holds: Future[None] = Future()
+    monkeypatch.setattr(applying, "lock", vanish)
+    vanished = pool.submit(unsteady.apply, namespace, [rich("2")])
+    holds.result(_BOUND)
+    with closing(Neo4jStore(neo4j_server.uri, auth=neo4j_server.auth, retry_time=1)) as hasty:
+        refused = pool.submit(hasty.apply, namespace, [rich("3")])
+        with pytest.raises(StoreBusyError, match="another writer"):
+            refused.result(_BOUND)
+    with closing(Neo4jStore(neo4j_server.uri, auth=neo4j_server.auth, retry_time=60)) as patient:
+        written = pool.submit(patient.apply, namespace, [rich("4")])
+        assert written.result(_BOUND) == [Applied(t_index=2)]
+    proxy.thaw()
+    assert vanished.exception(_BOUND) is None or isinstance(
+        vanished.exception(), StoreUnavailableError | StoreBusyError
+    )
+
+
+def _stop_with_the_lock(uri: str, auth: tuple[str, str], namespace: str) -> None:
+    """In a process of its own, which stops when it has the lock."""
+
+    def stop(tx: Tx, namespace: str, **given: Any) -> Row:
+        state = lock(tx, namespace, **given)
+        vars(applying)["lock"] = lock
+        os.kill(os.getpid(), signal.SIGSTOP)
+        return state
+
+    _shorten(setattr)
+    vars(applying)["lock"] = stop
+    with closing(Neo4jStore(uri, auth=auth, retry_time=1)) as store:
+        store.apply(namespace, [rich("stopped")])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_process_that_stops_with_the_lock(
+    neo4j_server: RunningServer,
+    store: Neo4jStore,
+    pool: ThreadPoolExecutor,
+    namespace: str,
+    goes_on: bool,
+) -> None:
+    """Others write after a bounded time. Gone on with, it begins again and writes once."""
+    stopping = get_context("spawn").Process(
+        target=_stop_with_the_lock, args=(neo4j_server.uri, neo4j_server.auth, namespace)
+    )
+    stopping.start()
+    assert stopping.pid is not None
+    try:
+        os.waitpid(stopping.pid, os.WUNTRACED)
+        with closing(Neo4jStore(neo4j_server.uri, auth=neo4j_server.auth, retry_time=60)) as other:
+            written = pool.submit(other.apply, namespace, [rich("1")])
+            assert written.result(_BOUND) == [Applied(t_index=1)]
+        if goes_on:
+            os.kill(stopping.pid, signal.SIGCONT)
+            assert os.waitpid(stopping.pid, 0)[1] == 0
+    finally:
+        stopping.kill()
+    with store.reader(namespace, Horizon()) as reader:
+        expected = ["stopped", "1"] if goes_on else ["1"]
+        assert [it.id for it in reader.passages(Filter())] == expected
+
+
+@pytest.mark.usefixtures("short_holds")
+def test_work_that_takes_longer_than_its_bound(store: Neo4jStore, namespace: str) -> None:
+    """A client that is there begins again and has more time."""
+    tries: list[float] = []
+
+    def slow(tx: Tx) -> int:
+        tries.append(tx.bound)
+        if len(tries) == 1:
+            # The server looks for transactions whose time is over every two seconds.
+            tx.rows("UNWIND range(1, 2000000000) AS n RETURN sum(n % 7) AS x", {})
+        found: int = tx.rows("RETURN 1 AS one", {})[0]["one"]
+        return found
+
+    assert store._connection.read(slow) == 1
+    assert tries == [2.0, 30.0]
+
+
+@pytest.mark.usefixtures("short_holds")
+@pytest.mark.parametrize("call", ["read", "write"])
+def test_connections_that_are_half_open(
+    store: Neo4jStore,
+    unsteady: Neo4jStore,
+    proxy: Proxy,
+    pool: ThreadPoolExecutor,
+    namespace: str,
+    call: str,
+) -> None:
+    """Where new connections are answered, the call comes through by one."""
+    unsteady.apply(namespace, [rich("1")])
+    proxy.freeze(later_ones=False)
+    if call == "read":
+        assert pool.submit(_t_index, unsteady, namespace).result(_BOUND) == 1
+    else:
+        written = pool.submit(unsteady.apply, namespace, [rich("2")])
+        assert written.result(_BOUND) == [Applied(t_index=2)]
+
+
+@pytest.mark.usefixtures("short_holds")
+@pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
+def test_a_network_that_is_silent(
+    neo4j_server: RunningServer,
+    proxy: Proxy,
+    pool: ThreadPoolExecutor,
+    namespace: str,
+    scheme: str,
+) -> None:
+    """A call fails in a bounded time, and works when the network does."""
+    with closing(Neo4jStore(proxy.uri, auth=neo4j_server.auth, retry_time=1)) as unsteady:
+        unsteady.apply(namespace, [rich("1")])
+        proxy.freeze(later_ones=True)
+        with pytest.raises(StoreUnavailableError, match="no answer in time"):
+            pool.submit(_t_index, unsteady, namespace).result(_BOUND)
+        opening = pool.submit(
+            Neo4jStore, f"{scheme}{proxy.uri[4:]}", auth=neo4j_server.auth, retry_time=1
+        )
+        with pytest.raises(StoreUnavailableError, match="no answer in time"):
+            opening.result(_BOUND)
+        proxy.thaw()
+        assert pool.submit(_t_index, unsteady, namespace).result(_BOUND) == 1
+
+
+def _speak_http(listener: socket.socket) -> None:
+    """Answer whoever connects as a web server does."""
+    with contextlib.suppress(OSError):
+        while True:
+            client, _ = listener.accept()
+            with client:
+                client.recv(100)
+                client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+@pytest.fixture
+def web() -> Iterator[str]:
+    """The address of a web server."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=_speak_http, args=(listener,), daemon=True)
+        thread.start()
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
+def test_why_a_server_cannot_be_reached(
+    neo4j_server: RunningServer, proxy: Proxy, web: str, scheme: str
+) -> None:
+    """The reason is said, with and without routing, and no password."""
+    proxy.__exit__(None, None, None)
+    refused = urlsplit(proxy.uri).netloc
+    secret = uuid.uuid4().hex
+    for address, reason in (
+        (f"{scheme}://{refused}", "was refused"),
+        (f"{scheme}://no-such-host.invalid", "not known to DNS"),
+        (f"{scheme}+s://{urlsplit(neo4j_server.uri).netloc}", "TLS failed"),
+        (f"{scheme}://{web}", "HTTP is spoken"),
+    ):
+        with pytest.raises(StoreUnavailableError, match=reason) as caught:
+            Neo4jStore(address, auth=("neo4j", secret))
+        assert secret not in str(caught.value)
+    with pytest.raises(StoreUnavailableError) as caught:
+        Neo4jStore(f"neo4j://{refused}?token={secret}", auth=("neo4j", secret))
+    assert secret not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_given_driver_is_as_patient_as_before(
+    driver: Driver, store: Neo4jStore, namespace: str
+) -> None:
+    """What a user's own queries wait for is left as it was."""
+
+    def patience() -> Any:
+        with driver.session() as session, session.begin_transaction() as tx:
+            ours = Tx(tx, bound=1.0, rest=None, mark=connection._UNMARKED)
+            ours.settle()
+            return ours._rest
+
+    before = patience()
+    store.apply(namespace, [rich("1")])
+    assert _t_index(store, namespace) == 1
+    assert patience() == before
+
+
+def test_what_a_vector_costs(store: Neo4jStore, namespace: str) -> None:
+    """No call for each byte of a vector."""
+    assert _calls_to_fetch(store, namespace, 4000) < _calls_to_fetch(store, namespace, 4) + 500
+
+
+def _calls_to_fetch(store: Neo4jStore, namespace: str, size: int) -> int:
+    name = f"{namespace}-{size}"
+    store.apply(name, [prepared("1", "[Ann] ran", vectors=(vector(0, b"x" * size),))])
+    calls = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    with store.reader(name, Horizon()) as reader:
+        reader.vectors([statement_key(1, 0)], model="m")
+        sys.setprofile(count)
+        try:
+            found = reader.vectors([statement_key(1, 0)], model="m")
+        finally:
+            sys.setprofile(None)
+    assert found == {statement_key(1, 0): b"x" * size}
+    return calls
+
+
+def _t_index(store: Neo4jStore, namespace: str) -> int:
+    with store.reader(namespace, Horizon()) as reader:
+        return reader.t_index
+
+
+def _dumped(store: Neo4jStore, namespace: str) -> list[PreparedUpdate | Summary]:
+    with store.reader(namespace, Horizon()) as reader:
+        records: Iterable[PreparedUpdate | Summary] = reader.dump()
+        return list(records)
