@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 
 from recallm import InvalidInputError, RecallConfig, RecallM, RecallMError, StoreError
 from recallm.cli.output import printable
+from recallm.stores.addresses import checked_uri, is_server
 
 __all__ = ["Opener", "app", "command"]
 
@@ -142,7 +143,8 @@ def _open(
     options: dict[str, Any] = {"config": RecallConfig(ranking=ranking), "embeddings": embeddings}
     if namespace is not None:
         options["namespace"] = namespace
-    if "://" in db:
+    if is_server(db):
+        checked_uri(db)  # before a password is asked for
         options["auth"] = (user, _password(user, password_file))
     elif not creates and not Path(db).exists():
         raise StoreError(

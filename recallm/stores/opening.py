@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
 
 from recallm import checks
 from recallm.errors import InvalidInputError, MissingDependencyError
+from recallm.stores.addresses import TARGETS, is_server
 from recallm.stores.base import GraphStore
 
 if TYPE_CHECKING:
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["open_store"]
 
 _TARGETS = "a file path, a neo4j:// or bolt:// URI, a neo4j Driver, a GraphStore, or None"
-
-
-_NEO4J_SCHEMES = frozenset({"neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc"})
 
 
 def open_store(
@@ -35,22 +32,13 @@ def open_store(
         MissingDependencyError: the driver is not installed.
         StoreError: it cannot be opened.
     """
-    scheme = urlsplit(target).scheme.lower() if isinstance(target, str) and "://" in target else ""
-    if scheme in _NEO4J_SCHEMES or _is_driver(target):
+    if (isinstance(target, str) and is_server(target)) or _is_driver(target):
         return _open_neo4j(target, auth, database, timeout), True
     for value, argument in ((auth, "auth"), (database, "database")):
         if value is not None:
             raise InvalidInputError(
                 f"{argument} goes with a neo4j:// or bolt:// URI alone", argument=argument
             )
-    if not scheme and isinstance(target, str) and target.startswith("file:"):
-        raise InvalidInputError(
-            "a file: URI is no store; give the plain path of the file", argument="store"
-        )
-    if scheme:
-        raise InvalidInputError(
-            f"no store has the scheme {scheme}://; give {_TARGETS}", argument="store"
-        )
     if target is None or isinstance(target, str | os.PathLike):
         from recallm.stores.sqlite import SQLiteStore
 
@@ -61,7 +49,7 @@ def open_store(
     if hasattr(target, "apply") and hasattr(target, "reader"):
         return cast(GraphStore, target), False
     raise InvalidInputError(
-        f"{type(target).__name__} is no store; give {_TARGETS}", argument="store"
+        f"{type(target).__name__} is no store; give {TARGETS}", argument="store"
     )
 
 

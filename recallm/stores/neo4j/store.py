@@ -81,8 +81,7 @@ class Neo4jStore:
         database: str | None = None,
         retry_time: float = 15.0,
     ) -> None:
-        # Without the user and the password that a URI may hold.
-        place = server.rpartition("@")[2] if isinstance(server, str) else repr(server)
+        place = server if isinstance(server, str) else repr(server)
         self._place = f"{place}, database={database!r}"
         patience = checks.seconds(retry_time, "retry_time")
         self._connection = Connection(
