@@ -155,6 +155,20 @@ def test_a_failure_is_one_message_and_its_exit_code(
     assert stats(told)["t_index"] == 3
 
 
+@pytest.mark.parametrize(
+    "db", ["neo4j://ann:s3cret@host", "bolt:s3cret@host", "ann:s3cret@host", "localhost:7687"]
+)
+@pytest.mark.parametrize("command", ["stats", "update"])
+def test_an_address_that_is_refused(run: Run, tmp_path: Path, command: str, db: str) -> None:
+    """No password is asked for, none is shown, and no file is made."""
+    done = run(command, *(["Ann ran."] if command == "update" else []), "--db", db)
+    assert done.exit_code == 1
+    assert "neo4j" in done.stderr
+    assert "s3cret" not in done.output
+    assert "Password" not in done.output
+    assert not list(tmp_path.iterdir())
+
+
 def test_text_that_is_not_utf_8_is_named(run: Run, tmp_path: Path) -> None:
     (tmp_path / "latin.txt").write_bytes("Caf\xe9".encode("latin-1"))
     done = run("update", "--file", "latin.txt")

@@ -96,7 +96,8 @@ class Connection:
         self.check_open()
         try:
             try:
-                self.driver.verify_connectivity()
+                with _resolving():
+                    self.driver.verify_connectivity()
             except ServiceUnavailable as error:
                 # Version 5 of the driver does not say why there is no route; the address does.
                 if error.__cause__ is None and self._direct is not None:
@@ -105,9 +106,6 @@ class Connection:
                 raise
         except (DriverError, Neo4jError) as error:
             raise self._failure(error) from error
-        except ValueError as error:
-            # So version 5 of the driver says that there is no such host.
-            raise self._failure(ServiceUnavailable(str(error))) from error
 
     def read(self, work: Callable[[Tx], Result], *, timeout: float | None = None) -> Result:
         """Run ``work`` where the server refuses every write, again after errors that pass;
@@ -164,8 +162,10 @@ class Connection:
             committing = False
             try:
                 with self._session(access) as session:
+                    with _resolving():
+                        raw = session.begin_transaction(timeout=bound)
                     tx = Tx(
-                        session.begin_transaction(timeout=bound),
+                        raw,
                         bound=bound,
                         rest=_HOLDS[0] + GRACE if self._owned else None,
                         mark=mark,
@@ -253,6 +253,15 @@ class Connection:
             f"another writer did not let go of the namespace on {self._name} in {patience:g} s; "
             "try again, or let writes wait longer with timeout=…"
         )
+
+
+@contextmanager
+def _resolving() -> Generator[None, None, None]:
+    """A host that DNS does not know is an error of the driver, as it is in version 6."""
+    try:
+        yield
+    except ValueError as error:
+        raise ServiceUnavailable(str(error)) from error
 
 
 def _is_late(error: DriverError | Neo4jError) -> bool:

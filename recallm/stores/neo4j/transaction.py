@@ -9,6 +9,7 @@ takes, is shorter: ``timeout`` of the store.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final, LiteralString, TypeVar
@@ -90,7 +91,8 @@ class Tx:
     def _wait(self, seconds: float | None) -> None:
         """Give up the connection when a reply takes longer."""
         _, setter = self._reply_timeout()
-        setter(seconds)
+        with suppress(OSError):  # the socket may be closed
+            setter(seconds)
 
     def _reply_timeout(self) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
         """How the socket is asked and set. The driver has no setting for that, and waits as long
