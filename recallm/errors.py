@@ -186,11 +186,16 @@ class StoreCorruptError(StoreError):
 
 
 class SchemaVersionError(StoreError):
-    """The store was written by a newer recallm."""
+    """The store was written by a recallm that keeps other tables."""
 
     def __init__(self, found: int, known: int) -> None:
+        advice = (
+            "upgrade recallm"
+            if found > known
+            else "export it with the recallm that wrote it, and load the archive into a new store"
+        )
         super().__init__(
-            f"the store has schema version {found}, this recallm knows {known}; upgrade recallm"
+            f"the store has schema version {found}, this recallm knows {known}; {advice}"
         )
         self.found = found
         self.known = known

@@ -172,9 +172,10 @@ class RecallM(StoredMemory):
 
         ``timestamp`` (aware) says when it was said, ``speaker`` by whom, ``session`` in which
         conversation or document, ``source`` where it comes from. The same ``id`` with the same
-        text changes nothing. ``metadata`` holds JSON values. After ``expires_at`` (aware) it is
-        recalled no more, and all is as if it had never been said; ``forget(expired=True)`` frees
-        its room and its id. ``entities`` and ``triplets`` are what it says in an exact form, as in
+        text changes nothing. ``metadata`` holds JSON values. After ``expires_at`` (aware)
+        nothing of it is shown any more; it still counts (in strengths, ``stats``) until it is
+        swept: each write first forgets up to 256 passages that expired, ``forget(expired=True)``
+        all of them. ``entities`` and ``triplets`` are what it says in an exact form, as in
         ``graph.upsert``: they go with it, and with some the text may be blank. With ``replace`` a
         passage with this ``id`` and another text is forgotten for it.
 
@@ -452,5 +453,6 @@ class RecallM(StoredMemory):
             config=self._config,
             kept=self._kept,
             llm=self._llm,
+            clock=self._clock,
             check_open=self._check_open,
         )

@@ -475,7 +475,8 @@ class Horizon:
     """What a reader may see.
 
     ``as_of``: a t_index (what arrived up to it), an aware datetime (what was said up to it;
-    what has no timestamp is not seen), or None (all). ``now``: passages that expired are not seen.
+    what has no timestamp is not seen), or None (all). ``now``: passages that expired are not seen,
+    though they count until they are forgotten (``recallm.stores.base.GraphReader``).
     """
 
     as_of: int | datetime | None = None
@@ -486,7 +487,7 @@ class Horizon:
 class Postings:
     """The statements that hold a stem, newest first, at most the limit asked for.
 
-    ``documents`` counts all of them (within the horizon, before any filter). ``keys``,
+    ``documents`` counts all of them (up to the view's t, before any filter). ``keys``,
     ``counts`` and ``sessions`` run in parallel; a session is its key or None.
     """
 
@@ -499,7 +500,7 @@ class Postings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mentions:
     """The keys of the statements that mention a concept, newest first, at most the limit;
-    ``statements`` counts all of them (within the horizon, before any filter)."""
+    ``statements`` counts all of them (up to the view's t, before any filter)."""
 
     statements: int
     keys: tuple[int, ...]
@@ -531,10 +532,11 @@ SelectionKind = Literal[
 class Selection:
     """What to forget. ``value``: a passage id, a statement id, a source, a session name, a
     concept name, a t_index or an aware datetime (what came or was said before it), the moment by
-    which a passage has expired, or True."""
+    which a passage has expired, or True. ``limit``: at most so many of the expired."""
 
     kind: SelectionKind
     value: str | int | datetime
+    limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,15 +1,17 @@
 """From checked passages to the store: extracted, embedded, applied in one transaction, revised;
-and from the store again: forgotten."""
+and from the store again: forgotten, or swept once it has expired."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
 from recallm.config import RecallConfig
-from recallm.errors import InvalidInputError
+from recallm.errors import InvalidInputError, RecallMError
 from recallm.ingestion import NewPassage, overlapped, prepared, written
 from recallm.model import Forgotten, Horizon, PreparedUpdate, Selection
 from recallm.results import KnowledgeUpdate
@@ -22,11 +24,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Writer"]
 
+SWEPT = 256
+"""Expired passages that a write forgets at most: it takes tens of milliseconds."""
+
+_log = logging.getLogger(__name__)
+
 
 class Writer:
     """Writes to one namespace. ``vectors`` is None where the memory has no embeddings, ``llm``
-    where contexts are not revised; ``kept`` has what was extracted before. ``check_open`` raises
-    where the memory is closed."""
+    where contexts are not revised; ``kept`` has what was extracted before. ``clock`` gives the
+    present; ``check_open`` raises where the memory is closed."""
 
     def __init__(
         self,
@@ -38,6 +45,7 @@ class Writer:
         config: RecallConfig,
         kept: KeptExtractions,
         llm: Callable[[str], str] | None,
+        clock: Callable[[], datetime],
         check_open: Callable[[], None],
     ) -> None:
         self._store = store
@@ -47,6 +55,7 @@ class Writer:
         self._config = config
         self._kept = kept
         self._llm = llm
+        self._clock = clock
         self._check_open = check_open
 
     def write(self, batch: list[NewPassage], *, first: int | None) -> list[KnowledgeUpdate]:
@@ -105,10 +114,23 @@ class Writer:
             self._vectors.forgotten(self._namespace, held)
         return forgotten
 
+    def _sweep(self) -> None:
+        """Forget some of what has expired, before a write: recall then has little to hide, and
+        their ids are free. What fails here is left to the next write."""
+        now = self._clock()
+        try:
+            with self._store.reader(self._namespace, Horizon(now=now)) as reader:
+                is_due = reader.has_expired
+            if is_due:
+                self.forget(Selection(kind="expired", value=now, limit=SWEPT))
+        except RecallMError:
+            _log.warning("what has expired was not swept", exc_info=True)
+
     def _prepared(self, first: int | None, batch: list[NewPassage]) -> list[PreparedUpdate]:
         return prepared(batch, self._extractor, self._kept, first=first)
 
     def _apply(self, first: int | None, updates: list[PreparedUpdate]) -> list[KnowledgeUpdate]:
+        self._sweep()
         if self._vectors is not None:
             updates = self._vectors.embedded(self._namespace, updates)
         results = written(self._store, self._namespace, updates, first=first)

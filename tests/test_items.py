@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from recallm import Forgotten, InvalidInputError, NewItem, RecallConfig, RecallM
+from recallm.errors import StoreError
 from recallm.testing import DictStore
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -367,3 +368,49 @@ class TestExactTokens:
         assert memory.items.delete(("users", "ann"), "it")
         assert memory.items.search("mmm") == ()
         assert memory.stats().statements == 1
+
+
+class TestSweeping:
+    """What has expired counts until a write sweeps it."""
+
+    def test_a_write_forgets_what_has_expired(self, memory: RecallM, clock: Clock) -> None:
+        soon = NOON + timedelta(minutes=5)
+        memory.update("Ann loves rain.", id="rain", expires_at=soon)
+        memory.update("Ann loves snow.")
+        clock.now = soon
+        assert memory.stats().passages == 2
+        assert [it.name for it in memory.concepts()] == ["ann", "snow"]
+        again = memory.update("Ann loves rain again.", id="rain")
+        assert not again.duplicate
+        assert memory.stats().passages == 2
+        assert memory.forget(expired=True) == Forgotten()
+
+    def test_a_bounded_number_at_a_time(
+        self, memory: RecallM, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("recallm.writing.SWEPT", 3)
+        soon = NOON + timedelta(minutes=5)
+        memory.update_many([{"text": f"Ann is {n}.", "expires_at": soon} for n in range(8)])
+        clock.now = soon
+        for left in (6, 4, 3, 4):  # three are swept, one is written
+            memory.update(f"Bo sings {left} songs.")
+            assert memory.stats().passages == left
+        assert memory.recall("Who is Ann?").text == ""
+
+    def test_a_sweep_that_fails_loses_no_write(
+        self, memory: RecallM, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        memory.update("Ann loves rain.", expires_at=NOON + timedelta(minutes=5))
+        clock.now = NOON + timedelta(hours=1)
+
+        def fails(*_: object) -> None:
+            raise StoreError("no")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(memory._store, "forget", fails)
+            memory.update("Bo loves snow.")
+        assert memory.stats().passages == 2
+        assert memory.recall("What does Bo love?").statements
+        assert "rain" not in memory.recall("What does Ann love?").text
+        memory.update("Cy loves fog.")
+        assert memory.stats().passages == 2

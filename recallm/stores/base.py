@@ -27,7 +27,7 @@ Rules that every store keeps:
   like any other. What is forgotten takes its properties along; a horizon does not take them apart.
 * **Concepts.** An entity touches the concept that it stands on now, at each t of its evidence.
   Label and kind of a concept that only entities touch are those of the one with the earliest
-  visible evidence (then by id). ``merges`` counts the updates that touched it after its summary
+  evidence (then by id). ``merges`` counts the updates that touched it after its summary
   in force, or after the first one where it has none.
 * **Vectors.** Under one model all vectors of a namespace, of statements and of entities, have as
   many bytes as the first that was written, also when that one is forgotten; only ``everything``
@@ -88,19 +88,30 @@ class Applied:
 class GraphReader(Protocol):
     """A consistent view of one namespace within a horizon.
 
-    The horizon hides whole knowledge updates: those after ``as_of``, those whose passage expired.
-    What is hidden counts in nothing: a relation's strength, a concept's label, a document
-    frequency are those that the visible updates alone give. (Session keys stay as written.)
-    A graph-only update has no timestamp and does not expire: a datetime horizon hides it.
-    A passage is expired where ``expires_at <= now``. A triplet whose subject or object is hidden
-    is hidden too. A session exists while a visible statement belongs to it.
+    The horizon has a t, that of the view: ``as_of``, or, for a datetime ``as_of``, that of the
+    latest update that was said by then. Whole knowledge updates are hidden: those after that t,
+    those whose passage expired (``expires_at <= now``), and, for a datetime, those said later or
+    at no known time, graph-only updates among them.
+
+    *What is shown* (passages, statements, keys, vectors, entities, triplets) is what visible
+    updates say; a concept or relation is shown where a visible update touches or shows it. An
+    entity or triplet counts its visible evidence. A triplet whose subject or object is hidden is
+    hidden too.
+
+    *What counts* are all updates up to the view's t, hidden or not: what expired counts in
+    strengths, t_index, labels, document frequencies, sizes and ``stats`` until it is forgotten.
+    (Session keys stay as written.) A session exists while a statement that counts belongs to it.
     """
 
     @property
     def t_index(self) -> int:
-        """The t of the latest knowledge update of the view, hidden expired ones included: the
-        counter, or ``as_of`` where that is a smaller t. For a datetime ``as_of``: the t of the
-        latest visible update, 0 if there is none."""
+        """The view's t: the counter, or ``as_of`` where that is a smaller t. For a datetime
+        ``as_of``: the t of the latest update that was said by then, 0 if there is none."""
+        ...
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether a passage of the namespace has expired by the horizon's ``now``."""
         ...
 
     def passage(self, id: str) -> Passage | None:
@@ -130,23 +141,23 @@ class GraphReader(Protocol):
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
-        """For each stem that some visible statement holds: its newest ``limit`` statements that
-        meet ``where``. Stems that none holds are left out."""
+        """For each stem that some statement holds which counts: its newest ``limit`` visible
+        statements that meet ``where``. Stems that none holds are left out."""
         ...
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
-        """For each concept that some visible statement mentions: its newest ``limit`` statements
-        (all if None) that meet ``where``. Others are left out."""
+        """For each concept that some statement mentions which counts: its newest ``limit`` visible
+        statements (all if None) that meet ``where``. Others are left out."""
         ...
 
     def concepts(
         self, names: Collection[str] | None = None, *, limit: int | None = None
     ) -> list[ConceptRow]:
-        """The concepts with these names (all if None) that exist, latest t_index first, then by
-        name; at most ``limit``. A concept exists while a visible statement mentions it or an
-        entity with visible evidence stands on it; both touch it."""
+        """The concepts with these names (all if None) that are shown, latest t_index first, then by
+        name; at most ``limit``. A statement that mentions a concept touches it, and so does the
+        evidence of an entity that stands on it."""
         ...
 
     def relations(self, names: Collection[str], *, limit: int) -> list[Relation]:
@@ -199,11 +210,11 @@ class GraphReader(Protocol):
         ...
 
     def corpus(self) -> CorpusSize:
-        """How many statements, terms and sessions are visible."""
+        """How many statements, terms and sessions count."""
         ...
 
     def sessions(self, session_keys: Collection[str]) -> Mapping[str, SessionSize]:
-        """The visible size of each of these sessions that exists."""
+        """The size of each of these sessions that exists."""
         ...
 
     def vectors(self, keys: Collection[int], *, model: str) -> Mapping[int, bytes]:
@@ -252,8 +263,8 @@ class GraphReader(Protocol):
         ...
 
     def stats(self) -> Stats:
-        """How much of everything is visible (``vectors``: all stored ones of visible statements;
-        ``summaries``: those in force; ``t_index``: the view's)."""
+        """How much of everything counts (``summaries``: the concepts that have one up to the view's
+        t; ``t_index``: the view's)."""
         ...
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
@@ -339,8 +350,9 @@ class GraphStore(Protocol):
         (``recallm.stores.sessions``). What matches nothing forgets nothing. A passage without
         statements goes where its id, source, session or time is selected. ``session`` selects
         by the name that ``Filter.session`` knows; ``expired`` the passages with
-        ``expires_at <= value``. An item goes as a whole, with the first of its statements. What
-        is hidden or expired is forgotten alike.
+        ``expires_at <= value``, at most ``limit`` of them: those that expired first,
+        then by t. An item goes as a whole, with the first of its statements. What is hidden or
+        expired is forgotten alike.
 
         Counted are the passages, concepts, relations, entities and triplets of which nothing is
         left, and all summaries that went, superseded ones too.

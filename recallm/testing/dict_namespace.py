@@ -33,6 +33,7 @@ __all__ = [
     "is_visible",
     "json_text",
     "key_of",
+    "latest_t",
     "meets",
     "names_concept",
     "passage_of",
@@ -139,17 +140,26 @@ class Namespace:
         yield from sorted(self.summaries.values(), key=lambda s: (s.t_index, s.concept))
 
 
-def is_visible(update: PreparedUpdate, horizon: Horizon) -> bool:
-    """Whether a horizon lets an update be seen."""
-    as_of, now = horizon.as_of, horizon.now
+def latest_t(namespace: Namespace, horizon: Horizon) -> int:
+    """The t of a view."""
+    as_of = horizon.as_of
     if isinstance(as_of, datetime):
-        if update.text is None or update.timestamp is None or update.timestamp > as_of:
-            return False
-    elif as_of is not None and t_of(update) > as_of:
+        return max((t_of(u) for u in namespace.updates if _said_by(u, as_of)), default=0)
+    return namespace.counter if as_of is None else min(as_of, namespace.counter)
+
+
+def is_visible(update: PreparedUpdate, horizon: Horizon) -> bool:
+    """Whether a horizon lets an update that counts be seen."""
+    if isinstance(horizon.as_of, datetime) and not _said_by(update, horizon.as_of):
         return False
-    if update.text is None or update.expires_at is None or now is None:
+    if update.text is None or update.expires_at is None or horizon.now is None:
         return True
-    return update.expires_at > now
+    return update.expires_at > horizon.now
+
+
+def _said_by(update: PreparedUpdate, moment: datetime) -> bool:
+    said = update.timestamp
+    return update.text is not None and said is not None and said <= moment
 
 
 def t_of(update: PreparedUpdate) -> int:

@@ -1,12 +1,12 @@
-"""``DictReader``: a reader of ``DictStore`` that derives every answer from the visible updates.
+"""``DictReader``: a reader of ``DictStore`` that derives every answer from the updates.
 
-No total is kept anywhere: each answer is worked out from the visible updates when it is asked for.
+No total is kept anywhere: each answer is worked out when it is asked for, what is shown from the
+visible updates, what counts from all updates up to the view's t.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime
 
 from recallm.model import (
     ConceptKind,
@@ -37,6 +37,7 @@ from recallm.testing.dict_namespace import (
     is_item,
     is_visible,
     key_of,
+    latest_t,
     meets,
     names_concept,
     passage_of,
@@ -53,16 +54,21 @@ class DictReader:
     def __init__(self, namespace: Namespace, horizon: Horizon) -> None:
         self._all = namespace
         self._horizon = horizon
-        self._updates = [u for u in namespace.updates if is_visible(u, self._horizon)]
+        self._t_index = latest_t(namespace, horizon)
+        self._counting = [u for u in namespace.updates if t_of(u) <= self._t_index]
+        self._updates = [u for u in self._counting if is_visible(u, horizon)]
         self._session_keys = session_keys_of(namespace.updates)
 
     @property
     def t_index(self) -> int:
         """See ``GraphReader.t_index``."""
-        as_of = self._horizon.as_of
-        if isinstance(as_of, datetime):
-            return max((t_of(u) for u in self._updates), default=0)
-        return self._all.counter if as_of is None else min(as_of, self._all.counter)
+        return self._t_index
+
+    @property
+    def has_expired(self) -> bool:
+        """See ``GraphReader.has_expired``."""
+        unheeded = Horizon(now=self._horizon.now)
+        return not all(is_visible(update, unheeded) for update in self._all.updates)
 
     def passage(self, id: str) -> Passage | None:
         """See ``GraphReader.passage``."""
@@ -130,11 +136,12 @@ class DictReader:
         """See ``GraphReader.postings``."""
         found: dict[str, Postings] = {}
         for stem in sorted(set(stems)):
-            holders = [(u, s) for u, s in self._said() if stem in s.terms]
-            if holders:
+            documents = sum(stem in s.terms for _, s in self._said(self._counting))
+            if documents:
+                holders = [(u, s) for u, s in self._said() if stem in s.terms]
                 met = [(u, s) for u, s in reversed(holders) if meets(u, where)][:limit]
                 found[stem] = Postings(
-                    documents=len(holders),
+                    documents=documents,
                     keys=tuple(key_of(u, s) for u, s in met),
                     counts=tuple(s.terms.count(stem) for _, s in met),
                     sessions=tuple(self._session_keys[t_of(u)] for u, _ in met),
@@ -147,17 +154,19 @@ class DictReader:
         """See ``GraphReader.mentions``."""
         found: dict[str, Mentions] = {}
         for name in sorted(set(names)):
-            holders = [(u, s) for u, s in self._said() if names_concept(s, name)]
-            if holders:
+            total = sum(names_concept(s, name) for _, s in self._said(self._counting))
+            if total:
+                holders = [(u, s) for u, s in self._said() if names_concept(s, name)]
                 met = [key_of(u, s) for u, s in reversed(holders) if meets(u, where)]
-                found[name] = Mentions(statements=len(holders), keys=tuple(met[:limit]))
+                found[name] = Mentions(statements=total, keys=tuple(met[:limit]))
         return found
 
     def concepts(
         self, names: Collection[str] | None = None, *, limit: int | None = None
     ) -> list[ConceptRow]:
         """See ``GraphReader.concepts``."""
-        rows = [self._concept(name) for name in self._touched() if names is None or name in names]
+        shown = self._touched(self._updates)
+        rows = [self._concept(name) for name in shown if names is None or name in names]
         rows.sort(key=lambda row: (-row.t_index, row.name))
         return rows[:limit]
 
@@ -269,7 +278,7 @@ class DictReader:
 
     def corpus(self) -> CorpusSize:
         """See ``GraphReader.corpus``."""
-        said = list(self._said())
+        said = list(self._said(self._counting))
         return CorpusSize(
             statements=len(said),
             terms=sum(s.length for _, s in said),
@@ -280,7 +289,11 @@ class DictReader:
         """See ``GraphReader.sessions``."""
         found: dict[str, SessionSize] = {}
         for session_key in sorted(set(session_keys)):
-            said = [s for u, s in self._said() if self._session_keys[t_of(u)] == session_key]
+            said = [
+                s
+                for u, s in self._said(self._counting)
+                if self._session_keys[t_of(u)] == session_key
+            ]
             if said:
                 found[session_key] = SessionSize(
                     statements=len(said), terms=sum(s.length for s in said)
@@ -356,17 +369,19 @@ class DictReader:
 
     def stats(self) -> Stats:
         """See ``GraphReader.stats``."""
-        concepts = [row.name for row in self.concepts()]
+        counting = self._counting
+        entities = {entity.id for update in counting for entity in update.entities}
+        triplets = {ends_of(triplet) for update in counting for triplet in update.triplets}
         return Stats(
             t_index=self.t_index,
-            passages=sum(update.text is not None for update in self._updates),
-            statements=sum(len(update.statements) for update in self._updates),
-            concepts=len(concepts),
-            relations=len(self._relations()),
-            entities=len(self.entities()),
-            triplets=len(self.triplets()),
-            summaries=len(self.summaries(concepts)),
-            vectors=sum(len(update.vectors) for update in self._updates),
+            passages=sum(update.text is not None for update in counting),
+            statements=sum(len(update.statements) for update in counting),
+            concepts=len(self._touched(counting)),
+            relations=len(_shown(counting)),
+            entities=len(entities),
+            triplets=sum({subject, object} <= entities for subject, _, object in triplets),
+            summaries=len({c for c, t in self._all.summaries if t <= self._t_index}),
+            vectors=sum(len(update.vectors) for update in counting),
             sessions=self.corpus().sessions,
         )
 
@@ -382,9 +397,11 @@ class DictReader:
             for vector in update.vectors
         }
 
-    def _said(self) -> Iterator[tuple[PreparedUpdate, ExtractedStatement]]:
-        """The visible statements with their updates, ascending by key."""
-        for update in self._updates:
+    def _said(
+        self, updates: Collection[PreparedUpdate] | None = None
+    ) -> Iterator[tuple[PreparedUpdate, ExtractedStatement]]:
+        """The statements of some updates (of the visible ones), with these, ascending by key."""
+        for update in self._updates if updates is None else updates:
             for statement in sorted(update.statements, key=lambda s: s.position):
                 yield update, statement
 
@@ -393,10 +410,10 @@ class DictReader:
         session_key = self._session_keys[t_of(update)]
         return ("passage", t_of(update)) if session_key is None else ("session", session_key)
 
-    def _touched(self) -> dict[str, set[int]]:
-        """The t of every update that touched a concept, by name."""
+    def _touched(self, updates: Collection[PreparedUpdate]) -> dict[str, set[int]]:
+        """The t of each of the updates that touched a concept, by name."""
         touched: dict[str, set[int]] = {}
-        for update in self._updates:
+        for update in updates:
             for statement in update.statements:
                 for concept in statement.concepts:
                     touched.setdefault(concept.name, set()).add(t_of(update))
@@ -407,8 +424,9 @@ class DictReader:
         return touched
 
     def _concept(self, name: str) -> ConceptRow:
-        touched = self._touched()[name]
-        mentions = [c for _, s in self._said() for c in s.concepts if c.name == name]
+        touched = self._touched(self._counting)[name]
+        said = self._said(self._counting)
+        mentions = [c for _, s in said for c in s.concepts if c.name == name]
         label, kind = (
             (mentions[0].label, mentions[0].kind) if mentions else self._entity_label(name)
         )
@@ -429,27 +447,27 @@ class DictReader:
     def _entity_label(self, name: str) -> tuple[str, ConceptKind]:
         """Label and kind of a concept that only entities touch."""
         on_it = [
-            (min(map(t_of, evidence)), id)
+            (t_of(update), id)
             for id, state in self._all.entities.items()
-            if state.concept.name == name and (evidence := self._entity_evidence(id))
+            if state.concept.name == name
+            for update in self._counting
+            if any(entity.id == id for entity in update.entities)
         ]
         concept = self._all.entities[min(on_it)[1]].concept
         return concept.label, concept.kind
 
     def _relations(self) -> list[Relation]:
-        shown: dict[tuple[str, str], set[int]] = {}
-        for update in self._updates:
-            for pair in update.neighbours:
-                shown.setdefault((pair.a, pair.b), set()).add(t_of(update))
+        shown = _shown(self._updates)
         return [
             Relation(a=a, b=b, strength=len(ts), t_index=max(ts))
-            for (a, b), ts in sorted(shown.items(), key=first_of)
+            for (a, b), ts in sorted(_shown(self._counting).items(), key=first_of)
+            if (a, b) in shown
         ]
 
     def _summary(self, name: str) -> Summary | None:
         hidden = [
             t_of(u)
-            for u in self._all.updates
+            for u in self._counting
             if not is_visible(u, self._horizon)
             and any(names_concept(s, name) for s in u.statements)
         ]
@@ -462,6 +480,15 @@ class DictReader:
 
     def _entity_evidence(self, id: str) -> list[PreparedUpdate]:
         return [u for u in self._updates if any(e.id == id for e in u.entities)]
+
+
+def _shown(updates: Collection[PreparedUpdate]) -> dict[tuple[str, str], set[int]]:
+    """The t of each of the updates that show a relation, by its ends."""
+    shown: dict[tuple[str, str], set[int]] = {}
+    for update in updates:
+        for pair in update.neighbours:
+            shown.setdefault((pair.a, pair.b), set()).add(t_of(update))
+    return shown
 
 
 def _brought(shown: Collection[PreparedUpdate], passages: Collection[str]) -> bool:

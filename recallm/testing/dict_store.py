@@ -287,7 +287,7 @@ def _is_empty(update: PreparedUpdate) -> bool:
 
 def _forget(draft: Namespace, selection: Selection) -> None:
     before = sum(len(update.vectors) for update in draft.updates)
-    for update in list(draft.updates):
+    for update in _first(draft.updates, selection):
         _forget_statements(draft, update, selection)
     if selection.kind == "concept":
         for id, entity in list(draft.entities.items()):
@@ -300,6 +300,19 @@ def _forget(draft: Namespace, selection: Selection) -> None:
     elif sum(len(update.vectors) for update in draft.updates) < before:
         draft.vector_revision += 1
     _drop_what_nothing_shows(draft)
+
+
+def _first(updates: list[PreparedUpdate], selection: Selection) -> list[PreparedUpdate]:
+    """The updates, or those of the selected that its limit leaves."""
+    if selection.limit is None:
+        return list(updates)
+    selected = [update for update in updates if _selected(update, selection)]
+    return sorted(selected, key=_expiry)[: selection.limit]
+
+
+def _expiry(update: PreparedUpdate) -> datetime:
+    assert update.expires_at is not None
+    return update.expires_at
 
 
 def _selected(update: PreparedUpdate, selection: Selection) -> bool:

@@ -78,6 +78,7 @@ def everything(reader: GraphReader, also: Vocabulary | None = None) -> dict[str,
     told += [triplet.properties for update in updates for triplet in update.triplets]
     return {
         "t_index": reader.t_index,
+        "has expired": reader.has_expired,
         "passages": passages,
         "all passages": reader.passages(Filter()),
         "items": [reader.item(*place) for place in sorted(known.items)],

@@ -177,7 +177,12 @@ def selections(passages: Collection[Passage] = ()) -> st.SearchStrategy[Selectio
     }
     kinds: list[SelectionKind] = ["statement", "statement", *values]
     return st.sampled_from(kinds).flatmap(
-        lambda kind: st.builds(Selection, kind=st.just(kind), value=values[kind])
+        lambda kind: st.builds(
+            Selection,
+            kind=st.just(kind),
+            value=values[kind],
+            limit=st.none() | st.integers(0, 3) if kind == "expired" else st.none(),
+        )
     )
 
 

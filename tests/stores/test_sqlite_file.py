@@ -17,8 +17,6 @@ import pytest
 
 from recallm.errors import (
     ClosedError,
-    DimensionError,
-    EmbeddingModelError,
     InvalidInputError,
     RecallMError,
     SchemaVersionError,
@@ -28,10 +26,10 @@ from recallm.errors import (
     StoreFullError,
     StoreReadOnlyError,
 )
-from recallm.model import Filter, Horizon, PreparedUpdate, Selection, Summary, statement_key
+from recallm.model import Filter, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.sqlite import SQLiteStore, connections
-from recallm.testing.marked_text import entity, prepared, triplet, vector
+from recallm.testing.marked_text import prepared, triplet
 from tests.stores.sqlite_rows import check_rows
 
 NOBODY = 65534
@@ -57,21 +55,6 @@ def count(store: SQLiteStore, namespace: str = "n") -> int:
 def fill(path: Path, updates: int = 3) -> None:
     with closing(SQLiteStore(path)) as store:
         store.apply("n", [prepared(str(i), f"[Ann] met [Bo] {i}") for i in range(updates)])
-
-
-def turn_back(connection: sqlite3.Connection, version: int) -> None:
-    """Make the tables those of an earlier version."""
-    connection.execute("DROP TABLE erasure")
-    if version == 1:
-        connection.execute("DROP INDEX passage_item")
-    if version < 3:
-        connection.execute("DROP TABLE entity_vector")
-        connection.execute("DROP TABLE vector_size")
-        connection.execute("ALTER TABLE entity_evidence DROP COLUMN properties")
-        connection.execute("ALTER TABLE triplet_evidence DROP COLUMN properties")
-    for column in ("model", "origin", "revision"):
-        connection.execute(f"ALTER TABLE namespace DROP COLUMN {column}")
-    connection.execute(f"PRAGMA user_version = {version}")
 
 
 class TestOpening:
@@ -125,174 +108,14 @@ class TestOpening:
             SQLiteStore(path)
         assert (caught.value.found, caught.value.known) == (99, SCHEMA_VERSION)
 
-    def test_a_file_of_the_first_version_is_brought_up_to_date(self, path: Path) -> None:
-        """It had no index for items, and spelled paths in another way."""
-        places = [((), "k"), (("a", "b\x1f"), "k"), (("a", "c"), None)]
-        with closing(SQLiteStore(path)) as store:
-            store.apply(
-                "n",
-                [
-                    prepared(f"{n}", "[Ann]", path=place, key=key)
-                    for n, (place, key) in enumerate(places)
-                ],
-            )
+    def test_an_earlier_recallm_wrote_the_file(self, path: Path) -> None:
+        fill(path)
         with closing(sqlite3.connect(path)) as older:
-            turn_back(older, 1)
-            older.executemany(
-                "UPDATE passage SET path = ? WHERE id = ?",
-                [("\x1e" + '["a", "b\\u001f"]', "1"), ("a\x1fc", "2")],
-            )
-            older.commit()
-        for _ in range(2):
-            with (
-                closing(SQLiteStore(path)) as store,
-                store.reader("n", Horizon()) as reader,
-            ):
-                found = reader.passages(Filter())
-                assert [(it.path, it.key) for it in reversed(found)] == places
-                assert reader.item(("a", "b\x1f"), "k") == found[1]
-        with closing(sqlite3.connect(path)) as newer:
-            assert newer.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
-            plan = newer.execute(
-                "EXPLAIN QUERY PLAN SELECT t FROM passage WHERE ns = 1 AND path = '' AND key = 'k'"
-            ).fetchall()
-        assert "passage_item" in plan[0][3]
-
-    def test_a_file_of_the_second_version_is_brought_up_to_date(self, path: Path) -> None:
-        """It had neither vectors of entities nor sizes, which are those of its vectors."""
-        told = [
-            prepared("1", "[Ann] ran", vectors=(vector(0, b"four"),)),
-            prepared("2", "[Bo] sat", vectors=(vector(0, b"more"),), entities=(entity("a", "A"),)),
-        ]
-        with closing(SQLiteStore(path)) as store:
-            store.apply("n", told)
-            store.apply("other", [prepared("1", "[Ann] ran", vectors=(vector(0, b"xx"),))])
-            with store.reader("n", Horizon()) as reader:
-                before = list(reader.dump())
-        with closing(sqlite3.connect(path)) as older:
-            turn_back(older, 2)
-            older.commit()
-        for _ in range(2):
-            with closing(SQLiteStore(path)) as store:
-                with store.reader("n", Horizon()) as reader:
-                    assert list(reader.dump()) == before
-                    sizes = [reader.vector_size(model) for model in ("m", "n")]
-                    assert sizes == [4, None]
-                    assert reader.entity_vectors(model="m") == {}
-                with store.reader("other", Horizon()) as reader:
-                    assert reader.vector_size("m") == 2
-                with pytest.raises(DimensionError):
-                    store.apply("n", [prepared("3", "[Cy]", vectors=(vector(0, b"no"),))])
-        with closing(SQLiteStore(path)) as store:
-            brought = (entity("a", "A", vectors={"m": b"5678"}),)
-            store.apply("n", [PreparedUpdate(id="1", text=None, entities=brought)])
-            with store.reader("n", Horizon()) as reader:
-                assert reader.entity_vectors(model="m") == {"a": b"5678"}
-        with closing(sqlite3.connect(path)) as newer:
-            assert newer.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
-            check_rows(newer)
-
-    def test_a_file_of_the_third_version_is_brought_up_to_date(self, path: Path) -> None:
-        """The first vector of a statement says of which model the others are."""
-        with closing(SQLiteStore(path)) as store:
-            told = [prepared(id, "[Ann]", vectors=(vector(0, b"aa", "x"),)) for id in "12"]
-            store.apply("n", told)
-            store.apply("none", [prepared("1", "[Ann]")])
-        with closing(sqlite3.connect(path)) as older:
-            turn_back(older, 3)
-            older.commit()
-        with closing(SQLiteStore(path)) as store:
-            with store.reader("none", Horizon()) as reader:
-                assert reader.vector_state() is None
-            with store.reader("n", Horizon()) as reader:
-                state = reader.vector_state()
-                assert state is not None
-                assert (state.model, state.size, state.revision) == ("x", 2, 0)
-                assert len(state.origin) == 32
-            with pytest.raises(EmbeddingModelError):
-                store.apply("n", [prepared("3", "[Bo]", vectors=(vector(0, b"bb", "y"),))])
-        with closing(sqlite3.connect(path)) as newer:
-            check_rows(newer)
-
-    @pytest.mark.parametrize("version", [1, 2, 3])
-    def test_vectors_of_several_models_that_an_earlier_version_kept(
-        self, path: Path, version: int
-    ) -> None:
-        """Those of the first statement's model and size stay; the others can be made anew."""
-        with closing(SQLiteStore(path)) as store:
-            for namespace, model in (("n", "a"), ("other", "b")):
-                told = [prepared(id, "[Ann]", vectors=(vector(0, b"aa", model),)) for id in "123"]
-                store.apply(namespace, told)
-        first, second, third = (statement_key(t, 0) for t in (1, 2, 3))
-        with closing(sqlite3.connect(path)) as older:
-            turn_back(older, version)
-            if version == 3:
-                older.execute("INSERT INTO vector_size VALUES (1, 'b', 4)")
-            older.execute("DELETE FROM vector WHERE ns = 1 AND at = ?", (second,))
-            older.executemany(
-                "INSERT INTO vector VALUES (1, ?, 'b', X'01020304')", [(first,), (second,)]
-            )
-            older.execute("UPDATE vector SET blob = X'010203' WHERE ns = 1 AND at = ?", (third,))
-            older.commit()
-        with closing(SQLiteStore(path)) as store:
-            with store.reader("n", Horizon()) as reader:
-                assert reader.vectors_after(-1, limit=9) == [(first, b"aa")]
-                assert reader.vector_keys() == [first]
-            with store.reader("other", Horizon()) as reader:
-                assert reader.vector_keys() == [first, second, third]
-            assert store.embed("n", "a", {second: b"bb", third: b"cc"}) == 2
-        with closing(sqlite3.connect(path)) as newer:
-            check_rows(newer)
-
-    @pytest.mark.parametrize("version", [1, 2])
-    def test_properties_that_an_earlier_version_kept_as_merged(
-        self, path: Path, version: int
-    ) -> None:
-        """They stand at the latest evidence, and go with it."""
-        told = {
-            "1": {"k": 1, "l": [None]},
-            "2": {"k": 2, "é": "\x00"},
-            "3": {},
-        }
-        with closing(SQLiteStore(path)) as store:
-            for namespace in ("n", "other"):
-                store.apply(
-                    namespace,
-                    [
-                        prepared(
-                            id,
-                            "[Ann]",
-                            entities=(entity("a", "A", properties=own), entity("bare", "B")),
-                            triplets=(
-                                triplet("a", "is", "a", properties=own, position=0),
-                                triplet("a", "is", "bare"),
-                            ),
-                        )
-                        for id, own in told.items()
-                    ],
-                )
-        with closing(sqlite3.connect(path)) as older:
-            turn_back(older, version)
-            older.commit()
-        merged = {"k": 2, "l": [None], "é": "\x00"}
-        with closing(SQLiteStore(path)) as store:
-            for namespace in ("n", "other"):
-                with store.reader(namespace, Horizon()) as reader:
-                    assert [e.properties for e in reader.entities()] == [merged, {}]
-                    assert [t.properties for t in reader.triplets()] == [merged, {}]
-                    for record in reader.dump():
-                        assert isinstance(record, PreparedUpdate)
-                        own = merged if record.t_index == 3 else {}
-                        assert [e.properties for e in record.entities] == [own, {}]
-                        assert [t.properties for t in record.triplets] == [own, {}]
-        with closing(sqlite3.connect(path)) as newer:
-            assert newer.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
-            check_rows(newer)
-        with closing(SQLiteStore(path)) as store:
-            store.forget("n", Selection(kind="id", value="3"))
-            with store.reader("n", Horizon()) as reader:
-                assert [e.properties for e in reader.entities()] == [{}, {}]
-                assert [t.properties for t in reader.triplets()] == [{}, {}]
+            older.execute("PRAGMA user_version = 4")
+        before = path.read_bytes()
+        with pytest.raises(SchemaVersionError, match="export it with the recallm that wrote it"):
+            SQLiteStore(path)
+        assert path.read_bytes() == before
 
     def test_the_file_is_damaged(self, path: Path) -> None:
         fill(path, 500)

@@ -48,7 +48,9 @@ SELECT: Final[dict[str, LiteralString]] = {
         "MATCH (u:RecallMUpdate) WHERE u.namespace = $namespace AND u.said < $value" + _WHOLE
     ),
     "expired": (
-        "MATCH (u:RecallMUpdate) WHERE u.namespace = $namespace AND u.expires <= $value" + _WHOLE
+        """MATCH (u:RecallMUpdate) WHERE u.namespace = $namespace AND u.expires <= $value
+        WITH u ORDER BY u.expires, u.t LIMIT $limit"""
+        + _WHOLE
     ),
     "ts": "UNWIND $value AS t MATCH (u:RecallMUpdate {namespace: $namespace, t: t})" + _WHOLE,
 }

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Final, LiteralString
 
 from recallm.stores.cypher.visibility import (
+    CONCEPT_SEEN,
     EVIDENCE_SEEN,
     RELATION_SEEN,
     STATEMENT_HIDDEN,
-    STATEMENT_SEEN,
     UPDATE_SEEN,
 )
 
@@ -24,45 +24,51 @@ __all__ = [
     "LINKED_START",
     "RELATIONS",
     "RELATIONS_AMONG",
+    "REVISED",
     "SUMMARIES",
-    "SUMMARISED",
     "TRIPLETS",
     "VECTOR_SIZE",
 ]
 
-CONCEPTS_NAMED: Final[LiteralString] = """
+CONCEPTS_NAMED: Final[LiteralString] = (
+    """
 UNWIND $names AS name
 MATCH (c:RecallMConcept {namespace: $namespace, key: name})
+WHERE """
+    + CONCEPT_SEEN
+    + """
 RETURN c AS concept
 """
+)
 
-CONCEPTS_LATEST: Final[LiteralString] = """
+CONCEPTS_LATEST: Final[LiteralString] = (
+    """
 CALL () {
     MATCH (c:RecallMConcept)
-    WHERE c.namespace = $namespace AND c.t_index > $t
+    WHERE c.namespace = $namespace AND c.t_index > $t AND """
+    + CONCEPT_SEEN
+    + """
     RETURN c
     UNION ALL
     MATCH (c:RecallMConcept)
-    WHERE c.namespace = $namespace AND c.t_index <= $t
+    WHERE c.namespace = $namespace AND c.t_index <= $t AND """
+    + CONCEPT_SEEN
+    + """
     RETURN c
     ORDER BY c.namespace DESC, c.t_index DESC, coalesce(c.sort, c.name) LIMIT $limit
 }
 RETURN c AS concept
 """
+)
 
-CONCEPTS_COUNTED: Final[LiteralString] = (
-    """
+CONCEPTS_COUNTED: Final[LiteralString] = """
 UNWIND $names AS name
 MATCH (c:RecallMConcept {namespace: $namespace, key: name})
 CALL (c) {
-    MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) WHERE """
-    + STATEMENT_SEEN
-    + """
+    MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) WHERE s.key < $before
     RETURN s.key AS shown, 1 AS mention, null AS entity
     UNION ALL
-    MATCH (c)<-[:STANDS_ON]-(x:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate) WHERE """
-    + UPDATE_SEEN
-    + """
+    MATCH (c)<-[:STANDS_ON]-(x:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t
     RETURN u.t * 1048576 AS shown, 0 AS mention, x AS entity
 }
 WITH c, sum(mention) AS statements, collect(DISTINCT shown / 1048576) AS ts,
@@ -77,6 +83,13 @@ RETURN c.name AS name, statements, ts,
     CASE WHEN s IS NULL THEN first_entity[2] ELSE s.labels[place] END AS label,
     CASE WHEN s IS NULL THEN first_entity[3] ELSE s.kinds[place] END AS kind
 """
+
+_ENDS_SEEN: Final[LiteralString] = (
+    """(
+    $plain OR EXISTS { MATCH (c)-[e:EVIDENCE]-(o) WHERE """
+    + EVIDENCE_SEEN
+    + """ }
+)"""
 )
 
 RELATIONS: Final[LiteralString] = (
@@ -85,13 +98,15 @@ UNWIND $names AS name
 MATCH (c:RecallMConcept {namespace: $namespace, key: name})
 CALL (c) {
     CALL (c) {
-        MATCH (c)-[r:RELATES]-(o:RecallMConcept) WHERE $plain AND r.t_index <= $t
+        MATCH (c)-[r:RELATES]-(o:RecallMConcept) WHERE r.t_index <= $t AND """
+    + _ENDS_SEEN
+    + """
         RETURN o, startNode(r) = c AS out, r.strength AS strength, r.t_index AS t_index
         UNION ALL
-        MATCH (c)-[r:RELATES]-(o:RecallMConcept) WHERE NOT ($plain AND r.t_index <= $t)
-        MATCH (c)-[e:EVIDENCE]-(o) WHERE """
-    + EVIDENCE_SEEN
+        MATCH (c)-[r:RELATES]-(o:RecallMConcept) WHERE r.t_index > $t AND """
+    + _ENDS_SEEN
     + """
+        MATCH (c)-[e:EVIDENCE]-(o) WHERE e.t <= $t
         RETURN o, startNode(e) = c AS out, count(e) AS strength, max(e.t) AS t_index
     }
     RETURN o, out, strength, t_index
@@ -107,15 +122,15 @@ RELATIONS_AMONG: Final[LiteralString] = (
 MATCH (a:RecallMConcept)
 WHERE a.namespace = $namespace AND a.key IN $names
 MATCH (a)-[r:RELATES]->(b:RecallMConcept)
-WHERE b.key IN $names
+WHERE b.key IN $names AND """
+    + RELATION_SEEN
+    + """
 CALL (a, b, r) {
-    WITH r WHERE $plain AND r.t_index <= $t
+    WITH r WHERE r.t_index <= $t
     RETURN r.strength AS strength, r.t_index AS t_index
     UNION ALL
-    WITH a, b, r WHERE NOT ($plain AND r.t_index <= $t)
-    MATCH (a)-[e:EVIDENCE]->(b) WHERE """
-    + EVIDENCE_SEEN
-    + """
+    WITH a, b, r WHERE r.t_index > $t
+    MATCH (a)-[e:EVIDENCE]->(b) WHERE e.t <= $t
     RETURN count(e) AS strength, max(e.t) AS t_index
 }
 WITH a, b, strength, t_index WHERE strength > 0
@@ -154,8 +169,7 @@ WITH start, collect(other) AS reached
 LINKED_END: Final[LiteralString] = """
 UNWIND reached AS c
 WITH c WHERE c <> start
-    AND ($plain AND (c.t_index >= $oldest AND c.t_index <= $newest OR c.t_index > $t)
-        OR NOT $plain)
+    AND (c.t_index >= $oldest AND c.t_index <= $newest OR c.t_index > $t)
 RETURN c AS concept
 """
 
@@ -163,7 +177,7 @@ SUMMARIES: Final[LiteralString] = (
     """
 UNWIND $names AS name
 MATCH (c:RecallMConcept {namespace: $namespace, key: name})<-[:SUMMARISES]-(y:RecallMSummary)
-WHERE y.t_index <= $t_index AND ($plain OR NOT EXISTS {
+WHERE y.t_index <= $t AND ($plain OR NOT EXISTS {
     MATCH (s:RecallMStatement)-[:MENTIONS]->(c)
     WHERE s.key < (y.t_index + 1) * 1048576 AND """
     + STATEMENT_HIDDEN
@@ -173,10 +187,11 @@ RETURN c.name AS name, y AS summary ORDER BY y.t_index
 """
 )
 
-SUMMARISED: Final[LiteralString] = """
-MATCH (y:RecallMSummary)
-WHERE y.namespace = $namespace AND y.concept IS NOT NULL AND y.t_index IS NOT NULL
-RETURN DISTINCT y.name AS name
+REVISED: Final[LiteralString] = """
+UNWIND $names AS name
+MATCH (c:RecallMConcept {namespace: $namespace, key: name})
+WHERE EXISTS { (c)<-[:SUMMARISES]-() }
+RETURN c.name AS name
 """
 
 ENTITIES: Final[LiteralString] = (

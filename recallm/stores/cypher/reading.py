@@ -1,7 +1,8 @@
 """Queries of readers. Parameters of all: ``$namespace``, ``$t`` (the latest t to be seen),
 ``$before`` (the first key after it), ``$dated`` and ``$said`` (whether the horizon is a datetime,
 and which), ``$now`` (what expired by then is not seen), ``$plain`` (nothing is hidden but by its
-t). Parameters are never null: Neo4j plans a query anew for each type that one takes."""
+t). Totals are of all up to ``$t``, hidden or not. Parameters are never null: Neo4j plans a query
+anew for each type that one takes."""
 
 from __future__ import annotations
 
@@ -10,7 +11,6 @@ from typing import Final, LiteralString
 from recallm.stores.cypher.visibility import (
     MEETS,
     NEIGHBOUR_SEEN,
-    RELATION_SEEN,
     STATEMENT_SEEN,
     STATEMENT_SHOWN,
     UPDATE_MEETS,
@@ -21,7 +21,7 @@ __all__ = [
     "CORPUS_COUNTED",
     "CORPUS_TOTALS",
     "ITEM",
-    "LATEST_SEEN",
+    "LATEST_SAID",
     "MENTIONS",
     "MOMENTS",
     "NAMESPACES",
@@ -55,16 +55,12 @@ RETURN coalesce(n.rows, $key) AS rows, coalesce(n.t, 0) AS t, EXISTS {
 } AS expired
 """
 
-LATEST_SEEN: Final[LiteralString] = (
-    """
+LATEST_SAID: Final[LiteralString] = """
 MATCH (u:RecallMUpdate)
 USING INDEX SEEK u:RecallMUpdate(namespace, said)
-WHERE u.namespace = $namespace AND u.said <= $said AND """
-    + UPDATE_SEEN
-    + """
+WHERE u.namespace = $namespace AND u.said <= $said AND u.t <= $t
 RETURN coalesce(max(u.t), 0) AS t
 """
-)
 
 PASSAGE: Final[LiteralString] = (
     """
@@ -174,13 +170,11 @@ POSTINGS: Final[LiteralString] = (
 UNWIND $stems AS stem
 MATCH (w:RecallMStem {namespace: $namespace, key: stem})
 CALL (w) {
-    WITH w WHERE $plain AND w.t_index <= $t
+    WITH w WHERE w.t_index <= $t
     RETURN w.documents AS documents
     UNION ALL
-    WITH w WHERE NOT ($plain AND w.t_index <= $t)
-    MATCH (s:RecallMStatement)-[:HOLDS]->(w) WHERE """
-    + STATEMENT_SEEN
-    + """
+    WITH w WHERE w.t_index > $t
+    MATCH (s:RecallMStatement)-[:HOLDS]->(w) WHERE s.key < $before
     RETURN count(s) AS documents
 }
 WITH w, stem, documents WHERE documents > 0
@@ -202,13 +196,11 @@ MENTIONS: Final[LiteralString] = (
 UNWIND $names AS name
 MATCH (c:RecallMConcept {namespace: $namespace, key: name})
 CALL (c) {
-    WITH c WHERE $plain AND c.t_index <= $t
+    WITH c WHERE c.t_index <= $t
     RETURN c.statements AS statements
     UNION ALL
-    WITH c WHERE NOT ($plain AND c.t_index <= $t)
-    MATCH (s:RecallMStatement)-[:MENTIONS]->(c) WHERE """
-    + STATEMENT_SEEN
-    + """
+    WITH c WHERE c.t_index > $t
+    MATCH (s:RecallMStatement)-[:MENTIONS]->(c) WHERE s.key < $before
     RETURN count(s) AS statements
 }
 WITH c, name, statements WHERE statements > 0
@@ -231,35 +223,28 @@ RETURN coalesce(n.t, 0) AS t, coalesce(n.statements, 0) AS statements,
     coalesce(n.terms, 0) AS terms, coalesce(n.sessions, 0) AS sessions
 """
 
-CORPUS_COUNTED: Final[LiteralString] = (
-    """
+CORPUS_COUNTED: Final[LiteralString] = """
 MATCH (s:RecallMStatement)
-WHERE s.namespace = $namespace AND """
-    + STATEMENT_SEEN
-    + """
+WHERE s.namespace = $namespace AND s.key < $before
 RETURN count(s) AS statements, coalesce(sum(s.length), 0) AS terms,
     count(DISTINCT s.session_key) AS sessions
 """
-)
 
-SESSIONS: Final[LiteralString] = (
-    """
+SESSIONS: Final[LiteralString] = """
 UNWIND $lanes AS lane
 MATCH (x:RecallMSession {namespace: $namespace, key: lane})
 CALL (x, lane) {
-    WITH x WHERE $plain AND x.t_index <= $t
+    WITH x WHERE x.t_index <= $t
     RETURN x.statements AS statements, x.terms AS terms
     UNION ALL
-    WITH x, lane WHERE NOT ($plain AND x.t_index <= $t)
-    MATCH (s:RecallMStatement) WHERE s.namespace = $namespace AND s.lane = lane AND """
-    + STATEMENT_SEEN
-    + """
+    WITH x, lane WHERE x.t_index > $t
+    MATCH (s:RecallMStatement)
+    WHERE s.namespace = $namespace AND s.lane = lane AND s.key < $before
     RETURN count(s) AS statements, coalesce(sum(s.length), 0) AS terms
 }
 WITH x, statements, terms WHERE statements > 0
 RETURN x.name AS name, statements, terms
 """
-)
 
 VECTORS: Final[LiteralString] = (
     """
@@ -306,51 +291,50 @@ RETURN u.t AS t ORDER BY u.namespace, u.t
 """
 )
 
-STATS: Final[LiteralString] = (
-    """
+STATS: Final[LiteralString] = """
 CALL () {
     MATCH (u:RecallMUpdate)
-    WHERE u.namespace = $namespace AND u.t > 0 AND u.id IS NOT NULL AND """
-    + UPDATE_SEEN
-    + """
+    WHERE u.namespace = $namespace AND u.t > 0 AND u.t <= $t AND u.id IS NOT NULL
     RETURN count(u) AS passages
 }
 CALL () {
-    MATCH (s:RecallMStatement) WHERE s.namespace = $namespace AND """
-    + STATEMENT_SEEN
-    + """
+    MATCH (s:RecallMStatement) WHERE s.namespace = $namespace AND s.key < $before
     RETURN count(s) AS statements, count(DISTINCT s.session_key) AS sessions,
         coalesce(sum(COUNT { (s)-[:EMBEDDED]->() }), 0) AS vectors
 }
 CALL () {
     MATCH (c:RecallMConcept)
     WHERE c.namespace = $namespace AND c.key IS NOT NULL AND (EXISTS {
-        MATCH (s:RecallMStatement)-[:MENTIONS]->(c) WHERE """
-    + STATEMENT_SEEN
-    + """
+        MATCH (s:RecallMStatement)-[:MENTIONS]->(c) WHERE s.key < $before
     } OR EXISTS {
-        MATCH (c)<-[:STANDS_ON]-(:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate) WHERE """
-    + UPDATE_SEEN
-    + """
+        MATCH (c)<-[:STANDS_ON]-(:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t
     })
     RETURN count(c) AS concepts
 }
 CALL () {
-    MATCH (a:RecallMConcept)-[r:RELATES]->(b)
-    WHERE a.namespace = $namespace AND a.key IS NOT NULL AND """
-    + RELATION_SEEN
-    + """
+    MATCH (a:RecallMConcept)-[r:RELATES]->()
+    WHERE a.namespace = $namespace AND a.key IS NOT NULL AND r.first <= $t
     RETURN count(r) AS relations
 }
 CALL () {
     MATCH (x:RecallMEntity)
     WHERE x.namespace = $namespace AND x.key IS NOT NULL AND EXISTS {
-        MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE """
-    + UPDATE_SEEN
-    + """
+        MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t
     }
     RETURN count(x) AS entities
 }
-RETURN passages, statements, sessions, vectors, concepts, relations, entities
+CALL () {
+    MATCH (x:RecallMTriplet)
+    WHERE x.namespace = $namespace AND x.predicate IS NOT NULL
+        AND EXISTS { MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
+        AND EXISTS { MATCH (x)-[:SUBJECT]->()-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
+        AND EXISTS { MATCH (x)-[:OBJECT]->()-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
+    RETURN count(x) AS triplets
+}
+CALL () {
+    MATCH (y:RecallMSummary)
+    WHERE y.namespace = $namespace AND y.concept IS NOT NULL AND y.t_index <= $t
+    RETURN count(DISTINCT y.name) AS summaries
+}
+RETURN passages, statements, sessions, vectors, concepts, relations, entities, triplets, summaries
 """
-)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, LiteralString
 
 __all__ = [
+    "CONCEPT_SEEN",
     "EVIDENCE_SEEN",
     "MEETS",
     "NEIGHBOUR_SEEN",
@@ -51,6 +52,20 @@ RELATION_SEEN: Final[LiteralString] = (
     + """ }
 )"""
 )
+
+CONCEPT_SEEN: Final[LiteralString] = (
+    """(
+    $plain OR EXISTS { MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) WHERE """
+    + STATEMENT_SEEN
+    + """ } OR EXISTS {
+        MATCH (c)<-[:STANDS_ON]-(:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate) WHERE """
+    + UPDATE_SEEN
+    + """
+    }
+)"""
+)
+"""Whether something that is shown touches a concept. Where nothing but later updates is hidden, its
+totals say whether something does."""
 
 _PASSAGE_MEETS: Final[LiteralString] = """(
     ($speakers = [] OR u.speaker IN $speakers)

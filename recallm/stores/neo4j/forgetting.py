@@ -137,7 +137,11 @@ class _Forgetting:
             case "concept":
                 found = self._rows(cypher.SELECT_CONCEPT, value=key_of(str(value)))
             case "expired" if isinstance(value, datetime):
-                found = self._rows(cypher.SELECT["expired"], value=micros(value))
+                found = self._rows(
+                    cypher.SELECT["expired"],
+                    value=micros(value),
+                    limit=_LAST if selection.limit is None else selection.limit,
+                )
             case "before" if isinstance(value, datetime):
                 found = self._rows(cypher.SELECT["said before"], value=micros(value))
             case "before" if isinstance(value, int):

@@ -65,18 +65,19 @@ class Neo4jReader:
         state = self._rows(cypher.OPEN, {"key": key_of(namespace), "now": self._now})[0]
         self._key: str = state["rows"]
         self._counter: int = state["t"]
-        # Whether nothing is hidden but by its t, so that totals may be believed.
+        # Whether nothing is hidden but by its t.
         self._plain = not (self._dated or state["expired"])
         self._t: int = self._counter if not isinstance(as_of, int) else min(as_of, self._counter)
         self._before = (self._t + 1) * BEFORE_NEXT
-        self._t_index: int = self._t
+        self.has_expired: bool = state["expired"]
         if self._dated:
-            self._t_index = self._ask(cypher.LATEST_SEEN)[0]["t"]
+            self._t = self._ask(cypher.LATEST_SAID)[0]["t"]
+            self._before = (self._t + 1) * BEFORE_NEXT
 
     @property
     def t_index(self) -> int:
         """See ``GraphReader.t_index``."""
-        return self._t_index
+        return self._t
 
     def passage(self, id: str) -> Passage | None:
         """See ``GraphReader.passage``."""
@@ -163,8 +164,7 @@ class Neo4jReader:
     ) -> list[ConceptRow]:
         """See ``GraphReader.concepts``."""
         if names is None:
-            # Where totals are not to be believed, the limit cannot be applied before counting.
-            bound = limit if limit is not None and self._plain else _ENDLESS
+            bound = _ENDLESS if limit is None else limit
             nodes = self._ask(graph.CONCEPTS_LATEST, limit=bound)
         else:
             nodes = self._ask(graph.CONCEPTS_NAMED, names=_keys(names))
@@ -193,7 +193,7 @@ class Neo4jReader:
 
     def summaries(self, names: Collection[str]) -> Mapping[str, Summary]:
         """See ``GraphReader.summaries``."""
-        found = self._ask(graph.SUMMARIES, names=_keys(names), t_index=self._t_index)
+        found = self._ask(graph.SUMMARIES, names=_keys(names))
         # Ascending by t_index: the last one of each name stays.
         return {row["name"]: summary_in(row["summary"]) for row in found}
 
@@ -266,7 +266,7 @@ class Neo4jReader:
         """See ``GraphReader.corpus``."""
         row = self._ask(cypher.CORPUS_TOTALS)[0]
         # A node that is being written may be read half old, half new: what is whole is read twice.
-        if not (self._plain and row["t"] <= self._t and row == self._ask(cypher.CORPUS_TOTALS)[0]):
+        if not (row["t"] <= self._t and row == self._ask(cypher.CORPUS_TOTALS)[0]):
             row = self._ask(cypher.CORPUS_COUNTED)[0]
         return CorpusSize(
             statements=row["statements"], terms=row["terms"], sessions=row["sessions"]
@@ -332,16 +332,15 @@ class Neo4jReader:
     def stats(self) -> Stats:
         """See ``GraphReader.stats``."""
         row = self._ask(cypher.STATS)[0]
-        summarised = [it["name"] for it in self._ask(graph.SUMMARISED)]
         return Stats(
-            t_index=self._t_index,
+            t_index=self._t,
             passages=row["passages"],
             statements=row["statements"],
             concepts=row["concepts"],
             relations=row["relations"],
             entities=row["entities"],
-            triplets=len(self.triplets()),
-            summaries=len(self.summaries(summarised)),
+            triplets=row["triplets"],
+            summaries=row["summaries"],
             vectors=row["vectors"],
             sessions=row["sessions"],
         )
@@ -374,8 +373,13 @@ class Neo4jReader:
         return list(self._connection.read(lambda tx: rows(tx, query, parameters)))
 
     def _concept_rows(self, nodes: list[Row]) -> list[ConceptRow]:
-        """The concepts of these nodes, latest first: by their totals where these are to be
-        believed, else counted."""
+        """The concepts of these nodes, latest first: by their totals where these are of the
+        view, else counted."""
+        counted = {node["name"] for node in nodes if node["t_index"] > self._t}
+        if not self._plain:
+            # What is hidden may take a summary out of force, which ``merges`` counts from.
+            names = _keys([node["name"] for node in nodes])
+            counted |= {row["name"] for row in self._ask(graph.REVISED, names=names)}
         found = [
             ConceptRow(
                 name=node["name"],
@@ -387,15 +391,11 @@ class Neo4jReader:
                 merges=node["merges"],
             )
             for node in nodes
-            if self._believes(node)
+            if node["name"] not in counted
         ]
-        unsure = [node["name"] for node in nodes if not self._believes(node)]
-        for chunk in chunks(unsure):
+        for chunk in chunks(sorted(counted)):
             found += self._counted_concepts(chunk)
         return sorted(found, key=lambda row: (-row.t_index, row.name))
-
-    def _believes(self, node: Row) -> bool:
-        return self._plain and node["t_index"] <= self._t
 
     def _counted_concepts(self, names: list[str]) -> list[ConceptRow]:
         counted = self._ask(graph.CONCEPTS_COUNTED, names=_keys(names))

@@ -31,6 +31,7 @@ from recallm.stores.sqlite.applying import apply_updates
 from recallm.stores.sqlite.archive import restored
 from recallm.stores.sqlite.codec import microseconds, pack, timestamp_text
 from recallm.stores.sqlite.connections import Connections
+from recallm.stores.sqlite.failures import guarded
 from recallm.stores.sqlite.file import FileConnections
 from recallm.stores.sqlite.forgetting import (
     delete_from_graph,
@@ -53,8 +54,13 @@ _LONGEST_TIMEOUT = 2_000_000.0
 """Seconds, 23 days: SQLite counts milliseconds in 31 bits, and takes more for none."""
 
 
+# The records of a restore come from elsewhere, and so do their errors.
+@guarded(lambda store: store._name, but=("restore",))
 class SQLiteStore:
     """A temporal graph in one SQLite file, or in memory.
+
+    What is read of a damaged file is a StoreCorruptError wherever the damage shows (``checksums``
+    says where it does not).
 
     Safe for threads, and for several processes on one file (on a local disk): readers never wait;
     writers take turns and wait at most ``timeout`` seconds. A write that returned is on the disk
@@ -83,6 +89,7 @@ class SQLiteStore:
             raise InvalidInputError(
                 f"timeout must be 0 or more seconds, not {timeout!r}", argument="timeout"
             )
+        self._name = "the store in memory" if path is None else str(path)
         self._connections: Connections = (
             MemoryConnections(min(timeout, _LONGEST_TIMEOUT))
             if path is None

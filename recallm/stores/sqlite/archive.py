@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -24,10 +24,12 @@ from recallm.model import (
     statement_key,
     text_digest,
 )
+from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
 from recallm.stores.sqlite.codec import pack, read_path, unpack, unpack_mentions, unpack_timestamp
 from recallm.stores.sqlite.entities import check_all_known
-from recallm.stores.sqlite.evidence import quads
-from recallm.stores.sqlite.lookup import Fetch, fetch_by
+from recallm.stores.sqlite.evidence import Quad, quads
+from recallm.stores.sqlite.lookup import Fetch, fetch_by, read, read_by
+from recallm.stores.sqlite.schema import NO_CONCEPT
 from recallm.stores.sqlite.sizes import VectorSizes
 from recallm.stores.sqlite.writing import (
     Numbered,
@@ -55,15 +57,16 @@ def dumped(fetch: Fetch, ns: int) -> Iterator[PreparedUpdate | Summary]:
         )
         if not ts:
             break
+        check_ascending((t for (t,) in ts), after)
         first, after = ts[0][0], ts[-1][0]
         yield from _updates(fetch, ns, [t for (t,) in ts], first, after)
-    for concept, t_index, text, terms, traits in fetch(
-        "SELECT c.name, y.t_index, y.text, y.terms, y.traits FROM summary y"
-        " JOIN concept c ON c.id = y.concept WHERE y.ns = ? ORDER BY y.t_index, c.name",
-        (ns,),
+    summaries = read(fetch, "summary", "SELECT {} FROM summary WHERE ns = ?", (ns,))
+    names = _concept_names(fetch, {concept for _, concept, *_ in summaries})
+    for _, concept, t_index, text, terms, traits in sorted(
+        summaries, key=lambda row: (row[2], names[row[1]])
     ):
         yield Summary(
-            concept=concept,
+            concept=names[concept],
             t_index=t_index,
             text=text,
             terms=unpack(terms),
@@ -76,9 +79,10 @@ def _updates(
 ) -> Iterator[PreparedUpdate]:
     span = (ns, statement_key(first, 0), statement_key(last + 1, 0))
     statements: dict[int, list[ExtractedStatement]] = {}
-    for at, start, stop, terms, concepts, traits in fetch(
-        "SELECT at, start, stop, terms, concepts, traits FROM statement"
-        " WHERE ns = ? AND at >= ? AND at < ? ORDER BY at",
+    for _, at, _, start, stop, _, terms, concepts, traits in read(
+        fetch,
+        "statement",
+        "SELECT {} FROM statement WHERE ns = ? AND at >= ? AND at < ? ORDER BY at",
         span,
     ):
         statements.setdefault(at >> 20, []).append(
@@ -92,10 +96,12 @@ def _updates(
             )
         )
     vectors: dict[int, list[StatementVector]] = {}
-    for at, model, blob in fetch(
-        "SELECT at, model, blob FROM vector WHERE ns = ? AND at >= ? AND at < ? ORDER BY at, model",
+    rows = fetch(
+        "SELECT at, model, blob, crc FROM vector WHERE ns = ? AND at >= ? AND at < ?"
+        " ORDER BY at, model",
         span,
-    ):
+    )
+    for (at, model), blob in verified_vectors(((row[0], row[1]), row[2], row[3]) for row in rows):
         vectors.setdefault(at >> 20, []).append(
             StatementVector(position=at & NO_POSITION, model=model, blob=blob)
         )
@@ -103,18 +109,25 @@ def _updates(
     triplets = _triplets(fetch, span)
     passages = {
         row[1]: row
-        for row in fetch(
-            "SELECT id, t, text, source, session, speaker, speaker_concept, timestamp, metadata,"
-            " path, key, expires_at, pairs FROM passage WHERE ns = ? AND t >= ? AND t <= ?",
+        for row in read(
+            fetch,
+            "passage",
+            "SELECT {} FROM passage WHERE ns = ? AND t >= ? AND t <= ?",
             (ns, first, last),
         )
     }
-    names = dict(
-        fetch_by(
-            fetch,
-            "SELECT id, name FROM concept WHERE id IN",
-            {id for row in passages.values() for a, b, _, _ in quads(row[-1]) for id in (a, b)},
+    pairs_of = {
+        t: quads(pairs)
+        for _, t, pairs in verified(
+            fetch(
+                "SELECT ns, t, pairs, pairs_crc FROM passage WHERE ns = ? AND t >= ? AND t <= ?",
+                (ns, first, last),
+            ),
+            "passage",
         )
+    }
+    names = _concept_names(
+        fetch, {id for pairs in pairs_of.values() for a, b, _, _ in pairs for id in (a, b)}
     )
     for t in ts:
         if t not in passages:
@@ -127,14 +140,14 @@ def _updates(
             )
             continue
         (
-            id, _, text, source, session, speaker, speaker_concept, timestamp, metadata, path, key,
-            expires_at, pairs,
+            _, _, id, text, source, session, speaker, speaker_concept, timestamp, metadata, path,
+            key, expires_at,
         ) = passages[t]  # fmt: skip
         yield PreparedUpdate(
             id=id,
             text=text,
             statements=tuple(statements.get(t, ())),
-            neighbours=_neighbours(pairs, names),
+            neighbours=_neighbours(pairs_of[t], names),
             source=source,
             session=session,
             speaker=speaker,
@@ -151,8 +164,13 @@ def _updates(
         )
 
 
-def _neighbours(pairs: str, names: dict[int, str]) -> tuple[Neighbours, ...]:
-    named = sorted((names[a], names[b], earlier, later) for a, b, earlier, later in quads(pairs))
+def _concept_names(fetch: Fetch, ids: Collection[int]) -> dict[int, str]:
+    rows = read_by(fetch, "concept", "SELECT {} FROM concept WHERE id IN", ids)
+    return {id: name for id, _, name, *_ in rows}
+
+
+def _neighbours(pairs: list[Quad], names: dict[int, str]) -> tuple[Neighbours, ...]:
+    named = sorted((names[a], names[b], earlier, later) for a, b, earlier, later in pairs)
     return tuple(
         Neighbours(a=a, b=b, earlier=earlier, later=later) for a, b, earlier, later in named
     )
@@ -160,26 +178,42 @@ def _neighbours(pairs: str, names: dict[int, str]) -> tuple[Neighbours, ...]:
 
 def _entities(fetch: Fetch, span: tuple[int, int, int]) -> dict[int, list[EntityUpsert]]:
     """The entities that each t is evidence of; vectors stand at the latest evidence."""
-    rows = fetch(
-        "SELECT e.number, e.id, e.type, coalesce(c.name, ''), e.label, e.kind, v.properties, v.at,"
-        " v.at = (SELECT max(at) FROM entity_evidence q WHERE q.ns = v.ns AND q.entity = v.entity)"
-        " FROM entity_evidence v JOIN entity e ON e.number = v.entity"
-        " LEFT JOIN concept c ON c.id = e.concept WHERE v.ns = ? AND v.at >= ? AND v.at < ?"
-        " ORDER BY e.id, v.at",
+    evidence = read(
+        fetch,
+        "entity_evidence",
+        "SELECT {} FROM entity_evidence WHERE ns = ? AND at >= ? AND at < ?",
         span,
     )
-    vectors: dict[int, dict[str, bytes]] = {}
-    for number, model, blob in sorted(
+    told = {number for _, number, _, _ in evidence}
+    latest = dict(
         fetch_by(
             fetch,
-            "SELECT entity, model, blob FROM entity_vector WHERE ns = ? AND entity IN",
-            {row[0] for row in rows if row[-1]},
+            "SELECT entity, max(at) FROM entity_evidence WHERE ns = ? AND entity IN",
+            told,
+            "GROUP BY entity",
             lead=(span[0],),
         )
-    ):
+    )
+    rows = read_by(fetch, "entity", "SELECT {} FROM entity WHERE number IN", told)
+    entities = {row[0]: row[2:] for row in rows}
+    names = _concept_names(fetch, {concept for _, _, concept, *_ in entities.values()})
+    vectors: dict[int, dict[str, bytes]] = {}
+    blobs = fetch_by(
+        fetch,
+        "SELECT entity, model, blob, crc FROM entity_vector WHERE ns = ? AND entity IN",
+        told,
+        lead=(span[0],),
+    )
+    keyed = (((number, model), blob, crc) for number, model, blob, crc in blobs)
+    for (number, model), blob in sorted(verified_vectors(keyed)):
         vectors.setdefault(number, {})[model] = blob
     found: dict[int, list[EntityUpsert]] = {}
-    for number, id, type, name, label, kind, properties, at, is_latest in rows:
+    for _, number, at, properties in sorted(
+        evidence, key=lambda row: (entities[row[1]][0], row[2])
+    ):
+        id, type, concept, label, kind, _ = entities[number]
+        name = names[concept] if concept != NO_CONCEPT else ""
+        is_latest = at == latest[number]
         found.setdefault(at >> 20, []).append(
             EntityUpsert(
                 id=id,
@@ -195,12 +229,21 @@ def _entities(fetch: Fetch, span: tuple[int, int, int]) -> dict[int, list[Entity
 
 def _triplets(fetch: Fetch, span: tuple[int, int, int]) -> dict[int, list[TripletUpsert]]:
     found: dict[int, list[TripletUpsert]] = {}
-    for subject, predicate, object, properties, at in fetch(
-        "SELECT s.id, t.predicate, o.id, v.properties, v.at"
-        " FROM triplet_evidence v JOIN triplet t ON t.number = v.triplet"
-        " JOIN entity s ON s.number = t.subject JOIN entity o ON o.number = t.object"
-        " WHERE v.ns = ? AND v.at >= ? AND v.at < ? ORDER BY s.id, t.predicate, o.id, v.at",
+    evidence = read(
+        fetch,
+        "triplet_evidence",
+        "SELECT {} FROM triplet_evidence WHERE ns = ? AND at >= ? AND at < ?",
         span,
+    )
+    told = {number for _, number, _, _ in evidence}
+    rows = read_by(fetch, "triplet", "SELECT {} FROM triplet WHERE number IN", told)
+    ends = {number for _, _, subject, _, object, _ in rows for number in (subject, object)}
+    entities = read_by(fetch, "entity", "SELECT {} FROM entity WHERE number IN", ends)
+    ids = {number: id for number, _, id, *_ in entities}
+    triplets = {number: (ids[s], predicate, ids[o]) for number, _, s, predicate, o, _ in rows}
+    for (subject, predicate, object), at, properties in sorted(
+        ((triplets[number], at, properties) for _, number, at, properties in evidence),
+        key=lambda row: row[:2],
     ):
         found.setdefault(at >> 20, []).append(
             TripletUpsert(

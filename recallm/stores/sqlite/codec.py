@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -18,6 +19,7 @@ from recallm.model import ConceptKind, ConceptMention
 
 __all__ = [
     "below",
+    "entry_hash",
     "json_text",
     "microseconds",
     "pack",
@@ -25,6 +27,7 @@ __all__ = [
     "path_text",
     "read_path",
     "read_timestamp",
+    "same_json",
     "timestamp_text",
     "unpack",
     "unpack_mentions",
@@ -123,3 +126,14 @@ def unpack_timestamp(text: str | None) -> datetime | None:
 def json_text(value: Mapping[str, Any]) -> str:
     """JSON of a mapping, in its own order."""
     return json.dumps(dict(value)) if value else "{}"
+
+
+def same_json(value: object) -> str:
+    """The JSON text by which JSON values are equal or not."""
+    return json.dumps(value, sort_keys=True)
+
+
+def entry_hash(key: str, value: object) -> int:
+    """64 bits of an entry of a mapping: what equal entries have in common, and few others."""
+    digest = hashlib.blake2b(same_json([key, value]).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)

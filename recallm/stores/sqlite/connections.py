@@ -23,7 +23,7 @@ from typing import Any, LiteralString, Protocol, TypeVar
 from urllib.parse import quote
 
 from recallm.errors import ClosedError
-from recallm.stores.sqlite.failures import translated
+from recallm.stores.sqlite.failures import DRIVER_ERRORS, translated
 
 __all__ = [
     "WRITING_ALREADY",
@@ -52,7 +52,7 @@ class Snapshot:
 
     def __init__(self, held: Held, name: str, store: Connections) -> None:
         self.held = held
-        self._name = name
+        self.name = name
         self._store = store
         self.open = True
 
@@ -72,8 +72,8 @@ class Snapshot:
                     raise ClosedError
                 try:
                     return held.connection.execute(sql, values).fetchall()
-                except sqlite3.Error as error:
-                    raise translated(error, self._name, waited=0.0, limit=0.0) from error
+                except DRIVER_ERRORS as error:
+                    raise translated(error, self.name, waited=0.0, limit=0.0) from error
 
 
 class Held:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import sqlite3
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from recallm.errors import (
     ClosedError,
@@ -15,7 +19,25 @@ from recallm.errors import (
     StoreReadOnlyError,
 )
 
-__all__ = ["busy", "is_busy", "translated"]
+__all__ = ["DRIVER_ERRORS", "busy", "damage", "guarded", "is_busy", "translated"]
+
+DRIVER_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What the driver raises. The second: a message of SQLite that names what is damaged need not be
+UTF-8."""
+
+_ODD = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    StopIteration,
+    TypeError,
+    ValueError,
+)
+"""What comes of a row that is not what was written: a null, another type, no JSON, a row that
+another one names and that is not there."""
+
+_T = TypeVar("_T")
 
 _PRIMARY = 0xFF
 """The low byte of an extended result code is the primary one."""
@@ -36,12 +58,57 @@ def busy(name: str, waited: float, limit: float) -> StoreBusyError:
     )
 
 
+@contextmanager
+def damage(name: str) -> Iterator[None]:
+    """Whatever a damaged row of ``name`` makes go wrong inside of the block is a StoreCorruptError.
+
+    Raises:
+        StoreCorruptError: something did.
+    """
+    try:
+        yield
+    except RecallMError:
+        raise
+    except _ODD as error:
+        what = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
+        raise StoreCorruptError(
+            f"{name} is damaged: what was read of it does not fit together ({what}); restore a "
+            "backup"
+        ) from error
+
+
+def guarded(
+    name: Callable[[Any], str], *, but: Collection[str] = ()
+) -> Callable[[type[_T]], type[_T]]:
+    """Every public method of a class, ``but`` these, stands within ``damage``; ``name`` says what
+    its instances read."""
+
+    def decorate(cls: type[_T]) -> type[_T]:
+        for key, method in list(vars(cls).items()):
+            if callable(method) and not key.startswith("_") and key not in but:
+                setattr(cls, key, _within(name, method))
+        return cls
+
+    return decorate
+
+
+def _within(name: Callable[[Any], str], method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def within(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with damage(name(self)):
+            return method(self, *args, **kwargs)
+
+    return within
+
+
 def is_busy(error: sqlite3.Error) -> bool:
     """Whether somebody else holds a lock."""
     return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-def translated(error: sqlite3.Error, name: str, *, waited: float, limit: float) -> RecallMError:
+def translated(
+    error: sqlite3.Error | UnicodeDecodeError, name: str, *, waited: float, limit: float
+) -> RecallMError:
     """The error of the ``RecallMError`` tree that says what ``error`` means for ``name``."""
     match _code(error):
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
@@ -65,7 +132,10 @@ def translated(error: sqlite3.Error, name: str, *, waited: float, limit: float) 
                 f"{name} cannot be opened ({error}); check that its folder exists and may be read"
             )
         case sqlite3.SQLITE_IOERR:
-            if error.sqlite_errorcode in _WRITE_FAILURES and _file_size_is_limited():
+            if (
+                getattr(error, "sqlite_errorcode", None) in _WRITE_FAILURES
+                and _file_size_is_limited()
+            ):
                 return StoreFullError(
                     f"{name} cannot grow ({error}): this process has a limit on the size of its "
                     "files (ulimit -f); nothing of this was written: raise the limit, try again"
@@ -75,14 +145,14 @@ def translated(error: sqlite3.Error, name: str, *, waited: float, limit: float) 
             return InvalidInputError(
                 "a text is longer than SQLite can hold (1 GB); split it", argument="text"
             )
-    if "decode to UTF-8" in str(error):
+    if isinstance(error, UnicodeDecodeError) or "decode to UTF-8" in str(error):
         return StoreCorruptError(f"{name} is damaged ({error}); restore a backup")
     if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
         return ClosedError()
     return StoreError(f"{name}: SQLite failed: {error}")
 
 
-def _code(error: sqlite3.Error) -> int | None:
+def _code(error: Exception) -> int | None:
     code = getattr(error, "sqlite_errorcode", None)
     return code & _PRIMARY if isinstance(code, int) else None
 

@@ -30,7 +30,7 @@ from recallm.stores.sqlite.connections import (
 )
 from recallm.stores.sqlite.copies import FileCopies
 from recallm.stores.sqlite.erasing import RawFile, erase_deleted, is_erasure_due, note_erasure_due
-from recallm.stores.sqlite.failures import busy, is_busy, translated
+from recallm.stores.sqlite.failures import DRIVER_ERRORS, busy, is_busy, translated
 from recallm.stores.sqlite.identity import (
     FileIdentity,
     check_usable,
@@ -39,10 +39,8 @@ from recallm.stores.sqlite.identity import (
 )
 from recallm.stores.sqlite.schema import (
     check_schema,
-    create_schema,
+    create_schema_if_empty,
     is_empty_file,
-    is_older,
-    upgrade_schema,
 )
 
 __all__ = ["FileConnections"]
@@ -76,7 +74,7 @@ class FileConnections:
 
     Raises:
         StoreCorruptError: the file is not recallm's, or damaged.
-        SchemaVersionError: a newer recallm wrote it.
+        SchemaVersionError: another version of recallm wrote it.
         StoreReadOnlyError: there is no file and none can be made.
         StoreError: it cannot be opened.
     """
@@ -138,7 +136,7 @@ class FileConnections:
             self._writer_thread = thread
             self._check()
             return self._written(work, started, erase=erase, bulk=bulk)
-        except sqlite3.Error as error:
+        except DRIVER_ERRORS as error:
             waited = time.monotonic() - started
             raise self._translated(error, waited) from error
         finally:
@@ -170,7 +168,7 @@ class FileConnections:
             self._check()
             try:
                 held = self._reading() if self._refusal is None else self._reading_only()
-            except sqlite3.Error as error:
+            except DRIVER_ERRORS as error:
                 raise self._translated(error, self._timeout) from error
             snapshot = Snapshot(held, self._name, self)
             self._views.add(snapshot)
@@ -310,7 +308,7 @@ class FileConnections:
                 self._use_writer(writer)
             else:
                 self._open_read_only()
-        except sqlite3.Error as error:
+        except DRIVER_ERRORS as error:
             raise self._translated(error, self._timeout) from error
 
     def _open_read_only(self) -> None:
@@ -318,11 +316,6 @@ class FileConnections:
         held = self._reading_only()
         try:
             check_schema(held.connection, self._name)
-            if is_older(held.connection):
-                raise StoreReadOnlyError(
-                    f"{self._name} was written by an earlier recallm; open it once where it can be "
-                    "written, which brings it up to date"
-                )
         finally:
             self._end(Snapshot(held, self._name, self))
 
@@ -358,12 +351,7 @@ class FileConnections:
                 connection.execute("PRAGMA secure_delete = ON").fetchone()
                 connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}").fetchone()
                 connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
-                transact(
-                    connection,
-                    lambda opened: (
-                        create_schema(opened) if is_empty_file(opened) else upgrade_schema(opened)
-                    ),
-                )
+                transact(connection, create_schema_if_empty)
                 check_schema(connection, self._name)
                 break
             except sqlite3.OperationalError as error:
@@ -395,7 +383,7 @@ class FileConnections:
             raise ClosedError
         self._identity.check()
 
-    def _translated(self, error: sqlite3.Error, waited: float) -> Exception:
+    def _translated(self, error: sqlite3.Error | UnicodeDecodeError, waited: float) -> Exception:
         if self.closed:
             return ClosedError()
         return translated(error, self._name, waited=waited, limit=self._timeout)

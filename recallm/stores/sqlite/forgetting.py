@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +24,7 @@ from recallm.stores.sqlite.sessions import (
     drop_empty_sessions,
     write_session_sizes,
 )
-from recallm.stores.sqlite.writing import open_namespace
+from recallm.stores.sqlite.writing import metadata_entries, open_namespace
 
 __all__ = ["delete_from_graph", "forget_selected", "forget_updates"]
 
@@ -188,10 +189,11 @@ class _Forgetting:
     def _forget_chunk(self, ts: list[int], whole: set[int], partial: dict[int, set[int]]) -> None:
         """Take away what is selected of the updates ``ts``."""
         passages = {
-            t: (text, pairs, derived, session)
-            for t, text, pairs, derived, session in fetch_by(
+            t: row
+            for t, *row in fetch_by(
                 self._fetch,
-                "SELECT t, text, pairs, derived, session_id FROM passage WHERE ns = ? AND t IN",
+                "SELECT t, text, pairs, derived, session_id, metadata FROM passage"
+                " WHERE ns = ? AND t IN",
                 ts,
                 lead=(self._ns,),
             )
@@ -209,16 +211,18 @@ class _Forgetting:
                 self._forget_update(t_index, passages.get(t_index))
             else:
                 gone += [row for row in rows if row[0] & NO_POSITION in dropped]
-                text, pairs, _, _ = passages[t_index]
+                text, pairs, *_ = passages[t_index]
                 self._cut_passage(t_index, text, pairs, rows, dropped)
         self._delete_statements(gone)
 
-    def _forget_update(
-        self, t_index: int, passage: tuple[str, str, int, int | None] | None
-    ) -> None:
+    def _forget_update(self, t_index: int, passage: Sequence[Any] | None) -> None:
         span = (statement_key(t_index, 0), statement_key(t_index + 1, 0))
         if passage is not None:
-            _, pairs, derived, session = passage
+            _, pairs, derived, session, metadata = passage
+            self._connection.executemany(
+                "DELETE FROM metadata_entry WHERE ns = ? AND entry = ? AND t = ?",
+                metadata_entries(self._ns, t_index, json.loads(metadata)),
+            )
             self._connection.execute(
                 "DELETE FROM passage WHERE ns = ? AND t = ?", (self._ns, t_index)
             )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
+from operator import itemgetter
 from typing import Any, LiteralString
 
 from recallm.model import Entity, Triplet
-from recallm.stores.sqlite.lookup import fetch_by
-from recallm.stores.sqlite.schema import passage_row
+from recallm.stores.sqlite.checksums import verified_vectors
+from recallm.stores.sqlite.lookup import fetch_by, read, read_by
+from recallm.stores.sqlite.schema import NO_CONCEPT, passage_row
 from recallm.stores.sqlite.view import View
 
 __all__ = ["read_entities", "read_entity_vectors", "read_triplets", "read_vector_size"]
@@ -37,9 +39,7 @@ def read_entities(
 ) -> list[Entity]:
     """``GraphReader.entities``."""
     columns: LiteralString = (
-        "SELECT e.number, e.id, e.type, e.label, coalesce(c.name, ''), e.properties,"
-        " max(v.at) >> 20, count(DISTINCT v.at >> 20)"
-        " FROM entity e LEFT JOIN concept c ON c.id = e.concept"
+        "SELECT e.number, max(v.at) >> 20, count(DISTINCT v.at >> 20) FROM entity e"
         " JOIN entity_evidence v ON v.ns = e.ns AND v.entity = e.number WHERE e.ns = ?"
     )
     after: LiteralString = view.seen + " GROUP BY e.number"
@@ -57,21 +57,25 @@ def read_entities(
         )
     if not conditions:
         rows = view.rows(columns + after, (view.ns, *view.seen_values))
-    found = {row[0]: row for row in rows}
-    sources = _sources(view, _ENTITY_SOURCE, {n: row[6] for n, row in found.items()})
+    found = {number: (t_index, updates) for number, t_index, updates in rows}
+    sources = _sources(view, _ENTITY_SOURCE, {n: t_index for n, (t_index, _) in found.items()})
+    entities = read_by(view.rows, "entity", "SELECT {} FROM entity WHERE number IN", found)
+    on = {row[4] for row in entities}
+    on_concepts = read_by(view.rows, "concept", "SELECT {} FROM concept WHERE id IN", on)
+    names = {NO_CONCEPT: "", **{id: name for id, _, name, *_ in on_concepts}}
     return [
         Entity(
             id=id,
             type=type,
             label=label,
-            concept=concept,
+            concept=names[concept],
             properties=json.loads(properties),
-            t_index=t_index,
-            updates=updates,
+            t_index=found[number][0],
+            updates=found[number][1],
             source=sources[number],
         )
-        for number, id, type, label, concept, properties, t_index, updates in sorted(
-            found.values(), key=lambda row: row[1]
+        for number, _, id, type, concept, label, _, properties in sorted(
+            set(entities), key=itemgetter(2)
         )
     ]
 
@@ -79,28 +83,28 @@ def read_entities(
 def read_entity_vectors(view: View, ids: Collection[str] | None, model: str) -> dict[str, bytes]:
     """``GraphReader.entity_vectors``."""
     shown: LiteralString = ""
-    if not view.is_present:
+    if view.seen:
         shown = (
             " AND EXISTS (SELECT 1 FROM entity_evidence v"
             " WHERE v.ns = e.ns AND v.entity = e.number" + view.seen + ")"
         )
     if ids is None:
         rows = view.rows(
-            "SELECT e.id, w.blob FROM entity_vector w CROSS JOIN entity e ON e.number = w.entity"
-            " WHERE w.ns = ? AND w.model = ?" + shown,
+            "SELECT e.id, w.blob, w.crc FROM entity_vector w"
+            " CROSS JOIN entity e ON e.number = w.entity WHERE w.ns = ? AND w.model = ?" + shown,
             (view.ns, model, *view.seen_values),
         )
     else:
         rows = fetch_by(
             view.rows,
-            "SELECT e.id, w.blob FROM entity e CROSS JOIN entity_vector w"
+            "SELECT e.id, w.blob, w.crc FROM entity e CROSS JOIN entity_vector w"
             " ON w.ns = e.ns AND w.entity = e.number WHERE e.ns = ? AND w.model = ? AND e.id IN",
             set(ids),
             shown,
             lead=(view.ns, model),
             tail=view.seen_values,
         )
-    return dict(sorted(rows))
+    return dict(sorted(verified_vectors(rows)))
 
 
 def read_vector_size(view: View, model: str) -> int | None:
@@ -143,16 +147,16 @@ def read_triplets(
 ) -> list[Triplet]:
     """``GraphReader.triplets``."""
     chosen = _chosen(view, subjects, predicates, objects, ends, passages)
-    involved = {number for _, s, _, o, _ in chosen for number in (s, o)}
-    ids = dict(
-        fetch_by(
-            view.rows,
-            "SELECT number, id FROM entity e WHERE EXISTS (SELECT 1 FROM entity_evidence v"
-            " WHERE v.ns = e.ns AND v.entity = e.number" + view.seen + ") AND number IN",
-            involved,
-            lead=view.seen_values,
-        )
-    )
+    involved = {number for _, _, s, _, o, _ in chosen for number in (s, o)}
+    named = read_by(
+        view.rows,
+        "entity",
+        "SELECT {} FROM entity e WHERE EXISTS (SELECT 1 FROM entity_evidence v"
+        " WHERE v.ns = e.ns AND v.entity = e.number" + view.seen + ") AND number IN",
+        involved,
+        lead=view.seen_values,
+    )  # fmt: skip
+    ids = {number: id for number, _, id, *_ in named}
     evidence = {
         number: (strength, t_index)
         for number, strength, t_index in fetch_by(
@@ -176,7 +180,7 @@ def read_triplets(
             t_index=evidence[number][1],
             source=sources[number],
         )
-        for number, subject, predicate, object, properties in chosen
+        for number, _, subject, predicate, object, properties in chosen
         if number in evidence and subject in ids and object in ids
     ]
     return sorted(triplets, key=lambda t: (t.subject, t.predicate, t.object))
@@ -190,15 +194,13 @@ def _chosen(
     ends: Collection[str] | None,
     passages: Collection[str] | None,
 ) -> set[tuple[Any, ...]]:
-    """(number, subject, predicate, object, properties) of the triplets that meet the conditions,
-    found by the one that an index answers best."""
+    """The rows (``SUMMED``) of the triplets that meet the conditions, found by the one that an
+    index answers best."""
     named = {
         condition: None if ids is None else _numbers(view, ids)
         for condition, ids in (("subject", subjects), ("object", objects), ("ends", ends))
     }
-    columns: LiteralString = (
-        "SELECT number, subject, predicate, object, properties FROM triplet WHERE ns = ?"
-    )
+    columns: LiteralString = "SELECT {} FROM triplet WHERE ns = ?"
     # The sign keeps the planner from reading all of the namespace's by an index.
     by_number: LiteralString = columns.replace("ns =", "+ns =") + " AND number IN"
     by_subject: LiteralString = columns + " AND subject IN"
@@ -207,26 +209,28 @@ def _chosen(
     rows: list[tuple[Any, ...]]
     if passages is not None:
         brought = _of_passages(view, _TRIPLETS_OF, passages)
-        rows = fetch_by(view.rows, by_number, brought, lead=lead)
+        rows = read_by(view.rows, "triplet", by_number, brought, lead=lead)
     elif (numbers := named["subject"]) is not None:
-        rows = fetch_by(view.rows, by_subject, numbers, lead=lead)
+        rows = read_by(view.rows, "triplet", by_subject, numbers, lead=lead)
     elif (numbers := named["object"]) is not None:
-        rows = fetch_by(view.rows, by_object, numbers, lead=lead)
+        rows = read_by(view.rows, "triplet", by_object, numbers, lead=lead)
     elif (numbers := named["ends"]) is not None:
-        rows = fetch_by(view.rows, by_subject, numbers, lead=lead)
-        rows += fetch_by(view.rows, by_object, numbers, lead=lead)
+        rows = read_by(view.rows, "triplet", by_subject, numbers, lead=lead)
+        rows += read_by(view.rows, "triplet", by_object, numbers, lead=lead)
     elif predicates is not None:
-        rows = fetch_by(view.rows, columns + " AND predicate IN", set(predicates), lead=lead)
+        rows = read_by(
+            view.rows, "triplet", columns + " AND predicate IN", set(predicates), lead=lead
+        )
     else:
-        rows = view.rows(columns, lead)
+        rows = read(view.rows, "triplet", columns, lead)
     subject_in, object_in, end_in = named["subject"], named["object"], named["ends"]
     return {
         row
         for row in rows
-        if (subject_in is None or row[1] in subject_in)
-        and (predicates is None or row[2] in predicates)
-        and (object_in is None or row[3] in object_in)
-        and (end_in is None or row[1] in end_in or row[3] in end_in)
+        if (subject_in is None or row[2] in subject_in)
+        and (predicates is None or row[3] in predicates)
+        and (object_in is None or row[4] in object_in)
+        and (end_in is None or row[2] in end_in or row[4] in end_in)
     }
 
 

@@ -6,7 +6,19 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, LiteralString, TypeVar
 
-__all__ = ["Fetch", "fetch_by", "fetch_from", "in_chunks", "in_pairs", "inserted"]
+from recallm.stores.sqlite.checksums import verified
+from recallm.stores.sqlite.schema import SUMMED
+
+__all__ = [
+    "Fetch",
+    "fetch_by",
+    "fetch_from",
+    "in_chunks",
+    "in_pairs",
+    "inserted",
+    "read",
+    "read_by",
+]
 
 Fetch = Callable[[LiteralString, Sequence[object]], list[tuple[Any, ...]]]
 """Run a query and give all its rows."""
@@ -84,3 +96,41 @@ def fetch_by(
     for marks, chunk in in_chunks(values):
         rows += fetch(before + " (" + marks + ") " + after, [*lead, *chunk, *tail])
     return rows
+
+
+def read(
+    fetch: Fetch, table: str, sql: LiteralString, values: Sequence[object]
+) -> list[tuple[Any, ...]]:
+    """The rows of a query whose ``{}`` stands for the columns ``SUMMED`` of ``table``, each held
+    against its checksum.
+
+    Raises:
+        ValueError: a row is damaged.
+    """
+    return verified(fetch(sql.replace("{}", _COLUMNS[table]), values), table)
+
+
+def read_by(
+    fetch: Fetch,
+    table: str,
+    before: LiteralString,
+    values: Collection[object],
+    after: LiteralString = "",
+    *,
+    lead: Sequence[object] = (),
+    tail: Sequence[object] = (),
+) -> list[tuple[Any, ...]]:
+    """``fetch_by`` of a query as in ``read``.
+
+    Raises:
+        ValueError: a row is damaged.
+    """
+    sql: LiteralString = before.replace("{}", _COLUMNS[table])
+    return verified(fetch_by(fetch, sql, values, after, lead=lead, tail=tail), table)
+
+
+def _columns(names: Sequence[LiteralString]) -> LiteralString:
+    return ", ".join(names) + ", crc"
+
+
+_COLUMNS: dict[str, LiteralString] = {table: _columns(names) for table, names in SUMMED.items()}

@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any, LiteralString
 
 from recallm.model import Filter, Passage
+from recallm.stores.sqlite.checksums import check_ascending
 from recallm.stores.sqlite.codec import below, path_text, read_path, unpack_timestamp
-from recallm.stores.sqlite.schema import MAX_T
-from recallm.stores.sqlite.view import Sieve, View
+from recallm.stores.sqlite.lookup import fetch_by, read, read_by
+from recallm.stores.sqlite.schema import MAX_T, passage_row
+from recallm.stores.sqlite.sieve import Sieve
+from recallm.stores.sqlite.view import View
 
 __all__ = ["read_item", "read_moments", "read_passage", "read_passages", "read_paths"]
 
-_PAGE = 1_000
-"""Passages whose metadata is compared at a time."""
-
-_FEW = 1_000
-"""Items that are sorted rather than looked for among all passages."""
-
-_COLUMNS: LiteralString = (
-    "id, t, text, source, session, speaker, timestamp, metadata, path, key, expires_at"
-)
+_PAGE = 500
+"""Passages that are read at a time."""
 
 
 def read_passage(view: View, id: str) -> Passage | None:
     """``GraphReader.passage``."""
-    rows = view.rows(
-        "SELECT " + _COLUMNS + " FROM passage WHERE ns = ? AND id = ?" + view.passed,
+    rows = read(
+        view.rows,
+        "passage",
+        "SELECT {} FROM passage WHERE ns = ? AND id = ?" + view.passed,
         (view.ns, id, *view.passed_values),
     )
+    if rows and rows[0][2] != id:
+        raise ValueError("an index of the table passage leads to another row")
     return _passage(rows[0]) if rows else None
 
 
@@ -37,22 +38,20 @@ def read_passages(view: View, where: Filter, limit: int | None) -> list[Passage]
     """``GraphReader.passages``."""
     sieve = Sieve(view, where)
     wanted = -1 if limit is None else limit
-    source: LiteralString = "passage INDEXED BY passage_t"
-    by_path: LiteralString = ""
-    span: tuple[str, ...] = ()
-    if where.path and (wanted < 0 or _few_below(view, where.path)):
-        # Many are sooner found among the latest of all.
-        source = "passage INDEXED BY passage_item"
-        by_path, span = " AND key IS NOT NULL AND path >= ? AND path < ?", below(where.path)
+    if sieve.few is not None:
+        return _of_few(view, sieve.few, wanted)
+    source, span = _source(where, all=wanted < 0)
     page = wanted if not sieve.metadata else _PAGE
     passing: list[Passage] = []
     last = MAX_T + 1
     while wanted < 0 or len(passing) < wanted:
-        rows = view.rows(
-            "SELECT " + _COLUMNS + " FROM " + source + " WHERE ns = ?" + by_path + " AND t < ?"
-            + view.passed + sieve.passages + " ORDER BY t DESC LIMIT ?",
+        rows = read(
+            view.rows, "passage",
+            "SELECT {} FROM " + source + " AND t < ?" + view.passed + sieve.passages
+            + " ORDER BY t DESC LIMIT ?",
             (view.ns, *span, last, *view.passed_values, *sieve.passage_values, page),
         )  # fmt: skip
+        check_ascending((-row[1] for row in rows), -last)
         found = map(_passage, rows)
         passing += [it for it in found if not sieve.metadata or sieve.admits(it.metadata)]
         if len(rows) != page:
@@ -64,28 +63,62 @@ def read_passages(view: View, where: Filter, limit: int | None) -> list[Passage]
 def read_moments(view: View, where: Filter) -> list[int]:
     """``GraphReader.moments``."""
     sieve = Sieve(view, where)
-    source: LiteralString = "passage"
-    by_path: LiteralString = ""
-    span: tuple[str, ...] = ()
-    if where.path and _few_below(view, where.path):
-        source = "passage INDEXED BY passage_item"
-        by_path, span = " AND key IS NOT NULL AND path >= ? AND path < ?", below(where.path)
+    if sieve.few is not None:
+        few = fetch_by(
+            view.rows,
+            "SELECT t FROM passage WHERE row IN",
+            [passage_row(view.ns, t) for t in sieve.few],
+            view.passed,
+            tail=view.passed_values,
+        )
+        return sorted({t for (t,) in few})
+    source, span = _source(where, all=True)
     column: LiteralString = "metadata" if sieve.metadata else "NULL"
     rows = view.rows(
-        "SELECT t, " + column + " FROM " + source + " WHERE ns = ?" + by_path + view.passed
-        + sieve.passages,
+        "SELECT t, " + column + " FROM " + source + view.passed + sieve.passages,
         (view.ns, *span, *view.passed_values, *sieve.passage_values),
-    )  # fmt: skip
+    )
     if not sieve.metadata:
         return sorted(t for t, _ in rows)
     admitted = {text: sieve.admits(json.loads(text)) for text in {text for _, text in rows}}
     return sorted(t for t, text in rows if admitted[text])
 
 
+def _source(where: Filter, *, all: bool) -> tuple[LiteralString, tuple[str, ...]]:
+    """Where to look for passages, with the values after the namespace: all items below a path are
+    sooner found by their index, the latest of many among the latest of all."""
+    if where.path and all:
+        return (
+            "passage INDEXED BY passage_item"
+            " WHERE ns = ? AND key IS NOT NULL AND path >= ? AND path < ?"
+        ), below(where.path)
+    return "passage INDEXED BY passage_t WHERE ns = ?", ()
+
+
+def _of_few(view: View, ts: list[int], wanted: int) -> list[Passage]:
+    """The visible ones of these passages, latest first."""
+    passing: list[Passage] = []
+    for last in range(len(ts), 0, -_PAGE):
+        rows = read_by(
+            view.rows,
+            "passage",
+            "SELECT {} FROM passage WHERE row IN",
+            [passage_row(view.ns, t) for t in ts[max(0, last - _PAGE) : last]],
+            view.passed,
+            tail=view.passed_values,
+        )
+        passing += map(_passage, sorted(set(rows), key=itemgetter(1), reverse=True))
+        if 0 <= wanted <= len(passing):
+            return passing[:wanted]
+    return passing
+
+
 def read_item(view: View, path: Sequence[str], key: str) -> Passage | None:
     """``GraphReader.item``."""
-    rows = view.rows(
-        "SELECT " + _COLUMNS + " FROM passage INDEXED BY passage_item"
+    rows = read(
+        view.rows,
+        "passage",
+        "SELECT {} FROM passage INDEXED BY passage_item"
         " WHERE ns = ? AND path = ? AND key = ?" + view.passed + " ORDER BY t DESC LIMIT 1",
         (view.ns, path_text(path), key, *view.passed_values),
     )
@@ -102,18 +135,8 @@ def read_paths(view: View) -> list[tuple[str, ...]]:
     return sorted(read_path(path) for (path,) in rows)
 
 
-def _few_below(view: View, path: tuple[str, ...]) -> bool:
-    """Whether the items at ``path`` and below it are so few that sorting them is quick."""
-    rows = view.rows(
-        "SELECT 1 FROM passage INDEXED BY passage_item"
-        " WHERE ns = ? AND key IS NOT NULL AND path >= ? AND path < ? LIMIT ?",
-        (view.ns, *below(path), _FEW + 1),
-    )
-    return len(rows) <= _FEW
-
-
 def _passage(row: tuple[Any, ...]) -> Passage:
-    id, t, text, source, session, speaker, timestamp, metadata, path, key, expires = row
+    _, t, id, text, source, session, speaker, _, timestamp, metadata, path, key, expires = row
     return Passage(
         id=id,
         t_index=t,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, LiteralString
 
 from recallm.model import (
@@ -26,18 +27,19 @@ from recallm.model import (
     Trait,
     Triplet,
     VectorState,
-    statement_key,
 )
 from recallm.stores.sqlite.archive import dumped
+from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
 from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions, unpack_timestamp
 from recallm.stores.sqlite.connections import Snapshot
+from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.graph import (
     read_entities,
     read_entity_vectors,
     read_triplets,
     read_vector_size,
 )
-from recallm.stores.sqlite.lookup import fetch_by
+from recallm.stores.sqlite.lookup import fetch_by, read_by
 from recallm.stores.sqlite.passages import (
     read_item,
     read_moments,
@@ -45,23 +47,33 @@ from recallm.stores.sqlite.passages import (
     read_passages,
     read_paths,
 )
-from recallm.stores.sqlite.relations import among, newest_relations, relation_count
-from recallm.stores.sqlite.schema import MAX_T, passage_row
+from recallm.stores.sqlite.relations import among, newest_relations
+from recallm.stores.sqlite.schema import SUMMED, passage_row
+from recallm.stores.sqlite.sieve import Sieve, newest_rows
+from recallm.stores.sqlite.stats import counted, read_corpus, read_sessions, read_stats
 from recallm.stores.sqlite.totals import concept_rows, context_version, summaries_in_force
 from recallm.stores.sqlite.traversal import linked_to
-from recallm.stores.sqlite.view import Sieve, View
+from recallm.stores.sqlite.view import View
 
 __all__ = ["SQLiteReader"]
 
-_METADATA_PAGE = 1_000
-"""Statements whose passages' metadata is compared at a time."""
+STATEMENT: LiteralString = ", ".join((*SUMMED["statement"], "crc"))
 
 
+@guarded(lambda reader: reader.name)
 class SQLiteReader:
-    """See ``GraphReader``."""
+    """See ``GraphReader``. ``name`` is that of the database.
+
+    Raises (each method):
+        StoreCorruptError: what was read is damaged.
+    """
 
     def __init__(self, snapshot: Snapshot, namespace: str, horizon: Horizon) -> None:
+        self.name = snapshot.name
         self._view = View(snapshot, namespace, horizon)
+        self._filter: tuple[Filter, Sieve] | None = None
+        # Keys that indexes gave: in the same snapshot they have statements.
+        self._handed_out: set[int] = set()
         self._rows = self._view.rows
         self._ns = self._view.ns
         self._session_keys: dict[int, str | None] = {}
@@ -70,6 +82,11 @@ class SQLiteReader:
     def t_index(self) -> int:
         """See ``GraphReader.t_index``."""
         return self._view.t_index
+
+    @property
+    def has_expired(self) -> bool:
+        """See ``GraphReader.has_expired``."""
+        return self._view.expired_by is not None
 
     def passage(self, id: str) -> Passage | None:
         """See ``GraphReader.passage``."""
@@ -94,33 +111,38 @@ class SQLiteReader:
             "(at) FROM statement q INDEXED BY statement_session"
             " WHERE q.ns = s.ns AND q.session = s.session AND q.at "
         )
-        found = fetch_by(
+        wanted = _keys(keys)
+        rows = fetch_by(
             self._rows,
-            "SELECT at, session, start, stop, terms, concepts, traits,"
-            " (SELECT max" + beside + "< s.at" + seen + "),"
-            " (SELECT min" + beside + "> s.at" + seen + ")"
-            " FROM statement s WHERE ns = ? AND at IN",
-            _keys(keys),
+            "SELECT (SELECT max" + beside + "< s.at" + seen + "),"
+            " (SELECT min" + beside + "> s.at" + seen + "), " + STATEMENT
+            + " FROM statement s WHERE ns = ? AND at IN",
+            wanted,
             self._view.seen_by_key + " ORDER BY at",
             lead=(*values, *values, self._ns),
             tail=values,
-        )
+        )  # fmt: skip
+        found = verified((row[2:] for row in rows), "statement")
+        if lost := self._handed_out.intersection(wanted).difference(row[1] for row in found):
+            raise ValueError(f"the statement {min(lost)} of an index is not in its table")
         passages = {
-            row[0]: row
-            for row in fetch_by(
+            row[1]: row
+            for row in read_by(
                 self._rows,
-                "SELECT t, id, text, timestamp, speaker, speaker_concept, source, session,"
-                " metadata, CASE WHEN key IS NOT NULL THEN path END FROM passage WHERE row IN",
-                {passage_row(self._ns, row[0] >> 20) for row in found},
+                "passage",
+                "SELECT {} FROM passage WHERE row IN",
+                {passage_row(self._ns, row[1] >> 20) for row in found},
             )
         }
-        session_keys = self._keys_of_sessions({row[1] for row in found})
+        session_keys = self._keys_of_sessions({row[2] for row in found})
         decoded: dict[str, Mapping[str, Any]] = {}
         statements: list[StoredStatement] = []
-        for at, session_id, start, stop, terms, concepts, traits, previous, following in found:
-            _, id, text, timestamp, speaker, speaker_concept, source, session, metadata, path = (
-                passages[at >> 20]
-            )
+        for (previous, following, *_), row in zip(rows, found, strict=True):
+            _, at, session_id, start, stop, _, terms, concepts, traits = row
+            (
+                _, _, id, text, source, session, speaker, speaker_concept, timestamp, metadata,
+                path, key, _,
+            ) = passages[at >> 20]  # fmt: skip
             if metadata not in decoded:
                 decoded[metadata] = json.loads(metadata)
             statements.append(
@@ -140,39 +162,40 @@ class SQLiteReader:
                     traits=_trait(traits),
                     previous=previous,
                     next=following,
-                    item_path=None if path is None else read_path(path),
+                    item_path=None if key is None else read_path(path),
                 )
             )
+        self._handed_out.update(
+            key for row in statements for key in (row.previous, row.next) if key is not None
+        )
         return statements
 
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
         """See ``GraphReader.postings``."""
+        view, sieve = self._view, self._sieve(where)
         terms = {
             stem: (id, statements)
-            for stem, id, statements in fetch_by(
+            for id, _, stem, statements in read_by(
                 self._rows,
-                "SELECT stem, id, statements FROM term WHERE ns = ? AND stem IN",
+                "term",
+                "SELECT {} FROM term WHERE ns = ? AND stem IN",
                 set(stems),
                 lead=(self._ns,),
             )
         }
         held: dict[str, tuple[int, list[tuple[Any, ...]]]] = {}
+        source: LiteralString = "posting WHERE ns = ? AND term = ?"
         for stem, (term, total) in sorted(terms.items()):
-            documents = self._count_visible(
-                "FROM posting WHERE ns = ? AND term = ?", (self._ns, term), total
-            )
+            values = (self._ns, term)
+            documents = counted(view, source, values, total)
             if documents:
-                held[stem] = (
-                    documents,
-                    self._newest(
-                        "SELECT at, count, session FROM posting WHERE ns = ? AND term = ?",
-                        (self._ns, term),
-                        limit,
-                        where,
-                    ),
-                )
+                columns: LiteralString = "at, count, session"
+                rows = newest_rows(view, columns, source, values, limit, sieve)
+                _check_complete(rows, documents, limit, view, where)
+                held[stem] = (documents, rows)
+                self._handed_out.update(map(itemgetter(0), rows))
         session_keys = self._keys_of_sessions(
             {session for _, rows in held.values() for _, _, session in rows}
         )
@@ -191,25 +214,26 @@ class SQLiteReader:
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
         """See ``GraphReader.mentions``."""
-        concepts = fetch_by(
+        view, sieve = self._view, self._sieve(where)
+        concepts = read_by(
             self._rows,
-            "SELECT name, id, statements FROM concept WHERE ns = ? AND name IN",
+            "concept",
+            "SELECT {} FROM concept WHERE ns = ? AND name IN",
             set(names),
             lead=(self._ns,),
         )
         found: dict[str, Mentions] = {}
-        for name, concept, total in sorted(set(concepts)):
-            statements = self._count_visible(
-                "FROM mention WHERE ns = ? AND concept = ?", (self._ns, concept), total
-            )
+        source: LiteralString = "mention WHERE ns = ? AND concept = ?"
+        wanted = -1 if limit is None else limit
+        for concept, _, name, *_, total in sorted(set(concepts), key=itemgetter(2)):
+            values = (self._ns, concept)
+            statements = counted(view, source, values, total)
             if statements:
-                rows = self._newest(
-                    "SELECT at FROM mention WHERE ns = ? AND concept = ?",
-                    (self._ns, concept),
-                    -1 if limit is None else limit,
-                    where,
-                )
-                found[name] = Mentions(statements=statements, keys=tuple(at for (at,) in rows))
+                rows = newest_rows(view, "at", source, values, wanted, sieve)
+                _check_complete(rows, statements, wanted, view, where)
+                keys = tuple(at for (at,) in rows)
+                found[name] = Mentions(statements=statements, keys=keys)
+                self._handed_out.update(keys)
         return found
 
     def concepts(
@@ -260,50 +284,23 @@ class SQLiteReader:
 
     def corpus(self) -> CorpusSize:
         """See ``GraphReader.corpus``."""
-        totals = self._view.totals
-        if not self._view.is_present:
-            (totals,) = self._rows(
-                "SELECT count(*), coalesce(sum(length), 0),"
-                " count(DISTINCT CASE WHEN session > 0 THEN session END)"
-                " FROM statement INDEXED BY statement_session WHERE ns = ?" + self._view.seen,
-                (self._ns, *self._view.seen_values),
-            )
-        return CorpusSize(statements=totals[0], terms=totals[1], sessions=totals[2])
+        return read_corpus(self._view)
 
     def sessions(self, session_keys: Collection[str]) -> Mapping[str, SessionSize]:
         """See ``GraphReader.sessions``."""
-        if self._view.is_present:
-            sql: LiteralString = (
-                "SELECT key, statements, terms FROM session WHERE ns = ? AND key IN"
-            )
-            after: LiteralString = "AND statements > 0"
-            values: tuple[Any, ...] = ()
-        else:
-            sql = (
-                "SELECT x.key, count(*), sum(length) FROM session x JOIN statement s"
-                " INDEXED BY statement_session ON s.ns = x.ns AND s.session = x.id"
-                " WHERE x.ns = ? AND x.key IN"
-            )
-            after = self._view.seen + " GROUP BY x.key"
-            values = self._view.seen_values
-        rows = fetch_by(self._rows, sql, set(session_keys), after, lead=(self._ns,), tail=values)
-        return {
-            key: SessionSize(statements=statements, terms=terms)
-            for key, statements, terms in sorted(rows)
-        }
+        return read_sessions(self._view, session_keys)
 
     def vectors(self, keys: Collection[int], *, model: str) -> Mapping[int, bytes]:
         """See ``GraphReader.vectors``."""
-        return dict(
-            fetch_by(
-                self._rows,
-                "SELECT at, blob FROM vector WHERE ns = ? AND model = ? AND at IN",
-                _keys(keys),
-                self._view.seen_by_key,
-                lead=(self._ns, model),
-                tail=self._view.seen_values,
-            )
+        rows = fetch_by(
+            self._rows,
+            "SELECT at, blob, crc FROM vector WHERE ns = ? AND model = ? AND at IN",
+            _keys(keys),
+            self._view.seen_by_key,
+            lead=(self._ns, model),
+            tail=self._view.seen_values,
         )
+        return dict(verified_vectors(rows))
 
     def entity_vectors(
         self, ids: Collection[str] | None = None, *, model: str
@@ -330,10 +327,12 @@ class SQLiteReader:
 
     def vectors_after(self, key: int, *, limit: int) -> list[tuple[int, bytes]]:
         """See ``GraphReader.vectors_after``."""
-        return self._rows(
-            "SELECT at, blob FROM vector WHERE ns = ? AND at > ? ORDER BY at LIMIT ?",
+        rows = self._rows(
+            "SELECT at, blob, crc FROM vector WHERE ns = ? AND at > ? ORDER BY at LIMIT ?",
             (self._ns, key, limit),
         )
+        check_ascending((at for at, _, _ in rows), key)
+        return verified_vectors(rows)
 
     def vector_keys(self) -> list[int]:
         """See ``GraphReader.vector_keys``."""
@@ -347,6 +346,7 @@ class SQLiteReader:
             " (SELECT 1 FROM vector v WHERE v.ns = s.ns AND v.at = s.at) ORDER BY at LIMIT ?",
             (self._ns, after, limit),
         )
+        check_ascending((at for (at,) in rows), after)
         return [at for (at,) in rows]
 
     def moments(self, where: Filter) -> list[int]:
@@ -359,112 +359,38 @@ class SQLiteReader:
 
     def stats(self) -> Stats:
         """See ``GraphReader.stats``."""
-        view = self._view
-        corpus = self.corpus()
-        if view.is_present:
-            concepts = self._count("SELECT count(*) FROM concept WHERE ns = ?")
-            entities = self._count("SELECT count(*) FROM entity WHERE ns = ?")
-            triplets = self._count("SELECT count(*) FROM triplet WHERE ns = ?")
-            summaries = self._count("SELECT count(DISTINCT concept) FROM summary WHERE ns = ?")
-        else:
-            names = [row.name for row in concept_rows(view, None, None)]
-            concepts = len(names)
-            entities = self._count(
-                "SELECT count(DISTINCT entity) FROM entity_evidence WHERE ns = ?" + view.seen,
-                view.seen_values,
-            )
-            triplets = len(read_triplets(view, None, None, None, None, None))
-            summaries = len(summaries_in_force(view, names))
-        return Stats(
-            t_index=view.t_index,
-            passages=self._count(
-                "SELECT count(*) FROM passage INDEXED BY passage_t WHERE ns = ?" + view.passed,
-                view.passed_values,
-            ),
-            statements=corpus.statements,
-            concepts=concepts,
-            relations=relation_count(view),
-            entities=entities,
-            triplets=triplets,
-            summaries=summaries,
-            vectors=self._count(
-                "SELECT count(*) FROM vector WHERE ns = ?" + view.seen, view.seen_values
-            ),
-            sessions=corpus.sessions,
-        )
+        return read_stats(self._view)
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
         """See ``GraphReader.dump``."""
-        return dumped(self._rows, self._ns)
+        with damage(self.name):
+            yield from dumped(self._rows, self._ns)
 
-    def _count(self, sql: LiteralString, values: tuple[Any, ...] = ()) -> int:
-        return int(self._rows(sql, (self._ns, *values))[0][0])
-
-    def _count_visible(self, source: LiteralString, values: tuple[Any, ...], total: int) -> int:
-        """How many of ``total`` rows are visible."""
-        view = self._view
-        if view.is_present:
-            return total
-        if view.has_holes:
-            rows = self._rows("SELECT count(*) " + source + view.seen, values + view.seen_values)
-            return int(rows[0][0])
-        later = self._rows("SELECT count(*) " + source + " AND at >= ?", values + view.seen_values)
-        return total - int(later[0][0])
-
-    def _newest(
-        self, sql: LiteralString, values: tuple[Any, ...], limit: int, where: Filter
-    ) -> list[tuple[Any, ...]]:
-        """The newest ``limit`` visible rows (all if negative) that meet ``where``."""
-        view = self._view
-        sieve = Sieve(view, where)
-        if not sieve.metadata:
-            return self._rows(
-                sql + view.seen + sieve.sql + " ORDER BY at DESC LIMIT ?",
-                (*values, *view.seen_values, *sieve.values, limit),
-            )
-        met: dict[str, bool] = {}
-        passing: list[tuple[Any, ...]] = []
-        below: LiteralString = " AND at < ?" + view.seen + sieve.sql + " ORDER BY at DESC LIMIT ?"
-        last = statement_key(MAX_T, 0)
-        while limit < 0 or len(passing) < limit:
-            rows = self._rows(
-                sql + below, (*values, last, *view.seen_values, *sieve.values, _METADATA_PAGE)
-            )
-            told = self._metadata({row[0] >> 20 for row in rows})
-            for row in rows:
-                text = told[row[0] >> 20]
-                if text not in met:
-                    met[text] = sieve.admits(json.loads(text))
-                if met[text]:
-                    passing.append(row)
-            if len(rows) < _METADATA_PAGE:
-                break
-            last = rows[-1][0]
-        return passing if limit < 0 else passing[:limit]
-
-    def _metadata(self, ts: Collection[int]) -> dict[int, str]:
-        return dict(
-            fetch_by(
-                self._rows,
-                "SELECT t, metadata FROM passage WHERE row IN",
-                [passage_row(self._ns, t_index) for t_index in ts],
-            )
-        )
+    def _sieve(self, where: Filter) -> Sieve:
+        """The filter's conditions; those of the last filter are at hand."""
+        if self._filter is None or self._filter[0] is not where:
+            self._filter = (where, Sieve(self._view, where))
+        return self._filter[1]
 
     def _keys_of_sessions(self, ids: Collection[int]) -> dict[int, str | None]:
         """Session row → key; a negative one stands for no session."""
         known = self._session_keys
         missing = [id for id in ids if id not in known]
-        for id in missing:
-            known[id] = None
-        known.update(
-            fetch_by(
-                self._rows,
-                "SELECT id, key FROM session WHERE id IN",
-                [id for id in missing if id > 0],
-            )
+        known.update((id, None) for id in missing if id < 0)
+        rows = read_by(
+            self._rows,
+            "session",
+            "SELECT {} FROM session WHERE id IN",
+            [id for id in missing if id > 0],
         )
+        known.update((id, key) for id, _, key, _, _ in rows)
         return known
+
+
+def _check_complete(rows: Sized, total: int, limit: int, view: View, where: Filter) -> None:
+    """Hold the rows of an index against their total, where nothing keeps any of them back."""
+    if not view.hides and not where and len(rows) != (total if limit < 0 else min(total, limit)):
+        raise ValueError(f"an index holds {len(rows)} of {total} statements")
 
 
 @lru_cache(maxsize=1 << 10)

@@ -1,8 +1,8 @@
 """Relations within a view.
 
 ``neighbour`` knows every relation that evidence shows now. A view of the past holds each against
-its evidence: the row with the latest visible ``shown`` carries the strength at that t; where the
-view has holes, the visible rows are counted.
+its evidence: the row with the latest ``shown`` up to the view's t carries the strength at that t.
+Where the view hides some of what counts, a relation needs evidence that is shown.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def relation_count(view: View) -> int:
         (rows,) = view.rows("SELECT count(*) FROM neighbour WHERE ns = ?", (view.ns,))[0]
         return int(rows) // 2
     (pairs,) = view.rows(
-        "SELECT count(*) FROM (SELECT DISTINCT a, b FROM evidence WHERE ns = ?" + view.shown + ")",
-        (view.ns, *view.shown_values),
+        "SELECT count(*) FROM (SELECT DISTINCT a, b FROM evidence WHERE ns = ? AND shown <= ?)",
+        (view.ns, view.ceiling),
     )[0]
     return int(pairs)
 
@@ -46,31 +46,25 @@ def newest_relations(view: View, names: Collection[str], limit: int) -> list[Rel
 
 def _newest(view: View, concept: int, limit: int) -> list[tuple[int, int, str]]:
     """(t_index, strength, the other end's name) of one concept's newest relations."""
-    if view.has_holes:
-        rows = view.rows(
-            "SELECT max(shown), count(*), c.name FROM neighbour n JOIN concept c ON c.id = n.b"
+    visible, values = _is_shown(view, "e.a", "e.b")
+    rows = view.rows(
+        "SELECT n.t_index, e.strength, c.name FROM neighbour n JOIN concept c ON c.id = n.b"
+        " JOIN evidence e ON e.ns = n.ns AND e.a = min(n.a, n.b) AND e.b = max(n.a, n.b)"
+        "  AND e.shown = n.t_index"
+        " WHERE n.ns = ? AND n.a = ? AND n.t_index <= ?"
+        + visible
+        + " ORDER BY n.t_index DESC, e.strength DESC, c.name LIMIT ?",
+        (view.ns, concept, view.ceiling, *values, limit),
+    )
+    if not view.is_present:
+        rows += view.rows(
+            "SELECT e.shown, e.strength, c.name FROM neighbour n JOIN concept c ON c.id = n.b"
             " JOIN evidence e ON e.ns = n.ns AND e.a = min(n.a, n.b) AND e.b = max(n.a, n.b)"
-            " WHERE n.ns = ? AND n.a = ?" + view.shown + " GROUP BY n.b",
-            (view.ns, concept, *view.shown_values),
+            "  AND e.shown = (SELECT max(shown) FROM evidence q WHERE q.ns = e.ns"
+            "   AND q.a = e.a AND q.b = e.b AND q.shown <= ?)"
+            " WHERE n.ns = ? AND n.a = ? AND n.t_index > ?" + visible,
+            (view.ceiling, view.ns, concept, view.ceiling, *values),
         )
-    else:
-        rows = view.rows(
-            "SELECT n.t_index, e.strength, c.name FROM neighbour n JOIN concept c ON c.id = n.b"
-            " JOIN evidence e ON e.ns = n.ns AND e.a = min(n.a, n.b) AND e.b = max(n.a, n.b)"
-            "  AND e.shown = n.t_index"
-            " WHERE n.ns = ? AND n.a = ? AND n.t_index <= ?"
-            " ORDER BY n.t_index DESC, e.strength DESC, c.name LIMIT ?",
-            (view.ns, concept, view.ceiling, limit),
-        )
-        if not view.is_present:
-            rows += view.rows(
-                "SELECT e.shown, e.strength, c.name FROM neighbour n JOIN concept c ON c.id = n.b"
-                " JOIN evidence e ON e.ns = n.ns AND e.a = min(n.a, n.b) AND e.b = max(n.a, n.b)"
-                "  AND e.shown = (SELECT max(shown) FROM evidence q WHERE q.ns = e.ns"
-                "   AND q.a = e.a AND q.b = e.b AND q.shown <= ?)"
-                " WHERE n.ns = ? AND n.a = ? AND n.t_index > ?",
-                (view.ceiling, view.ns, concept, view.ceiling),
-            )
     rows.sort(key=lambda row: (-row[0], -row[1], row[2]))
     return rows[:limit]
 
@@ -102,27 +96,30 @@ def _strengths(view: View, pairs: list[tuple[int, int]]) -> list[tuple[int, int,
     strengths: set[tuple[int, int, int, int]] = set()
     for rows, values in in_pairs(pairs):
         pair: LiteralString = "WITH pair (a, b) AS (VALUES " + rows + ")"
-        if view.has_holes:
-            strengths.update(
-                view.rows(
-                    pair + " SELECT e.a, e.b, count(DISTINCT e.shown), max(e.shown)"
-                    " FROM pair p CROSS JOIN evidence e ON e.ns = ? AND e.a = p.a AND e.b = p.b"
-                    + view.shown
-                    + " GROUP BY e.a, e.b",
-                    [*values, view.ns, *view.shown_values],
-                )
+        visible, shown_values = _is_shown(view, "e.a", "e.b")
+        strengths.update(
+            view.rows(
+                pair + " SELECT e.a, e.b, e.strength, e.shown"
+                " FROM pair p CROSS JOIN evidence e ON e.ns = ? AND e.a = p.a AND e.b = p.b"
+                " AND e.shown = (SELECT max(shown) FROM evidence q WHERE q.ns = e.ns"
+                "  AND q.a = p.a AND q.b = p.b AND q.shown <= ?)" + visible,
+                [*values, view.ns, view.ceiling, *shown_values],
             )
-        else:
-            strengths.update(
-                view.rows(
-                    pair + " SELECT e.a, e.b, e.strength, e.shown"
-                    " FROM pair p CROSS JOIN evidence e ON e.ns = ? AND e.a = p.a AND e.b = p.b"
-                    " AND e.shown = (SELECT max(shown) FROM evidence q WHERE q.ns = e.ns"
-                    "  AND q.a = p.a AND q.b = p.b AND q.shown <= ?)",
-                    [*values, view.ns, view.ceiling],
-                )
-            )  # fmt: skip
+        )
     return sorted(strengths)
+
+
+def _is_shown(
+    view: View, a: LiteralString, b: LiteralString
+) -> tuple[LiteralString, tuple[object, ...]]:
+    """That evidence of a relation is shown, with values; nothing where all that counts is."""
+    if not view.hides:
+        return "", ()
+    sql: LiteralString = (
+        " AND EXISTS (SELECT 1 FROM evidence v WHERE v.ns = ? AND v.a = " + a + " AND v.b = " + b
+        + view.shown.replace("shown", "v.shown") + ")"
+    )  # fmt: skip
+    return sql, (view.ns, *view.shown_values)
 
 
 def _add(found: Found, one: str, other: str, strength: int, t_index: int) -> None:

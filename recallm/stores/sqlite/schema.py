@@ -21,6 +21,10 @@ The namespace is the first part of every key. A column ``at`` is a statement's k
   before the first vector of a statement, and once everything is forgotten.
 * ``entity_evidence.properties`` (``triplet_evidence.properties``) are those that the evidence was
   told with, null where it was with none; ``entity.properties`` are these merged.
+* ``metadata_entry`` has one row for each entry of a passage's metadata, by a hash of its key and
+  value: what a filter by metadata looks up.
+* ``crc`` is the checksum of a row (``checksums``), over the columns named in ``SUMMED``;
+  ``passage.pairs_crc`` is that of the pairs, which recall does not read.
 * ``erasure`` has a row while deleted bytes may be left in the file or its log (``erasing``).
 * ``passage.pairs`` holds the neighbour pairs as they were given: flat (a, b, earlier, later).
 """
@@ -32,18 +36,18 @@ from typing import LiteralString
 
 from recallm.errors import SchemaVersionError, StoreCorruptError
 from recallm.stores.base import SCHEMA_VERSION
-from recallm.stores.sqlite.codec import path_text, unpack
+from recallm.stores.sqlite.checksums import column, register
 
 __all__ = [
     "MAX_T",
     "NO_CONCEPT",
+    "SUMMED",
     "TABLES",
     "check_schema",
     "create_schema",
+    "create_schema_if_empty",
     "is_empty_file",
-    "is_older",
     "passage_row",
-    "upgrade_schema",
 ]
 
 MAX_T = (1 << 32) - 1
@@ -55,6 +59,7 @@ _APPLICATION_ID = 0x52634C4D  # "RcLM"
 
 TABLES: tuple[LiteralString, ...] = (
     "passage",
+    "metadata_entry",
     "statement",
     "posting",
     "mention",
@@ -74,51 +79,38 @@ TABLES: tuple[LiteralString, ...] = (
 )
 """Every table that holds what a namespace was told; all have a column ``ns``."""
 
-_ITEMS = "CREATE INDEX passage_item ON passage (ns, path, key) WHERE key IS NOT NULL;"
+SUMMED: dict[str, tuple[LiteralString, ...]] = {
+    "namespace": ("id", "name", "t", "statements", "terms", "sessions"),
+    "passage": (
+        "ns", "t", "id", "text", "source", "session", "speaker", "speaker_concept", "timestamp",
+        "metadata", "path", "key", "expires_at",
+    ),
+    "session": ("id", "ns", "key", "statements", "terms"),
+    "statement": (
+        "ns", "at", "session", "start", "stop", "length", "terms", "concepts", "traits",
+    ),
+    "term": ("id", "ns", "stem", "statements"),
+    "concept": ("id", "ns", "name", "label", "kind", "t_index", "updates", "statements"),
+    "summary": ("ns", "concept", "t_index", "text", "terms", "traits"),
+    "vector": ("blob",),
+    "entity": ("number", "ns", "id", "type", "concept", "label", "kind", "properties"),
+    "entity_vector": ("blob",),
+    "triplet": ("number", "ns", "subject", "predicate", "object", "properties"),
+    "entity_evidence": ("ns", "entity", "at", "properties"),
+    "triplet_evidence": ("ns", "triplet", "at", "properties"),
+}  # fmt: skip
+"""The columns whose checksum a row has, by table."""
 
-_VECTORS = """
-CREATE TABLE entity_vector (
-    ns INTEGER NOT NULL, entity INTEGER NOT NULL, model TEXT NOT NULL, blob BLOB NOT NULL,
-    PRIMARY KEY (ns, entity, model));
-CREATE TABLE vector_size (
-    ns INTEGER NOT NULL, model TEXT NOT NULL, size INTEGER NOT NULL,
-    PRIMARY KEY (ns, model)) WITHOUT ROWID;
-"""
+_PAIRS_CRC = column("ns", "t", "pairs", name="pairs_crc")
 
-_OWN_PROPERTIES = """
-ALTER TABLE entity_evidence ADD COLUMN properties TEXT;
-ALTER TABLE triplet_evidence ADD COLUMN properties TEXT;
-INSERT OR REPLACE INTO entity_evidence
-    SELECT e.ns, e.number, max(v.at), e.properties FROM entity e JOIN entity_evidence v
-    ON v.ns = e.ns AND v.entity = e.number WHERE e.properties != '{}' GROUP BY e.number;
-INSERT OR REPLACE INTO triplet_evidence
-    SELECT t.ns, t.number, max(v.at), t.properties FROM triplet t JOIN triplet_evidence v
-    ON v.ns = t.ns AND v.triplet = t.number WHERE t.properties != '{}' GROUP BY t.number;
-"""
-"""Earlier versions kept them as merged: they stand at the latest evidence."""
-
-_ONE_MODEL = """
-ALTER TABLE namespace ADD COLUMN model TEXT;
-ALTER TABLE namespace ADD COLUMN origin TEXT;
-ALTER TABLE namespace ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
-UPDATE namespace SET origin = lower(hex(randomblob(16))), model =
-    (SELECT v.model FROM vector v WHERE v.ns = namespace.id ORDER BY v.at, v.model LIMIT 1)
-    WHERE EXISTS (SELECT 1 FROM vector v WHERE v.ns = namespace.id);
-DELETE FROM vector WHERE model != (SELECT n.model FROM namespace n WHERE n.id = vector.ns)
-    OR length(blob) != (SELECT z.size FROM namespace n JOIN vector_size z
-    ON z.ns = n.id AND z.model = n.model WHERE n.id = vector.ns);
-"""
-"""Earlier versions let statements have vectors of several models, and of several sizes: those of
-the first stay, the others go, for nothing could compare them any more."""
-
-_ERASURE = "CREATE TABLE erasure (due INTEGER NOT NULL);\n"
+_CRC = {table: column(*columns) for table, columns in SUMMED.items()}
 
 _SCHEMA = f"""
 CREATE TABLE namespace (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, t INTEGER NOT NULL,
     statements INTEGER NOT NULL DEFAULT 0, terms INTEGER NOT NULL DEFAULT 0,
     sessions INTEGER NOT NULL DEFAULT 0, model TEXT, origin TEXT,
-    revision INTEGER NOT NULL DEFAULT 0);
+    revision INTEGER NOT NULL DEFAULT 0{_CRC["namespace"]});
 
 CREATE TABLE passage (
     row INTEGER PRIMARY KEY, ns INTEGER NOT NULL, t INTEGER NOT NULL,
@@ -126,28 +118,34 @@ CREATE TABLE passage (
     text TEXT NOT NULL, source TEXT, session TEXT, speaker TEXT, speaker_concept TEXT,
     timestamp TEXT, said INTEGER, metadata TEXT NOT NULL, path TEXT NOT NULL, key TEXT,
     expires_at TEXT, expires INTEGER, session_id INTEGER, derived INTEGER NOT NULL,
-    pairs TEXT NOT NULL);
+    pairs TEXT NOT NULL{_CRC["passage"]}{_PAIRS_CRC});
 CREATE UNIQUE INDEX passage_id ON passage (ns, id);
 CREATE UNIQUE INDEX passage_t ON passage (ns, t, said, expires, session_id);
 CREATE INDEX passage_expires ON passage (ns, expires) WHERE expires IS NOT NULL;
 CREATE INDEX passage_derived ON passage (ns, t) WHERE derived = 1;
 CREATE INDEX passage_source ON passage (ns, source) WHERE source IS NOT NULL;
 CREATE INDEX passage_session ON passage (ns, session) WHERE session IS NOT NULL;
-{_ITEMS}
+CREATE INDEX passage_in_session ON passage (ns, session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX passage_said ON passage (ns, said) WHERE said IS NOT NULL;
+CREATE INDEX passage_speaker ON passage (ns, speaker) WHERE speaker IS NOT NULL;
+CREATE INDEX passage_item ON passage (ns, path, key) WHERE key IS NOT NULL;
+CREATE TABLE metadata_entry (
+    ns INTEGER NOT NULL, entry INTEGER NOT NULL, t INTEGER NOT NULL,
+    PRIMARY KEY (ns, entry, t)) WITHOUT ROWID;
 
 CREATE TABLE session (
     id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, key TEXT NOT NULL,
-    statements INTEGER NOT NULL, terms INTEGER NOT NULL, UNIQUE (ns, key));
+    statements INTEGER NOT NULL, terms INTEGER NOT NULL{_CRC["session"]}, UNIQUE (ns, key));
 
 CREATE TABLE statement (
     ns INTEGER NOT NULL, at INTEGER NOT NULL, session INTEGER NOT NULL, start INTEGER NOT NULL,
     stop INTEGER NOT NULL, length INTEGER NOT NULL, terms TEXT NOT NULL, concepts TEXT NOT NULL,
-    traits INTEGER NOT NULL, PRIMARY KEY (ns, at)) WITHOUT ROWID;
+    traits INTEGER NOT NULL{_CRC["statement"]}, PRIMARY KEY (ns, at)) WITHOUT ROWID;
 CREATE INDEX statement_session ON statement (ns, session, at, length);
 
 CREATE TABLE term (
     id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, stem TEXT NOT NULL,
-    statements INTEGER NOT NULL, UNIQUE (ns, stem));
+    statements INTEGER NOT NULL{_CRC["term"]}, UNIQUE (ns, stem));
 CREATE TABLE posting (
     ns INTEGER NOT NULL, term INTEGER NOT NULL, at INTEGER NOT NULL, count INTEGER NOT NULL,
     session INTEGER NOT NULL, PRIMARY KEY (ns, term, at)) WITHOUT ROWID;
@@ -155,7 +153,7 @@ CREATE TABLE posting (
 CREATE TABLE concept (
     id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, name TEXT NOT NULL, label TEXT NOT NULL,
     kind TEXT NOT NULL, t_index INTEGER NOT NULL, updates INTEGER NOT NULL,
-    statements INTEGER NOT NULL, UNIQUE (ns, name));
+    statements INTEGER NOT NULL{_CRC["concept"]}, UNIQUE (ns, name));
 CREATE INDEX concept_t ON concept (ns, t_index);
 CREATE TABLE mention (
     ns INTEGER NOT NULL, concept INTEGER NOT NULL, at INTEGER NOT NULL,
@@ -170,31 +168,44 @@ CREATE TABLE neighbour (
 
 CREATE TABLE summary (
     ns INTEGER NOT NULL, concept INTEGER NOT NULL, t_index INTEGER NOT NULL, text TEXT NOT NULL,
-    terms TEXT NOT NULL, traits INTEGER NOT NULL, PRIMARY KEY (ns, concept, t_index));
+    terms TEXT NOT NULL, traits INTEGER NOT NULL{_CRC["summary"]},
+    PRIMARY KEY (ns, concept, t_index));
 CREATE TABLE vector (
-    ns INTEGER NOT NULL, at INTEGER NOT NULL, model TEXT NOT NULL, blob BLOB NOT NULL,
+    ns INTEGER NOT NULL, at INTEGER NOT NULL, model TEXT NOT NULL,
+    blob BLOB NOT NULL{_CRC["vector"]},
     PRIMARY KEY (ns, at, model));
 
 CREATE TABLE entity (
     number INTEGER PRIMARY KEY, ns INTEGER NOT NULL, id TEXT NOT NULL, type TEXT NOT NULL,
-    concept INTEGER NOT NULL, label TEXT NOT NULL, kind TEXT NOT NULL, properties TEXT NOT NULL,
-    UNIQUE (ns, id));
+    concept INTEGER NOT NULL, label TEXT NOT NULL, kind TEXT NOT NULL,
+    properties TEXT NOT NULL{_CRC["entity"]}, UNIQUE (ns, id));
 CREATE INDEX entity_concept ON entity (ns, concept);
 CREATE TABLE entity_evidence (
-    ns INTEGER NOT NULL, entity INTEGER NOT NULL, at INTEGER NOT NULL, properties TEXT,
+    ns INTEGER NOT NULL, entity INTEGER NOT NULL, at INTEGER NOT NULL,
+    properties TEXT{_CRC["entity_evidence"]},
     PRIMARY KEY (ns, entity, at)) WITHOUT ROWID;
 CREATE INDEX entity_evidence_at ON entity_evidence (ns, at);
 CREATE TABLE triplet (
     number INTEGER PRIMARY KEY, ns INTEGER NOT NULL, subject INTEGER NOT NULL,
-    predicate TEXT NOT NULL, object INTEGER NOT NULL, properties TEXT NOT NULL,
-    UNIQUE (ns, subject, predicate, object));
+    predicate TEXT NOT NULL, object INTEGER NOT NULL,
+    properties TEXT NOT NULL{_CRC["triplet"]}, UNIQUE (ns, subject, predicate, object));
 CREATE INDEX triplet_object ON triplet (ns, object);
 CREATE INDEX triplet_predicate ON triplet (ns, predicate);
 CREATE TABLE triplet_evidence (
-    ns INTEGER NOT NULL, triplet INTEGER NOT NULL, at INTEGER NOT NULL, properties TEXT,
+    ns INTEGER NOT NULL, triplet INTEGER NOT NULL, at INTEGER NOT NULL,
+    properties TEXT{_CRC["triplet_evidence"]},
     PRIMARY KEY (ns, triplet, at)) WITHOUT ROWID;
 CREATE INDEX triplet_evidence_at ON triplet_evidence (ns, at);
-{_VECTORS}{_ERASURE}"""
+CREATE TABLE entity_vector (
+    ns INTEGER NOT NULL, entity INTEGER NOT NULL, model TEXT NOT NULL,
+    blob BLOB NOT NULL{_CRC["entity_vector"]},
+    PRIMARY KEY (ns, entity, model));
+CREATE TABLE vector_size (
+    ns INTEGER NOT NULL, model TEXT NOT NULL, size INTEGER NOT NULL,
+    PRIMARY KEY (ns, model)) WITHOUT ROWID;
+
+CREATE TABLE erasure (due INTEGER NOT NULL);
+"""
 
 
 def passage_row(ns: int, t_index: int) -> int:
@@ -209,41 +220,18 @@ def is_empty_file(connection: sqlite3.Connection) -> bool:
     return bool(application == 0 and tables == 0)
 
 
+def create_schema_if_empty(connection: sqlite3.Connection) -> None:
+    """Create every table in an empty database; inside the caller's transaction."""
+    if is_empty_file(connection):
+        create_schema(connection)
+
+
 def create_schema(connection: sqlite3.Connection) -> None:
     """Create every table; inside the caller's transaction."""
+    register(connection)
     _execute(connection, _SCHEMA)
     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-
-
-def is_older(connection: sqlite3.Connection) -> bool:
-    """Whether the tables are those of an earlier version."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    return bool(version < SCHEMA_VERSION)
-
-
-def upgrade_schema(connection: sqlite3.Connection) -> None:
-    """Bring the tables of an earlier version up to this one's; inside the caller's transaction."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version == 1:
-        connection.execute(_ITEMS)
-        packed = connection.execute("SELECT row, path FROM passage WHERE path != ''").fetchall()
-        connection.executemany(
-            "UPDATE passage SET path = ? WHERE row = ?",
-            [(path_text(unpack(path)), row) for row, path in packed],
-        )
-    if version < 3:
-        _execute(connection, _VECTORS)
-        _execute(connection, _OWN_PROPERTIES)
-        connection.execute(
-            "INSERT INTO vector_size SELECT ns, model, length(blob) FROM"
-            " (SELECT ns, model, blob, min(at) FROM vector GROUP BY ns, model)"
-        )
-    if version < 4:
-        _execute(connection, _ONE_MODEL)
-    if version < SCHEMA_VERSION:
-        _execute(connection, _ERASURE)
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 def _execute(connection: sqlite3.Connection, script: str) -> None:
@@ -253,17 +241,18 @@ def _execute(connection: sqlite3.Connection, script: str) -> None:
 
 
 def check_schema(connection: sqlite3.Connection, name: str) -> None:
-    """Refuse a database that this version cannot read.
+    """Refuse a database that this version cannot read; let the connection write any other.
 
     Raises:
         StoreCorruptError: it is not recallm's.
-        SchemaVersionError: a newer recallm wrote it.
+        SchemaVersionError: another version of recallm wrote it.
     """
+    register(connection)
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if application != _APPLICATION_ID:
         raise StoreCorruptError(
             f"{name} is a SQLite database, but not one of recallm; name another file"
         )
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > SCHEMA_VERSION:
+    if version != SCHEMA_VERSION:
         raise SchemaVersionError(version, SCHEMA_VERSION)

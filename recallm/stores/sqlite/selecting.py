@@ -41,8 +41,11 @@ def select(connection: sqlite3.Connection, ns: int, selection: Selection) -> Sel
             sql = "SELECT t FROM passage WHERE ns = ?1 AND said < ?2"
             value = microseconds(value) or 0
         case "expired" if isinstance(value, datetime):
-            sql = "SELECT t FROM passage WHERE ns = ?1 AND expires <= ?2"
-            value = microseconds(value) or 0
+            sql = "SELECT t FROM passage WHERE ns = ? AND expires <= ? ORDER BY expires, t LIMIT ?"
+            limit = -1 if selection.limit is None else selection.limit
+            rows = connection.execute(sql, (ns, microseconds(value), limit))
+            selected.updates = {t for (t,) in rows}
+            return selected
         case "before":
             sql = (
                 "SELECT t FROM passage WHERE ns = ?1 AND t < ?2"

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from recallm.model import statement_key
-from recallm.stores.sessions import NAMED, next_derived_session
+from recallm.stores.sessions import next_derived_session
 from recallm.stores.sqlite.codec import read_timestamp, unpack
 from recallm.stores.sqlite.lookup import fetch_by, fetch_from
 
@@ -78,27 +78,15 @@ def drop_empty_sessions(connection: sqlite3.Connection, ns: int, ids: Collection
     """Delete the rows of those of the sessions ``ids`` that no passage belongs to any more."""
     empty = fetch_by(
         fetch_from(connection),
-        "SELECT id, key FROM session WHERE ns = ? AND statements = 0 AND id IN",
+        "SELECT id FROM session WHERE ns = ? AND statements = 0 AND id IN",
         ids,
         lead=(ns,),
     )
     connection.executemany(
-        "DELETE FROM session WHERE id = ?",
-        [(id,) for id, key in set(empty) if not _has_passage(connection, ns, id, key)],
+        "DELETE FROM session WHERE id = ?1 AND NOT EXISTS"
+        " (SELECT 1 FROM passage WHERE ns = ?2 AND session_id = ?1)",
+        [(id, ns) for (id,) in set(empty)],
     )
-
-
-def _has_passage(connection: sqlite3.Connection, ns: int, id: int, key: str) -> bool:
-    """Whether a passage belongs to a session, found by what its key is made of."""
-    if key.startswith(NAMED):
-        name = key[len(NAMED) :]
-        sql = (
-            "SELECT EXISTS (SELECT 1 FROM passage WHERE ns = ?1 AND session = ?2)"
-            " OR EXISTS (SELECT 1 FROM passage WHERE ns = ?1 AND source = ?2 AND session IS NULL)"
-        )
-        return bool(connection.execute(sql, (ns, name)).fetchone()[0])
-    sql = "SELECT EXISTS (SELECT 1 FROM passage WHERE ns = ? AND derived = 1 AND session_id = ?)"
-    return bool(connection.execute(sql, (ns, id)).fetchone()[0])
 
 
 def _derived_before(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, LiteralString
 
 from recallm.model import (
     ConceptKind,
@@ -15,7 +15,7 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
-from recallm.stores.sqlite.lookup import Fetch, fetch_by
+from recallm.stores.sqlite.lookup import Fetch, fetch_by, read, read_by
 from recallm.stores.sqlite.view import View
 
 __all__ = ["concept_rows", "context_version", "summaries_in_force"]
@@ -23,17 +23,25 @@ __all__ = ["concept_rows", "context_version", "summaries_in_force"]
 
 def concept_rows(view: View, names: Collection[str] | None, limit: int | None) -> list[ConceptRow]:
     """``GraphReader.concepts``."""
-    columns = "SELECT id, name, label, kind, t_index, updates, statements FROM concept WHERE ns = ?"
+    columns: LiteralString = "SELECT {} FROM concept c WHERE ns = ?"
     if names is not None:
-        kept = fetch_by(view.rows, columns + " AND name IN", set(names), lead=(view.ns,))
+        wanted = set(names)
+        kept = read_by(
+            view.rows, "concept", columns + " AND name IN", wanted, view.touched, lead=(view.ns,),
+            tail=view.touched_values,
+        )  # fmt: skip
+        if any(row[2] not in wanted for row in kept):
+            raise ValueError("an index of the table concept leads to another row")
     elif view.is_present and limit is not None:
-        kept = view.rows(columns + " ORDER BY t_index DESC, name LIMIT ?", (view.ns, limit))
+        sql: LiteralString = columns + view.touched + " ORDER BY t_index DESC, name LIMIT ?"
+        kept = read(view.rows, "concept", sql, (view.ns, *view.touched_values, limit))
     else:
-        kept = view.rows(columns, (view.ns,))
+        sql = columns + view.touched
+        kept = read(view.rows, "concept", sql, (view.ns, *view.touched_values))
     rows: dict[int, ConceptRow] = {}
     derived: list[int] = []
-    for id, name, label, kind, t_index, updates, statements in set(kept):
-        if view.has_holes or t_index > view.ceiling:
+    for id, _, name, label, kind, t_index, updates, statements in set(kept):
+        if t_index > view.ceiling:
             derived.append(id)
             continue
         rows[id] = ConceptRow(
@@ -52,8 +60,8 @@ def concept_rows(view: View, names: Collection[str] | None, limit: int | None) -
 
 
 def _derived_rows(view: View, ids: list[int]) -> dict[int, ConceptRow]:
-    """Totals counted from the visible rows."""
-    ns, seen, values = view.ns, view.seen, view.seen_values
+    """Totals counted from the rows up to the view's t."""
+    ns, upto, values = view.ns, view.upto, view.upto_values
     names = dict(fetch_by(view.rows, "SELECT id, name FROM concept WHERE id IN", ids))
     mentioned = {
         concept: rest
@@ -62,7 +70,7 @@ def _derived_rows(view: View, ids: list[int]) -> dict[int, ConceptRow]:
             "SELECT concept, count(*), min(at), max(at), count(DISTINCT at >> 20) FROM mention"
             " WHERE ns = ? AND concept IN",
             ids,
-            seen + " GROUP BY concept",
+            upto + " GROUP BY concept",
             lead=(ns,),
             tail=values,
         )
@@ -73,7 +81,7 @@ def _derived_rows(view: View, ids: list[int]) -> dict[int, ConceptRow]:
         "SELECT e.concept, v.at >> 20, e.id, e.label, e.kind FROM entity e JOIN entity_evidence v"
         " ON v.ns = e.ns AND v.entity = e.number WHERE e.ns = ? AND e.concept IN",
         ids,
-        seen,
+        upto,
         lead=(ns,),
         tail=values,
     ):
@@ -115,11 +123,11 @@ def _derived_rows(view: View, ids: list[int]) -> dict[int, ConceptRow]:
 
 
 def _touched(view: View, concept: int, after: int = -1) -> set[int]:
-    """The t, later than ``after``, of the visible updates that mention the concept."""
+    """The t, later than ``after``, of the updates that mention the concept."""
     rows = view.rows(
         "SELECT DISTINCT at >> 20 FROM mention WHERE ns = ? AND concept = ? AND at >= ?"
-        + view.seen,
-        (view.ns, concept, statement_key(after + 1, 0), *view.seen_values),
+        + view.upto,
+        (view.ns, concept, statement_key(after + 1, 0), *view.upto_values),
     )
     return {t_index for (t_index,) in rows}
 
@@ -128,8 +136,8 @@ def _touched_by_entities(view: View, concept: int, after: int) -> set[int]:
     rows = view.rows(
         "SELECT DISTINCT v.at >> 20 FROM entity e JOIN entity_evidence v"
         " ON v.ns = e.ns AND v.entity = e.number"
-        " WHERE e.ns = ? AND e.concept = ? AND v.at >= ?" + view.seen,
-        (view.ns, concept, statement_key(after + 1, 0), *view.seen_values),
+        " WHERE e.ns = ? AND e.concept = ? AND v.at >= ?" + view.upto,
+        (view.ns, concept, statement_key(after + 1, 0), *view.upto_values),
     )
     return {t_index for (t_index,) in rows}
 
@@ -167,32 +175,40 @@ def _in_force(view: View, ids: list[int]) -> dict[int, tuple[Any, ...]]:
     """Concept → its summary row (concept, t_index, text, terms, traits), where it has one."""
     if not view.rows("SELECT 1 FROM summary WHERE ns = ? LIMIT 1", (view.ns,)):
         return {}
-    rows = fetch_by(
+    rows = read_by(
         view.rows,
-        "SELECT concept, t_index, text, terms, traits FROM summary WHERE ns = ? AND concept IN",
+        "summary",
+        "SELECT {} FROM summary WHERE ns = ? AND concept IN",
         ids,
         "AND t_index <= ?",
         lead=(view.ns,),
         tail=(view.ceiling,),
     )
     latest: dict[int, tuple[Any, ...]] = {}
-    for row in sorted(set(rows)):
-        if not view.has_holes or _covers_nothing_hidden(view, row[0], row[1]):
-            latest[row[0]] = row
+    for _, *row in sorted(set(rows)):
+        if not view.hides or not _covers_hidden(view, row[0], row[1]):
+            latest[row[0]] = tuple(row)
     return latest
 
 
-def _covers_nothing_hidden(view: View, concept: int, t_index: int) -> bool:
-    """Whether every mention of the concept up to ``t_index`` is visible."""
-    (hidden,) = view.rows(
-        "SELECT (SELECT count(*) FROM mention WHERE ns = ?1 AND concept = ?2 AND at < ?3)",
-        (view.ns, concept, statement_key(t_index + 1, 0)),
-    )[0]
-    (visible,) = view.rows(
-        "SELECT count(*) FROM mention WHERE ns = ? AND concept = ? AND at < ?" + view.seen,
-        (view.ns, concept, statement_key(t_index + 1, 0), *view.seen_values),
-    )[0]
-    return bool(hidden == visible)
+def _covers_hidden(view: View, concept: int, t_index: int) -> bool:
+    """Whether the view hides a mention of the concept up to ``t_index``: one by an expired passage,
+    of which there are few, or one that was said later."""
+    last = statement_key(t_index + 1, 0)
+    covered: LiteralString = "FROM mention WHERE ns = ? AND concept = ? AND at < ?"
+    if view.expired_by is not None and view.rows(
+        "SELECT 1 FROM passage x INDEXED BY passage_expires CROSS JOIN mention m ON m.ns = x.ns"
+        " AND m.concept = ? AND m.at >= x.t << 20 AND m.at < (x.t + 1) << 20 AND m.at < ?"
+        " WHERE x.ns = ? AND x.expires <= ? LIMIT 1",
+        (concept, last, view.ns, view.expired_by),
+    ):
+        return True
+    return view.is_dated and bool(
+        view.rows(
+            "SELECT 1 " + covered + " AND NOT (1" + view.seen + ") LIMIT 1",
+            (view.ns, concept, last, *view.seen_values),
+        )
+    )
 
 
 def context_version(fetch: Fetch, ns: int, name: str) -> ContextVersion | None:

@@ -79,6 +79,8 @@ def _pages(view: View, oldest: int, newest: int) -> Iterator[dict[int, str]]:
             " ORDER BY t_index DESC LIMIT ?",
             (view.ns, oldest, newest, _PAGE),
         )
+        if any(not oldest <= t_index <= newest for _, _, t_index in rows):
+            raise ValueError("the rows of an index are out of order")
         full = len(rows) == _PAGE
         if full:
             last = rows[-1][2]
@@ -99,13 +101,13 @@ def _past_window(view: View, oldest: int, newest: int) -> list[tuple[int, str]]:
     latest: LiteralString = (
         "SELECT id, name, max("
         "coalesce((SELECT max(at) FROM mention WHERE ns = c.ns AND concept = c.id"
-        + view.seen
+        + view.upto
         + "), -1), coalesce((SELECT max(v.at) FROM entity e JOIN entity_evidence v"
         " ON v.ns = e.ns AND v.entity = e.number WHERE e.ns = c.ns AND e.concept = c.id"
-        + view.seen
+        + view.upto
         + "), -1)) >> 20 FROM concept c WHERE ns = ?"
     )
-    lead = (*view.seen_values, *view.seen_values, view.ns)
+    lead = (*view.upto_values, *view.upto_values, view.ns)
     if newest - oldest > _SHORT_SPAN:
         rows = view.rows(latest + " AND t_index >= ?", (*lead, oldest))
     else:
@@ -116,17 +118,17 @@ def _past_window(view: View, oldest: int, newest: int) -> list[tuple[int, str]]:
 
 
 def _touched_within(view: View, oldest: int, newest: int) -> set[str]:
-    """The names of the concepts that the visible updates in the window touch."""
+    """The names of the concepts that the updates in the window touch."""
     span = (statement_key(oldest, 0), statement_key(newest + 1, 0))
     said = view.rows(
-        "SELECT concepts FROM statement WHERE ns = ? AND at >= ? AND at < ?" + view.seen,
-        (view.ns, *span, *view.seen_values),
+        "SELECT concepts FROM statement WHERE ns = ? AND at >= ? AND at < ?" + view.upto,
+        (view.ns, *span, *view.upto_values),
     )
     names = {mention.name for (concepts,) in said for mention in unpack_mentions(concepts)}
     stood_on = view.rows(
         "SELECT c.name FROM entity_evidence v JOIN entity e ON e.number = v.entity"
-        " JOIN concept c ON c.id = e.concept WHERE v.ns = ? AND v.at >= ? AND v.at < ?" + view.seen,
-        (view.ns, *span, *view.seen_values),
+        " JOIN concept c ON c.id = e.concept WHERE v.ns = ? AND v.at >= ? AND v.at < ?" + view.upto,
+        (view.ns, *span, *view.upto_values),
     )
     return names | {name for (name,) in stood_on}
 
@@ -219,11 +221,11 @@ class _Search:
         return (self._view.ns, self._start, self._start, *self._past_values)
 
     def _also(self, one: LiteralString, other: LiteralString) -> LiteralString:
-        """That a row of ``neighbour`` holds in a view of the past, where it may be younger."""
-        return "" if self._view.is_present else " AND " + self._pair(one, other)
+        """That a row of ``neighbour`` holds in a view that hides some of the evidence."""
+        return " AND " + self._pair(one, other) if self._view.shown else ""
 
     def _also_values(self) -> tuple[object, ...]:
-        return () if self._view.is_present else (self._view.ns, *self._past_values)
+        return (self._view.ns, *self._past_values) if self._view.shown else ()
 
     def _neighbours(self, concepts: Collection[int], cap: int) -> list[int]:
         """The neighbours of some concepts, repeated; more than ``cap`` of them only to show that

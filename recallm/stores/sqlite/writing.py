@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +16,7 @@ from recallm.errors import InvalidInputError, StoreError
 from recallm.model import ExtractedStatement, PreparedUpdate, statement_key
 from recallm.stores.sessions import next_derived_session, session_key_of
 from recallm.stores.sqlite.codec import (
+    entry_hash,
     json_text,
     microseconds,
     pack,
@@ -30,7 +31,7 @@ from recallm.stores.sqlite.lookup import fetch_by, fetch_from, inserted
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.sessions import write_session_sizes
 
-__all__ = ["Numbered", "create_namespace", "open_namespace", "write_updates"]
+__all__ = ["Numbered", "create_namespace", "metadata_entries", "open_namespace", "write_updates"]
 
 Numbered = tuple[int, PreparedUpdate, str]
 """A t, its update, and the digest of its text ('' where there is none)."""
@@ -227,9 +228,11 @@ class _Batch:
         self, concepts: dict[str, int], sessions: dict[int, tuple[int | None, bool]]
     ) -> None:
         rows: list[tuple[object, ...]] = []
+        entries: list[tuple[int, int, int]] = []
         for t_index, update, digest in self._updates:
             if update.text is None:
                 continue
+            entries += metadata_entries(self._ns, t_index, update.metadata)
             session, derived = sessions[t_index]
             pairs = [
                 str(part)
@@ -252,6 +255,7 @@ class _Batch:
             " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
+        self._connection.executemany("INSERT INTO metadata_entry VALUES (?, ?, ?)", sorted(entries))
 
     def _write_statements(
         self,
@@ -290,6 +294,13 @@ class _Batch:
         write("INSERT INTO posting VALUES (?, ?, ?, ?, ?)", postings)
         write("INSERT INTO mention VALUES (?, ?, ?)", mentions)
         write("INSERT INTO vector VALUES (?, ?, ?, ?)", vectors)
+
+
+def metadata_entries(
+    ns: int, t_index: int, metadata: Mapping[str, Any]
+) -> set[tuple[int, int, int]]:
+    """The rows of ``metadata_entry`` of one passage."""
+    return {(ns, entry_hash(key, value), t_index) for key, value in metadata.items()}
 
 
 def _concept(concepts: dict[str, int], name: str) -> int:

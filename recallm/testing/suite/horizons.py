@@ -1,4 +1,4 @@
-"""What a reader with a horizon sees: the namespace as if the hidden had never been said."""
+"""What a reader with a horizon sees: nothing that is hidden, and totals of all up to its t."""
 
 from __future__ import annotations
 
@@ -6,11 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from recallm.model import Filter, Horizon, PreparedUpdate, Stats, statement_key
+from recallm.model import (
+    ConceptRow,
+    Filter,
+    Horizon,
+    PreparedUpdate,
+    Relation,
+    Selection,
+    Stats,
+    statement_key,
+)
 from recallm.stores.base import GraphStore
 from recallm.testing.everything import UNHIDDEN, Vocabulary
 from recallm.testing.marked_text import entity, prepared, triplet, vector
-from recallm.testing.suite.base import StoreTests, at, revise, seen, seen_of, tell
+from recallm.testing.suite.base import StoreTests, at, forget, revise, seen, seen_of, tell
 
 __all__ = ["HorizonTests"]
 
@@ -68,7 +77,7 @@ class HorizonTests(StoreTests):
         self._shows(told, namespace, horizon, visible, max(visible, default=0))
 
     def test_expiry(self, told: GraphStore, namespace: str) -> None:
-        """A passage is gone from the moment of its expiry; the view's t is still the counter."""
+        """A passage is shown no more from the moment of its expiry; it counts still."""
         just_before = Horizon(now=at(99.999))
         assert seen(told, namespace, just_before) == seen(told, namespace)
         for minutes in (100, 101):
@@ -76,36 +85,91 @@ class HorizonTests(StoreTests):
             self._shows(told, namespace, horizon, [1, 2, 3, 4, 5, 7], 7)
 
     def test_expiry_and_as_of_together(self, told: GraphStore, namespace: str) -> None:
-        """Both conditions hold; a t-horizon counts the expired in its t, a moment does not."""
+        """Both conditions hold; the expired count in the view's t."""
         self._shows(told, namespace, Horizon(now=at(100), as_of=6), [1, 2, 3, 4, 5], 6)
         self._shows(told, namespace, Horizon(now=at(100), as_of=at(80)), [1, 3, 5, 7], 7)
+        self._shows(told, namespace, Horizon(now=at(100), as_of=5), [1, 2, 3, 4, 5], 5)
 
     def test_what_a_moment_shows(self, told: GraphStore, namespace: str) -> None:
-        """The totals of one datetime view, written out."""
+        """One datetime view, written out: what was said by then, with the totals of its t."""
         with told.reader(namespace, Horizon(as_of=at(30))) as reader:
             assert reader.t_index == 7
-            assert [(c.name, c.label, c.t_index) for c in reader.concepts()] == [
-                ("dee", "Dee", 7),
-                ("bo", "Bo", 5),
-                ("cy", "Cy", 5),
-                ("ann", "ANN", 3),
+            assert [(c.name, c.label, c.t_index, c.statements) for c in reader.concepts()] == [
+                ("dee", "Dee", 7, 1),
+                ("ann", "Ann", 6, 4),
+                ("bo", "Bo", 6, 5),
+                ("cy", "Cy", 5, 2),
             ]
+            assert [(r.a, r.b, r.strength) for r in reader.relations(["cy"], limit=9)] == [
+                ("ann", "cy", 1),
+                ("bo", "cy", 1),
+            ]
+            assert reader.relations_among(["ann", "bo"]) == []
             assert [(e.id, e.updates) for e in reader.entities()] == [("e", 1)]
             assert reader.triplets() == []
             assert reader.passage("1") is None
-            assert reader.postings(["met"], limit=9, where=Filter())["met"].documents == 2
+            met = reader.postings(["met"], limit=9, where=Filter())["met"]
+            assert (met.documents, len(met.keys)) == (5, 2)
             assert reader.stats() == Stats(
                 t_index=7,
-                passages=3,
-                statements=3,
-                concepts=4,
-                relations=2,
-                entities=1,
-                triplets=0,
+                passages=6,
+                statements=7,
+                concepts=5,
+                relations=3,
+                entities=2,
+                triplets=1,
                 summaries=0,
-                vectors=0,
+                vectors=1,
                 sessions=2,
             )
+
+    def test_what_expired_is_not_shown(self, store: GraphStore, namespace: str) -> None:
+        """Neither a name nor a relation, entity, triplet or vector that only it brought; what it
+        shares with others counts it until it is forgotten."""
+        tell(
+            store,
+            namespace,
+            prepared("1", "[Ann] met [Bo]"),
+            prepared(
+                "2",
+                "[Ann] met [Bo] and [Cy]",
+                expires_at=at(5),
+                entities=(entity("f", "Fay"), entity("g", "Gus")),
+                triplets=(triplet("f", "met", "g"),),
+                vectors=(vector(0, b"2"),),
+            ),
+        )
+        with store.reader(namespace, Horizon(now=at(5))) as reader:
+            assert reader.has_expired
+            assert [(c.name, c.updates) for c in reader.concepts()] == [("ann", 2), ("bo", 2)]
+            assert reader.concepts(["cy", "fay"]) == []
+            shown = [(r.a, r.b, r.strength) for r in reader.relations(["ann", "bo"], limit=9)]
+            assert shown == [("ann", "bo", 2)]
+            assert reader.relations_among(["bo", "cy"]) == []
+            assert reader.linked("bo", hops=2, oldest=0, newest=9, limit=9)[0].name == "ann"
+            assert len(reader.linked("bo", hops=2, oldest=0, newest=9, limit=9)) == 1
+            assert (reader.entities(), reader.triplets()) == ([], [])
+            assert reader.vectors([statement_key(2, 0)], model="m") == {}
+            mentions = reader.mentions(["ann", "cy"], limit=9, where=Filter())
+            assert mentions["ann"].keys == (statement_key(1, 0),)
+            assert [found.statements for found in mentions.values()] == [2, 1]
+            assert mentions["cy"].keys == ()
+            assert (reader.stats().passages, reader.corpus().statements) == (2, 2)
+        assert forget(store, namespace, "expired", at(5)).passages == 1
+        with store.reader(namespace, Horizon(now=at(5))) as reader:
+            assert not reader.has_expired
+            assert [(c.name, c.updates) for c in reader.concepts()] == [("ann", 1), ("bo", 1)]
+            assert reader.stats().passages == 1
+
+    def test_some_of_the_expired_are_forgotten(self, store: GraphStore, namespace: str) -> None:
+        """At most as many as asked for: those that expired first, then by t."""
+        tell(store, namespace, *(prepared(str(n), "[Ann]", expires_at=at(9)) for n in range(3)))
+        tell(store, namespace, prepared("3", "[Ann]", expires_at=at(8)))
+        tell(store, namespace, prepared("4", "[Ann]", expires_at=at(99)))
+        for limit, left in ((0, "01234"), (2, "124"), (9, "4")):
+            store.forget(namespace, Selection(kind="expired", value=at(9), limit=limit))
+            with store.reader(namespace, Horizon()) as reader:
+                assert sorted(it.id for it in reader.passages(Filter())) == list(left)
 
     def test_statements_skip_the_hidden(self, store: GraphStore, namespace: str) -> None:
         """What is hidden is not before or after anything; session keys stay as written."""
@@ -123,7 +187,7 @@ class HorizonTests(StoreTests):
             assert (two.previous, two.next) == (None, keys[3])
             assert (four.previous, four.next) == (keys[1], None)
             assert (two.session_key, four.session_key) == ("@1", "@1")
-            assert reader.sessions(["@1"])["@1"].statements == 2
+            assert reader.sessions(["@1"])["@1"].statements == 4
 
     def test_linked_through_the_hidden(self, store: GraphStore, namespace: str) -> None:
         """A hidden relation leads nowhere, and a concept's age is that of the view."""
@@ -173,7 +237,6 @@ class HorizonTests(StoreTests):
         def in_force(horizon: Horizon) -> int | None:
             with store.reader(namespace, horizon) as reader:
                 found = reader.summaries(["ann", "bo"]).get("ann")
-                assert reader.stats().summaries == (found is not None)
                 return None if found is None else found.t_index
 
         assert in_force(Horizon()) == 2
@@ -207,7 +270,8 @@ class HorizonTests(StoreTests):
     def _shows(
         store: GraphStore, namespace: str, horizon: Horizon, visible: list[int], t_index: int
     ) -> None:
-        """The view equals a store that heard only ``visible``, but for sessions as written."""
+        """The view shows what a store does that heard only ``visible`` (but for sessions as
+        written), and its totals are those of its t."""
         with store.reader(namespace, Horizon()) as reader:
             dump = [u for u in reader.dump() if isinstance(u, PreparedUpdate)]
         also = Vocabulary().add(dump)
@@ -218,5 +282,21 @@ class HorizonTests(StoreTests):
             for u in kept
         ]
         view, alone = seen(store, namespace, horizon, also), seen_of(t_index, kept, also)
-        for kind in view.keys() - UNHIDDEN:
+        whole = seen(store, namespace, Horizon(as_of=t_index), also)
+        for kind in ("t_index", "corpus", "sessions", "stats"):
+            assert view.pop(kind) == whole[kind], kind
+        for kind in ("concepts", "named concepts", "relations", "relations among"):
+            shown = [_named(row) for row in alone[kind]]
+            found = view.pop(kind)
+            assert sorted(map(_named, found)) == sorted(shown), kind
+            assert found == [row for row in whole[kind] if _named(row) in shown], kind
+        for kind, total in (("postings", "documents"), ("mentions", "statements")):
+            for name, found in view.pop(kind).items():
+                assert getattr(found, total) == getattr(whole[kind][name], total), name
+                assert found.keys == (alone[kind][name].keys if name in alone[kind] else ()), name
+        for kind in view.keys() - UNHIDDEN - {"has expired"}:
             assert view[kind] == alone[kind], kind
+
+
+def _named(row: ConceptRow | Relation) -> str:
+    return row.name if isinstance(row, ConceptRow) else f"{row.a} {row.b}"

@@ -273,8 +273,8 @@ class ItemTests(StoreTests):
             horizon = Horizon(now=at(minutes))
             assert self.ids(store, namespace, Filter(), horizon) == expected
             found = seen(store, namespace, horizon)
-            assert found["stats"].statements == found["stats"].relations == len(expected)
-            assert found["stats"].entities == ("1" in expected)
+            assert len(found["statements"]) == len(found["relations"]) == len(expected)
+            assert len(found["entities"]) == ("1" in expected)
         assert seen(store, namespace)["t_index"] == 2
         assert store.expire(namespace, {"1": None}) == 1  # it had expired, and is there again
         assert self.ids(store, namespace, Filter(), Horizon(now=at(90))) == "1"

@@ -1,0 +1,209 @@
+"""Filters: the newest rows of a view whose passages meet one.
+
+Where an index says that few passages meet the filter, these are found first, and only their rows
+are looked at. Otherwise rows are held against the filter from the newest on: many meet it, so the
+search ends soon.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any, LiteralString
+
+from recallm.model import Filter, statement_key
+from recallm.stores.sessions import session_key_of
+from recallm.stores.sqlite.checksums import check_ascending
+from recallm.stores.sqlite.codec import below, entry_hash, microseconds, same_json
+from recallm.stores.sqlite.lookup import fetch_by, in_pairs
+from recallm.stores.sqlite.schema import MAX_T, passage_row
+from recallm.stores.sqlite.view import View
+
+__all__ = ["Sieve", "newest_rows"]
+
+FEW = 1_000
+"""Passages that are found by an index first, where no more of them can meet a filter."""
+
+_METADATA_PAGE = 1_000
+"""Statements whose passages' metadata is compared at a time."""
+
+_PASSAGES: LiteralString = "SELECT t FROM passage INDEXED BY "
+
+
+class Sieve:
+    """A ``Filter`` as conditions that continue a WHERE.
+
+    ``sql`` and ``values`` stand on a table with a column ``at``, ``passages`` and
+    ``passage_values`` on ``passage``. ``metadata`` is what SQL cannot compare: the caller asks
+    ``admits`` for each passage. ``few``: the t of all passages that meet the filter, hidden ones
+    too, ascending; None where these may be many.
+    """
+
+    def __init__(self, view: View, where: Filter) -> None:
+        self.metadata = where.metadata
+        self._view = view
+        self._sql: LiteralString = ""
+        self._values: list[object] = []
+        self._indexed: list[tuple[LiteralString, tuple[object, ...]]] = []
+        said: tuple[object, ...] = ()
+        in_said: LiteralString = _PASSAGES + "passage_said WHERE ns = ?"
+        if isinstance(where.since, datetime):
+            self._add(" AND +said >= ?", microseconds(where.since))
+            in_said += " AND said >= ?"
+            said += (microseconds(where.since),)
+        if isinstance(where.until, datetime):
+            self._add(" AND +said <= ?", microseconds(where.until))
+            in_said += " AND said <= ?"
+            said += (microseconds(where.until),)
+        if said:
+            self._indexed.append((in_said, (view.ns, *said)))
+        if where.speaker is not None:
+            self._add(" AND +speaker = ?", where.speaker)
+            sql: LiteralString = _PASSAGES + "passage_speaker WHERE ns = ? AND speaker = ?"
+            self._indexed.append((sql, (view.ns, where.speaker)))
+        if where.session is not None:
+            session: LiteralString = "(SELECT id FROM session WHERE ns = ? AND key = ?)"
+            key = (view.ns, session_key_of(where.session, None))
+            self._add(" AND +session_id = " + session, *key)
+            sql = _PASSAGES + "passage_in_session WHERE ns = ? AND session_id = " + session
+            self._indexed.append((sql, (view.ns, *key)))
+        if where.path is not None:
+            self._add(" AND +key IS NOT NULL")
+            sql = _PASSAGES + "passage_item WHERE ns = ? AND key IS NOT NULL"
+            span: tuple[object, ...] = ()
+            if where.path:
+                self._add(" AND +path >= ? AND +path < ?", *below(where.path))
+                sql += " AND path >= ? AND path < ?"
+                span = below(where.path)
+            self._indexed.append((sql, (view.ns, *span)))
+        for name, value in where.metadata.items():
+            sql = "SELECT t FROM metadata_entry WHERE ns = ? AND entry = ?"
+            self._indexed.append((sql, (view.ns, entry_hash(name, value))))
+        first = _bounded(where.since) if isinstance(where.since, int) else None
+        last = _bounded(where.until) if isinstance(where.until, int) else None
+        self.sql: LiteralString = ""
+        self.values: list[object] = []
+        self.passages: LiteralString = self._sql
+        self.passage_values = list(self._values)
+        if first is not None:
+            self.sql += " AND at >= ?"
+            self.values.append(statement_key(first, 0))
+            self.passages += " AND t >= ?"
+            self.passage_values.append(first)
+        if last is not None:
+            self.sql += " AND at < ?"
+            self.values.append(statement_key(last + 1, 0))
+            self.passages += " AND t <= ?"
+            self.passage_values.append(last)
+        if self._sql:
+            self.sql += (
+                " AND EXISTS (SELECT 1 FROM passage WHERE passage.ns = ? AND passage.t = at >> 20"
+                + self._sql
+                + ")"
+            )
+            self.values += [view.ns, *self._values]
+        self.few = self._few()
+
+    def admits(self, metadata: Mapping[str, Any]) -> bool:
+        """Whether a passage's metadata has every entry that is asked for, equal as JSON."""
+        return all(
+            key in metadata and same_json(metadata[key]) == same_json(value)
+            for key, value in self.metadata.items()
+        )
+
+    def _add(self, sql: LiteralString, *values: object) -> None:
+        self._sql += sql
+        self._values += values
+
+    def _few(self) -> list[int] | None:
+        found: list[int] | None = None
+        for sql, values in self._indexed:
+            rows = self._view.rows(sql + " LIMIT ?", (*values, FEW + 1))
+            if len(rows) <= FEW and (found is None or len(rows) < len(found)):
+                found = [t for (t,) in rows]
+        if found is None:
+            return None
+        met = fetch_by(
+            self._view.rows,
+            "SELECT t, metadata FROM passage WHERE row IN",
+            [passage_row(self._view.ns, t) for t in found],
+            self.passages,
+            tail=self.passage_values,
+        )
+        return sorted({t for t, text in met if not self.metadata or self.admits(json.loads(text))})
+
+
+def newest_rows(
+    view: View,
+    columns: LiteralString,
+    source: LiteralString,
+    values: tuple[Any, ...],
+    limit: int,
+    sieve: Sieve,
+) -> list[tuple[Any, ...]]:
+    """The newest ``limit`` visible rows (all if negative) that meet a filter: ``columns``, of which
+    the first is ``at``, of ``source`` (a table with its WHERE)."""
+    if sieve.few is not None:
+        return _of_passages(view, columns, source, values, limit, sieve.few)
+    select: LiteralString = "SELECT " + columns + " FROM " + source
+    if not sieve.metadata:
+        return view.rows(
+            select + view.seen + sieve.sql + " ORDER BY at DESC LIMIT ?",
+            (*values, *view.seen_values, *sieve.values, limit),
+        )
+    met: dict[str, bool] = {}
+    passing: list[tuple[Any, ...]] = []
+    below: LiteralString = " AND at < ?" + view.seen + sieve.sql + " ORDER BY at DESC LIMIT ?"
+    last = statement_key(MAX_T, 0)
+    while limit < 0 or len(passing) < limit:
+        rows = view.rows(
+            select + below, (*values, last, *view.seen_values, *sieve.values, _METADATA_PAGE)
+        )
+        check_ascending((-row[0] for row in rows), -last)
+        metadata = _metadata(view, {row[0] >> 20 for row in rows})
+        for row in rows:
+            text = metadata[row[0] >> 20]
+            if text not in met:
+                met[text] = sieve.admits(json.loads(text))
+            if met[text]:
+                passing.append(row)
+        if len(rows) < _METADATA_PAGE:
+            break
+        last = rows[-1][0]
+    return passing if limit < 0 else passing[:limit]
+
+
+def _of_passages(
+    view: View,
+    columns: LiteralString,
+    source: LiteralString,
+    values: tuple[Any, ...],
+    limit: int,
+    ts: list[int],
+) -> list[tuple[Any, ...]]:
+    found: dict[int, tuple[Any, ...]] = {}
+    spans = [(statement_key(t, 0), statement_key(t + 1, 0)) for t in ts]
+    for marks, ends in in_pairs(spans):
+        rows = view.rows(
+            "WITH span (first, stop) AS (VALUES " + marks + ") SELECT " + columns
+            + " FROM span CROSS JOIN " + source + " AND at >= first AND at < stop" + view.seen,
+            (*ends, *values, *view.seen_values),
+        )  # fmt: skip
+        found.update((row[0], row) for row in rows)
+    newest = sorted(found, reverse=True)
+    return [found[at] for at in (newest if limit < 0 else newest[:limit])]
+
+
+def _metadata(view: View, ts: Collection[int]) -> dict[int, str]:
+    return dict(
+        fetch_by(
+            view.rows,
+            "SELECT t, metadata FROM passage WHERE row IN",
+            [passage_row(view.ns, t_index) for t_index in ts],
+        )
+    )
+
+
+def _bounded(t_index: int) -> int:
+    return max(-1, min(t_index, MAX_T))
