@@ -1,0 +1,201 @@
+"""A small memory in a file, the file damaged by chance, and all that the store then says."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from recallm.errors import StoreError
+from recallm.model import Filter, Horizon, PreparedUpdate, Selection
+from recallm.stores.base import GraphReader
+from recallm.stores.sqlite import SQLiteStore
+from recallm.testing.everything import Vocabulary
+from recallm.testing.marked_text import entity, prepared, triplet, vector
+from recallm.testing.suite.base import at, revise
+
+__all__ = ["BROKEN", "answers", "damage", "fill", "vocabulary", "writes"]
+
+BROKEN = "an error of the store"
+"""What stands for an answer where the store says that the file is damaged."""
+
+_NAMES = [f"name{number}" for number in range(24)]
+
+
+def fill(path: Path, *, leave_log: bool = False) -> None:
+    """Write a memory with a bit of everything; ``leave_log``: half of what is written stays in the
+    write-ahead log, as after a crash."""
+    chance = random.Random(1)
+    with closing(SQLiteStore(path)) as store:
+        store.apply("n", list(_updates(chance, 0, 60)))
+        revise(store, "n", "name1", _latest(store, "name1"))
+        if leave_log:
+            with closing(sqlite3.connect(path)) as other:
+                other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.apply("n", list(_updates(chance, 60, 90)))
+        if leave_log:
+            for file in (path, path.with_name(path.name + "-wal")):
+                shutil.copy(file, file.with_name("copy-" + file.name))
+    if leave_log:
+        for file in path.parent.glob("copy-*"):
+            file.rename(file.with_name(file.name.removeprefix("copy-")))
+
+
+def damage(path: Path, chance: random.Random) -> str:
+    """Damage a file in some place; what was done."""
+    content = bytearray(path.read_bytes())
+    size = len(content)
+    kind = chance.choice(("bits", "bytes", "zeros", "random page", "range", "cut", "swap"))
+    page = 2048 * chance.randrange(size // 2048)
+    if kind == "bits":
+        for _ in range(chance.randint(1, 4)):
+            content[chance.randrange(size)] ^= 1 << chance.randrange(8)
+    elif kind == "bytes":
+        for _ in range(chance.randint(1, 40)):
+            content[chance.randrange(size)] = chance.randrange(256)
+    elif kind == "zeros":
+        content[page : page + 2048] = bytes(2048)
+    elif kind == "random page":
+        content[page : page + 2048] = chance.randbytes(2048)
+    elif kind == "range":
+        first, length = chance.randrange(size), chance.randint(1, 300)
+        content[first : first + length] = chance.randbytes(length)[: size - first]
+    elif kind == "cut":
+        del content[chance.randrange(1, size) :]
+    else:
+        other = 2048 * chance.randrange(size // 2048)
+        one = content[page : page + 2048]
+        content[page : page + 2048] = content[other : other + 2048]
+        content[other : other + 2048] = one
+    path.write_bytes(content)
+    return kind
+
+
+def vocabulary(path: Path) -> Vocabulary:
+    """What may be asked of the memory."""
+    with closing(SQLiteStore(path)) as store, store.reader("n") as reader:
+        return Vocabulary().add(reader.dump())
+
+
+def answers(path: Path, known: Vocabulary) -> dict[str, Any]:
+    """What the store says of each thing by itself, ``BROKEN`` where it says that it is damaged."""
+    try:
+        store = SQLiteStore(path, timeout=1)
+    except StoreError:
+        return {}
+    with closing(store):
+        try:
+            with store.reader("n", Horizon()) as reader:
+                return {
+                    name: _outcome(lambda ask=ask: ask(reader))  # type: ignore[misc]
+                    for name, ask in _questions(known).items()
+                }
+        except StoreError:
+            return {}
+
+
+def writes(path: Path) -> None:
+    """Write to the store; what is damaged may be refused with an error of the store."""
+    try:
+        store = SQLiteStore(path, timeout=1)
+    except StoreError:
+        return
+    with closing(store):
+        chance = random.Random(2)
+        for do in (
+            lambda: store.apply("n", list(_updates(chance, 90, 95))),
+            lambda: store.apply("n", [prepared("p7", "[name1]", replaces=True)]),
+            lambda: store.expire("n", {"p8": at(0)}),
+            lambda: store.embed("n", "m", {}),
+            lambda: store.forget("n", Selection(kind="statement", value="p9#0")),
+            lambda: store.forget("n", Selection(kind="concept", value="name3")),
+            lambda: store.forget("n", Selection(kind="session", value="s1")),
+            lambda: store.forget("n", Selection(kind="before", value=30)),
+            lambda: store.delete_graph("n", entities=["e1", "e2"]),
+            lambda: store.forget("n", Selection(kind="everything", value=True)),
+        ):
+            _outcome(do)
+
+
+def _updates(chance: random.Random, first: int, stop: int) -> Iterator[PreparedUpdate]:
+    for number in range(first, stop):
+        sentences = [
+            " ".join(f"[{name}]" for name in chance.sample(_NAMES, 3)) + f" word{number}"
+            for _ in range(chance.randint(1, 3))
+        ]
+        ends = [f"e{chance.randrange(8)}" for _ in range(2)]
+        yield prepared(
+            f"p{number}",
+            *sentences,
+            speaker=chance.choice((None, "Ann", "Bo")),
+            session=f"s{number // 12}" if number % 3 else None,
+            timestamp=at(number) if number % 4 else None,
+            metadata={"page": number % 7} if number % 2 else {},
+            path=("a", f"b{number % 3}"),
+            key=f"k{number}" if number % 5 == 0 else None,
+            entities=tuple(entity(id, id.upper(), chance.choice(_NAMES)) for id in sorted(ends)),
+            triplets=(triplet(ends[0], "met", ends[1]),),
+            vectors=tuple(vector(n, chance.randbytes(64)) for n in range(len(sentences))),
+        )
+
+
+def _latest(store: SQLiteStore, name: str) -> int:
+    with store.reader("n") as reader:
+        version = reader.context_version(name)
+    assert version is not None
+    return version.t_index
+
+
+def _questions(known: Vocabulary) -> dict[str, Callable[[GraphReader], Any]]:
+    asked: dict[str, Callable[[GraphReader], Any]] = {
+        "t_index": lambda it: it.t_index,
+        "passages": lambda it: it.passages(Filter()),
+        "paths": lambda it: it.paths(),
+        "moments": lambda it: it.moments(Filter()),
+        "concepts": lambda it: it.concepts(),
+        "summaries": lambda it: dict(it.summaries(known.concepts)),
+        "entities": lambda it: it.entities(),
+        "triplets": lambda it: it.triplets(),
+        "all vectors": lambda it: it.vectors_after(-1, limit=1000),
+        "entity vectors": lambda it: dict(it.entity_vectors(model="m")),
+        "state": lambda it: it.vector_state(),
+        "stats": lambda it: it.stats(),
+        "corpus": lambda it: it.corpus(),
+        "sessions": lambda it: dict(it.sessions(known.sessions)),
+        "dump": lambda it: list(it.dump()),
+        "speaker": lambda it: it.passages(Filter(speaker="Ann")),
+        "metadata": lambda it: it.passages(Filter(metadata={"page": 3})),
+        "session": lambda it: it.passages(Filter(session="s1")),
+    }
+    for id in sorted(known.passages):
+        asked[f"passage {id}"] = lambda it, id=id: it.passage(id)  # type: ignore[misc]
+    for key in sorted(known.keys):
+        asked[f"statement {key}"] = lambda it, key=key: it.statements([key])  # type: ignore[misc]
+    for stem in sorted(known.stems):
+        asked[f"recall of {stem}"] = lambda it, stem=stem: _recalled(it, stem)  # type: ignore[misc]
+    for name in sorted(known.concepts):
+        asked[f"concept {name}"] = lambda it, name=name: (  # type: ignore[misc]
+            it.concepts([name]),
+            it.mentions([name], limit=9, where=Filter()),
+            it.relations([name], limit=9),
+            it.linked(name, hops=2, oldest=0, newest=99, limit=9),
+        )
+    return asked
+
+
+def _recalled(reader: GraphReader, stem: str) -> Any:
+    """The statements of a stem with their vectors, as recall reads them."""
+    found = reader.postings([stem], limit=9, where=Filter())
+    keys = [key for postings in found.values() for key in postings.keys]
+    return found, reader.statements(keys), dict(reader.vectors(keys, model="m"))
+
+
+def _outcome(do: Callable[[], Any]) -> Any:
+    try:
+        return do()
+    except StoreError:
+        return BROKEN

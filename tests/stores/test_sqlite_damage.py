@@ -1,0 +1,158 @@
+"""A damaged file says that it is damaged; nothing that it says instead is false."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recallm.errors import StoreCorruptError
+from recallm.model import (
+    ConceptRow,
+    Entity,
+    Filter,
+    Passage,
+    PreparedUpdate,
+    StoredStatement,
+    Summary,
+    Triplet,
+)
+from recallm.stores.base import GraphReader
+from recallm.stores.sqlite import SQLiteStore
+from recallm.testing.everything import Vocabulary
+from tests.stores.damaged import answers, damage, fill, vocabulary, writes
+
+FILES = 200
+PARTS = 4
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, Vocabulary, set[str]]]:
+    """Two memories, of which the second has a log; what may be asked of each, and all that may be
+    said of it."""
+    found = []
+    for leave_log in (False, True):
+        path = tmp_path_factory.mktemp("whole") / "memory.db"
+        fill(path, leave_log=leave_log)
+        copied = shutil.copytree(path.parent, tmp_path_factory.mktemp("copy") / "c") / path.name
+        # What a damaged log held is lost: the memory is as it was before.
+        before = shutil.copy(path, tmp_path_factory.mktemp("before") / path.name)
+        known = vocabulary(copied)
+        states = (answers(copied, known), answers(before, known))
+        found.append((path, known, {each for it in states for each in said(it.values())}))
+    return found
+
+
+def said(values: Iterable[Any]) -> Iterator[str]:
+    """What answers say in words, without their numbers: those of indexes have no checksums."""
+    for value in values:
+        match value:
+            case StoredStatement():
+                yield repr((value.id, value.text, value.timestamp, value.speaker, value.metadata))
+                yield repr((value.id, value.terms, value.concepts, value.traits, value.session_key))
+            case Passage() | Summary():
+                yield repr(value)
+            case ConceptRow():
+                yield repr((value.name, value.label, value.kind))
+            case Entity():
+                yield repr((value.id, value.type, value.label, value.concept, value.properties))
+            case Triplet():
+                yield repr((value.subject, value.predicate, value.object, value.properties))
+            case PreparedUpdate():
+                yield repr((value.id, value.text, value.neighbours, value.metadata, value.path))
+                yield from (repr((value.id, each)) for each in value.statements)
+                yield from (repr((value.id, each)) for each in value.vectors)
+                yield from (repr((value.id, each)) for each in value.entities)
+                yield from (repr((value.id, each)) for each in value.triplets)
+            case bytes() | str():
+                yield repr(value)
+            case dict():
+                yield from said(value.values())
+            case list() | tuple():
+                yield from said(value)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_nothing_false_is_said(
+    sources: list[tuple[Path, Vocabulary, set[str]]], tmp_path: Path, part: int
+) -> None:
+    """Of files damaged by chance each answer is an error of the store, or holds nothing but what
+    was written (some of it may be missing); writing to them ends well or in such an error."""
+    told = broken = 0
+    for seed in range(part, FILES, PARTS):
+        chance = random.Random(seed)
+        whole, known, allowed = sources[chance.random() < 0.3]
+        folder = tmp_path / f"{seed}"
+        shutil.copytree(whole.parent, folder)
+        damage(chance.choice(sorted(folder.iterdir())), chance)
+        shutil.copytree(folder, folder / "written")
+        found = answers(folder / whole.name, known)
+        false = [each for each in said(found.values()) if each not in allowed]
+        assert [each for each in false if each != repr("an error of the store")] == [], seed
+        writes(folder / "written" / whole.name)
+        told += len(found) > 0
+        broken += any(value == "an error of the store" for value in found.values()) or not found
+        shutil.rmtree(folder)
+    assert told > 0
+    assert broken > FILES // PARTS // 4
+
+
+DAMAGED = {
+    "a passage's text": "UPDATE passage SET text = replace(text, 'word7', 'word8')",
+    "a passage's speaker": "UPDATE passage SET speaker = 'Eve' WHERE speaker = 'Ann'",
+    "a passage's metadata": "UPDATE passage SET metadata = '{' WHERE metadata != '{}'",
+    "a passage that is gone": "DELETE FROM passage",
+    "a statement's span": "UPDATE statement SET stop = stop - 1",
+    "a statement's session": "UPDATE statement SET session = session + 1",
+    "statements that are gone": "DELETE FROM statement",
+    "a posting that is gone": "DELETE FROM posting WHERE count = 1",
+    "a term's total": "UPDATE term SET statements = statements + 1",
+    "a vector": "UPDATE vector SET blob = zeroblob(64)",
+    "a concept's label": "UPDATE concept SET label = 'Eve'",
+}
+
+
+@pytest.mark.parametrize("sql", DAMAGED.values(), ids=DAMAGED.keys())
+def test_a_changed_row_is_found_out(tmp_path: Path, sql: str) -> None:
+    """What recall reads is held against its checksum, its total, or what names it."""
+    path = tmp_path / "memory.db"
+    fill(path)
+    with closing(sqlite3.connect(path)) as other:
+        other.create_function("crc32", 1, lambda _: 7, deterministic=True)
+        other.execute(sql)
+        other.commit()
+    with closing(SQLiteStore(path)) as store, store.reader("n") as reader:
+        with pytest.raises(StoreCorruptError, match=r"is damaged: .*; restore a backup") as caught:
+            _recall(reader)
+        assert str(path) in str(caught.value)
+
+
+def _recall(reader: GraphReader) -> None:
+    for stem in ("word7", "name1"):
+        postings = reader.postings([stem], limit=99, where=Filter())
+        keys = [key for found in postings.values() for key in found.keys]
+        assert reader.statements(keys)
+        assert reader.vectors(keys, model="m")
+        reader.concepts([stem])
+
+
+def test_an_index_without_its_order_ends(tmp_path: Path) -> None:
+    """Whoever pages through a damaged index gets an error rather than the same page for ever."""
+    path = tmp_path / "memory.db"
+    fill(path)
+    known = vocabulary(path)
+    content = path.read_bytes()
+    pages = [content[at : at + 2048] for at in range(0, len(content), 2048)]
+    leaves = [number for number, page in enumerate(pages) if number and page[0] == 13]
+    for one, other in pairwise(leaves):
+        swapped = list(pages)
+        swapped[one], swapped[other] = swapped[other], swapped[one]
+        path.write_bytes(b"".join(swapped))
+        answers(path, known)

@@ -1,0 +1,142 @@
+"""What a reader does does not grow with the number of statements, where little is hidden or met.
+
+Counted are steps of SQLite's virtual machine: they are the same on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from recallm.model import Filter, Horizon
+from recallm.stores.base import GraphReader
+from recallm.stores.sqlite import SQLiteStore, sieve
+from recallm.testing.marked_text import entity, prepared, triplet
+from recallm.testing.suite.base import NOON, at, revise
+
+SMALL, LARGE = 400, 4_000
+EXPIRED = Horizon(now=at(10))
+KEYS = [number << 20 for number in range(2, 12)]
+
+
+def told(size: int) -> SQLiteStore:
+    """A hub in every statement; the first passage expires, the second one alone is Eve's."""
+    store = SQLiteStore()
+    first = {
+        "entities": (entity("e", "Eve"), entity("f", "Fay")),
+        "triplets": (triplet("e", "met", "f"),),
+    }
+    updates = [
+        prepared("0", "[Ann] met [Bo]", expires_at=at(1), session="s0", **first),  # type: ignore[arg-type]
+        prepared(
+            "1", "[Ann] met [Bo]", speaker="Eve", session="only", metadata={"page": "only"},
+            timestamp=NOON, path=("only",), key="k",
+        ),
+    ]  # fmt: skip
+    updates += [
+        prepared(
+            str(number), f"[Ann] met [C{number}]", speaker="Ann", session=f"s{number // 50}",
+            metadata={"page": number}, timestamp=at(number), path=("many",), key=f"k{number}",
+        )
+        for number in range(2, size)
+    ]  # fmt: skip
+    store.apply("n", updates)
+    revise(store, "n", "ann", size)
+    return store
+
+
+@pytest.fixture(scope="module")
+def stores() -> Any:
+    with closing(told(SMALL)) as small, closing(told(LARGE)) as large:
+        yield small, large
+
+
+def steps(store: SQLiteStore, horizon: Horizon, ask: Callable[[GraphReader], object]) -> int:
+    """Hundreds of steps that opening a reader and a question take."""
+    counted = 0
+
+    def count() -> int:
+        nonlocal counted
+        counted += 1
+        return 0
+
+    connection = store._connections._connection  # type: ignore[attr-defined]
+    connection.set_progress_handler(count, 100)
+    try:
+        with store.reader("n", horizon) as reader:
+            ask(reader)
+    finally:
+        connection.set_progress_handler(None, 0)
+    return counted
+
+
+QUESTIONS: dict[str, Callable[[GraphReader], object]] = {
+    "postings": lambda it: it.postings(["met"], limit=20, where=Filter()),
+    "mentions": lambda it: it.mentions(["ann"], limit=20, where=Filter()),
+    "concepts": lambda it: it.concepts(["ann", "bo", "c2"]),
+    "latest concepts": lambda it: it.concepts(limit=5),
+    "relations": lambda it: it.relations(["ann"], limit=20),
+    "relations among": lambda it: it.relations_among(["ann", "bo", "c2"]),
+    "linked": lambda it: it.linked("c2", hops=1, oldest=0, newest=20, limit=5),
+    "statements": lambda it: it.statements(KEYS),
+    "summaries": lambda it: it.summaries(["ann"]),
+    "corpus": lambda it: it.corpus(),
+    "sessions": lambda it: it.sessions(["=s0"]),
+    "passages": lambda it: it.passages(Filter(), limit=5),
+    "entities": lambda it: it.entities(["e"]),
+    "triplets": lambda it: it.triplets(subjects=["e"]),
+}
+
+
+@pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS.keys())
+def test_one_expired_passage_makes_nothing_scan(
+    stores: tuple[SQLiteStore, SQLiteStore], ask: Callable[[GraphReader], object]
+) -> None:
+    small, large = (steps(store, EXPIRED, ask) for store in stores)
+    assert large <= 1.5 * small + 5
+
+
+def test_stats_count_no_more_than_before(stores: tuple[SQLiteStore, SQLiteStore]) -> None:
+    """An expired passage adds nothing to what ``stats`` counts."""
+    _, large = stores
+    expired, plain = (
+        steps(large, horizon, lambda it: it.stats()) for horizon in (EXPIRED, Horizon())
+    )
+    assert expired <= plain + 5
+
+
+FILTERS = {
+    "speaker": (Filter(speaker="Nobody"), Filter(speaker="Eve")),
+    "session": (Filter(session="none"), Filter(session="only")),
+    "metadata": (Filter(metadata={"page": -1}), Filter(metadata={"page": "only"})),
+    "another value": (Filter(metadata={"pages": 1}), Filter(metadata={"page": 7})),
+    "since": (Filter(since=at(99_999)), Filter(since=at(SMALL * 100))),
+    "until": (Filter(until=at(-5)), Filter(until=NOON)),
+    "path": (Filter(path=("none",)), Filter(path=("only",))),
+    "two": (
+        Filter(speaker="Ann", session="none"),
+        Filter(speaker="Eve", path=("only",), metadata={"page": "only"}),
+    ),
+}
+
+
+@pytest.mark.parametrize("horizon", [Horizon(), EXPIRED], ids=["nothing", "expired"])
+@pytest.mark.parametrize("filters", FILTERS.values(), ids=FILTERS.keys())
+def test_filters_that_little_meets_make_nothing_scan(
+    stores: tuple[SQLiteStore, SQLiteStore],
+    filters: tuple[Filter, Filter],
+    horizon: Horizon,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sieve, "FEW", 100)
+    for where in filters:
+        for ask in (
+            lambda it, where=where: it.postings(["met"], limit=20, where=where),
+            lambda it, where=where: it.mentions(["ann"], limit=20, where=where),
+            lambda it, where=where: it.passages(where),
+            lambda it, where=where: it.moments(where),
+        ):
+            small, large = (steps(store, horizon, ask) for store in stores)
+            assert large <= 1.5 * small + 5, where
