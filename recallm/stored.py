@@ -121,7 +121,7 @@ class StoredMemory:
             return tuple(reader.concepts(names, limit=at_most))
 
     def stats(self) -> Stats:
-        """How much this namespace holds."""
+        """How much this namespace holds; what has expired counts until it is swept."""
         with self._reader() as reader:
             return reader.stats()
 
