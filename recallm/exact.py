@@ -32,7 +32,9 @@ def is_exact(term: str) -> bool:
 
 
 def content(terms: tuple[str, ...]) -> tuple[str, ...]:
-    """The stems of content words among ``terms``."""
+    """The stems of content words among ``terms``, those of a statement or of several."""
+    if _MARK not in "".join(terms):  # most have none: one look in place of one for each term
+        return terms
     return tuple(term for term in terms if not term.startswith(_MARK))
 
 

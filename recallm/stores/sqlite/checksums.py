@@ -50,7 +50,7 @@ def verified(rows: Iterable[tuple[Any, ...]], table: str) -> list[tuple[Any, ...
     checked: list[tuple[Any, ...]] = []
     for row in rows:
         values = row[:-1]
-        if _crc(values) != row[-1]:
+        if zlib.crc32(_BETWEEN.join(map(str, values)).encode()) != row[-1]:
             raise ValueError(f"a row of the table {table} does not have its checksum")
         checked.append(values)
     return checked
@@ -81,7 +81,3 @@ def check_ascending(keys: Iterable[int], after: int) -> None:
         if not key > after:
             raise ValueError("the rows of an index are out of order")
         after = key
-
-
-def _crc(values: tuple[Any, ...]) -> int:
-    return zlib.crc32(_BETWEEN.join(map(str, values)).encode())
