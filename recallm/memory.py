@@ -267,7 +267,8 @@ class RecallM(StoredMemory):
         name (or the source, where no session was given); ``concept``: every statement that mentions
         it, by its label or name; ``before``: what came before a t_index, or was said before an
         aware datetime; ``expired``: what has expired by now. Afterwards all is as if it had never
-        been said; only t goes on.
+        been said; only t goes on. Where the result says ``erasure_pending``, its bytes leave the
+        file later: see ``Forgotten``.
 
         Raises:
             InvalidInputError: not exactly one argument, or one that cannot be used.
