@@ -47,9 +47,10 @@ def keep_for_good(thing: object) -> None:
 class ForkAware(Protocol):
     """Something with resources that parent and child must not share."""
 
-    def fork_locks(self) -> Sequence[Sequence[threading.RLock]]:
-        """The locks under which the resources are used, by level: a thread that holds a lock of
-        one level takes no lock of a lower level."""
+    def fork_locks(self, level: int) -> Sequence[threading.RLock]:
+        """The locks of one level, from 0 to 2, under which the resources are used: a thread that
+        holds a lock of one level takes no lock of a lower level. Asked for while the locks of the
+        lower levels are held."""
         ...
 
     def before_fork(self) -> None:
@@ -85,7 +86,7 @@ def _before() -> None:
     for level in range(_LEVELS):
         # Level by level over all things, so that a thread that uses two of them can finish.
         for thing in watched:
-            if not all(_hold(lock, deadline) for lock in thing.fork_locks()[level]):
+            if not all(_hold(lock, deadline) for lock in thing.fork_locks(level)):
                 busy.add(id(thing))
     for thing in watched:
         if id(thing) not in busy:

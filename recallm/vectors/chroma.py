@@ -274,9 +274,10 @@ class ChromaIndex:
 
     # -- forks -------------------------------------------------------------------------------
 
-    def fork_locks(self) -> Sequence[Sequence[threading.RLock]]:
+    def fork_locks(self, level: int) -> Sequence[threading.RLock]:
         """See ``ForkAware``."""
-        return (), (), ()
+        del level
+        return ()
 
     def before_fork(self) -> None:
         """See ``ForkAware``: the parent goes on with its client."""

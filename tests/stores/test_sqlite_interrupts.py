@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import signal
 import sqlite3
@@ -9,12 +10,14 @@ from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recallm.errors import RecallMError
 from recallm.model import Horizon, PreparedUpdate, Selection
 from recallm.stores.sqlite import SQLiteStore
+from recallm.stores.sqlite.memory import MemoryConnections
 from recallm.testing.marked_text import prepared
 from tests.stores.sqlite_rows import check_rows
 
@@ -91,6 +94,15 @@ def interrupted_often(store: SQLiteStore, whole: Callable[[], None]) -> set[str]
     return acknowledged
 
 
+def open_views(store: SQLiteStore) -> int:
+    """How many readers the store takes for open."""
+    gc.collect()
+    connections: Any = store._connections
+    if isinstance(connections, MemoryConnections):
+        return sum(len(held.views) for held in (connections._current, *connections._copies))
+    return len(connections._views)
+
+
 def chosen(acknowledged: set[str]) -> set[str]:
     return set(sorted(acknowledged)[:8]) if len(acknowledged) > 20 else set()
 
@@ -115,11 +127,15 @@ def test_a_file(tmp_path: Path) -> None:
     with ThreadPoolExecutor(max_workers=1) as pool:
         pool.submit(store.apply, "n", [prepared("last", "[Ann]")]).result(timeout=30)
         assert pool.submit(held, store).result(timeout=30) >= acknowledged | {"last"}
+        assert open_views(store) == 0
+        gone = pool.submit(store.forget, "n", Selection(kind="id", value="last")).result(timeout=30)
+        assert not gone.erasure_pending
         pool.submit(store.close).result(timeout=30)
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
     with closing(sqlite3.connect(path)) as connection:
         check_rows(connection)
     with closing(SQLiteStore(path)) as opened:
-        assert held(opened) >= acknowledged | {"last"}
+        assert held(opened) >= acknowledged
 
 
 def test_a_store_in_memory() -> None:
@@ -128,6 +144,7 @@ def test_a_store_in_memory() -> None:
     with ThreadPoolExecutor(max_workers=1) as pool:
         pool.submit(store.apply, "n", [prepared("last", "[Ann]")]).result(timeout=30)
         assert pool.submit(held, store).result(timeout=30) >= acknowledged | {"last"}
+        assert open_views(store) == 0
         pool.submit(store.close).result(timeout=30)
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -50,8 +51,8 @@ _T = TypeVar("_T")
 class Snapshot:
     """One state of the database, for as long as a reader is open."""
 
-    def __init__(self, held: Held, name: str, store: Connections) -> None:
-        self.held = held
+    def __init__(self, name: str, store: Connections) -> None:
+        self.held: Held | None = None
         self.name = name
         self._store = store
         self.open = True
@@ -63,6 +64,8 @@ class Snapshot:
             StoreError: the query failed; ClosedError: the reader or the store was closed.
         """
         held = self.held
+        if held is None:
+            raise ClosedError
         while True:
             lock = held.lock
             with lock:
@@ -77,12 +80,14 @@ class Snapshot:
 
 
 class Held:
-    """A connection that readers read from, and the lock that they take turns by."""
+    """A connection that readers read from, and the lock that they take turns by. ``views`` are the
+    views of the readers that share the connection, by weak references: a reader that an interrupt
+    kept from ending is gone with its view. A connection that one reader has for itself has none."""
 
     def __init__(self, connection: sqlite3.Connection, lock: threading.RLock) -> None:
         self.connection = connection
         self.lock = lock
-        self.readers = 0
+        self.views: weakref.WeakSet[Snapshot] = weakref.WeakSet()
 
 
 class Connections(Protocol):

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from recallm.errors import StoreBusyError
-from recallm.stores.sqlite.connections import Held, connect, file_address
+from recallm.stores.sqlite.connections import Held, Snapshot, connect, file_address
 from recallm.stores.sqlite.identity import log_path
 
 __all__ = ["FileCopies"]
@@ -29,8 +29,8 @@ class FileCopies:
         self._path = path
         self._latest: tuple[object, Held] | None = None
 
-    def current(self) -> Held:
-        """A copy of the file as it is now, with one reader more.
+    def read_by(self, snapshot: Snapshot) -> None:
+        """Give ``snapshot`` a copy of the file as it is now.
 
         Raises:
             sqlite3.Error: the file cannot be read, or is damaged.
@@ -46,23 +46,24 @@ class FileCopies:
                     continue
                 self._latest = stamp, Held(copy, threading.RLock())
             held = self._latest[1]
-            held.readers += 1
-            return held
+            held.views.add(snapshot)
+            snapshot.held = held
+            return
         raise StoreBusyError(
             f"{self._path} is being written by somebody else, and cannot be shared: its folder is "
             "read-only for this process; try again, or give it the right to write there"
         )
 
-    def release(self, held: Held) -> None:
-        """A reader of ``held`` has ended."""
-        held.readers -= 1
-        if not held.readers and (self._latest is None or self._latest[1] is not held):
+    def release(self, snapshot: Snapshot, held: Held) -> None:
+        """The reader of ``snapshot`` has ended."""
+        held.views.discard(snapshot)
+        if not held.views and (self._latest is None or self._latest[1] is not held):
             held.connection.close()
 
     def close(self) -> None:
         """Let the latest copy go, at once or with its last reader."""
         latest, self._latest = self._latest, None
-        if latest is not None and not latest[1].readers:
+        if latest is not None and not latest[1].views:
             latest[1].connection.close()
 
     def _copied(self, stamp: object) -> sqlite3.Connection | None:

@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import threading
 import time
+import weakref
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -90,7 +91,7 @@ class FileConnections:
         self._writer: sqlite3.Connection | None = None
         self._writer_thread: int | None = None
         self._idle: list[sqlite3.Connection] = []
-        self._views: set[Snapshot] = set()
+        self._views: weakref.WeakSet[Snapshot] = weakref.WeakSet()
         self._copies = FileCopies(path)
         self.closed = False
         self.erasure_pending = False
@@ -105,8 +106,9 @@ class FileConnections:
     @contextmanager
     def read(self) -> Generator[Snapshot, None, None]:
         """See ``Connections.read``."""
-        snapshot = self._begin()
+        snapshot = Snapshot(self._name, self)
         try:
+            self._begin(snapshot)
             yield snapshot
         finally:
             self._end(snapshot)
@@ -163,49 +165,53 @@ class FileConnections:
 
     # -- reading -----------------------------------------------------------------------------
 
-    def _begin(self) -> Snapshot:
+    def _begin(self, snapshot: Snapshot) -> None:
         with self._guard:
             self._check()
             try:
-                held = self._reading() if self._refusal is None else self._reading_only()
+                if self._refusal is None:
+                    self._read_by_connection(snapshot)
+                else:
+                    self._read_only(snapshot)
             except DRIVER_ERRORS as error:
                 raise self._translated(error, self._timeout) from error
-            snapshot = Snapshot(held, self._name, self)
             self._views.add(snapshot)
-            return snapshot
 
-    def _reading(self) -> Held:
-        """A connection in a read transaction."""
+    def _read_by_connection(self, snapshot: Snapshot) -> None:
+        """Give ``snapshot`` a connection in a read transaction."""
         connection = self._idle.pop() if self._idle else self._connect(write=False)
         try:
             connection.execute("BEGIN")
             # A deferred transaction takes its snapshot at its first read.
             connection.execute("SELECT 1 FROM namespace LIMIT 1").fetchone()
+            snapshot.held = Held(connection, threading.RLock())
         except BaseException:
             connection.close()
             raise
-        return Held(connection, threading.RLock())
 
-    def _reading_only(self) -> Held:
-        """A connection in a read transaction; where no log is there and none can be made, a copy of
-        the file."""
+    def _read_only(self, snapshot: Snapshot) -> None:
+        """Give ``snapshot`` a connection in a read transaction; where no log is there and none can
+        be made, a copy of the file."""
         try:
-            return self._reading()
+            self._read_by_connection(snapshot)
         except sqlite3.OperationalError:
             if log_path(self._path).exists():
                 raise
-        return self._copies.current()
+            self._copies.read_by(snapshot)
 
     def _end(self, snapshot: Snapshot) -> None:
-        with self._guard, snapshot.held.lock:
+        held = snapshot.held
+        if held is None:
+            return
+        with self._guard, held.lock:
             if not snapshot.open:
                 return
             snapshot.open = False
             self._views.discard(snapshot)
-            if snapshot.held.readers:
-                self._copies.release(snapshot.held)
+            if held.views:
+                self._copies.release(snapshot, held)
                 return
-            connection = snapshot.held.connection
+            connection = held.connection
             with suppress(sqlite3.Error):
                 connection.rollback()
             if not self.closed and len(self._idle) < _IDLE_READERS:
@@ -313,11 +319,13 @@ class FileConnections:
 
     def _open_read_only(self) -> None:
         self._identity = FileIdentity(self._path)
-        held = self._reading_only()
+        snapshot = Snapshot(self._name, self)
         try:
-            check_schema(held.connection, self._name)
+            self._read_only(snapshot)
+            if snapshot.held is not None:
+                check_schema(snapshot.held.connection, self._name)
         finally:
-            self._end(Snapshot(held, self._name, self))
+            self._end(snapshot)
 
     def _connect(self, *, write: bool) -> sqlite3.Connection:
         # Where the file was open before, no new one is made in its place.
@@ -390,9 +398,11 @@ class FileConnections:
 
     # -- forks -------------------------------------------------------------------------------
 
-    def fork_locks(self) -> Sequence[Sequence[threading.RLock]]:
+    def fork_locks(self, level: int) -> Sequence[threading.RLock]:
         """See ``ForkAware``."""
-        return [self._lock], [self._guard], [view.held.lock for view in self._views]
+        if level < 2:
+            return [(self._lock, self._guard)[level]]
+        return [view.held.lock for view in self._views if view.held is not None]
 
     def before_fork(self) -> None:
         """See ``ForkAware``. SQLite knows the locks of its process, and the child inherits that
@@ -405,11 +415,14 @@ class FileConnections:
         """See ``ForkAware``. Open readers belong to the parent; no thread is inside of SQLite, so
         that their connections can be closed here. A connection that writes must not be touched:
         the child would undo what the parent is writing."""
-        views, self._views = self._views, set()
+        views = list(self._views)
+        self._views.clear()
         self._lock, self._guard = threading.RLock(), threading.RLock()
         if not prepared or self._writer_thread is not None:
             forbid_in_this_process(self._path, (self._idle, self._writer, views))
+        is_quiet = prepared and self._writer_thread is None
         for view in views:
             view.open = False
-            if prepared and self._writer_thread is None:
+            if is_quiet and view.held is not None and not view.held.views:
                 view.held.connection.close()
+        self._copies = FileCopies(self._path)

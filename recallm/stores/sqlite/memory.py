@@ -48,18 +48,20 @@ class MemoryConnections:
     @contextmanager
     def read(self) -> Generator[Snapshot, None, None]:
         """See ``Connections.read``."""
-        with self._lock:
-            self._check()
-            held = self._before if self._before is not None else self._current
-            held.readers += 1
-        snapshot = Snapshot(held, _NAME, self)
+        snapshot = Snapshot(_NAME, self)
         try:
+            with self._lock:
+                self._check()
+                held = self._before if self._before is not None else self._current
+                held.views.add(snapshot)
+                snapshot.held = held
             yield snapshot
         finally:
             snapshot.open = False
             with self._lock:
-                held.readers -= 1
-                self._close_unused_copies()
+                if snapshot.held is not None:
+                    snapshot.held.views.discard(snapshot)
+                    self._close_unused_copies()
 
     def write(
         self,
@@ -78,7 +80,7 @@ class MemoryConnections:
             self._check()
             if self._writing:
                 raise StoreBusyError(WRITING_ALREADY)
-            if keep_view or self._current.readers:
+            if keep_view or self._current.views:
                 self._leave_copy(keep_view)
             return self._transact(work)
         except sqlite3.Error as error:
@@ -95,9 +97,11 @@ class MemoryConnections:
             self.closed = True
             self._connection.close()
 
-    def fork_locks(self) -> Sequence[Sequence[threading.RLock]]:
+    def fork_locks(self, level: int) -> Sequence[threading.RLock]:
         """See ``ForkAware``: the copies have locks of their own."""
-        return [self._lock], [], [held.lock for held in self._copies]
+        if level == 0:
+            return [self._lock]
+        return [held.lock for held in self._copies] if level == 1 else ()
 
     def before_fork(self) -> None:
         """See ``ForkAware``: the child's copy shares nothing with the parent's."""
@@ -142,6 +146,6 @@ class MemoryConnections:
             self._before = old
 
     def _close_unused_copies(self) -> None:
-        for held in [it for it in self._copies if it.readers == 0 and it is not self._before]:
+        for held in [it for it in self._copies if not it.views and it is not self._before]:
             self._copies.remove(held)
             held.connection.close()
