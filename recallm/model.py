@@ -532,7 +532,8 @@ SelectionKind = Literal[
 class Selection:
     """What to forget. ``value``: a passage id, a statement id, a source, a session name, a
     concept name, a t_index or an aware datetime (what came or was said before it), the moment by
-    which a passage has expired, or True. ``limit``: at most so many of the expired."""
+    which a passage has expired, or True. ``limit``: at most so many of the expired, by a sweep: it
+    waits for no other writer where the store can tell, and erases no bytes of a file."""
 
     kind: SelectionKind
     value: str | int | datetime

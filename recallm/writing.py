@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tqdm import tqdm
 
 from recallm.config import RecallConfig
-from recallm.errors import InvalidInputError, RecallMError
+from recallm.errors import InvalidInputError, RecallMError, StoreBusyError
 from recallm.ingestion import NewPassage, overlapped, prepared, written
 from recallm.model import Forgotten, Horizon, PreparedUpdate, Selection
 from recallm.results import KnowledgeUpdate
@@ -114,23 +114,36 @@ class Writer:
             self._vectors.forgotten(self._namespace, held)
         return forgotten
 
-    def _sweep(self) -> None:
-        """Forget some of what has expired, before a write: recall then has little to hide, and
-        their ids are free. What fails here is left to the next write."""
+    def _sweep(self, updates: list[PreparedUpdate]) -> None:
+        """Forget some of what has expired, before a write: recall then has little to hide. What
+        fails here is left to the next write, but for the ids of ``updates``, which are free
+        afterwards where they are those of expired passages."""
         now = self._clock()
+        with self._store.reader(self._namespace, Horizon(now=now)) as reader:
+            if not reader.has_expired:
+                return
         try:
-            with self._store.reader(self._namespace, Horizon(now=now)) as reader:
-                is_due = reader.has_expired
-            if is_due:
-                self.forget(Selection(kind="expired", value=now, limit=SWEPT))
+            swept = self.forget(Selection(kind="expired", value=now, limit=SWEPT))
+            if swept.passages < SWEPT:
+                return
+        except StoreBusyError:
+            pass
         except RecallMError:
             _log.warning("what has expired was not swept", exc_info=True)
+        ids = dict.fromkeys(update.id for update in updates if update.id)
+        with (
+            self._store.reader(self._namespace, Horizon(now=now)) as shown,
+            self._store.reader(self._namespace, Horizon()) as stored,
+        ):
+            expired = [id for id in ids if not shown.passage(id) and stored.passage(id)]
+        for id in expired:
+            self.forget(Selection(kind="id", value=id))
 
     def _prepared(self, first: int | None, batch: list[NewPassage]) -> list[PreparedUpdate]:
         return prepared(batch, self._extractor, self._kept, first=first)
 
     def _apply(self, first: int | None, updates: list[PreparedUpdate]) -> list[KnowledgeUpdate]:
-        self._sweep()
+        self._sweep(updates)
         if self._vectors is not None:
             updates = self._vectors.embedded(self._namespace, updates)
         results = written(self._store, self._namespace, updates, first=first)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
@@ -13,6 +15,7 @@ from typing import IO, Any
 
 import pytest
 
+from recallm import RecallM
 from recallm.archive import open_for_reading, open_for_writing, read_archive, write_archive
 from recallm.errors import ArchiveError, InvalidInputError
 from recallm.model import (
@@ -273,3 +276,22 @@ def test_bytes_that_are_no_utf_8_are_refused(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe{}")
     with pytest.raises(ArchiveError, match="no JSON line"), open_for_reading(path) as stream:
         read_archive(stream)
+
+
+@pytest.mark.parametrize("ending", ["", "-wal", "-shm"])
+def test_an_open_database_is_not_touched(tmp_path: Path, ending: str) -> None:
+    """A process that opens and closes the file of a database has lost all its locks on it: another
+    process that closes the database would delete the log under the first one."""
+    path = tmp_path / "memory.db"
+    with RecallM(path) as memory:
+        memory.update("Ann lives in Rome.")
+        for touch in (memory.export, memory.load):
+            with pytest.raises(ArchiveError, match="belongs to"):
+                touch(f"{path}{ending}")
+        program = (
+            "import sys; from recallm import RecallM\n"
+            "with RecallM(sys.argv[1]) as memory: memory.update('Bo lives in Oslo.')\n"
+        )
+        subprocess.run([sys.executable, "-c", program, path], check=True)
+        memory.update("Cy lives in Lima.")
+        assert memory.stats().passages == 3

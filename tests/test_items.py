@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from recallm import Forgotten, InvalidInputError, NewItem, RecallConfig, RecallM
-from recallm.errors import StoreError
+from recallm.errors import StoreBusyError, StoreError
 from recallm.testing import DictStore
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -396,6 +399,34 @@ class TestSweeping:
             memory.update(f"Bo sings {left} songs.")
             assert memory.stats().passages == left
         assert memory.recall("Who is Ann?").text == ""
+
+    def test_the_id_of_an_expired_passage_that_is_not_swept_yet(
+        self, memory: RecallM, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It is free: the write is no duplicate of what nobody sees."""
+        monkeypatch.setattr("recallm.writing.SWEPT", 3)
+        soon = NOON + timedelta(minutes=5)
+        notes = [{"text": f"Ann is {n}.", "id": str(n), "expires_at": soon} for n in range(9)]
+        memory.update_many(notes)
+        clock.now = soon
+        assert not memory.update("Ann is 8.", id="8").duplicate
+        assert not memory.update("Ann is seven.", id="7").duplicate
+        found = memory.get_many(["8", "7"])
+        assert [found[id].text for id in ("8", "7")] == ["Ann is 8.", "Ann is seven."]
+
+    def test_a_sweep_waits_for_no_other_writer(self, tmp_path: Path, clock: Clock) -> None:
+        """The write itself does, for as long as it may."""
+        path = tmp_path / "memory.db"
+        with RecallM(path, clock=clock, timeout=0.3) as memory:
+            memory.update("Ann loves rain.", expires_at=NOON + timedelta(minutes=5))
+            clock.now = NOON + timedelta(hours=1)
+            with closing(sqlite3.connect(path, isolation_level=None)) as other:
+                other.execute("BEGIN IMMEDIATE")
+                with pytest.raises(StoreBusyError, match=r"for 0\.[3-5]"):
+                    memory.update("Bo loves snow.")
+                other.rollback()
+            memory.update("Bo loves snow.")
+            assert memory.stats().passages == 1
 
     def test_a_sweep_that_fails_loses_no_write(
         self, memory: RecallM, clock: Clock, monkeypatch: pytest.MonkeyPatch

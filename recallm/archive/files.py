@@ -18,11 +18,9 @@ from typing import IO
 from recallm import checks
 from recallm.archive.lines import LONGEST_HEADER, is_header
 from recallm.errors import ArchiveError, InvalidInputError
+from recallm.open_databases import BESIDE_A_DATABASE, is_open_database
 
 __all__ = ["open_for_reading", "open_for_writing"]
-
-_BESIDE_A_DATABASE = ("-wal", "-shm", "-journal")
-"""What SQLite adds to the name of a database for the files that it keeps beside it."""
 
 
 @contextmanager
@@ -87,6 +85,7 @@ def open_for_reading(source: str | os.PathLike[str] | IO[str]) -> Iterator[IO[st
         yield source
         return
     path = checks.file_path(source, "source")
+    _check_not_open(path)
     try:
         stream = path.open(encoding="utf-8", newline="\n")
     except OSError as error:
@@ -118,6 +117,17 @@ def _takes_a_stream(path: Path) -> bool:
     )
 
 
+def _check_not_open(path: Path) -> None:
+    """Refuse a database that is open in this process, before it is touched.
+
+    Raises:
+        ArchiveError: it is open.
+
+    """
+    if is_open_database(path):
+        raise ArchiveError(f"{path} belongs to a database that is open; name another file")
+
+
 def _check_replaceable(path: Path) -> None:
     """Refuse to write over what is no archive.
 
@@ -125,7 +135,8 @@ def _check_replaceable(path: Path) -> None:
         ArchiveError: it is something else.
 
     """
-    for ending in _BESIDE_A_DATABASE:
+    _check_not_open(path)
+    for ending in BESIDE_A_DATABASE:
         database = Path(str(path).removesuffix(ending))
         if database != path and database.is_file():
             raise ArchiveError(f"{path} belongs to the database {database}; name another file")

@@ -157,8 +157,14 @@ def forget(
         typer.confirm("Forget everything in this namespace?", abort=True, err=True)
     with open_memory() as memory:
         forgotten = dataclasses.asdict(memory.forget(**chosen))
+    is_pending = forgotten.pop("erasure_pending")
     counts = [counted(count, name[:-1]) for name, count in forgotten.items() if count]
     console().print("forgotten: " + (", ".join(counts) or "nothing, there was no such thing"))
+    if is_pending:
+        console().print(
+            "its bytes are still in the file, since somebody reads an earlier state; the next "
+            "write or opening overwrites them"
+        )
 
 
 def _check_readable(path: Path) -> None:

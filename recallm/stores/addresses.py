@@ -22,7 +22,7 @@ _WRITE = "write neo4j://HOST:7687 or bolt://HOST:7687 for a server, ./NAME for a
 _HAS_SCHEME = re.compile(r"(?P<scheme>[^/\\]*):/(?P<second>/?)")
 _IS_DRIVE = re.compile(r"[A-Za-z]:(?!//)")
 _NEO4J_WITHOUT_SLASHES = re.compile(r"(neo4j|bolt)(\+s|\+ssc)?:", re.IGNORECASE)
-_HOST_AND_PORT = re.compile(r"(\[[^/\\]*\]|[^:/\\\s]*):\d{1,5}/?\Z")
+_HOST_AND_PORT = re.compile(r"(\[[^/\\]*\]|[^:/\\\s]*):\d{0,5}/?(\?.*)?\Z")
 _HAS_PASSWORD = re.compile(r"[^/\\]*:[^/\\]*@")
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["open_store"]
 
-_TARGETS = "a file path, a neo4j:// or bolt:// URI, a neo4j Driver, a GraphStore, or None"
-
 
 def open_store(
     target: str | os.PathLike[str] | Driver | GraphStore | None,

@@ -43,7 +43,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, Vocabu
         fill(path, leave_log=leave_log)
         copied = shutil.copytree(path.parent, tmp_path_factory.mktemp("copy") / "c") / path.name
         # What a damaged log held is lost: the memory is as it was before.
-        before = shutil.copy(path, tmp_path_factory.mktemp("before") / path.name)
+        before = Path(shutil.copy(path, tmp_path_factory.mktemp("before") / path.name))
         known = vocabulary(copied)
         states = (answers(copied, known), answers(before, known))
         found.append((path, known, {each for it in states for each in said(it.values())}))

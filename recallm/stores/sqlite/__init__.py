@@ -167,6 +167,10 @@ class SQLiteStore:
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
         """See ``GraphStore.forget``."""
+        if selection.limit is not None:
+            return self._connections.write(
+                lambda connection: forget_selected(connection, namespace, selection), waits=False
+            )
         return self._erased(lambda connection: forget_selected(connection, namespace, selection))
 
     def delete_graph(

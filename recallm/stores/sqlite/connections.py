@@ -109,13 +109,15 @@ class Connections(Protocol):
         work: Callable[[sqlite3.Connection], _T],
         *,
         erase: bool = False,
+        waits: bool = True,
         keep_view: bool = False,
         bulk: bool = False,
     ) -> _T:
         """What ``work`` returns, called in a write transaction: committed when it returns, rolled
         back when it raises. ``erase``: where ``work`` returns something true, what it deleted is
-        overwritten in the file and the log. ``keep_view``: readers that open during ``work`` see
-        the state before it. ``bulk``: much is written."""
+        overwritten in the file and the log. Unless it ``waits``, another writer is a StoreBusyError
+        at once. ``keep_view``: readers that open during ``work`` see the state before it. ``bulk``:
+        much is written."""
         ...
 
     def close(self) -> None:

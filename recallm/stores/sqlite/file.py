@@ -21,6 +21,7 @@ from recallm.errors import (
     StoreError,
     StoreReadOnlyError,
 )
+from recallm.open_databases import note_open
 from recallm.stores.sqlite.connections import (
     WRITING_ALREADY,
     Held,
@@ -120,11 +121,13 @@ class FileConnections:
         work: Callable[[sqlite3.Connection], _T],
         *,
         erase: bool = False,
+        waits: bool = True,
         keep_view: bool = False,
         bulk: bool = False,
     ) -> _T:
         """See ``Connections.write``."""
         del keep_view  # a reader of a file keeps its view in any case
+        limit = self._timeout if waits else 0.0
         started = time.monotonic()
         thread = threading.get_ident()
         self._check()
@@ -133,11 +136,12 @@ class FileConnections:
         if self._writer_thread == thread:
             raise StoreBusyError(WRITING_ALREADY)
         try:
-            if not self._lock.acquire(timeout=self._timeout):
-                raise busy(self._name, time.monotonic() - started, self._timeout)
+            if not self._lock.acquire(timeout=limit):
+                raise busy(self._name, time.monotonic() - started, limit)
             self._writer_thread = thread
             self._check()
-            return self._written(work, started, erase=erase, bulk=bulk)
+            left = max(0.0, limit - (time.monotonic() - started))
+            return self._written(work, left, erase=erase, bulk=bulk)
         except DRIVER_ERRORS as error:
             waited = time.monotonic() - started
             raise self._translated(error, waited) from error
@@ -222,12 +226,11 @@ class FileConnections:
     # -- writing -----------------------------------------------------------------------------
 
     def _written(
-        self, work: Callable[[sqlite3.Connection], _T], started: float, *, erase: bool, bulk: bool
+        self, work: Callable[[sqlite3.Connection], _T], left: float, *, erase: bool, bulk: bool
     ) -> _T:
         if self._writer is not None and self._writer.in_transaction:
             self._close_writer()  # it could not be rolled back: the disk failed
         writer = self._writer or self._use_writer(self._connect(write=True))
-        left = max(0.0, self._timeout - (time.monotonic() - started))
         pages = _BULK_CHECKPOINT_PAGES if bulk else _CHECKPOINT_PAGES
         writer.execute(f"PRAGMA busy_timeout = {int(left * 1000)}")
         writer.execute(f"PRAGMA wal_autocheckpoint = {pages}")
@@ -311,6 +314,7 @@ class FileConnections:
                 writer = self._connect(write=True)
                 self._is_new = False
                 self._identity, self._raw = FileIdentity(self._path), RawFile.of(self._path)
+                note_open(self._path, self)
                 self._use_writer(writer)
             else:
                 self._open_read_only()
@@ -319,6 +323,7 @@ class FileConnections:
 
     def _open_read_only(self) -> None:
         self._identity = FileIdentity(self._path)
+        note_open(self._path, self)
         snapshot = Snapshot(self._name, self)
         try:
             self._read_only(snapshot)

@@ -68,6 +68,7 @@ class MemoryConnections:
         work: Callable[[sqlite3.Connection], _T],
         *,
         erase: bool = False,
+        waits: bool = True,
         keep_view: bool = False,
         bulk: bool = False,
     ) -> _T:
@@ -75,8 +76,9 @@ class MemoryConnections:
         del erase, bulk
         started = time.monotonic()
         try:
-            if not self._lock.acquire(timeout=self._timeout):
-                raise busy(_NAME, time.monotonic() - started, self._timeout)
+            limit = self._timeout if waits else 0.0
+            if not self._lock.acquire(timeout=limit):
+                raise busy(_NAME, time.monotonic() - started, limit)
             self._check()
             if self._writing:
                 raise StoreBusyError(WRITING_ALREADY)

@@ -41,6 +41,7 @@ from recallm.stores.sqlite.checksums import column, register
 __all__ = [
     "MAX_T",
     "NO_CONCEPT",
+    "STANDS_OUTSIDE_THE_INDEX",
     "SUMMED",
     "TABLES",
     "check_schema",
@@ -206,6 +207,11 @@ CREATE TABLE vector_size (
 
 CREATE TABLE erasure (due INTEGER NOT NULL);
 """
+
+
+STANDS_OUTSIDE_THE_INDEX: LiteralString = "SELECT 1 FROM namespace NOT INDEXED WHERE name = ?"
+"""Whether there is a namespace that the index does not find: a damaged index would make a whole
+memory read as empty."""
 
 
 def passage_row(ns: int, t_index: int) -> int:

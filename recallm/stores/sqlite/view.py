@@ -15,7 +15,7 @@ from recallm.stores.sqlite.codec import microseconds
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
 from recallm.stores.sqlite.lookup import fetch_by, read
-from recallm.stores.sqlite.schema import MAX_T
+from recallm.stores.sqlite.schema import MAX_T, STANDS_OUTSIDE_THE_INDEX
 
 __all__ = ["View"]
 
@@ -55,6 +55,8 @@ class View:
         )
         if found and found[0][1] != namespace:
             raise ValueError("an index of the table namespace leads to another row")
+        if not found and self.rows(STANDS_OUTSIDE_THE_INDEX, (namespace,)):
+            raise ValueError("an index of the table namespace has lost a row")
         self.ns: int
         self.counter: int
         self.totals: tuple[int, int, int]

@@ -28,7 +28,7 @@ from recallm.stores.sqlite.codec import (
 from recallm.stores.sqlite.entities import Brought, EntityBatch
 from recallm.stores.sqlite.evidence import show_relations
 from recallm.stores.sqlite.lookup import fetch_by, fetch_from, inserted
-from recallm.stores.sqlite.schema import MAX_T, passage_row
+from recallm.stores.sqlite.schema import MAX_T, STANDS_OUTSIDE_THE_INDEX, passage_row
 from recallm.stores.sqlite.sessions import write_session_sizes
 
 __all__ = ["Numbered", "create_namespace", "metadata_entries", "open_namespace", "write_updates"]
@@ -42,6 +42,8 @@ def open_namespace(connection: sqlite3.Connection, namespace: str) -> tuple[int,
     row: tuple[int, int] | None = connection.execute(
         "SELECT id, t FROM namespace WHERE name = ?", (namespace,)
     ).fetchone()
+    if row is None and connection.execute(STANDS_OUTSIDE_THE_INDEX, (namespace,)).fetchone():
+        raise ValueError("an index of the table namespace has lost a row")
     return row
 
 

@@ -1,0 +1,40 @@
+"""Database files that are open in this process, which nothing else may open and close.
+
+POSIX takes all locks of a process on a file away when the process closes any descriptor of that
+file: SQLite would go on without the locks that it believes to have, and another process would
+delete the log under it.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from pathlib import Path
+
+__all__ = ["BESIDE_A_DATABASE", "is_open_database", "note_open"]
+
+BESIDE_A_DATABASE = ("-wal", "-shm", "-journal")
+"""What SQLite adds to the name of a database for the files that it keeps beside it."""
+
+_open: dict[tuple[int, int], weakref.WeakSet[object]] = {}
+
+
+def note_open(path: Path, holder: object) -> None:
+    """The database at ``path`` is open for as long as ``holder`` lives."""
+    found = path.stat()
+    _open.setdefault((found.st_dev, found.st_ino), weakref.WeakSet()).add(holder)
+
+
+def is_open_database(path: Path) -> bool:
+    """Whether ``path`` is a database that is open in this process, under whatever name, or a file
+    that SQLite keeps beside one."""
+    names = [str(path), *(str(path).removesuffix(end) for end in BESIDE_A_DATABASE)]
+    return any(map(_is_open, names))
+
+
+def _is_open(name: str) -> bool:
+    try:
+        found = os.stat(name)  # noqa: PTH116 - a name that may be of any length
+    except (OSError, ValueError):
+        return False
+    return bool(_open.get((found.st_dev, found.st_ino)))
