@@ -19,16 +19,15 @@ from neo4j import Driver, GraphDatabase
 from neo4j.exceptions import AuthError, ServiceUnavailable, SessionExpired
 
 from recallm.errors import (
-    DimensionError,
     InvalidInputError,
     SchemaVersionError,
     StoreCredentialsError,
     StoreUnavailableError,
 )
-from recallm.model import Filter, Horizon, PreparedUpdate, Relation, Selection, statement_key
+from recallm.model import Filter, Horizon, PreparedUpdate, Relation
 from recallm.stores.base import SCHEMA_VERSION
-from recallm.stores.neo4j import Neo4jStore, upgrading
-from recallm.testing.marked_text import entity, prepared, triplet, vector
+from recallm.stores.neo4j import Neo4jStore
+from recallm.testing.marked_text import prepared
 from tests.neo4j import guard as guard_module
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
@@ -103,156 +102,6 @@ def test_opened_by_several_processes_at_once(neo4j_server: RunningServer) -> Non
         assert [row["v"] for row in versions] == [SCHEMA_VERSION]
 
 
-def test_a_database_of_version_1(neo4j_server: RunningServer, namespace: str) -> None:
-    """Brought up by whoever opens it, several at once too: an item that an archive brought is
-    found, listed and replaced; what has no key stays as it is."""
-    server = neo4j_server.started_by_the_tests()
-    records = [
-        prepared("1", "[Ann] met [Bo]", path=("p", "q"), key="k", t_index=1),
-        prepared("2", "[Ann] met [Cy]", path=("p", "q"), t_index=2),
-        prepared("3", "[Ann] met [Dee]", path=("p",), key="k" * 5000, t_index=3),
-    ]
-    with GraphDatabase.driver(server.uri, auth=server.auth) as driver:
-        with closing(Neo4jStore(driver)) as store:
-            store.restore(namespace, 3, records)
-            before = seen(store, namespace)
-        as_version_1: list[LiteralString] = [
-            "DROP INDEX recallm_update_item",
-            "DROP INDEX recallm_under",
-            "MATCH ()-[under:UNDER]->() DELETE under",
-            "MATCH (u:RecallMUpdate) REMOVE u.item_key, u.paths",
-            "MATCH (s:RecallMStatement) REMOVE s.paths",
-            *_AS_VERSION_2,
-            "MATCH (n:RecallMSchema) SET n.version = 1",
-        ]
-        for query in as_version_1:
-            driver.execute_query(query)
-        with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as pool:
-            moment = time.time() + 4
-            for job in [pool.submit(_open_at, server.uri, server.auth, moment) for _ in range(3)]:
-                job.result()
-        assert len(_schema(driver, "INDEX")) == 28
-        versions, _, _ = driver.execute_query("MATCH (n:RecallMSchema) RETURN n.version AS v")
-        assert [row["v"] for row in versions] == [SCHEMA_VERSION]
-        loops, _, _ = driver.execute_query(
-            "MATCH (u {namespace: $rows})-[under:UNDER]->(u) RETURN u.id AS id, count(*) AS count",
-            rows=_rows_of(driver, namespace),
-        )
-        assert {row["id"]: row["count"] for row in loops} == {"1": 3, "3": 2}
-        with closing(Neo4jStore(driver)) as store:
-            assert seen(store, namespace) == before
-            with store.reader(namespace, Horizon()) as reader:
-                for path, key, id in [(["p", "q"], "k", "1"), (["p"], "k" * 5000, "3")]:
-                    found = reader.item(path, key)
-                    assert found is not None
-                    assert found.id == id
-                where = Filter(path=("p", "q"))
-                assert [it.id for it in reader.passages(where)] == ["1"]
-                mentions = reader.mentions(["ann"], limit=None, where=where)["ann"]
-                assert mentions.keys == (statement_key(1, 0),)
-            store.apply(namespace, [prepared("4", "[Eve]", path=("p", "q"), key="k")])
-            with store.reader(namespace, Horizon()) as reader:
-                assert [it.id for it in reader.passages(Filter(path=()))] == ["4", "3"]
-
-
-def test_a_database_of_version_2(
-    neo4j_server: RunningServer, namespace: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Brought up by whoever opens it, several at once too: entities say on which concept they
-    stand, the first vector under a model is the size of those to come, and what was told of an
-    entity or a triplet stands at its latest evidence."""
-    server = neo4j_server.started_by_the_tests()
-    monkeypatch.setattr(upgrading, "_AT_ONCE", 2)
-    updates = [
-        prepared("1", "[Ann] ran", vectors=(vector(0, b"four"),)),
-        PreparedUpdate(
-            id="",
-            text=None,
-            entities=tuple(entity(f"e{n}", f"Eve {n % 2}", f"eve {n % 2}") for n in range(5)),
-            triplets=(triplet("e0", "met", "e4"),),
-        ),
-        PreparedUpdate(
-            id="1",
-            text=None,
-            entities=tuple(entity(f"e{n}", f"Eve {n % 2}", f"eve {n % 2}") for n in range(5)),
-            triplets=(triplet("e0", "met", "e4"),),
-        ),
-        prepared(
-            "2",
-            "[Ann] sat",
-            entities=tuple(
-                entity(f"e{n}", f"Eve {n % 2}", f"eve {n % 2}", properties={"n": n})
-                for n in range(1, 5)
-            ),
-            triplets=tuple(
-                triplet(f"e{n % 2}", "met", f"e{n}", properties={"n": n}) for n in range(5)
-            ),
-        ),
-    ]
-    with GraphDatabase.driver(server.uri, auth=server.auth) as driver:
-        with closing(Neo4jStore(driver)) as store:
-            store.apply(namespace, updates)
-            before = seen(store, namespace)
-        for query in (*_AS_VERSION_2, "MATCH (n:RecallMSchema) SET n.version = 2"):
-            driver.execute_query(query)
-        # Of two sizes or models, as version 2 let them be, the earlier one is taken.
-        later: LiteralString = """CREATE (:RecallMVector {
-            namespace: $rows, key: 9437184, model: 'm', blob: $blob})"""
-        driver.execute_query(later, rows=_rows_of(driver, namespace), blob=b"longer")
-        others: LiteralString = """UNWIND range(1, 5) AS t CREATE (:RecallMVector {
-            namespace: $rows, key: t * 1048576, model: 'z', blob: $blob})"""
-        driver.execute_query(others, rows=_rows_of(driver, namespace), blob=b"four")
-        with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as pool:
-            moment = time.time() + 4
-            for job in [pool.submit(_open_at, server.uri, server.auth, moment) for _ in range(3)]:
-                job.result()
-        for query in (*_AS_VERSION_2, "MATCH (n:RecallMSchema) SET n.version = 2"):
-            driver.execute_query(query)
-        with closing(Neo4jStore(driver)) as store:
-            assert seen(store, namespace) == before
-            with store.reader(namespace, Horizon()) as reader:
-                assert reader.vector_keys() == [statement_key(1, 0)]
-                assert [reader.vector_size(model) for model in "mn"] == [4, None]
-                state = reader.vector_state()
-                assert state is not None
-                assert (state.model, state.size, state.revision) == ("m", 4, 0)
-                assert [e.concept for e in reader.entities()] == [f"eve {n % 2}" for n in range(5)]
-                kept = [it.properties.get("n") for it in reader.entities()]
-                assert kept == [None, 1, 2, 3, 4]
-                kept = [it.properties["n"] for it in reader.triplets()]
-                assert kept == [0, 2, 4, 1, 3]
-            store.forget(namespace, Selection(kind="id", value="2"))
-            with store.reader(namespace, Horizon()) as reader:
-                assert [it.properties for it in reader.entities()] == [{}] * 5
-                assert [it.properties for it in reader.triplets()] == [{}]
-            with pytest.raises(DimensionError):
-                store.apply(namespace, [prepared("3", "[Bo]", vectors=(vector(0, b"no"),))])
-            store.apply(namespace, [prepared("3", "[Bo]", vectors=(vector(0, b"also"),))])
-        versions, _, _ = driver.execute_query("MATCH (n:RecallMSchema) RETURN n.version AS v")
-        assert [row["v"] for row in versions] == [SCHEMA_VERSION]
-
-
-_AS_VERSION_2: tuple[LiteralString, ...] = (
-    "DROP CONSTRAINT recallm_entity_vector",
-    "DROP CONSTRAINT recallm_vector_size",
-    "MATCH (v:RecallMEntityVector) DETACH DELETE v",
-    "MATCH (z:RecallMVectorSize) DELETE z",
-    "MATCH (e:RecallMEntity) REMOVE e.concept",
-    "MATCH (x:RecallMEntity|RecallMTriplet) REMOVE x.told_at",
-    "MATCH ()-[shown:SHOWN]->() REMOVE shown.properties",
-    "MATCH (n:RecallMNamespace) REMOVE n.model, n.vector_size, n.origin, n.revision",
-)
-
-
-def _rows_of(driver: Driver, namespace: str) -> str:
-    """The namespace of the rows of ``namespace``."""
-    found, _, _ = driver.execute_query(
-        "MATCH (n:RecallMNamespace {key: $key}) RETURN n.rows AS rows", key=namespace
-    )
-    rows: str = found[0]["rows"]
-    return rows
-
-
 def _schema(driver: Driver, kind: str) -> list[str]:
     shown, _, _ = driver.execute_query(f"SHOW {kind} YIELD name")
     return [row["name"] for row in shown if row["name"].startswith("recallm_")]
@@ -313,16 +162,19 @@ def test_no_uri(uri: str) -> None:
     assert caught.value.argument == "store"
 
 
-def test_a_newer_schema(driver: Driver) -> None:
+@pytest.mark.parametrize(
+    ("version", "advice"), [(SCHEMA_VERSION + 1, "upgrade recallm"), (1, "export it")]
+)
+def test_another_schema(driver: Driver, version: int, advice: str) -> None:
     """Refused, with what to do; nothing is touched."""
     Neo4jStore(driver).close()
-    newer: LiteralString = "MATCH (n:RecallMSchema) SET n.version = $version"
-    driver.execute_query(newer, version=SCHEMA_VERSION + 1)
+    other: LiteralString = "MATCH (n:RecallMSchema) SET n.version = $version"
+    driver.execute_query(other, version=version)
     try:
-        with pytest.raises(SchemaVersionError, match="upgrade recallm"):
+        with pytest.raises(SchemaVersionError, match=advice):
             Neo4jStore(driver)
     finally:
-        driver.execute_query(newer, version=SCHEMA_VERSION)
+        driver.execute_query(other, version=SCHEMA_VERSION)
 
 
 @pytest.mark.parametrize("messages", range(1, 10))

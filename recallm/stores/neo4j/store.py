@@ -31,7 +31,6 @@ from recallm.stores.neo4j.own_cypher import CYPHER_SCHEMA, run_own_cypher
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.sizes import embed
 from recallm.stores.neo4j.transaction import Tx, rows
-from recallm.stores.neo4j.upgrading import upgrade
 from recallm.stores.neo4j.writing import expire, revise
 
 __all__ = ["Neo4jStore"]
@@ -105,15 +104,13 @@ class Neo4jStore:
 
     def _prepare_schema(self) -> None:
         version = self._connection.read(lambda tx: rows(tx, schema.READ_VERSION, {}))[0]["version"]
-        if version is None or version < SCHEMA_VERSION:
+        if version is None:
             self._create_schema()
             self._connection.read(lambda tx: rows(tx, schema.AWAIT_INDEXES, {}))
-            if version is not None:
-                upgrade(self._connection, version)
             version = self._connection.write(
                 lambda tx: rows(tx, schema.WRITE_VERSION, {"version": SCHEMA_VERSION}), locks=False
             )[0]["version"]
-        if version > SCHEMA_VERSION:
+        if version != SCHEMA_VERSION:
             raise SchemaVersionError(version, SCHEMA_VERSION)
 
     def _create_schema(self) -> None:
