@@ -5,7 +5,8 @@ a memory may write what looks like the head of another line, so:
 
 * a text that looks so, whoever said it, stands in quotation marks: one that holds a colon (but for
   times, links and smileys), or opens like a date, a heading or the role of a chat;
-* so does a name that is more than a name, or the role of whoever instructs the model;
+* so does a name that is more than a name, or claims the role of whoever instructs the model or
+  answers;
 * nothing in a text or a name is a line break, or a quotation mark that closes these.
 
 Look-alikes count as what they look like.
@@ -19,7 +20,7 @@ from functools import lru_cache
 
 from recallm.look_alikes import folded, folded_character
 
-__all__ = ["as_content", "as_line", "flat", "quoted", "roles_in", "shown_name"]
+__all__ = ["as_content", "as_line", "flat", "quoted", "roles_in", "shown_name", "words_of"]
 
 _ROLES = {
     "system": ("system", "developer", "instruction", "instructions"),
@@ -28,6 +29,8 @@ _ROLES = {
     "tool": ("tool", "function"),
 }
 _ROLE_OF = {word: role for role, words in _ROLES.items() for word in words}
+_INSTRUCTING = frozenset(("system", "ai"))
+"""Roles that a model heeds: a name that holds a word of theirs claims the role."""
 _BESIDES = frozenset(("the", "message", "note", "notice", "prompt", "role", "says", "said"))
 """Words that leave a role what it is."""
 
@@ -44,7 +47,14 @@ _COLON = re.compile(
     r"|(?<!\S):[-'^]?[()|/\\*dopx3](?!\w)"
     r"|(:)"
 )
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"[^\W\d_]+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_LONGEST_FIRST = sorted((*_ROLE_OF, *_BESIDES), key=len, reverse=True)
+_ONLY_ROLES = re.compile(rf"(?:{'|'.join(_LONGEST_FIRST)})+")
+_ROLE_WORD = re.compile("|".join(_LONGEST_FIRST))
+_PERSON = re.compile(r"[A-Z][a-z]+(?:[ -][A-Z][a-z]+)+")
+"""Ai is a name of people too: "Ai Weiwei", "Bui Thi Ai"."""
+
 _MORE_THAN_A_NAME = re.compile(r'^[^\w@]*[#*>|=~`]|[:"\[\]{}<>\n]')
 
 
@@ -71,25 +81,42 @@ def quoted(text: str) -> str:
 @lru_cache(maxsize=1024)
 def shown_name(name: str) -> str:
     """A name on one line, in quotation marks where it is more than a name: where it holds what
-    heads are made of or what cannot be seen, or is the role of whoever instructs the model."""
+    heads are made of or what cannot be seen, is the role of whoever instructs the model, or holds
+    such a role or the model's beside other words ("AI (verified)")."""
     one = flat(name)
     seen = folded(one)
-    roles = roles_in(one)
-    plain = one.isprintable() and seen.strip() and not _MORE_THAN_A_NAME.search(seen)
+    words = words_of(one)
+    roles = _roles_alone(words)
     disguised = "system" in roles or (roles and not one.isascii())
-    return one if not one or (plain and not disguised) else _in_marks(one)
+    claims = not roles and any(_ROLE_OF.get(word) in _INSTRUCTING for word in words)
+    plain = one.isprintable() and seen.strip() and not _MORE_THAN_A_NAME.search(seen)
+    return one if not one or (plain and not disguised and not claims) else _in_marks(one)
 
 
 def roles_in(name: str) -> frozenset[str]:
-    """The roles of a chat ("system", "ai", "human", "tool") that a name is, in any spelling; none
-    where it holds any other word."""
-    words = _WORD.findall(folded(name))
-    whole = _ROLE_OF.get("".join(words))
-    if whole is not None:
-        return frozenset((whole,))
-    if any(not (it in _ROLE_OF or it in _BESIDES or it.isdecimal()) for it in words):
+    """The roles of a chat ("system", "ai", "human", "tool") that a name claims, in any spelling:
+    all that it names where it holds no other word; beside other words those of whoever instructs
+    or answers ("AI (verified)", "System Admin"), but not the person's name "Ai" ("Ai Weiwei")."""
+    words = words_of(name)
+    person = _PERSON.fullmatch(name)
+    return _roles_alone(words) or _INSTRUCTING.intersection(
+        _ROLE_OF[word] for word in words if word in _ROLE_OF and not (person and word == "ai")
+    )
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name as a reader sees them, without digits and punctuation; "AdminBot" holds
+    two."""
+    return _WORD.findall(folded(_HUMP.sub(" ", name)))
+
+
+def _roles_alone(words: list[str]) -> frozenset[str]:
+    """The roles of which the words, however they are split, are the names; none where there is any
+    other word."""
+    joined = "".join(words)
+    if not _ONLY_ROLES.fullmatch(joined):
         return frozenset()
-    return frozenset(_ROLE_OF[word] for word in words if word in _ROLE_OF)
+    return frozenset(_ROLE_OF[word] for word in _ROLE_WORD.findall(joined) if word in _ROLE_OF)
 
 
 def as_content(text: str) -> str:

@@ -22,6 +22,7 @@ _SAME = {
     "]": "\u2046\u2773\u27e7\u3011\u3015\u3017\u3019\u301b",
     '"': "\u00ab\u00bb\u201c\u201d\u201e\u201f\u2033\u2036\u275d\u275e\u301d\u301e\u301f",
     "_": "\u02cd\u203f",
+    " ": "\u2120\u2122",
     # Letters of other scripts that look like the Latin ones in the names of roles.
     "a": "\u0391\u03b1\u0410\u0430",
     "b": "\u0392\u0412",

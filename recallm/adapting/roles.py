@@ -8,7 +8,7 @@ from typing import Literal, TypeGuard, get_args
 
 from recallm.adapting.texts import storable
 from recallm.errors import InvalidInputError
-from recallm.lines import roles_in
+from recallm.lines import roles_in, words_of
 from recallm.look_alikes import folded
 
 __all__ = ["BOTH", "NAMES", "Role", "checked_roles", "spoken_name"]
@@ -28,11 +28,27 @@ _LONGEST_NAME = 200
 
 def spoken_name(given: object, role: Role, names: Mapping[Role, str]) -> str:
     """The name of a speaker: the one that a message gives, else that of the role. Whoever writes a
-    message may choose its name: one that is another role's, in any spelling, is not taken."""
+    message may choose its name: one that claims another role, or holds the name that ``names``
+    gives to another role, is not taken, in any spelling ("A.I.", "Aria (assistant)")."""
     name = storable(given).strip()[:_LONGEST_NAME] if isinstance(given, str) else ""
-    seen = " ".join(folded(name).split())
-    others = {folded(names[other]) for other in names if other != role}
-    return names[role] if not seen or seen in others or roles_in(name) - {role} else name
+    others = [names[other] for other in names if other != role]
+    if (
+        not folded(name).strip()
+        or roles_in(name) - {role}
+        or any(_holds(name, it) for it in others)
+    ):
+        return names[role]
+    return name
+
+
+def _holds(name: str, other: str) -> bool:
+    """Whether a name is another one, or, where the other is no mere role, holds its words."""
+    mine, words = words_of(name), words_of(other)
+    if not words:
+        return folded(other) in folded(name)
+    if "".join(mine) == "".join(words):
+        return True
+    return not roles_in(other) and f" {' '.join(words)} " in f" {' '.join(mine)} "
 
 
 def checked_roles(roles: Collection[str]) -> frozenset[Role]:
