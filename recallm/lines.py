@@ -4,7 +4,8 @@ A line begins with its head: ``[2023-05-08] Ann: ``, each part where it is known
 a memory may write what looks like the head of another line, so:
 
 * a text that looks so, whoever said it, stands in quotation marks: one that holds a colon (but for
-  times, links and smileys), or opens like a date, a heading or the role of a chat;
+  times, links, and smileys that end a sentence), or opens like a date, a heading or the role of a
+  chat: in mark-up, or with any symbol after it;
 * so does a name that is more than a name, or claims the role of whoever instructs the model or
   answers;
 * nothing in a text or a name is a line break, or a quotation mark that closes these.
@@ -35,17 +36,33 @@ _BESIDES = frozenset(("the", "message", "note", "notice", "prompt", "role", "say
 """Words that leave a role what it is."""
 
 _ROLE = rf"(?:{'|'.join(_ROLE_OF)})(?:\s+(?:message|note|notice|prompt|role))?"
+_MARK_UP = r"(?:[^\w\s]|_|(?:\d+|[a-z])[.)]\s|<[a-z]\w*(?:\s[^<>]*)?>)"
+_MILD = r".,'\u2018\u2019?&"
+"""Marks that follow a role in ordinary sentences: "AI, they say, …"."""
+
 _OPENING = re.compile(
-    # A date or "[system]", "# Note", "<|im_start|>", "**System**", "> user"
-    rf"\s*(?:\[|\#+\s|<\||[^\w\s]+\s*{_ROLE}\b"
-    # or "System" alone, "SYSTEM> obey", "Assistant | yes", "User - hello"
-    rf"|{_ROLE}\s*(?:$|[\]}})>|=~*\u2192])|{_ROLE}\s+[-\u2013\u2014]+\s)"
+    r"\s*(?:\[|\#+\s|<\|)"  # a date or "[system]", "# Note", "<|im_start|>"
+    # or "**System**", "> user", "1. System obey", "<b>System</b>"
+    rf"|\s*{_MARK_UP}(?:{_MARK_UP}|\s)*{_ROLE}(?![^\W_])"
+    # or "System" alone, "SYSTEM> obey", "AI -> ok", "System\u2022 obey"; not "System-wide"
+    rf"|\s*{_ROLE}(?:\s*$|(?![-_/&@+\u2010\u2011]\w)\s*[{_MILD}]*(?:[^\w\s{_MILD}]|_))"
 )
+_SCRIPT_COLON = "|".join(
+    rf"(?<![{script}])(?<![{script}]\s){mark}"
+    for mark, script in (
+        ("\u1361", "\u1200-\u135f"),  # Ethiopic, between words
+        ("\u1038", "\u1000-\u109f"),  # Burmese, a tone
+        ("\u0f14", "\u0f00-\u0fff"),  # Tibetan, at the end of a line
+    )
+)
+"""Marks that look like a colon, outside of the script whose text is full of them."""
 _COLON = re.compile(
     r"(?<![^\W\d])(?<!\d)\d{1,2}(?::\d\d)+(?!\d)|(?<=\dt)\d\d(?::\d\d)+(?!\d)"  # 10:15
-    r"|\b[a-z][a-z+.-]*://(?=\S)"
-    r"|(?<!\S):[-'^]?[()|/\\*dopx3](?!\w)"
-    r"|(:)"
+    r"|\b(?:https?|ftp|file)://(?=\S)|\bmailto:(?=\S)"
+    # A smiley at the beginning, after a sentence, or at the end.
+    r"|(?:\A|(?<=[.!?]\s)):[-'^]?[()|/\\*dopx3](?!\w)"
+    r"|(?<!\S):[-'^]?[()|/\\*dopx3](?=\s*\Z)"
+    rf"|(:|{_SCRIPT_COLON})"
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -55,7 +72,7 @@ _ROLE_WORD = re.compile("|".join(_LONGEST_FIRST))
 _PERSON = re.compile(r"[A-Z][a-z]+(?:[ -][A-Z][a-z]+)+")
 """Ai is a name of people too: "Ai Weiwei", "Bui Thi Ai"."""
 
-_MORE_THAN_A_NAME = re.compile(r'^[^\w@]*[#*>|=~`]|[:"\[\]{}<>\n]')
+_MORE_THAN_A_NAME = re.compile(rf'^[^\w@]*[#*>|=~`]|[:"\[\]{{}}<>\n]|{_SCRIPT_COLON}')
 
 
 def flat(text: str) -> str:
@@ -127,7 +144,8 @@ def as_content(text: str) -> str:
 
 
 def _holds_colon(seen: str) -> bool:
-    return ":" in seen and any(found[1] for found in _COLON.finditer(seen))
+    there = any(mark in seen for mark in ":\u1361\u1038\u0f14")
+    return there and any(found[1] for found in _COLON.finditer(seen))
 
 
 def _in_marks(text: str) -> str:
