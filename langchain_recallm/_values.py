@@ -22,21 +22,86 @@ _TEXTS = frozenset(
 )
 """Fields whose name says nothing of what they hold: their strings stand without it."""
 
-_BOOKKEEPING = frozenset({
-    "id", "ids", "uuid", "encoding", "charset", "mime_type", "media_type", "content_type",
-    "created_at", "updated_at", "modified_at", "accessed_at", "last_accessed_at", "deleted_at",
-    "expires_at", "timestamp", "hash", "digest", "checksum", "etag", "embedding", "embeddings",
-    "vector", "response_metadata", "usage_metadata", "additional_kwargs",
-})  # fmt: skip
-"""Fields that programs keep for themselves, wherever they stand; so are those whose name ends with
-"_id", "_ids" or "_hash"."""
+_ID = re.compile(r"\S+")
+_LONG_ID = re.compile(r"(?=\S*\d)[\w-]{16,}")
+_TIME = re.compile(r"[\d:.,+/TZ -]*\d[\d:.,+/TZ -]*|(?:\w{3}, )?\d{1,2} \w{3} \d{4} [\d:]+ \S+")
+_HASH = re.compile(r"(?:W/)?\"?(?:\w+[:-])?(?:[0-9a-fA-F]{2,}|[\w+/=-]{16,})\"?")
+_ENCODING = re.compile(
+    r"(?:utf|iso|latin|windows|cp)[-_]?\d[\w-]*|(?:us-)?ascii|base64|hex|gzip|identity"
+    r"|(?:application|audio|font|image|model|multipart|text|video)/\S+(?:;.*)?",
+    re.IGNORECASE,
+)
+_VECTOR = re.compile(r"[\w+/=-]{16,}")
 
-_DESCRIPTIVE = frozenset({"kind", "type", "role", "source", "format", "metadata"})
-"""Fields that describe the text beside them; where there is none, they are what the value says
-("type: dog")."""
+_WHOSE_IDS = (
+    *(
+        "agent",
+        "assistant",
+        "chat",
+        "checkpoint",
+        "chunk",
+        "conversation",
+        "doc",
+        "document",
+        "file",
+    ),
+    *("item", "memory", "message", "namespace", "node", "org", "parent", "record", "ref_doc"),
+    *("request", "run", "session", "source", "task", "tenant", "thread", "tool_call", "trace"),
+    *("user", "workspace"),
+)
+"""What programs number, in ids of any form."""
+
+_BOOKKEEPING: Sequence[tuple[re.Pattern[str], re.Pattern[str]]] = [
+    (re.compile(names), values)
+    for names, values in (
+        (r"ids?|uuid", _ID),
+        (
+            rf"(?:{'|'.join(_WHOSE_IDS)})_ids?",
+            _ID,
+        ),
+        (r"\w+_ids?", _LONG_ID),
+        (
+            r"(?:created|updated|modified|accessed|last_accessed|deleted|expires)_at|timestamp",
+            _TIME,
+        ),
+        (r"(?:\w+_)?hash|digest|checksum|etag", _HASH),
+        (r"encoding|charset|(?:mime|media|content)_type", _ENCODING),
+        (r"embeddings?|vector", _VECTOR),
+    )
+]
+"""Fields that programs keep for themselves, wherever they stand, and what they hold there; any
+other value of such a field is a fact ("student_id: S-1")."""
+
+_LONGEST_ID = 200
+"""Characters."""
+
+_NUMBERS = frozenset((_ID, _TIME, _VECTOR))
+"""What may be a number, too."""
+
+_OF_MODELS = frozenset({"response_metadata", "usage_metadata", "additional_kwargs"})
+"""Objects that frameworks keep with a message of a model."""
+
+_DESCRIPTIVE = frozenset({"kind", "type", "role", "source", "format"})
+"""Fields that describe the text beside them where they hold a word of ``_DESCRIPTIONS``; else they
+are what the value says ("type: dog")."""
+
+_DESCRIPTIONS = frozenset((
+    *("ai", "aimessage", "aimessagechunk", "api", "assistant", "audio", "chat", "constructor"),
+    *("conversation", "developer", "document", "file", "form", "function", "html", "human"),
+    *("humanmessage", "image", "image_url", "input_text", "json", "markdown", "md", "memory"),
+    *("message", "output_text", "pdf", "plain", "plaintext", "reasoning", "string", "system"),
+    *("systemmessage", "text", "tool", "tool_call", "tool_result", "tool_use", "toolmessage"),
+    *("txt", "user", "video", "xml", "yaml"),
+))  # fmt: skip
+"""Words of frameworks."""
+
+_CLASS = re.compile(r"[A-Z]\w*")
 
 _LONGEST_WORD = 100
-"""ASCII characters without white space; more of them are an encoded file or a token."""
+"""Letters and digits without white space; more of them are an encoded file or a token, but no
+URL."""
+
+_ENCODED = re.compile(r"(?:data:[^,\s]*,)?[\w+/=.%~-]+", re.ASCII)
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -53,11 +118,14 @@ def text_of(value: Mapping[str, Any], fields: Sequence[str] | None) -> str:
     texts at ``fields`` (paths as LangGraph spells them: ``"a.b"``, ``"list[*].c"``; ``"$"``: all of
     it).
 
-    Metadata are: fields that programs keep (``_BOOKKEEPING``); fields that describe the text beside
-    them (``_DESCRIPTIVE``); strings that are no words: encoded ones.
+    Metadata are, where they hold what programs write there: ids, times, hashes and encodings
+    (``_BOOKKEEPING``) and fields that describe the text beside them (``_DESCRIPTIVE``); "metadata"
+    beside a text; strings that are no words: encoded ones. Of a value of metadata alone that has no
+    field for a text, all is read.
     """
     if fields is None:
-        return "\n".join(_leaves(value, "", everything=False))
+        read = _leaves(value, "", everything=False)
+        return "\n".join(list(read) or _leaves_of_metadata(value, ""))
     lines: list[str] = []
     for field in fields:
         if field in ("$", ""):
@@ -84,14 +152,25 @@ def _leaves(value: Any, name: str, *, everything: bool) -> Iterator[str]:
         yield f"{name}: {str(value).lower() if isinstance(value, bool) else value}"
 
 
+def _leaves_of_metadata(value: Any, name: str) -> Iterator[str]:
+    """Of a value of metadata alone, what could be a fact: neither what stands beside a text that
+    is empty or encoded, nor numbers of vectors."""
+    if isinstance(value, Mapping):
+        if not any(_plain(key) in _TEXTS for key in value):
+            for key, inner in value.items():
+                yield from _leaves_of_metadata(inner, str(key))
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            if not _is_number(inner):
+                yield from _leaves_of_metadata(inner, name)
+    elif not _is_encoded(str(value)):
+        yield from _leaves(value, name, everything=True)
+
+
 def _metadata(value: Mapping[str, Any]) -> frozenset[str]:
     """The fields of a mapping that hold metadata."""
-    names = {key: _HUMP.sub("_", str(key)).lower() for key in value}
-    kept = {
-        key
-        for key, name in names.items()
-        if name in _BOOKKEEPING or name.endswith(("_id", "_ids", "_hash"))
-    }
+    names = {key: _plain(key) for key in value}
+    kept = {key for key, name in names.items() if _is_bookkeeping(name, value[key])}
     described = any(
         names[key] in _TEXTS and isinstance(inner, str | list | Mapping)
         for key, inner in value.items()
@@ -101,14 +180,46 @@ def _metadata(value: Mapping[str, Any]) -> frozenset[str]:
         if key not in kept and names[key] not in _DESCRIPTIVE
     )
     if described:
-        kept |= {key for key, name in names.items() if name in _DESCRIPTIVE}
+        kept |= {key for key, name in names.items() if _describes(name, value[key])}
+    if isinstance(value.get("content"), Mapping) and _CLASS.fullmatch(str(value.get("kind"))):
+        kept.add("kind")  # langmem: the name of the schema
     if value.get("encoding") == "base64":
         kept |= {key for key, name in names.items() if name in _TEXTS}
     return frozenset(kept)
 
 
+def _plain(key: object) -> str:
+    return _HUMP.sub("_", str(key)).lower()
+
+
+def _is_bookkeeping(name: str, value: Any) -> bool:
+    if name in _OF_MODELS:
+        return isinstance(value, Mapping)
+    return any(
+        names.fullmatch(name) and _looks_like(values, value) for names, values in _BOOKKEEPING
+    )
+
+
+def _looks_like(values: re.Pattern[str], value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(_looks_like(values, inner) for inner in value)
+    if isinstance(value, str):
+        return len(value) <= _LONGEST_ID and values.fullmatch(value.strip()) is not None
+    return _is_number(value) and values in _NUMBERS
+
+
+def _describes(name: str, value: Any) -> bool:
+    if name == "metadata":
+        return isinstance(value, Mapping)
+    return (
+        name in _DESCRIPTIVE
+        and isinstance(value, str)
+        and (value.lower() in _DESCRIPTIONS or _ENCODING.fullmatch(value) is not None)
+    )
+
+
 def _is_encoded(text: str) -> bool:
-    return len(text) > _LONGEST_WORD and text.isascii() and not any(map(str.isspace, text))
+    return len(text) > _LONGEST_WORD and _ENCODED.fullmatch(text) is not None
 
 
 def meets(value: Mapping[str, Any], condition: Mapping[str, Any] | None) -> bool:

@@ -53,7 +53,8 @@ class RecallMStore(BaseStore):
     does not (``index=[…]``; ``index=False``: nothing): the texts at these paths (``"$"``: all of
     it). Without ``fields`` recall reads all of it but metadata: ids, encodings, hashes and the
     times of writing ("created_at"), whatever is encoded, and what describes a text beside it
-    ("kind", "type", "role", "source", "format", "metadata").
+    ("kind", "type", "role", "source", "format", "metadata"), in all these fields only what looks
+    like it: "role: user", but not "role: nurse". Where nothing else is there, metadata is read.
 
     Items expire ``ttl`` minutes after they were last written, or read (``refresh_ttl``): from then
     on they are neither found nor recalled. Their room is freed by ``sweep_ttl()``, which a write
