@@ -8,10 +8,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMe
 
 from recallm.adapting import Role, storable
 
-__all__ = ["question_of", "role_of", "shortened", "text_of"]
-
-_LONGEST_QUESTION = 4000
-"""Characters of what the user says that recall asks with."""
+__all__ = ["question_of", "role_of", "text_of"]
 
 
 def text_of(message: BaseMessage) -> str:
@@ -47,12 +44,3 @@ def role_of(message: BaseMessage) -> Role | None:
 def question_of(messages: Iterable[BaseMessage]) -> str:
     """What these messages ask: their texts, one below the other."""
     return "\n".join(filter(None, map(text_of, messages)))
-
-
-def shortened(question: str) -> str:
-    """The beginning and the end of a long question: what is asked about a document that a user
-    hands in stands before it or after it."""
-    if len(question) <= _LONGEST_QUESTION:
-        return question
-    half = _LONGEST_QUESTION // 2
-    return f"{question[:half]}\n{question[-half:]}"

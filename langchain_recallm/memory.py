@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_v
 
 from langchain_recallm._conversation import Conversation, memory_of
 from langchain_recallm._limits import Count, Name, checked_names
-from langchain_recallm._messages import question_of, role_of, shortened
+from langchain_recallm._messages import question_of, role_of
 from langchain_recallm._turn import asked_last
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
@@ -27,6 +27,7 @@ from recallm.adapting import (
     checked_roles,
     checked_room,
     checked_within,
+    shortened,
 )
 
 __all__ = ["RecallMMemory"]

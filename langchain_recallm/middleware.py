@@ -39,7 +39,7 @@ from langchain_recallm._limits import (
     checked_names,
     checked_namespace,
 )
-from langchain_recallm._messages import question_of, role_of, shortened
+from langchain_recallm._messages import question_of, role_of
 from langchain_recallm._postponed import is_long, postpone, settle
 from langchain_recallm._request import JOINT, Position, joined
 from langchain_recallm._standing import standing
@@ -67,6 +67,7 @@ from recallm.adapting import (
     checked_room,
     checked_scope,
     checked_scores,
+    shortened,
 )
 
 __all__ = ["Position", "RecallMMiddleware"]

@@ -54,6 +54,7 @@ from recallm.adapting import (
     checked_room,
     checked_scores,
     new_lock,
+    shortened,
 )
 
 __all__ = ["RecallMMemoryBlock"]
@@ -85,7 +86,8 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     or recalled. Both see the messages of the queue again whenever ``Memory`` asks the block: let
     them answer alike each time. ``Memory``'s queue, which the model is sent, stays as it is.
 
-    What is recalled is a text, delimited as data, '' where nothing is known. ``Memory`` puts it
+    Recall asks with what the user said last, of a long text with its first and last 2,000
+    characters. What is recalled is a text, delimited as data, '' where nothing is known. ``Memory`` puts it
     into the system message or beside the user's; it is never remembered as if somebody had said it.
     ``priority`` is 1: where all is more than ``Memory``'s ``token_limit``, the block gives way,
     by whole statements, the least relevant first (0: never; ``Memory`` cuts the lowest first).
@@ -303,7 +305,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
 
         def recalled() -> str:
             texts = [self._admission.redacted(queue[place].text) for place in asked]
-            question = "\n".join(texts)
+            question = shortened("\n".join(texts))
             return question and bounded(
                 conversation.memory, lambda room: recall(question, room), self.max_tokens
             )

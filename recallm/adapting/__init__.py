@@ -19,7 +19,7 @@ from recallm.adapting.conversation import Conversation, Said, Scope
 from recallm.adapting.data import bounded, overhead
 from recallm.adapting.fields import shown_beside
 from recallm.adapting.roles import BOTH, NAMES, Role, checked_roles, spoken_name
-from recallm.adapting.texts import digest, storable
+from recallm.adapting.texts import digest, shortened, storable
 from recallm.delimiting import CLOSING, OPENING, as_data
 from recallm.forking import new_lock
 from recallm.lines import as_content, shown_name
@@ -51,6 +51,7 @@ __all__ = [
     "digest",
     "new_lock",
     "overhead",
+    "shortened",
     "shown_beside",
     "shown_name",
     "spoken_name",
