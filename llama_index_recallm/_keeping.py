@@ -28,27 +28,29 @@ __all__ = ["persisted", "read_again"]
 _RECORDS = "recallm"
 """The member that holds the records of the archive."""
 
+_GRAPHS = ({"nodes", "relations", "triplets"}, {"graph_dict"})
+"""The members of what LlamaIndex's ``SimplePropertyGraphStore`` and ``SimpleGraphStore`` write."""
+
 
 def persisted(
     memory: RecallM, shown: Mapping[str, Any], path: str, fs: fsspec.AbstractFileSystem | None
 ) -> None:
     """Write all that the memory's namespace holds to a file, beside ``shown``, which is the graph
-    in the form of LlamaIndex's own store. A local file is replaced when all of it was written.
+    in the form of LlamaIndex's own store. Folders that are missing are made. A local file is
+    replaced when all of it was written.
 
     Raises:
-        ArchiveError: the file cannot be written, or holds something that is no JSON object.
+        ArchiveError: the file cannot be written, or holds something else than a graph that this
+            function or one of LlamaIndex's own stores wrote.
 
     """
     archive = io.StringIO()
     memory.export(archive)
     records = archive.getvalue().rstrip("\n").replace("\n", ",\n")
     graph = json.dumps(to_jsonable_python(shown, bytes_mode="base64"), ensure_ascii=False)
-    opened = _replacing(path) if fs is None else fs.open(path, "w", encoding="utf-8")
     try:
-        with opened as stream:
-            cast("IO[str]", stream).write(
-                f'{graph.removesuffix("}")}, "{_RECORDS}": [\n{records}\n]}}\n'
-            )
+        with _replacing(path) if fs is None else _over(path, fs) as stream:
+            stream.write(f'{graph.removesuffix("}")}, "{_RECORDS}": [\n{records}\n]}}\n')
     except OSError as error:
         raise ArchiveError(f"{path} cannot be written: {error.strerror or error}") from error
 
@@ -95,9 +97,8 @@ def _replacing(path: str) -> Iterator[IO[str]]:
     """A new file, which takes the place of the one at ``path`` when all of it was written."""
     target = Path(os.path.realpath(path))
     if target.is_file():
-        with target.open("rb") as there:
-            if there.read(1) not in (b"", b"{"):
-                raise ArchiveError(f"{path} holds something else than a graph; give another path")
+        _refuse_foreign(target.read_bytes(), path)
+    target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(f"{target.name}.{uuid.uuid4().hex}")
     try:
         with draft.open("x", encoding="utf-8", newline="\n") as stream:
@@ -109,3 +110,32 @@ def _replacing(path: str) -> Iterator[IO[str]]:
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _over(path: str, fs: fsspec.AbstractFileSystem) -> Iterator[IO[str]]:
+    """The file at ``path`` of a file system, opened to be written anew."""
+    folder = os.path.dirname(path)  # noqa: PTH120 (a path of another file system)
+    if fs.isfile(path):
+        _refuse_foreign(fs.cat_file(path), path)
+    elif folder and not fs.exists(folder):
+        fs.makedirs(folder, exist_ok=True)
+    with fs.open(path, "w", encoding="utf-8") as stream:
+        yield cast("IO[str]", stream)
+
+
+def _refuse_foreign(content: bytes, path: str) -> None:
+    """Refuse to write over what is neither empty nor a graph of ours or of LlamaIndex's stores.
+
+    Raises:
+        ArchiveError: it is something else.
+
+    """
+    if not content:
+        return
+    try:
+        held = json.loads(content)
+    except (ValueError, RecursionError):
+        held = None
+    if not isinstance(held, dict) or held.keys() - {_RECORDS} not in _GRAPHS:
+        raise ArchiveError(f"{path} holds something else than a graph; give another path")

@@ -154,10 +154,11 @@ class RecallMGraphStore(GraphStore):
         """Write all that the memory's namespace holds to a file, which ``from_persist_path`` reads.
         A memory in a file or on a server is kept without such a file. LlamaIndex's
         ``SimpleGraphStore``, which ``StorageContext.from_defaults(persist_dir=…)`` opens unless
-        ``graph_store=`` is given, reads the triplets in the file.
+        ``graph_store=`` is given, reads the triplets in the file; where that store is persisted to
+        the same folder, the file keeps the triplets alone and all else is lost.
 
         Raises:
-            ArchiveError: the file cannot be written.
+            ArchiveError: the file cannot be written, or another program wrote it.
 
         """
         led = self._by_subject(None)

@@ -87,8 +87,9 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     them answer alike each time. ``Memory``'s queue, which the model is sent, stays as it is.
 
     Recall asks with what the user said last, of a long text with its first and last 2,000
-    characters. What is recalled is a text, delimited as data, '' where nothing is known. ``Memory`` puts it
-    into the system message or beside the user's; it is never remembered as if somebody had said it.
+    characters. What is recalled is a text, delimited as data, '' where nothing is known.
+    ``Memory`` puts it into the system message or beside the user's; it is never remembered as if
+    somebody had said it.
     ``priority`` is 1: where all is more than ``Memory``'s ``token_limit``, the block gives way,
     by whole statements, the least relevant first (0: never; ``Memory`` cuts the lowest first).
     ``tokenizer_fn`` measures that, as ``Memory``'s own: give both the same.

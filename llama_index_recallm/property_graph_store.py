@@ -329,10 +329,11 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         """Write all that the memory's namespace holds to a file, which ``from_persist_path`` reads.
         A memory in a file or on a server is kept without such a file. LlamaIndex's own store reads
         the nodes and relations in the file: ``StorageContext.from_defaults(persist_dir=…)`` gives
-        that one, without recall, unless ``property_graph_store=`` is given.
+        that one, without recall, unless ``property_graph_store=`` is given; where that store is
+        persisted to the same folder, the file keeps the graph alone and all else is lost.
 
         Raises:
-            ArchiveError: the file cannot be written.
+            ArchiveError: the file cannot be written, or another program wrote it.
 
         """
         persisted(self._memory, simple_form(self._memory), persist_path, fs)

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fsspec.implementations.local import LocalFileSystem
 from llama_index.core import PropertyGraphIndex, StorageContext, load_index_from_storage
-from llama_index.core.graph_stores import SimplePropertyGraphStore
+from llama_index.core.graph_stores import SimpleGraphStore, SimplePropertyGraphStore
 from llama_index.core.graph_stores.types import TRIPLET_SOURCE_KEY, EntityNode, Relation
 from llama_index.core.indices.property_graph import ImplicitPathExtractor
 from llama_index.core.schema import Document, TextNode
 from llama_index.core.vector_stores.types import VectorStoreQuery
 
-from llama_index_recallm import RecallMExtractor, RecallMPropertyGraphStore
+from llama_index_recallm import RecallMExtractor, RecallMGraphStore, RecallMPropertyGraphStore
 from recallm import ArchiveError, ClosedError, RecallM
 
 _NO_MODEL: dict[str, Any] = {"kg_extractors": [ImplicitPathExtractor()], "embed_kg_nodes": False}
@@ -78,7 +79,7 @@ def test_what_is_persisted_takes_the_place_of_a_graph_alone(tmp_path: Path) -> N
             store.persist(str(path))
         assert [node.id for node in store.get()] == ["Ann"]
         with pytest.raises(ArchiveError, match="cannot be written"):
-            store.persist(str(tmp_path / "no folder" / "graph.json"))
+            store.persist(str(path / "graph.json"))
         graph = tmp_path / "graph.json"
         SimplePropertyGraphStore().persist(str(graph))
         graph.chmod(0o600)
@@ -92,6 +93,57 @@ def test_what_is_persisted_takes_the_place_of_a_graph_alone(tmp_path: Path) -> N
     assert graph.read_text() == before
     assert stat.S_IMODE(graph.stat().st_mode) == 0o600
     assert sorted(it.name for it in tmp_path.iterdir()) == ["graph.json", "memory.db"]
+
+
+@pytest.mark.parametrize("fs", [None, LocalFileSystem()])
+@pytest.mark.parametrize("kind", [RecallMPropertyGraphStore, RecallMGraphStore])
+def test_folders_are_made(
+    kind: type[RecallMPropertyGraphStore | RecallMGraphStore],
+    fs: LocalFileSystem | None,
+    tmp_path: Path,
+) -> None:
+    path = str(tmp_path / "new" / "folder" / "graph.json")
+    with RecallM() as memory:
+        memory.update("Ann met Bo.")
+        kind(memory=memory).persist(path, fs)
+        kind(memory=memory).persist(path, fs)
+    with kind.from_persist_path(path).memory as again:
+        assert "Ann met Bo." in again.recall("Whom did Ann meet?").text
+
+
+@pytest.mark.parametrize("fs", [None, LocalFileSystem()])
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        '{"mine": 1}',
+        "{}",
+        "null",
+        '{"nodes": {}, "links": []}',
+        '{"graph_dict": {}, "mine": 1}',
+        '{"recallm": []}',
+        "{" * 5,
+        pytest.param("[" * 200_000, id="deep"),
+    ],
+)
+def test_files_of_other_programs_are_not_replaced(
+    foreign: str, fs: LocalFileSystem | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "graph.json"
+    path.write_text(foreign)
+    with RecallM() as memory, pytest.raises(ArchiveError, match="give another path"):
+        RecallMPropertyGraphStore(memory=memory).persist(str(path), fs)
+    assert path.read_text() == foreign
+
+
+def test_files_of_llamaindex_s_own_stores_are_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    with RecallM() as memory:
+        for plain in (SimpleGraphStore(), SimplePropertyGraphStore()):
+            plain.persist(str(path))
+            RecallMPropertyGraphStore(memory=memory).persist(str(path))
+        path.write_text("")
+        RecallMGraphStore(memory=memory).persist(str(path))
+    assert RecallMGraphStore.from_persist_path(str(path)).get("x") == []
 
 
 def test_files_that_cannot_be_read_again(tmp_path: Path) -> None:
