@@ -40,7 +40,6 @@ from langchain_recallm._limits import (
     checked_namespace,
 )
 from langchain_recallm._messages import question_of, role_of
-from langchain_recallm._postponed import is_long, postpone, settle
 from langchain_recallm._request import JOINT, Position, joined
 from langchain_recallm._standing import standing
 from langchain_recallm._turn import (
@@ -67,6 +66,9 @@ from recallm.adapting import (
     checked_room,
     checked_scope,
     checked_scores,
+    is_long,
+    postpone,
+    settle,
     shortened,
 )
 

@@ -20,7 +20,15 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from recallm.adapting import Conversation, Said, digest, new_lock
+from recallm.adapting import (
+    Conversation,
+    Said,
+    digest,
+    has_postponed,
+    is_long,
+    new_lock,
+    postpone,
+)
 
 __all__ = ["Queue", "Queues", "aligned"]
 
@@ -67,10 +75,16 @@ class Queue:
             ]
 
     def remember(
-        self, conversation: Conversation, spoken: Sequence[Said], *, leaving: bool = False
+        self,
+        conversation: Conversation,
+        spoken: Sequence[Said],
+        *,
+        leaving: bool = False,
+        asked: bool = False,
     ) -> tuple[list[Said], int]:
         """Write what is new in ``spoken``, all or nothing: all that the queue holds, or with
-        ``leaving`` the oldest, which leave it. ``spoken``, with ids; how many were new.
+        ``leaving`` the oldest, which leave it. Where the model is ``asked`` next, long messages,
+        and those after them, are postponed. ``spoken``, with ids; how many were new.
 
         Raises:
             InvalidInputError: something cannot be stored.
@@ -91,7 +105,10 @@ class Queue:
                     following += 1
                 else:
                     entries.append(_Entry(known[place].id, _key(said)))
-            conversation.remember(new)
+            if asked and new and (is_long(new) or has_postponed(conversation)):
+                postpone(conversation, new)
+            else:
+                conversation.remember(new)
             self._next = following
             if not leaving:
                 # A beginning alone: the rest may come again, as a question that is tried again.

@@ -54,6 +54,7 @@ from recallm.adapting import (
     checked_room,
     checked_scores,
     new_lock,
+    settle,
     shortened,
 )
 
@@ -106,6 +107,14 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
 
     ``ReActAgent`` leaves out the first system message: give it a ``system_prompt``, or let
     ``Memory`` speak beside the user (``insert_method=InsertMethod.USER``).
+
+    Messages of more than 20,000 characters that are new when ``Memory`` is asked before a call of
+    the model are on disk as text before that call (``recallm.adapting.postpone``), and so is what
+    is said after them in the turn. They are extracted, and recalled from then on, when ``Memory``
+    is asked after the model's answer, as agents do, or by ``flush``; or else by the next call in
+    the namespace that asks for something else, before its model is called: end long turns of chat
+    engines with ``flush``. What is written as it overflows is extracted at once, at any length:
+    without ``eager``, and where the block was never shown it before.
 
     A failure of the memory is logged (logger ``llama_index_recallm``) and the agent answers without
     it; ``raise_errors`` raises it.
@@ -214,8 +223,9 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     # -- what users call -------------------------------------------------------------------
 
     async def aflush(self, memory: Memory) -> int:
-        """Write what is new in the queue of ``memory``, all or nothing; how many messages that
-        were. They stay in the queue; called again, it changes nothing.
+        """Extract what was postponed, and write what is new in the queue of ``memory``, all or
+        nothing; how many new messages that were. They stay in the queue; called again, it changes
+        nothing.
 
         >>> import asyncio
         >>> from llama_index.core.llms import ChatMessage
@@ -293,7 +303,8 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         queue = spoken[:-1] if again else spoken
         asked, answered = asked_last(queue)
         placed = self._guarded(
-            lambda: self._placed(queue, session), "what is new was not remembered"
+            lambda: self._placed(queue, session, asked if again or not answered else None),
+            "what is new was not remembered",
         )
         besides: list[Said] = []
         # Where the model has answered it before, it may be asked anew: then all is recalled.
@@ -339,16 +350,26 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
             if admitted.text.strip()
         }
 
-    def _placed(self, spoken: Sequence[Said], session: str | None) -> dict[int, Said]:
+    def _placed(
+        self, spoken: Sequence[Said], session: str | None, asked: Sequence[int] | None
+    ) -> dict[int, Said]:
         """By its place, what of ``spoken`` is remembered, with the ids of what is written, which
-        with ``eager`` is all of it."""
+        with ``eager`` is all of it. ``asked`` are the places of what the model is asked next; None
+        where it has answered."""
         admitted = self._admitted(spoken)
         if session is None:
             return admitted
         remembered = list(admitted.values())
         conversation, queue = self._conversation(session), self._queues.of(session)
         if self.eager:
-            kept, _ = queue.remember(conversation, remembered)
+            # What was postponed of this turn stays so until the model has answered.
+            waiting = {
+                (session, admitted[place].text) for place in asked or () if place in admitted
+            }
+            self._guarded(
+                lambda: settle(conversation.memory, but=waiting), "long messages are not extracted"
+            )
+            kept, _ = queue.remember(conversation, remembered, asked=asked is not None)
         else:
             kept = queue.shown(conversation, remembered)
         return dict(zip(admitted, kept, strict=True))
@@ -365,6 +386,8 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         """Write what is new in ``spoken``; how many messages that were."""
         conversation = self._conversation(session)
         remembered = list(self._admitted(spoken).values())
+        if not leaving:
+            settle(conversation.memory)
         if session is None:
             conversation.remember(remembered)
             return len(remembered)

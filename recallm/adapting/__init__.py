@@ -18,6 +18,7 @@ from recallm.adapting.checks import (
 from recallm.adapting.conversation import Conversation, Said, Scope
 from recallm.adapting.data import bounded, overhead
 from recallm.adapting.fields import shown_beside
+from recallm.adapting.postponing import has_postponed, is_long, postpone, settle
 from recallm.adapting.roles import BOTH, NAMES, Role, checked_roles, spoken_name
 from recallm.adapting.texts import digest, shortened, storable
 from recallm.delimiting import CLOSING, OPENING, as_data
@@ -49,8 +50,12 @@ __all__ = [
     "checked_where",
     "checked_within",
     "digest",
+    "has_postponed",
+    "is_long",
     "new_lock",
     "overhead",
+    "postpone",
+    "settle",
     "shortened",
     "shown_beside",
     "shown_name",

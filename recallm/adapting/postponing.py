@@ -7,14 +7,16 @@ namespace reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from recallm import NewItem, RecallM, adapting
-from recallm.adapting import Said, digest
+from recallm.adapting.conversation import Conversation, Said
+from recallm.adapting.texts import digest
+from recallm.items import NewItem
+from recallm.memory import RecallM
 
-__all__ = ["is_long", "postpone", "settle"]
+__all__ = ["has_postponed", "is_long", "postpone", "settle"]
 
-_PATH = ("langchain_recallm", "postponed")
+_PATH = ("recallm", "postponed")
 
 _AT_ONCE = 20_000
 """Characters that are extracted before the model is called: some tenths of a second."""
@@ -25,7 +27,7 @@ def is_long(spoken: Iterable[Said]) -> bool:
     return sum(len(said.text) for said in spoken) > _AT_ONCE
 
 
-def postpone(conversation: adapting.Conversation, spoken: Sequence[Said]) -> None:
+def postpone(conversation: Conversation, spoken: Sequence[Said]) -> None:
     """Write the texts of messages in one transaction, without extraction; those that the session
     holds already, or that are postponed already, are passed over.
 
@@ -56,9 +58,22 @@ def postpone(conversation: adapting.Conversation, spoken: Sequence[Said]) -> Non
     memory.items.put(items)
 
 
-def settle(memory: RecallM) -> None:
+def has_postponed(conversation: Conversation) -> bool:
+    """Whether a message of this session is postponed.
+
+    Raises:
+        StoreError: the store failed.
+
+    """
+    return any(
+        kept.session == conversation.session for kept in conversation.memory.items.below(_PATH)
+    )
+
+
+def settle(memory: RecallM, *, but: Collection[tuple[str | None, str]] = ()) -> None:
     """Remember the messages that were postponed in this namespace, in their order, each as of the
-    moment when it was said. Several may do so at once: a message is remembered once.
+    moment when it was said; ``but`` are sessions and texts of messages that stay postponed. Several
+    may do so at once: a message is remembered once.
 
     Raises:
         StoreError: the store failed; what is left stays postponed.
@@ -68,12 +83,14 @@ def settle(memory: RecallM) -> None:
         given = kept.metadata.get("postponed")
         if not isinstance(given, dict) or kept.key is None:
             continue  # somebody else's item at this path
+        if (kept.session, kept.text) in but:
+            continue
         said = Said(
             text=kept.text,
             speaker=kept.speaker or "",
             role=str(given.get("role")),
             id=given.get("id") or kept.key,
         )
-        conversation = adapting.Conversation(memory=memory, session=kept.session)
+        conversation = Conversation(memory=memory, session=kept.session)
         conversation.remember([said], at=kept.timestamp)
         memory.items.delete(_PATH, kept.key)
