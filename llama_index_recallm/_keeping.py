@@ -124,7 +124,7 @@ def _over(path: str, fs: fsspec.AbstractFileSystem) -> Iterator[IO[str]]:
         yield cast("IO[str]", stream)
 
 
-def _refuse_foreign(content: bytes, path: str) -> None:
+def _refuse_foreign(content: str | bytes, path: str) -> None:
     """Refuse to write over what is neither empty nor a graph of ours or of LlamaIndex's stores.
 
     Raises:
