@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -92,15 +93,18 @@ async def test_the_next_turn_extracts_what_no_answer_was_shown_for(
     assert [text for _, text in said(core, "s")] == extracted
 
 
-async def test_another_session_recalls_what_was_postponed(core: RecallM) -> None:
-    """As of a process that went down before the model answered."""
-    before = RecallMMemoryBlock(memory=core, raise_errors=True)
-    await before.aget([user(f"Ann keeps bees. {DOCUMENT}")], session_id="monday")
-    assert len(postponed(core)) == 1
-    block = RecallMMemoryBlock(memory=core, raise_errors=True)
-    recalled = await block.aget([user("Who keeps bees?")], session_id="tuesday")
-    assert "Ann keeps bees." in recalled
-    assert postponed(core) == []
+async def test_another_process_recalls_what_was_postponed(tmp_path: Path) -> None:
+    """As where the first one went down before the model answered."""
+    path = tmp_path / "memory.db"
+    with RecallM(path) as memory:
+        before = RecallMMemoryBlock(memory=memory, raise_errors=True)
+        await before.aget([user(f"Ann keeps bees. {DOCUMENT}")], session_id="monday")
+        assert len(postponed(memory)) == 1
+    with RecallM(path) as memory:
+        block = RecallMMemoryBlock(memory=memory, raise_errors=True)
+        recalled = await block.aget([user("Who keeps bees?")], session_id="tuesday")
+        assert "Ann keeps bees." in recalled
+        assert postponed(memory) == []
 
 
 async def test_a_process_that_goes_on_writes_a_long_message_once(core: RecallM) -> None:
