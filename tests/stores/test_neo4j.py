@@ -30,7 +30,6 @@ from recallm.stores.cypher import generations as generations_cypher
 from recallm.stores.cypher import graph as graph_cypher
 from recallm.stores.cypher import properties as properties_cypher
 from recallm.stores.cypher import reading as reading_cypher
-from recallm.stores.cypher import schema as schema_cypher
 from recallm.stores.cypher import writing as writing_cypher
 from recallm.stores.neo4j import Neo4jStore, dumping, forgetting, generations, properties, writing
 from recallm.stores.neo4j import store as store_module
@@ -317,8 +316,6 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore) -> No
     queries["linked"] = (
         graph_cypher.LINKED_START + graph_cypher.LINKED_HOP + graph_cypher.LINKED_END
     )
-    for name in ("NAME_CONCEPTS", "TELL_ENTITIES", "TELL_TRIPLETS"):
-        queries[name] = getattr(schema_cypher, name)
     for name, query in queries.items():
         several = query.values() if isinstance(query, dict) else query
         for text in [query] if isinstance(query, str) else several:
