@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,7 +65,7 @@ class Turn:
     middleware stopped it. ``reached`` says that this turn came to it. ``block`` was recalled for
     the text ``question`` (None: nothing yet). ``remembered`` says that what was asked is written,
     ``written`` are the ids of what the model and the tools said and is written; ``postponed`` says
-    that something of it waits to be extracted.
+    that something of it waits to be extracted. Tools that run at once take turns by ``lock``.
     """
 
     asked: frozenset[str]
@@ -77,6 +78,7 @@ class Turn:
     remembered: bool = False
     postponed: bool = False
     written: set[str] = field(default_factory=set)
+    lock: AbstractContextManager[Any] = field(default_factory=new_lock, repr=False, compare=False)
 
     def let_through(self, asked: Sequence[BaseMessage]) -> list[BaseMessage]:
         """What was asked, without the messages that were refused."""
@@ -121,6 +123,14 @@ class Turns:
             while len(self._turns) > _MOST:
                 self._turns.popitem(last=False)
 
+    def begun(self, key: TurnKey, turn: Turn) -> Turn:
+        """The turn that is under way; where there is none, ``turn``, which is kept then."""
+        with self._lock:
+            found = self._get(key)
+            if found is None:
+                found = self._turns[key] = turn
+            return found
+
     def get(self, key: TurnKey) -> Turn | None:
         """The turn; None where it is not, or no more, under way here."""
         with self._lock:
@@ -135,14 +145,15 @@ class Turns:
             return turn
 
     def take_left(self, key: TurnKey, ids: frozenset[str]) -> list[Turn]:
-        """The turns of this owner's thread that were left without an end: the thread's messages,
-        whose ``ids`` are given, hold what they asked."""
+        """The turns of this owner's thread (or without a thread) that were left without an end:
+        the messages whose ``ids`` are given hold what they asked."""
         with self._lock:
             left = [
                 turn
                 for other, turn in self._turns.items()
-                if key.thread is not None
-                and (other.namespace, other.thread) == (key.namespace, key.thread)
+                if (other.namespace, other.thread) == (key.namespace, key.thread)
+                # Without a thread, it is the ids alone that say that it is the same conversation.
+                and (key.thread is not None or turn.asked)
                 and turn.asked <= ids
             ]
             for turn in left:

@@ -6,8 +6,9 @@
   seen the messages by then.
 * What was recalled joins the model's request alone. It stands in the middleware, not in the graph's
   state: no checkpoint, output or stream holds it, and several memories do not meet there.
-* What the model says beside a call of tools is written before these run, so that it is not lost in
-  a run that stops; a final reply when the agent ends, when other middleware has seen it.
+* What the model says beside a call of tools is written just before the first of the tools runs, a
+  final reply when the agent ends: by then all other middleware has seen the words.
+* Where another middleware ends a run before the model is reached, nothing of the turn is written.
 * Only what a run adds is written: who keeps no checkpoints hands in the whole history each time,
   and that is known already.
 * Whatever fails in the memory, the user has the answer.
@@ -25,9 +26,12 @@ from langchain.agents.middleware.types import (
     AgentState,
     ModelRequest,
     ModelResponse,
+    ToolCallRequest,
 )
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, ToolMessage
+from langgraph.prebuilt import ToolRuntime
 from langgraph.runtime import Runtime
+from langgraph.types import Command
 
 from langchain_recallm._conversation import (
     Conversation,
@@ -67,6 +71,7 @@ from recallm.adapting import (
     checked_scope,
     checked_scores,
     is_long,
+    is_postponed,
     postpone,
     settle,
     shortened,
@@ -77,6 +82,13 @@ __all__ = ["Position", "RecallMMiddleware"]
 _log = logging.getLogger("langchain_recallm")
 
 _T = TypeVar("_T")
+
+_ToolResult = ToolMessage | Command[Any]
+
+_NOT_REACHED = (
+    "%d message(s) of the user were not remembered: the run ended before it reached the model "
+    "(another middleware ended it, or failed)"
+)
 
 
 class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
@@ -102,19 +114,33 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     middleware stands, and change nothing of what the model is given.
 
     Where to put it: after middleware that sets or replaces the system prompt, which would take away
-    what was recalled (or with ``position="user"``), after middleware that trims the request, and
-    after middleware that interrupts once the model has spoken, so that its words are written
-    before. Beside middleware that redacts messages, such as LangChain's ``PIIMiddleware``: what the
-    user said, what tools gave and a final reply are written as the other middleware left them,
-    wherever it stands; words beside a tool call are written before the tools are called, so stand
-    before what redacts them. A message with which another middleware stops a run
-    (``strategy="block"``) is not written, and no final reply that it stops. Both stay in the
-    thread's checkpoint, which is LangGraph's, and LangChain gives them to the model in the next
-    turn: another agent object that goes on with the thread does not know that a message was
-    refused; a stopped reply that calls tools looks like one that waits for a person, and is written
-    when the user goes on. What must never be written is what ``redact`` and ``accept`` are for.
-    What ``position="system"`` adds changes from turn to turn: a
-    provider's cache of the prompt holds no further than the system message then.
+    what was recalled (or with ``position="user"``), and after middleware that trims the request.
+    What ``position="system"`` adds changes from turn to turn: a provider's cache of the prompt
+    holds no further than the system message then.
+
+    Beside middleware that redacts messages, such as LangChain's ``PIIMiddleware``, the order does
+    not matter: what the user said, what tools gave, words beside a tool call and a final reply are
+    written as the other middleware left them. Words beside a tool call are written before the first
+    tool runs; where a person is asked first (``HumanInTheLoopMiddleware``), once that person has
+    answered, or the user goes on.
+
+    Where another middleware stops a run before the model is reached, in ``before_agent`` or
+    ``before_model``, neither the user's message nor a reply is written, whether it raises an
+    exception (``strategy="block"``) or ends the run (``jump_to="end"``: a moderation, a limit of
+    calls). Any other failure there has the same effect. A warning says how many messages were not
+    remembered: at once where the run ended, in the thread's next run where it failed. The same
+    message (by its id) handed in again with nothing new is tried again. A reply with which another
+    middleware raises an exception is not written either.
+
+    This has limits. The refused message stays in the thread's checkpoint, which is LangGraph's, and
+    LangChain gives it to the model in the next turn. Only this middleware object knows that it was
+    refused: an agent that is built for each request, or after the process began anew, writes it
+    with the next turn. A stopped reply that calls tools looks like one that waits for a person,
+    and is written when the user goes on. A reply that a moderation flags and leaves in place, with
+    another message after it, is written. A guard in ``wrap_model_call`` that stands after this
+    middleware comes too late for the user's message; so does one that raises an exception in
+    ``before_agent`` and stands before this middleware, for the next turn. What must never be
+    written is what ``redact`` and ``accept`` are for: they hold in all of these cases.
 
     In a run that a tool of another agent started, the human messages are instructions of that
     agent's model: they are remembered in the role "ai", spoken by the message's name,
@@ -232,7 +258,7 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             words = [it for it in left.unwritten(messages) if calls_tools([it])]
             self._remember(words, conversation)
         if refused:
-            _log.info("%d message(s) never came to the model: not remembered", len(refused))
+            _log.warning(_NOT_REACHED, len(refused))
         self._turns.put(key, Turn(asked=asked_ids, answered=answered, known=known, refused=refused))
 
     async def abefore_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
@@ -261,36 +287,32 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         block = await asyncio.to_thread(self._block, request)
         return await handler(joined(request, block, self._position))
 
-    def after_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
-        """Write what the model said before its tools are called, and what tools gave it before.
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], _ToolResult]
+    ) -> _ToolResult:
+        """Write what the model said beside the tool call, and what earlier tools gave, before the
+        tool runs. By now the ``after_model`` hooks of all other middleware have seen the words.
 
         Raises:
             Exception: what failed in the memory, with ``raise_errors``.
 
         """
-        conversation = self._conversation(runtime)
-        if conversation is None:
-            return
-        messages = state["messages"]
-        asked, _ = asked_last(messages)
-        turn = self._turns.get(_key(conversation, asked))
-        new = spoken_last(messages) if turn is None else turn.unwritten(messages)
-        if not calls_tools(new):
-            return  # a final reply: other middleware may change it still
-        if turn is not None:
-            self._remember_asked(turn, asked, conversation)
-        written = self._remember(with_structured(new, state), conversation, turn)
-        if turn is not None and written:
-            turn.written.update(_ids(new))
+        self._remember_words(request)
+        return handler(request)
 
-    async def aafter_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
-        """``after_model``, off the event loop."""
-        await asyncio.to_thread(self.after_model, state, runtime)
+    async def awrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[_ToolResult]],
+    ) -> _ToolResult:
+        """``wrap_tool_call``, off the event loop where it looks into the memory."""
+        await asyncio.to_thread(self._remember_words, request)
+        return await handler(request)
 
     def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
-        """Write what is left of the turn: the final reply, what the last tools gave, words that a
-        middleware put in the model's place, and what could not be written before. Extract what was
-        postponed.
+        """Write what is left of the turn: the final reply, what the last tools gave, and what could
+        not be written before. Extract what was postponed. Where another middleware ended the run
+        before the model was reached, write nothing.
 
         Raises:
             Exception: what failed in the memory, with ``raise_errors``.
@@ -300,9 +322,17 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         if conversation is None:
             return
         messages = state["messages"]
-        asked, _ = asked_last(messages)
-        turn = self._turns.take(_key(conversation, asked))
+        asked, answered = asked_last(messages)
+        key = _key(conversation, asked)
+        turn = self._turns.get(key)
+        if turn is None and asked and not answered:  # ended before this middleware began the turn
+            turn = self._turns.begun(key, Turn(asked=_ids(asked)))
+        if turn is not None and not turn.reached:
+            # The turn stays: later runs of the thread count its messages as refused.
+            _log.warning(_NOT_REACHED, len(asked))
+            return
         if turn is not None:
+            self._turns.take(key)
             self._remember_asked(turn, asked, conversation)
             new = with_structured(turn.unwritten(messages), state)
         else:  # a run that goes on in which the model said nothing: what it said before is written
@@ -319,7 +349,7 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
 
     # -- the memory ------------------------------------------------------------------------
 
-    def _conversation(self, runtime: Runtime[Any]) -> Conversation | None:
+    def _conversation(self, runtime: Runtime[Any] | ToolRuntime[Any, Any]) -> Conversation | None:
         """The conversation of a run; None where nobody can say whose it is."""
         return self._guarded(
             lambda: Conversation(
@@ -341,12 +371,13 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         conversation = self._conversation(request.runtime)
         if conversation is None:
             return ""
-        asked, answered = asked_last(request.state["messages"])
-        key = _key(conversation, asked)
-        turn = self._turns.get(key)
+        messages = request.state["messages"]
+        asked, _ = asked_last(messages)
+        turn = self._turns.get(_key(conversation, asked))
         if turn is None:
-            turn = Turn(asked=_ids(asked), answered=answered)
-            self._turns.put(key, turn)
+            turn = self._resumed(messages, conversation)
+            # Words beside a tool call that a person refused: no tool ran that would write them.
+            self._remember_new(turn, messages, conversation)
         turn.reached = True
         question = question_of(turn.let_through(asked))
         try:
@@ -399,6 +430,45 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         if turn.answered:  # in an earlier run; what the user has edited since is new
             new = self._guarded(lambda: conversation.edited(new), "edits were not seen") or []
         turn.remembered = self._remember(new, conversation, turn)
+
+    def _remember_words(self, request: ToolCallRequest) -> None:
+        """Write what the model and tools have said before this tool call; for several calls in one
+        message once."""
+        conversation = self._conversation(request.runtime)
+        if conversation is None:
+            return
+        messages = request.state["messages"]
+        asked, _ = asked_last(messages)
+        turn = self._turns.get(_key(conversation, asked)) or self._resumed(messages, conversation)
+        if turn.reached:
+            with turn.lock:
+                self._remember_asked(turn, asked, conversation)
+                self._remember_new(turn, messages, conversation)
+
+    def _resumed(self, messages: Sequence[BaseMessage], conversation: Conversation) -> Turn:
+        """The turn of a run that goes on after an interrupt, and was begun elsewhere. What was
+        asked in it was written then: where that has been forgotten since, what the model said to it
+        is not written again."""
+        asked, answered = asked_last(messages)
+        turn = Turn(asked=_ids(asked), answered=answered, reached=True)
+
+        def forgotten() -> bool:
+            inner, spoken = conversation.inner(), conversation.said(asked)
+            return bool(spoken) and not any(
+                inner.passage_id(said) or is_postponed(inner, said) for said in spoken
+            )
+
+        if answered and self._guarded(forgotten, "what was forgotten is not known"):
+            turn.written.update(_ids(messages))
+        return self._turns.begun(_key(conversation, asked), turn)
+
+    def _remember_new(
+        self, turn: Turn, messages: Sequence[BaseMessage], conversation: Conversation
+    ) -> None:
+        """Write what the model and tools have said in this turn and is not written."""
+        new = turn.unwritten(messages)
+        if self._remember(new, conversation, turn):
+            turn.written.update(_ids(new))
 
     def _remember(
         self,

@@ -18,7 +18,13 @@ from recallm.adapting.checks import (
 from recallm.adapting.conversation import Conversation, Said, Scope
 from recallm.adapting.data import bounded, overhead
 from recallm.adapting.fields import shown_beside
-from recallm.adapting.postponing import has_postponed, is_long, postpone, settle
+from recallm.adapting.postponing import (
+    has_postponed,
+    is_long,
+    is_postponed,
+    postpone,
+    settle,
+)
 from recallm.adapting.roles import BOTH, NAMES, Role, checked_roles, spoken_name
 from recallm.adapting.texts import digest, shortened, storable
 from recallm.delimiting import CLOSING, OPENING, as_data
@@ -52,6 +58,7 @@ __all__ = [
     "digest",
     "has_postponed",
     "is_long",
+    "is_postponed",
     "new_lock",
     "overhead",
     "postpone",

@@ -14,7 +14,7 @@ from recallm.adapting.texts import digest
 from recallm.items import NewItem
 from recallm.memory import RecallM
 
-__all__ = ["has_postponed", "is_long", "postpone", "settle"]
+__all__ = ["has_postponed", "is_long", "is_postponed", "postpone", "settle"]
 
 _PATH = ("recallm", "postponed")
 
@@ -25,6 +25,22 @@ _AT_ONCE = 20_000
 def is_long(spoken: Iterable[Said]) -> bool:
     """Whether the extraction of these messages would delay a call of the model."""
     return sum(len(said.text) for said in spoken) > _AT_ONCE
+
+
+def is_postponed(conversation: Conversation, said: Said, place: int = 0) -> bool:
+    """Whether the text of a message is there and waits; ``place`` tells messages without an id
+    apart.
+
+    Raises:
+        StoreError: the store failed.
+
+    """
+    key = _key(conversation, said, place)
+    return conversation.memory.items.get(_PATH, key) is not None
+
+
+def _key(conversation: Conversation, said: Said, place: int) -> str:
+    return digest(str(conversation.session), said.id or str(place), said.speaker, said.text)
 
 
 def postpone(conversation: Conversation, spoken: Sequence[Said]) -> None:
@@ -40,13 +56,14 @@ def postpone(conversation: Conversation, spoken: Sequence[Said]) -> None:
     now = memory.now()
     items: list[NewItem] = []
     for place, said in enumerate(spoken):
-        key = digest(str(session), said.id or str(place), said.speaker, said.text)
-        if not said.text.strip() or conversation.passage_id(said) or memory.items.get(_PATH, key):
+        if not said.text.strip() or conversation.passage_id(said):
+            continue
+        if is_postponed(conversation, said, place):
             continue
         items.append(
             NewItem(
                 path=_PATH,
-                key=key,
+                key=_key(conversation, said, place),
                 text=said.text,
                 recalled=False,
                 speaker=said.speaker,

@@ -112,7 +112,7 @@ async def test_no_stream_shows_what_was_recalled(memory: RecallM, mode: Any) -> 
             for step in piece
             if step.startswith("RecallM")
         ]
-        assert steps == [None] * 4  # before and after the agent, and after each call of the model
+        assert steps == [None] * 2  # before and after the agent
     events = agent.astream_events(human("Where does Ann live?"), thread("2"), version="v2")
     for event in [it async for it in events]:
         if not event["event"].startswith("on_chat_model"):  # the model is told

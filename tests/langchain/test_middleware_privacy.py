@@ -13,7 +13,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, PIIMiddleware
 from langchain.agents.middleware.pii import PIIDetectionError
-from langchain_core.messages import HumanMessage, RemoveMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -129,22 +129,35 @@ async def test_what_the_model_and_tools_say_is_redacted(
     assert not is_kept(kept, tmp_path)
 
 
-def test_words_beside_a_tool_call_are_redacted_where_the_middleware_stands_before(
-    kept: RecallM, tmp_path: Path
+@pytest.mark.parametrize("asynchronous", [False, True])
+@both_orders
+async def test_words_beside_tool_calls_are_redacted(
+    kept: RecallM, tmp_path: Path, order: str, asynchronous: bool
 ) -> None:
-    model = ScriptedModel(
-        lines=[call("weather", says=f"I will mail {SECRET}.", city="Oslo"), "Done."]
+    """And written once, before the tools run, of which there are several."""
+    before_tools: list[list[tuple[str | None, str]]] = []
+
+    @tool
+    def look(city: str) -> str:
+        """Look at a city."""
+        before_tools.append(said(kept))
+        return city
+
+    calls = [
+        {"name": "look", "args": {"city": city}, "id": city} for city in ("Oslo", "Bergen", "Bodo")
+    ]
+    spoken = AIMessage(f"I will mail {SECRET}.", tool_calls=calls)
+    agent = agent_of(
+        ScriptedModel(lines=[spoken, "Done."]),
+        PIIMiddleware("email", apply_to_output=True),
+        RecallMMiddleware(memory=kept, raise_errors=True),
+        order,
+        tools=[look],
     )
-    agent = create_agent(
-        model,
-        [weather],
-        middleware=[
-            RecallMMiddleware(memory=kept, raise_errors=True),
-            PIIMiddleware("email", apply_to_output=True),
-        ],
-    )
-    agent.invoke(human("How is Oslo?"))
-    assert ("AI", "I will mail [REDACTED_EMAIL].") in said(kept)
+    await run(agent, asynchronous, human("How is Oslo?"), None)
+    words = [("Human", "How is Oslo?"), ("AI", "I will mail [REDACTED_EMAIL].")]
+    assert before_tools == [words] * 3
+    assert said(kept) == [*words, ("AI", "Done.")]
     assert not is_kept(kept, tmp_path)
 
 

@@ -67,7 +67,7 @@ def test_a_run_that_goes_on_after_an_interrupt(
     resume: Any = Command(resume={"decisions": [{"type": "approve"}]}) if by_human else None
     agent.invoke(human("What is the weather where Ann lives?"), thread("1"))
     words = [("Human", "What is the weather where Ann lives?"), ("AI", "Let me look.")]
-    assert said(memory)[1:] == words[: 1 if how.startswith("before") else 2]
+    assert said(memory)[1:] == words[:1]  # another middleware may change the rest still
     memory.update("Ann lives in Oslo no more, she moved.")  # the turn is told what it was
     for _ in range(2):
         agent = agents() if elsewhere else agent
