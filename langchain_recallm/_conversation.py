@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import BaseMessage
+from langgraph.config import get_config
 
 from langchain_recallm._messages import role_of, text_of
 from recallm import InvalidInputError, KnowledgeUpdate, RecalledContext, RecallM, adapting
@@ -52,9 +54,13 @@ def thread_of(runtime: Any) -> str | None:
 
 
 def is_of_a_tool(runtime: Any) -> bool:
-    """Whether a tool of another agent started this run: a model wrote what is asked in it."""
+    """Whether a tool of another agent started this run, in its own thread or in another: a model
+    wrote what is asked in it."""
     info = getattr(runtime, "execution_info", None)
-    around = () if info is None else (info.checkpoint_ns or "").split("|")[:-1]
+    around = [] if info is None else (info.checkpoint_ns or "").split("|")[:-1]
+    with suppress(RuntimeError):  # outside of a run
+        # The place of a run with a thread of its own says nothing of the caller; its metadata do.
+        around += str(get_config().get("metadata", {}).get("checkpoint_ns") or "").split("|")
     return any(node.partition(":")[0] == _TOOLS for node in around)
 
 

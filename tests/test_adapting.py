@@ -31,6 +31,22 @@ class TestAdmission:
         assert admitted == [_said("My PIN is [PIN].")]
         assert seen == [_said("My PIN is [PIN]."), _said("[PIN], noted.", "ai")]
 
+    def test_the_name_of_a_speaker_is_redacted(self) -> None:
+        seen: list[str] = []
+
+        def redact(text: str) -> str:
+            seen.append(text)
+            return text.replace("ann@example.com", "[MAIL]").replace("4711", "")
+
+        spoken = [
+            Said(text="I am ann@example.com", speaker="ann@example.com", role="human"),
+            Said(text="Hello", speaker="4711", role="human"),
+            Said(text="Hi", speaker="AI", role="ai"),
+        ]
+        admitted = Admission(redact=redact).admitted(spoken)
+        assert [said.speaker for said in admitted] == ["[MAIL]", "Human", "AI"]
+        assert "AI" not in seen  # the adapters' own name for the role
+
     def test_a_redacted_text_can_be_stored(self) -> None:
         admission = Admission(redact=lambda text: text + "\ud800")
         assert admission.redacted("Hello") == "Hello?"

@@ -1,7 +1,8 @@
 """Which messages may be written, and in which words: what ``redact=`` and ``accept=`` say.
 
-``redact`` sees every text before anything else does; ``accept`` then decides on what would be
-written. Where one of them fails, nothing is written: never the text as it was.
+``redact`` sees every text, and the name of who said it, before anything else does; ``accept``
+then decides on what would be written. Where one of them fails, nothing is written:
+never the text as it was.
 """
 
 from __future__ import annotations
@@ -11,17 +12,18 @@ from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
 
 from recallm.adapting.conversation import Said
+from recallm.adapting.roles import NAMES
 from recallm.adapting.texts import storable
 from recallm.errors import InvalidInputError
 
 __all__ = ["Accept", "Admission", "Redact"]
 
 Redact = Callable[[str], str]
-"""A text → the text to be written in its place. The same text must always give the same, or a
-message that is handed in again is a new message."""
+"""A text, or the name of a speaker → what is written in its place. The same text must always
+give the same, or a message that is handed in again is a new message."""
 
 Accept = Callable[[Said], bool]
-"""A message (its redacted ``text``, ``speaker``, ``role`` and ``id``) → whether to write it."""
+"""A message (its redacted ``text`` and ``speaker``, its ``role``, ``id``) → whether to write it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +77,7 @@ class Admission:
         return storable(given)
 
     def admitted(self, spoken: Iterable[Said]) -> list[Said]:
-        """Those of ``spoken`` that may be written, redacted.
+        """Those of ``spoken`` that may be written, their texts and the names of speakers redacted.
 
         Raises:
             InvalidInputError: ``redact`` or ``accept`` gave something that cannot be used.
@@ -83,8 +85,17 @@ class Admission:
 
         """
         if self.redact is not None:
-            spoken = [replace(said, text=self.redacted(said.text)) for said in spoken]
+            spoken = [
+                replace(said, text=self.redacted(said.text), speaker=self._redacted_name(said))
+                for said in spoken
+            ]
         return [said for said in spoken if self._accepts(said)]
+
+    def _redacted_name(self, said: Said) -> str:
+        """The name of who said it, redacted; the role's own name needs no redaction, and stands
+        where nothing is left of another."""
+        usual = next((name for role, name in NAMES.items() if role == said.role), said.role)
+        return usual if said.speaker == usual else self.redacted(said.speaker).strip() or usual
 
     def _accepts(self, said: Said) -> bool:
         if self.accept is None:
