@@ -73,7 +73,7 @@ from recallm.adapting import (
     is_long,
     is_postponed,
     postpone,
-    settle,
+    settle_some,
     shortened,
 )
 
@@ -107,11 +107,11 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     whose message has no name. ``name`` tells several apart in one agent (a user's memory and a
     team's): the class's name by default.
 
-    ``redact``, a function from text to text, changes all that is written, and what recall asks
-    with; the same text must always give the same. ``accept``, a function from a message (its
-    redacted ``text``, ``speaker``, ``role``: "human", "ai" or "tool", and ``id``) to a bool, says
-    whether to write it. Where one of them fails, nothing is written. They hold wherever the
-    middleware stands, and change nothing of what the model is given.
+    ``redact``, a function from text to text, changes all that is written, the names of speakers
+    too, and what recall asks with; the same text must always give the same. ``accept``, a function
+    from a message (its redacted ``text`` and ``speaker``, its ``role``: "human", "ai" or "tool",
+    and ``id``) to a bool, says whether to write it. Where one of them fails, nothing is written.
+    They hold wherever the middleware stands, and change nothing of what the model is given.
 
     Where to put it: after middleware that sets or replaces the system prompt, which would take away
     what was recalled (or with ``position="user"``), and after middleware that trims the request.
@@ -150,8 +150,12 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     A conversation is remembered as it goes on. An app without a checkpointer that hands in a
     history that it had before has only the last turn of it remembered. Messages of more than 20,000
     characters are on disk before the model is called, as text at a path of their own
-    (``memory.items``), and are read by extraction when the agent ends: they are recalled from then
-    on. Of a long question recall reads the first and the last 2,000 characters.
+    (``memory.items``, which ``RecallMStore`` does not show), and are read by extraction when the
+    agent ends: they are recalled from then on. Those that a failed run left are read at the end of
+    later runs in the namespace, a second's work each. Until then ``memory.forget(concept=…)`` does
+    not find what they mention (the tool ``forget_memory`` has them extracted first);
+    ``memory.forget(session=…)`` and ``forget(everything=True)`` do. Of a long
+    question recall reads the first and the last 2,000 characters.
 
     A failure of the memory is logged (logger ``langchain_recallm``) and the agent answers without
     it; ``raise_errors`` raises it. Namespaces that cannot be told are such a failure: nothing is
@@ -340,7 +344,10 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             last = max((i for i, it in enumerate(new) if role_of(it) == "ai"), default=-1)
             new = new[last + 1 :]
         if turn is None or turn.remembered:
-            self._guarded(lambda: settle(conversation.memory), "long messages are not extracted")
+            self._guarded(
+                lambda: settle_some(conversation.memory, conversation.session),
+                "long messages are not extracted",
+            )
         self._remember(new, conversation, ends=True)
 
     async def aafter_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:

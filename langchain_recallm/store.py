@@ -28,7 +28,7 @@ from langgraph.store.base import (
 
 from langchain_recallm._values import meets, text_of
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
-from recallm.adapting import checked_memory, digest
+from recallm.adapting import POSTPONED, checked_memory, digest
 
 __all__ = ["RecallMStore"]
 
@@ -153,6 +153,7 @@ class RecallMStore(BaseStore):
         _check_search(op)
         wanted = op.offset + op.limit
         found: dict[str, tuple[Passage, float | None]] = {}
+        hidden = _hidden(self.memory, op.namespace_prefix)
         if op.query and op.limit:
             ranked = self.memory.items.search(
                 op.query,
@@ -163,7 +164,7 @@ class RecallMStore(BaseStore):
             found = {kept.id: (kept, score) for kept, score in ranked}
         if len(found) < wanted and op.limit:
             # With a filter any number may have to be looked at.
-            most = None if op.filter else wanted + len(found)
+            most = None if op.filter else wanted + len(found) + len(hidden)
             rest = self.memory.items.below(op.namespace_prefix, limit=most)
             if op.query and any(map(_is_unread, rest)):
                 if most is not None:
@@ -171,7 +172,11 @@ class RecallMStore(BaseStore):
                     rest = self.memory.items.below(op.namespace_prefix, limit=blocks * _BLOCK)
                 rest = _unread_last(rest)
             for kept in rest:
-                if kept.id not in found and meets(_value_of(kept), op.filter):
+                if (
+                    kept.id not in found
+                    and kept.id not in hidden
+                    and meets(_value_of(kept), op.filter)
+                ):
                     found[kept.id] = (kept, 0.0 if op.query and not _is_unread(kept) else None)
         page = list(found.values())[op.offset : wanted]
         if op.refresh_ttl:
@@ -183,7 +188,7 @@ class RecallMStore(BaseStore):
         matching = (
             path[: op.max_depth]
             for path in self.memory.items.paths()
-            if all(_fits(path, condition) for condition in conditions)
+            if path != POSTPONED and all(_fits(path, condition) for condition in conditions)
         )
         return sorted(set(matching))[op.offset : op.offset + op.limit]
 
@@ -231,6 +236,14 @@ class RecallMStore(BaseStore):
         }
         if moments:
             self.memory.expire(moments)
+
+
+def _hidden(memory: RecallM, prefix: Sequence[str]) -> set[str]:
+    """The ids of items below this path that are no values of a store: texts of the middleware that
+    wait for extraction."""
+    if POSTPONED[: len(prefix)] != tuple(prefix):
+        return set()
+    return {kept.id for kept in memory.items.below(POSTPONED) if kept.path == POSTPONED}
 
 
 def _after(now: datetime, minutes: float | None) -> datetime | None:

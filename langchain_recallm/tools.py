@@ -40,6 +40,7 @@ from recallm.adapting import (
     checked_room,
     checked_scope,
     digest,
+    settle,
     shown_name,
     storable,
 )
@@ -351,6 +352,7 @@ def _forget_one(conversation: Conversation, id: str) -> str:
 def _forget_about(conversation: Conversation, about: str) -> str:
     memory, within = conversation.memory, conversation.within()
     about = _given(about, "about")
+    settle(memory)  # long messages that wait for extraction may mention it too
     if within is None:
         count = memory.forget(concept=about).statements
     else:

@@ -19,11 +19,13 @@ from recallm.adapting.conversation import Conversation, Said, Scope
 from recallm.adapting.data import bounded, overhead
 from recallm.adapting.fields import shown_beside
 from recallm.adapting.postponing import (
+    POSTPONED,
     has_postponed,
     is_long,
     is_postponed,
     postpone,
     settle,
+    settle_some,
 )
 from recallm.adapting.roles import BOTH, NAMES, Role, checked_roles, spoken_name
 from recallm.adapting.texts import digest, shortened, storable
@@ -36,6 +38,7 @@ __all__ = [
     "CLOSING",
     "NAMES",
     "OPENING",
+    "POSTPONED",
     "Accept",
     "Admission",
     "Conversation",
@@ -63,6 +66,7 @@ __all__ = [
     "overhead",
     "postpone",
     "settle",
+    "settle_some",
     "shortened",
     "shown_beside",
     "shown_name",

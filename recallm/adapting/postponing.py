@@ -13,13 +13,26 @@ from recallm.adapting.conversation import Conversation, Said
 from recallm.adapting.texts import digest
 from recallm.items import NewItem
 from recallm.memory import RecallM
+from recallm.model import Passage
 
-__all__ = ["has_postponed", "is_long", "is_postponed", "postpone", "settle"]
+__all__ = [
+    "POSTPONED",
+    "has_postponed",
+    "is_long",
+    "is_postponed",
+    "postpone",
+    "settle",
+    "settle_some",
+]
 
-_PATH = ("recallm", "postponed")
+POSTPONED = ("recallm", "postponed")
+"""The path of these items."""
 
 _AT_ONCE = 20_000
 """Characters that are extracted before the model is called: some tenths of a second."""
+
+_OTHERS = 50_000
+"""Characters of other sessions that one run extracts: about a second."""
 
 
 def is_long(spoken: Iterable[Said]) -> bool:
@@ -36,7 +49,7 @@ def is_postponed(conversation: Conversation, said: Said, place: int = 0) -> bool
 
     """
     key = _key(conversation, said, place)
-    return conversation.memory.items.get(_PATH, key) is not None
+    return conversation.memory.items.get(POSTPONED, key) is not None
 
 
 def _key(conversation: Conversation, said: Said, place: int) -> str:
@@ -62,7 +75,7 @@ def postpone(conversation: Conversation, spoken: Sequence[Said]) -> None:
             continue
         items.append(
             NewItem(
-                path=_PATH,
+                path=POSTPONED,
                 key=_key(conversation, said, place),
                 text=said.text,
                 recalled=False,
@@ -83,8 +96,31 @@ def has_postponed(conversation: Conversation) -> bool:
 
     """
     return any(
-        kept.session == conversation.session for kept in conversation.memory.items.below(_PATH)
+        kept.session == conversation.session for kept in conversation.memory.items.below(POSTPONED)
     )
+
+
+def settle_some(memory: RecallM, session: str | None) -> None:
+    """Remember all messages of a session that were postponed, then the oldest of other sessions in
+    this namespace: up to 50,000 characters, and of a longer message that one alone, where the
+    session itself had none. The rest is left to later runs.
+
+    Raises:
+        StoreError: the store failed; what is left stays postponed.
+
+    """
+    waiting = _waiting(memory)
+    own = [kept for kept in waiting if kept.session == session]
+    others = [kept for kept in waiting if kept.session != session]
+    room = _OTHERS
+    for kept in own:
+        _settle(memory, kept)
+        room -= len(kept.text)
+    for place, kept in enumerate(others):
+        if len(kept.text) > room and (own or place):
+            break
+        _settle(memory, kept)
+        room -= len(kept.text)
 
 
 def settle(memory: RecallM, *, but: Collection[tuple[str | None, str]] = ()) -> None:
@@ -96,18 +132,29 @@ def settle(memory: RecallM, *, but: Collection[tuple[str | None, str]] = ()) -> 
         StoreError: the store failed; what is left stays postponed.
 
     """
-    for kept in reversed(memory.items.below(_PATH)):
-        given = kept.metadata.get("postponed")
-        if not isinstance(given, dict) or kept.key is None:
-            continue  # somebody else's item at this path
-        if (kept.session, kept.text) in but:
-            continue
-        said = Said(
-            text=kept.text,
-            speaker=kept.speaker or "",
-            role=str(given.get("role")),
-            id=given.get("id") or kept.key,
-        )
-        conversation = Conversation(memory=memory, session=kept.session)
-        conversation.remember([said], at=kept.timestamp)
-        memory.items.delete(_PATH, kept.key)
+    for kept in _waiting(memory):
+        if (kept.session, kept.text) not in but:
+            _settle(memory, kept)
+
+
+def _waiting(memory: RecallM) -> list[Passage]:
+    """What is postponed in this namespace, the oldest first."""
+    return [
+        kept
+        for kept in reversed(memory.items.below(POSTPONED))
+        # Not somebody else's item at this path.
+        if isinstance(kept.metadata.get("postponed"), dict) and kept.key is not None
+    ]
+
+
+def _settle(memory: RecallM, kept: Passage) -> None:
+    given, key = kept.metadata["postponed"], kept.key or ""
+    said = Said(
+        text=kept.text,
+        speaker=kept.speaker or "",
+        role=str(given.get("role")),
+        id=given.get("id") or key,
+    )
+    conversation = Conversation(memory=memory, session=kept.session)
+    conversation.remember([said], at=kept.timestamp)
+    memory.items.delete(POSTPONED, key)

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from langchain_recallm import RecallMMiddleware
+from langchain_recallm import RecallMMiddleware, RecallMStore, create_recallm_tools
 from recallm import RecallM
 from tests.langchain.agents import human, memory, recalls, system, thread, weather
 from tests.langchain.scripted_model import ScriptedModel, call
@@ -146,6 +146,38 @@ def test_the_instruction_of_a_sub_agent_is_a_models(
     assert said(memory)[0] == ("Human", "What should I wear in Oslo?")
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("checkpoints", [False, True])
+async def test_a_sub_agent_in_a_thread_of_its_own_hears_a_model(
+    memory: RecallM, checkpoints: bool, asynchronous: bool
+) -> None:
+    expert: Any = create_agent(
+        ScriptedModel(lines=[call("weather", says="Let me look.", city="Oslo"), "It snows."]),
+        [weather],
+        middleware=[RecallMMiddleware(memory=memory, raise_errors=True)],
+        checkpointer=InMemorySaver() if checkpoints else None,
+    )
+
+    @tool
+    def ask_expert(question: str) -> str:
+        """Ask the expert."""
+        return str(expert.invoke(human(question), thread("own"))["messages"][-1].text)
+
+    boss: Any = create_agent(
+        ScriptedModel(lines=[call("ask_expert", question="How is Oslo?"), "Snow."]), [ask_expert]
+    )
+    given = human("What should I wear in Oslo?")
+    if asynchronous:
+        await boss.ainvoke(given, thread("1"))
+    else:
+        boss.invoke(given, thread("1"))
+    assert said(memory, "own") == [
+        ("AI", "How is Oslo?"),
+        ("AI", "Let me look."),
+        ("AI", "It snows."),
+    ]
+
+
 def test_the_same_agent_called_by_a_person_hears_a_person(memory: RecallM) -> None:
     ours = RecallMMiddleware(memory=memory, human_prefix="Ann", raise_errors=True)
     agent = create_agent(ScriptedModel(lines=["It snows."]), middleware=[ours])
@@ -217,6 +249,56 @@ def test_a_long_message_survives_the_end_of_the_process(tmp_path: Path, again: s
         assert kept.timestamp == said_at
         assert [text for _, text in said(memory)].count(LONG) == 1
         assert "bird 77 sat" in memory.recall("Where did bird 77 sit?").text
+
+
+def leave_waiting(memory: RecallM, *texts: str) -> None:
+    """Long messages of runs that failed, each in a thread of its own."""
+    for number, text in enumerate(texts):
+        model = ScriptedModel(lines=[RuntimeError("down")])
+        agent = create_agent(model, middleware=[RecallMMiddleware(memory=memory)])
+        with pytest.raises(RuntimeError, match="down"):
+            agent.invoke(human(text, id=f"left-{number}"), thread(f"left-{number}"))
+
+
+def test_a_run_extracts_its_own_long_messages_and_a_bounded_part_of_the_others(
+    memory: RecallM,
+) -> None:
+    leave_waiting(memory, LONG, LONG, LONG)
+
+    def extracted() -> list[int]:
+        return [number for number in range(3) if memory.get(f"left-{number}") is not None]
+
+    def run(text: str, session: str) -> None:
+        ours = RecallMMiddleware(memory=memory, raise_errors=True)
+        agent = create_agent(ScriptedModel(lines=["Hello."]), middleware=[ours])
+        agent.invoke(human(text), thread(session))
+
+    run("Hi!", "left-2")
+    assert extracted() == [2]
+    run("Hi!", "new")
+    assert extracted() == [0, 2]
+    run("Hi!", "new")
+    assert extracted() == [0, 1, 2]
+
+
+def test_the_store_does_not_show_what_waits(memory: RecallM) -> None:
+    leave_waiting(memory, LONG)
+    store = RecallMStore(memory=memory)
+    store.put(("users", "ann"), "food", {"memory": "Ann loves pizza"})
+    assert store.list_namespaces() == [("users", "ann")]
+    for query in (None, "pizza", "bird"):
+        assert [it.key for it in store.search((), query=query, limit=1)] == ["food"]
+    assert store.search(("langchain_recallm",)) == []
+
+
+def test_what_waits_can_be_forgotten_by_the_tool(memory: RecallM) -> None:
+    leave_waiting(memory, f"Ann lives in Oslo. {LONG}")
+    forget = create_recallm_tools(memory)[2]
+    assert forget.invoke({"about": "Ann"}) == "Forgot 1 statement that mentions 'Ann'."
+    ours = RecallMMiddleware(memory=memory, raise_errors=True)
+    create_agent(ScriptedModel(lines=["Hello."]), middleware=[ours]).invoke(human("Hi!"))
+    assert not memory.history("Ann")
+    assert not any("Ann" in text for _, text in said(memory))
 
 
 def test_a_long_message_that_is_forgotten_while_it_waits_stays_forgotten(memory: RecallM) -> None:
