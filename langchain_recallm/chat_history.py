@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from langchain_recallm._conversation import Conversation
 from recallm import InvalidInputError, Passage, RecallM
-from recallm.adapting import NAMES, checked_limits, checked_memory
+from recallm.adapting import NAMES, checked_limits, checked_memory, checked_session
 
 __all__ = ["RecallMChatMessageHistory"]
 
@@ -35,7 +35,7 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
     'I live in Oslo.'
 
     Raises:
-        InvalidInputError: ``session`` is no name, ``limit`` no number of at least 1.
+        InvalidInputError: ``session`` is no name or a template, ``limit`` no number of at least 1.
 
     """
 
@@ -48,7 +48,7 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
             )
         checked_limits(limit=limit, max_tokens=None)
         self.memory = checked_memory(memory)
-        self.session = given
+        self.session = checked_session(given)
         self.limit = limit
 
     @property

@@ -23,9 +23,11 @@ from recallm.adapting import (
     Role,
     Scope,
     bounded,
+    checked_memory,
     checked_namespace,
     checked_roles,
     checked_room,
+    checked_session,
     checked_within,
     shortened,
 )
@@ -74,7 +76,7 @@ class RecallMMemory(BaseMemory):
 
     memory: RecallM = Field(exclude=True)
     namespace: Annotated[Name, AfterValidator(checked_namespace)] | None = None
-    session: Name | None = None
+    session: Annotated[Name, AfterValidator(checked_session)] | None = None
     scope: Scope = "namespace"
     memory_key: Name = "history"
     input_key: str | None = None
@@ -89,6 +91,7 @@ class RecallMMemory(BaseMemory):
     @model_validator(mode="after")
     def _can_work(self) -> Self:
         checked_names(self.human_prefix, self.ai_prefix)
+        checked_memory(self.memory)
         checked_room(self.memory, self.max_tokens)
         checked_within(self.scope, self.session)
         return self

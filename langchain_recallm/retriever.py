@@ -19,7 +19,7 @@ from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_val
 from langchain_recallm._limits import Count, Name, checked_namespace
 from langchain_recallm._recall import recalled
 from recallm import InvalidInputError, RecalledContext, RecalledStatement, RecallM
-from recallm.adapting import Scope, checked_scores, checked_where, shown_beside
+from recallm.adapting import Scope, checked_memory, checked_scores, checked_where, shown_beside
 
 __all__ = ["RecallMRetriever"]
 
@@ -97,6 +97,7 @@ class RecallMRetriever(BaseRetriever):
 
     @model_validator(mode="after")
     def _can_work(self) -> Self:
+        checked_memory(self.memory)
         checked_scores(self.memory, min_score=self.min_score, order=self.order)
         return self
 

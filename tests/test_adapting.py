@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from recallm import InvalidInputError, RecallConfig, RecallM
-from recallm.adapting import Admission, Said, checked_namespace, checked_scores
+from recallm.adapting import (
+    Admission,
+    Said,
+    checked_memory,
+    checked_namespace,
+    checked_scores,
+    checked_session,
+)
 
 
 def _said(text: str, role: str = "human") -> Said:
@@ -83,6 +90,19 @@ class TestNamespaces:
         with pytest.raises(InvalidInputError, match="template") as caught:
             checked_namespace(template)
         assert caught.value.argument == "namespace"
+
+    def test_a_template_as_the_memorys_own_namespace_is_refused(self) -> None:
+        with RecallM(namespace="user-{user_id}") as memory:
+            with pytest.raises(InvalidInputError, match="template") as caught:
+                checked_memory(memory)
+            assert caught.value.argument == "namespace"
+            assert checked_memory(memory.in_namespace("user-42")).namespace == "user-42"
+
+    def test_a_template_as_a_session_is_refused(self) -> None:
+        with pytest.raises(InvalidInputError, match="template") as caught:
+            checked_session("thread-{id}")
+        assert caught.value.argument == "session"
+        assert checked_session("thread-42") == "thread-42"
 
     @pytest.mark.parametrize("name", ["user-42", "a/b", "%(user)s", "$user", "用户"])
     def test_other_names_are_taken(self, name: str) -> None:

@@ -12,6 +12,7 @@ from recallm.adapting.checks import (
     checked_room,
     checked_scope,
     checked_scores,
+    checked_session,
     checked_where,
     checked_within,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "checked_room",
     "checked_scope",
     "checked_scores",
+    "checked_session",
     "checked_where",
     "checked_within",
     "digest",

@@ -18,19 +18,21 @@ __all__ = [
     "checked_room",
     "checked_scope",
     "checked_scores",
+    "checked_session",
     "checked_where",
     "checked_within",
 ]
 
 
 def checked_memory(memory: object) -> RecallM:
-    """The memory, refused where it is none.
+    """The memory, refused where it is none, or where its namespace is a template.
 
     Raises:
-        InvalidInputError: it is not a ``RecallM``.
+        InvalidInputError: it is not a ``RecallM``, or its namespace holds a brace.
 
     """
     if isinstance(memory, RecallM):
+        checked_namespace(memory.namespace)
         return memory
     raise InvalidInputError(
         f"memory must be a RecallM, as in memory=RecallM('memory.db'), not {memory!r}",
@@ -40,14 +42,14 @@ def checked_memory(memory: object) -> RecallM:
 
 def checked_namespace(namespace: str) -> str:
     """The name of a namespace, refused where it is a template: nothing would fill it, and all
-    users would share one memory. A name that is known only in a run (of a callable, or of
-    ``memory.in_namespace(…)``) is not checked here: it may hold what it likes.
+    users would share one memory. A name that a callable gives in a run is not checked here: it may
+    hold any character.
 
     Raises:
         InvalidInputError: it holds a brace.
 
     """
-    if "{" in namespace or "}" in namespace:
+    if _is_template(namespace):
         raise InvalidInputError(
             f"namespace={namespace!r} is a template, which nothing fills: all users would share "
             "one memory. Fill it yourself, as in memory.in_namespace(f'user-{user_id}'), or, where "
@@ -55,6 +57,27 @@ def checked_namespace(namespace: str) -> str:
             argument="namespace",
         )
     return namespace
+
+
+def checked_session(session: str) -> str:
+    """The name of a conversation, refused where it is a template: nothing would fill it, and all
+    conversations would be one.
+
+    Raises:
+        InvalidInputError: it holds a brace.
+
+    """
+    if _is_template(session):
+        raise InvalidInputError(
+            f"session={session!r} is a template, which nothing fills: all conversations would be "
+            "one. Fill it yourself, as in session=f'thread-{thread_id}'",
+            argument="session",
+        )
+    return session
+
+
+def _is_template(name: str) -> bool:
+    return "{" in name or "}" in name
 
 
 def checked_scope(scope: str) -> Scope:

@@ -12,7 +12,7 @@ from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.runnables.history import RunnableWithMessageHistory
 
-from langchain_recallm import RecallMChatMessageHistory
+from langchain_recallm import RecallMChatMessageHistory, RecallMMemory, RecallMRetriever
 from recallm import ClosedError, InvalidInputError, RecallM
 
 pytestmark = pytest.mark.filterwarnings(
@@ -160,3 +160,19 @@ def test_bad_input(memory: RecallM) -> None:
         history.add_user_message("I live in Oslo.")
     with pytest.raises(ClosedError):
         _ = history.messages
+
+
+def test_a_template_is_refused(memory: RecallM) -> None:
+    """Nothing fills it: all conversations, or all users, would be one."""
+    with pytest.raises(InvalidInputError, match="template"):
+        RecallMChatMessageHistory(memory=memory, session="thread-{id}")
+    with pytest.raises(InvalidInputError, match="template"):
+        RecallMChatMessageHistory(memory=memory.in_namespace("user-{id}"), session="1")
+    for given in (
+        {"memory": memory, "session": "thread-{id}"},
+        {"memory": memory.in_namespace("user-{id}")},
+    ):
+        with pytest.raises(ValueError, match="template"):
+            RecallMMemory(**given)
+    with pytest.raises(ValueError, match="template"):
+        RecallMRetriever(memory=memory.in_namespace("user-{id}"))
