@@ -106,17 +106,27 @@ class Conversation:
         return self.inner().recall(question, besides=self.said(besides), **how)
 
     def known_by_id(self, messages: Iterable[BaseMessage]) -> tuple[set[str], list[BaseMessage]]:
-        """The ids of the passages that this session holds under ids of ``messages``, and the
-        messages under whose id it holds none.
+        """The ids of the passages that this session holds under ids of ``messages``, with those of
+        edited texts, and the messages under whose id it holds none.
 
         Raises:
             StoreError: the store failed.
+            Exception: what ``redact`` or ``accept`` raised.
 
         """
         given = list(messages)
         found = self.inner().passages_of(message.id for message in given if message.id)
         unknown = [message for message in given if message.id not in found]
-        return set(found.values()), unknown
+        kept = self.memory.get_many(set(found.values()))
+        # Edited (the new text is a passage of its own), or redacted, or cut by a forget.
+        changed = [
+            message
+            for message in given
+            if message.id in found
+            and (passage := kept.get(found[message.id])) is not None
+            and passage.text != text_of(message)
+        ]
+        return set(found.values()) | self.held(changed), unknown
 
     def held(self, messages: Iterable[BaseMessage]) -> set[str]:
         """The ids of the passages that hold these messages in this session.

@@ -46,6 +46,21 @@ def test_nothing_of_the_thread_is_recalled_beside_it(
     assert recalls == BIRDS  # once a turn
 
 
+def test_a_message_that_was_edited_is_not_recalled_beside_itself(memory: RecallM) -> None:
+    model = ScriptedModel(lines=["Noted."] * 3)
+    ours = RecallMMiddleware(memory=memory, raise_errors=True)
+    agent = create_agent(model, checkpointer=InMemorySaver(), middleware=[ours])
+    for text, id in (
+        ("I live in Oslo.", "h"),
+        ("I live in Rome.", "h"),
+        ("Where do I live?", "q"),
+    ):
+        agent.invoke(human(text, id=id), thread("1"))
+    assert "I live in Rome." in [it.text for it in model.sent[2]]
+    assert "I live in Rome." not in system(model.sent[2])
+    assert "I live in Rome." in memory.recall("Where do I live?").text
+
+
 @pytest.mark.parametrize("session", ["1", None])
 def test_nothing_of_a_history_that_is_handed_in_is_recalled(
     memory: RecallM, session: str | None
