@@ -6,6 +6,7 @@ import gc
 import random
 import signal
 import sqlite3
+import sys
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
@@ -21,14 +22,17 @@ from recallm.stores.sqlite.memory import MemoryConnections
 from recallm.testing.marked_text import prepared
 from tests.stores.sqlite_rows import check_rows
 
-pytestmark = [
-    pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here"),
-    # Python swallows, and reports, what is raised in a callback of its garbage collector.
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here")
 
 INTERRUPTS = 5_000
 """In each of the two tests."""
+
+
+@pytest.fixture(autouse=True)
+def forgotten_by_the_hook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python swallows, and reports, what is raised in a callback of its garbage collector. pytest
+    would keep the report, and with its traceback the frames of interrupted readers."""
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
 
 
 class Interrupted(BaseException):
