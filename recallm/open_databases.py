@@ -10,17 +10,25 @@ from __future__ import annotations
 import os
 import weakref
 from pathlib import Path
+from typing import Protocol
 
 __all__ = ["BESIDE_A_DATABASE", "is_open_database", "note_open"]
 
 BESIDE_A_DATABASE = ("-wal", "-shm", "-journal")
 """What SQLite adds to the name of a database for the files that it keeps beside it."""
 
-_open: dict[tuple[int, int], weakref.WeakSet[object]] = {}
+
+class Holder(Protocol):
+    """What has a database open until it is ``closed``."""
+
+    closed: bool
 
 
-def note_open(path: Path, holder: object) -> None:
-    """The database at ``path`` is open for as long as ``holder`` lives."""
+_open: dict[tuple[int, int], weakref.WeakSet[Holder]] = {}
+
+
+def note_open(path: Path, holder: Holder) -> None:
+    """The database at ``path`` is open until ``holder`` is closed, or no more."""
     found = path.stat()
     _open.setdefault((found.st_dev, found.st_ino), weakref.WeakSet()).add(holder)
 
@@ -37,4 +45,5 @@ def _is_open(name: str) -> bool:
         found = os.stat(name)  # noqa: PTH116 - a name that may be of any length
     except (OSError, ValueError):
         return False
-    return bool(_open.get((found.st_dev, found.st_ino)))
+    holders = _open.get((found.st_dev, found.st_ino), ())
+    return any(not holder.closed for holder in holders)

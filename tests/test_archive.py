@@ -29,6 +29,7 @@ from recallm.model import (
     Trait,
     TripletUpsert,
 )
+from recallm.open_databases import is_open_database
 from recallm.vectors import encode
 
 MENTION = ConceptMention(name="pari", label="Paris ☂", kind="entity")
@@ -285,6 +286,7 @@ def test_an_open_database_is_not_touched(tmp_path: Path, ending: str) -> None:
     path = tmp_path / "memory.db"
     with RecallM(path) as memory:
         memory.update("Ann lives in Rome.")
+        assert is_open_database(path)
         for touch in (memory.export, memory.load):
             with pytest.raises(ArchiveError, match="belongs to"):
                 touch(f"{path}{ending}")
@@ -295,3 +297,5 @@ def test_an_open_database_is_not_touched(tmp_path: Path, ending: str) -> None:
         subprocess.run([sys.executable, "-c", program, path], check=True)
         memory.update("Cy lives in Lima.")
         assert memory.stats().passages == 3
+    # The closed memory, which is still there, has nothing open.
+    assert not is_open_database(path)
