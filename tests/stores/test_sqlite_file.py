@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
+import psutil
 import pytest
 
 from recallm.errors import (
@@ -429,6 +430,13 @@ class TestClosed:
     def test_no_log_is_left_behind(self, path: Path) -> None:
         fill(path)
         assert [file.name for file in path.parent.iterdir()] == ["memory.db"]
+
+    def test_nothing_is_open(self, path: Path) -> None:
+        """Also while the closed store is still there."""
+        store = SQLiteStore(path)
+        assert str(path) in {file.path for file in psutil.Process().open_files()}
+        store.close()
+        assert str(path) not in {file.path for file in psutil.Process().open_files()}
 
 
 def test_a_failed_write_leaves_nothing(store: SQLiteStore, path: Path) -> None:

@@ -98,7 +98,7 @@ class FileConnections:
         self.erasure_pending = False
         self._refusal: str | None = None
         self._identity: FileIdentity
-        self._raw: RawFile
+        self._raw: RawFile | None = None
         self._is_new = True
         forking.watch(self)
         with self._lock:
@@ -166,6 +166,7 @@ class FileConnections:
                 if self.erasure_pending:
                     self._erase(self._writer, 0.0)
                 self._close_writer()
+            self._raw = None
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -263,7 +264,7 @@ class FileConnections:
     def _erase(self, writer: sqlite3.Connection, wait: float) -> None:
         """Erase what was deleted, or leave that to the next write or opening: the deletion is
         committed either way."""
-        if writer.in_transaction:
+        if writer.in_transaction or self._raw is None:
             return  # a reader that ends inside of a write
         with suppress(sqlite3.Error, OSError):
             self._identity.check()
