@@ -65,6 +65,7 @@ class Connection:
         self._timeout = min(timeout, _LONGEST)
         # Seconds to wait for a connection, and for a server to greet.
         self._patience = min(max(timeout, 5.0), 10.0)
+        self._lock_patience = max(self._timeout, _LEAST_PATIENCE)
         # Later transactions of this store wait for its earlier ones, whichever member of a
         # cluster they reach.
         self._bookmarks = GraphDatabase.bookmark_manager()
@@ -148,7 +149,7 @@ class Connection:
         mark: Mark = _UNMARKED,
         locks: bool = False,
     ) -> Result:
-        lock_until = time.monotonic() + max(self._timeout, _LEAST_PATIENCE)
+        lock_until = time.monotonic() + self._lock_patience
         retry_until: float | None = None
         place = 0
         given: list[Result] = []  # what the latest try that was to be committed gave
@@ -190,9 +191,14 @@ class Connection:
                         continue
                     if not unknown:
                         raise self._locked_out() from error
-                elif ran_out_of_time(error) and place + 1 < len(holds):
-                    place += 1
-                    continue
+                else:
+                    if locks and tx is not None and tx.lock_patience is None:
+                        # This try had the lock: the next try waits for the lock anew. A process
+                        # that was stopped, or worked for long, did not spend that time waiting.
+                        lock_until = max(lock_until, now + self._lock_patience)
+                    if ran_out_of_time(error) and place + 1 < len(holds):
+                        place += 1
+                        continue
                 retry_until = now + self._timeout if retry_until is None else retry_until
                 if committing and is_lost(error) and not unknown:
                     unknown = True
@@ -248,10 +254,9 @@ class Connection:
         return translated(error, name=self._name, database=self._database, unknown=unknown)
 
     def _locked_out(self) -> StoreBusyError:
-        patience = max(self._timeout, _LEAST_PATIENCE)
         return StoreBusyError(
-            f"another writer did not let go of the namespace on {self._name} in {patience:g} s; "
-            "try again, or let writes wait longer with timeout=…"
+            f"another writer did not let go of the namespace on {self._name} in "
+            f"{self._lock_patience:g} s; try again, or let writes wait longer with timeout=…"
         )
 
 
