@@ -12,6 +12,8 @@ from llama_index.core import Settings
 from recallm import RecallM
 from tests.neo4j.fixtures import RunningServer
 
+pytest.register_assert_rewrite("tests.llama_index.store_suite")
+
 
 @pytest.fixture
 def memory() -> Iterator[RecallM]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from llama_index.core.graph_stores import SimplePropertyGraphStore
 
-from llama_index_recallm.testing import PropertyGraphStoreSuite
+from tests.llama_index.store_suite import PropertyGraphStoreSuite
 
 
 class TestSimplePropertyGraphStore(PropertyGraphStoreSuite):

@@ -12,10 +12,10 @@ from llama_index.core.graph_stores.types import PropertyGraphStore
 from neo4j import Driver, GraphDatabase
 
 from llama_index_recallm import RecallMPropertyGraphStore
-from llama_index_recallm.testing import PropertyGraphStoreSuite
-from llama_index_recallm.testing.suite.asking import AskingTests
-from llama_index_recallm.testing.suite.asynchronous import AsyncTests
 from recallm import RecallM
+from tests.llama_index.store_suite import PropertyGraphStoreSuite
+from tests.llama_index.store_suite.async_methods import AsyncTests
+from tests.llama_index.store_suite.structured_queries import StructuredQueryTests
 from tests.neo4j.fixtures import RunningServer
 
 Load = Callable[..., PropertyGraphStore]
@@ -100,7 +100,7 @@ class TestNeo4j(OnNeo4j, PropertyGraphStoreSuite):
     """The memory on a server."""
 
 
-class TestNeo4jWithCypher(OnNeo4j, AskingTests, AsyncTests):
+class TestNeo4jWithCypher(OnNeo4j, StructuredQueryTests, AsyncTests):
     """With structured queries, which must be asked for."""
 
     @pytest.fixture

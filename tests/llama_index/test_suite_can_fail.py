@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from llama_index_recallm.testing import PropertyGraphStoreSuite
+from tests.llama_index.store_suite import PropertyGraphStoreSuite
 
 ROOT = Path(__file__).parents[2]
 

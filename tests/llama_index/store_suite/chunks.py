@@ -16,17 +16,17 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from llama_index_recallm.testing.suite.base import (
+from tests.llama_index.store_suite.base import (
     PropertyGraphTests,
-    chunk,
     chunk_of,
-    draw,
     ids,
-    lines,
-    refuses,
-    related,
+    is_refused,
+    make_chunk,
+    make_entity,
+    make_relation,
     snapshot,
-    thing,
+    triplet_lines,
+    upsert_graph,
 )
 
 __all__ = ["ChunkTests"]
@@ -91,7 +91,7 @@ class ChunkTests(PropertyGraphTests):
     @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
     def test_texts_are_verbatim(self, store: PropertyGraphStore, text: str) -> None:
         """No character is lost or changed; an empty text is a text."""
-        mine = chunk("c1", text)
+        mine = make_chunk("c1", text)
         store.upsert_llama_nodes([mine])
         [found] = store.get_llama_nodes(["c1"])
         assert found.get_content() == text
@@ -100,15 +100,15 @@ class ChunkTests(PropertyGraphTests):
 
     def test_the_order_is_as_asked(self, store: PropertyGraphStore) -> None:
         """Nodes come in the order of the ids; ids of no chunk are left out."""
-        draw(store, "entity KNOWS entity")
-        store.upsert_llama_nodes([chunk(id, f"text of {id}") for id in ("b", "a", "c")])
+        upsert_graph(store, "entity KNOWS entity")
+        store.upsert_llama_nodes([make_chunk(id, f"text of {id}") for id in ("b", "a", "c")])
         asked = ["c", "nobody", "b", "entity", "a"]
         assert [it.node_id for it in store.get_llama_nodes(asked)] == ["c", "b", "a"]
         assert [it.node_id for it in store.get_llama_nodes(asked[::-1])] == ["a", "b", "c"]
 
     def test_nothing_asked(self, store: PropertyGraphStore) -> None:
         """An empty list names nothing, and an empty list upserts nothing."""
-        store.upsert_llama_nodes([chunk("c1", "text")])
+        store.upsert_llama_nodes([make_chunk("c1", "text")])
         store.upsert_llama_nodes([])
         assert store.get_llama_nodes([]) == []
         assert store.get_llama_nodes(["nobody"]) == []
@@ -116,15 +116,15 @@ class ChunkTests(PropertyGraphTests):
 
     def test_a_chunk_is_a_node(self, store: PropertyGraphStore) -> None:
         """``get`` gives it as a ChunkNode with its text and metadata."""
-        store.upsert_llama_nodes([chunk("c1", "Logan works.", "d1", page=7)])
+        store.upsert_llama_nodes([make_chunk("c1", "Logan works.", "d1", page=7)])
         node = chunk_of(store, "c1")
         assert (node.text, node.id_) == ("Logan works.", "c1")
         assert (node.properties["page"], node.properties["ref_doc_id"]) == (7, "d1")
 
     def test_another_text_replaces_the_first(self, store: PropertyGraphStore) -> None:
         """A chunk that is upserted again is as it was upserted last."""
-        store.upsert_llama_nodes([chunk("c1", "first", page=1), chunk("c2", "other")])
-        mine = chunk("c1", "second", page=2)
+        store.upsert_llama_nodes([make_chunk("c1", "first", page=1), make_chunk("c2", "other")])
+        mine = make_chunk("c1", "second", page=2)
         store.upsert_llama_nodes([mine])
         [found] = store.get_llama_nodes(["c1"])
         assert found == mine
@@ -137,8 +137,8 @@ class ChunkTests(PropertyGraphTests):
     def test_the_same_text_again(self, store: PropertyGraphStore) -> None:
         """A chunk that is upserted again as it was changes nothing."""
         mine: list[BaseNode] = [
-            chunk("c1", "Logan works.", "d1", page=1),
-            chunk("c2", "Logan works."),
+            make_chunk("c1", "Logan works.", "d1", page=1),
+            make_chunk("c2", "Logan works."),
         ]
         store.upsert_llama_nodes(mine)
         before = snapshot(store)
@@ -148,36 +148,38 @@ class ChunkTests(PropertyGraphTests):
 
     def test_a_chunk_twice_in_one_call(self, store: PropertyGraphStore) -> None:
         """The last is the one that counts."""
-        mine = chunk("c1", "second", page=2)
-        store.upsert_llama_nodes([chunk("c1", "first", page=1), chunk("c2", "other"), mine])
+        mine = make_chunk("c1", "second", page=2)
+        store.upsert_llama_nodes(
+            [make_chunk("c1", "first", page=1), make_chunk("c2", "other"), mine]
+        )
         assert store.get_llama_nodes(["c1"]) == [mine]
         assert ids(store.get()) == ["c1", "c2"]
 
     def test_a_text_that_cannot_be_kept(self, store: PropertyGraphStore) -> None:
         """It is kept or refused, and with it the whole call."""
         odd = ChunkNode(id_="c2", text="a\ud800b")
-        if not refuses(store, nodes=[ChunkNode(id_="c1", text="text"), odd]):
+        if not is_refused(store, nodes=[ChunkNode(id_="c1", text="text"), odd]):
             assert chunk_of(store, "c2").text == odd.text
 
     def test_metadata_keys(self, store: PropertyGraphStore) -> None:
         """Metadata may have any names, those of the store's own fields among them."""
         keys = ["id", "id_", "name", "label", "text", "properties", "type", "session", "", "é`'"]
-        mine = chunk("c1", "text").model_copy(update={"metadata": dict.fromkeys(keys, 1)})
+        mine = make_chunk("c1", "text").model_copy(update={"metadata": dict.fromkeys(keys, 1)})
         store.upsert_llama_nodes([mine])
         assert store.get_llama_nodes(["c1"]) == [mine]
         assert (chunk_of(store, "c1").text, chunk_of(store, "c1").label) == ("text", "text_chunk")
 
     def test_chunks_of_one_text(self, store: PropertyGraphStore) -> None:
         """Two chunks may say the same."""
-        store.upsert_llama_nodes([chunk("c1", "same"), chunk("c2", "same")])
+        store.upsert_llama_nodes([make_chunk("c1", "same"), make_chunk("c2", "same")])
         store.delete(ids=["c1"])
         assert [it.node_id for it in store.get_llama_nodes(["c1", "c2"])] == ["c2"]
 
     def test_an_entity_under_the_id_of_a_chunk(self, store: PropertyGraphStore) -> None:
         """It is refused, or the text stays all the same."""
-        mine = chunk("c1", "text")
+        mine = make_chunk("c1", "text")
         store.upsert_llama_nodes([mine])
-        refuses(store, nodes=[thing("c1", "PERSON", age=1)])
+        is_refused(store, nodes=[make_entity("c1", "PERSON", age=1)])
         assert store.get_llama_nodes(["c1"]) == [mine]
 
     def test_chunk_nodes(self, store: PropertyGraphStore) -> None:
@@ -192,7 +194,7 @@ class ChunkTests(PropertyGraphTests):
 
     def test_chunk_nodes_are_not_shared(self, store: PropertyGraphStore) -> None:
         """To change what was handed in or given out changes nothing in the store."""
-        mine = chunk("c1", "text", tags=["x"])
+        mine = make_chunk("c1", "text", tags=["x"])
         store.upsert_llama_nodes([mine])
         mine.metadata["tags"].append("y")
         mine.text = "other"
@@ -208,8 +210,8 @@ class ChunkTests(PropertyGraphTests):
 
     def test_relations_of_chunks(self, store: PropertyGraphStore) -> None:
         """Chunks may be ends of relations like other nodes."""
-        store.upsert_llama_nodes([chunk("c1", "one"), chunk("c2", "two")])
-        store.upsert_relations([related("c1", "NEXT", "c2", gap=0)])
+        store.upsert_llama_nodes([make_chunk("c1", "one"), make_chunk("c2", "two")])
+        store.upsert_relations([make_relation("c1", "NEXT", "c2", gap=0)])
         [(subject, relation, object)] = store.get_triplets(relation_names=["NEXT"])
         assert isinstance(subject, ChunkNode)
         assert isinstance(object, ChunkNode)
@@ -217,10 +219,10 @@ class ChunkTests(PropertyGraphTests):
 
     def test_a_chunk_that_a_relation_names_first(self, store: PropertyGraphStore) -> None:
         """A node that a relation made becomes the chunk that is upserted under its id."""
-        store.upsert_llama_nodes([chunk("c1", "one")])
-        store.upsert_relations([related("c1", "NEXT", "c2")])
-        store.upsert_llama_nodes([chunk("c2", "two")])
+        store.upsert_llama_nodes([make_chunk("c1", "one")])
+        store.upsert_relations([make_relation("c1", "NEXT", "c2")])
+        store.upsert_llama_nodes([make_chunk("c2", "two")])
         assert [it.get_content() for it in store.get_llama_nodes(["c2"])] == ["two"]
         assert chunk_of(store, "c2").text == "two"
-        assert lines(store.get_triplets(relation_names=["NEXT"])) == ["c1 NEXT c2"]
+        assert triplet_lines(store.get_triplets(relation_names=["NEXT"])) == ["c1 NEXT c2"]
         assert ids(store.get()) == ["c1", "c2"]

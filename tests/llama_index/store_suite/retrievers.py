@@ -13,15 +13,15 @@ from llama_index.core.indices.property_graph import (
 )
 from llama_index.core.schema import Document
 
-from llama_index_recallm.testing.suite.base import PropertyGraphTests
-from llama_index_recallm.testing.suite.scripted import (
+from tests.llama_index.scripted_model import ScriptedLLM
+from tests.llama_index.store_suite.base import PropertyGraphTests
+from tests.llama_index.store_suite.offline_models import (
     LineExtractor,
     Paragraphs,
-    ScriptedLLM,
     WordEmbedding,
 )
 
-__all__ = ["RetrievingTests"]
+__all__ = ["RetrieverTests"]
 
 
 def _built(store: PropertyGraphStore, *texts: str, **more: Any) -> PropertyGraphIndex:
@@ -41,10 +41,10 @@ def _built(store: PropertyGraphStore, *texts: str, **more: Any) -> PropertyGraph
 
 
 def _synonyms(store: PropertyGraphStore, reply: str, **more: Any) -> LLMSynonymRetriever:
-    return LLMSynonymRetriever(store, llm=ScriptedLLM(reply=reply), **more)
+    return LLMSynonymRetriever(store, llm=ScriptedLLM(reply=lambda _: reply), **more)
 
 
-class RetrievingTests(PropertyGraphTests):
+class RetrieverTests(PropertyGraphTests):
     """What a question gets back."""
 
     def test_by_synonyms(self, store: PropertyGraphStore) -> None:
@@ -85,7 +85,7 @@ class RetrievingTests(PropertyGraphTests):
 
     def test_as_retriever(self, store: PropertyGraphStore) -> None:
         """The index's own retriever works, with its sub-retrievers given or not."""
-        index = _built(store, "Logan WORKS_FOR Acme.", llm=ScriptedLLM(reply="logan"))
+        index = _built(store, "Logan WORKS_FOR Acme.", llm=ScriptedLLM(reply=lambda _: "logan"))
         for retriever in (
             index.as_retriever(include_text=False),
             index.as_retriever(sub_retrievers=[_synonyms(store, "acme", include_text=False)]),
@@ -118,7 +118,7 @@ class RetrievingTests(PropertyGraphTests):
             "Ada LIKES Tea.",
             embed_kg_nodes=True,
             embed_model=WordEmbedding(),
-            llm=ScriptedLLM(reply="logan"),
+            llm=ScriptedLLM(reply=lambda _: "logan"),
         )
         retriever = index.as_retriever(include_text=False, similarity_top_k=3)
         found = {it.node.get_content() for it in retriever.retrieve("Ada")}

@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 from llama_index.core.graph_stores.types import PropertyGraphStore
 
-from llama_index_recallm.testing.suite.base import (
+from tests.llama_index.store_suite.base import (
     PropertyGraphTests,
-    draw,
     entity_of,
-    refuses,
-    related,
+    is_refused,
+    make_entity,
+    make_relation,
     relation_of,
-    thing,
-    typed,
+    upsert_graph,
+    with_types,
 )
 
 __all__ = ["ValueTests"]
@@ -109,34 +109,34 @@ class ValueTests(PropertyGraphTests):
     @pytest.mark.parametrize("value", KEPT.values(), ids=KEPT.keys())
     def test_plain_values_are_kept(self, store: PropertyGraphStore, value: Any) -> None:
         """str, int, float, bool and lists of str come back, of the same type."""
-        store.upsert_nodes([thing("a", "THING", held=value)])
-        store.upsert_relations([related("a", "R", "b", held=value)])
-        wanted = typed({"held": value})
-        assert typed(entity_of(store, "a").properties) == wanted
-        assert typed(relation_of(store, "R").properties) == wanted
-        [(_, relation, _)] = store.get_rel_map([thing("a")], depth=1)
-        assert typed(relation.properties) == wanted
+        store.upsert_nodes([make_entity("a", "THING", held=value)])
+        store.upsert_relations([make_relation("a", "R", "b", held=value)])
+        wanted = with_types({"held": value})
+        assert with_types(entity_of(store, "a").properties) == wanted
+        assert with_types(relation_of(store, "R").properties) == wanted
+        [(_, relation, _)] = store.get_rel_map([make_entity("a")], depth=1)
+        assert with_types(relation.properties) == wanted
 
     @pytest.mark.parametrize("value", KEPT_OR_REFUSED.values(), ids=KEPT_OR_REFUSED.keys())
     def test_other_values_of_nodes(self, store: PropertyGraphStore, value: Any) -> None:
         """They come back as they were or are refused, and with them the whole call."""
-        store.upsert_nodes([thing("a", "THING", held="before")])
-        mine = thing("a", "THING", held=value)
-        if not refuses(store, nodes=[thing("bystander"), mine]):
-            assert typed(entity_of(store, "a").properties) == typed({"held": value})
+        store.upsert_nodes([make_entity("a", "THING", held="before")])
+        mine = make_entity("a", "THING", held=value)
+        if not is_refused(store, nodes=[make_entity("bystander"), mine]):
+            assert with_types(entity_of(store, "a").properties) == with_types({"held": value})
 
     @pytest.mark.parametrize("value", KEPT_OR_REFUSED.values(), ids=KEPT_OR_REFUSED.keys())
     def test_other_values_of_relations(self, store: PropertyGraphStore, value: Any) -> None:
         """They come back as they were or are refused, and with them the whole call."""
-        draw(store, "a R b")
-        mine = related("a", "R", "b", held=value)
-        if not refuses(store, relations=[related("a", "Q", "c"), mine]):
-            assert typed(relation_of(store, "R").properties) == typed({"held": value})
+        upsert_graph(store, "a R b")
+        mine = make_relation("a", "R", "b", held=value)
+        if not is_refused(store, relations=[make_relation("a", "Q", "c"), mine]):
+            assert with_types(relation_of(store, "R").properties) == with_types({"held": value})
 
     @pytest.mark.parametrize("value", SUBCLASSES.values(), ids=SUBCLASSES.keys())
     def test_values_of_subclasses(self, store: PropertyGraphStore, value: Any) -> None:
         """They come back as what equals them, or are refused."""
-        if not refuses(store, nodes=[thing("a", "THING", held=value)]):
+        if not is_refused(store, nodes=[make_entity("a", "THING", held=value)]):
             found = entity_of(store, "a").properties["held"]
             assert found == value
             assert value == found
@@ -149,8 +149,10 @@ class ValueTests(PropertyGraphTests):
         for _ in range(100_000):
             deep = [deep]
         for value in (within_itself, deep):
-            assert refuses(store, nodes=[thing("b"), thing("a", "THING", held=value)])
-            assert refuses(store, relations=[related("a", "R", "b", held=value)])
+            assert is_refused(
+                store, nodes=[make_entity("b"), make_entity("a", "THING", held=value)]
+            )
+            assert is_refused(store, relations=[make_relation("a", "R", "b", held=value)])
 
     @pytest.mark.parametrize(
         "key",
@@ -158,8 +160,10 @@ class ValueTests(PropertyGraphTests):
     )
     def test_keys_are_kept(self, store: PropertyGraphStore, key: str) -> None:
         """A property's name is text, and nothing that the store itself uses is in its way."""
-        store.upsert_nodes([thing("a", "THING").model_copy(update={"properties": {key: 1}})])
-        store.upsert_relations([related("a", "R", "a").model_copy(update={"properties": {key: 2}})])
+        store.upsert_nodes([make_entity("a", "THING").model_copy(update={"properties": {key: 1}})])
+        store.upsert_relations(
+            [make_relation("a", "R", "a").model_copy(update={"properties": {key: 2}})]
+        )
         node = entity_of(store, "a")
         assert (node.name, node.label, node.properties) == ("a", "THING", {key: 1})
         assert relation_of(store, "R").properties == {key: 2}

@@ -8,20 +8,20 @@ import pytest
 from llama_index.core.graph_stores.types import EntityNode, PropertyGraphStore
 from llama_index.core.vector_stores.types import VectorStoreQuery
 
-from llama_index_recallm.testing.suite.base import (
+from tests.llama_index.store_suite.base import (
     PropertyGraphTests,
-    chunk,
-    draw,
+    all_triplet_lines,
     entity_of,
     ids,
     is_empty,
-    lines,
-    related,
+    make_chunk,
+    make_entity,
+    make_relation,
     source_of,
-    tell,
-    thing,
-    told,
-    typed,
+    triplet_lines,
+    upsert_chunk,
+    upsert_graph,
+    with_types,
 )
 
 __all__ = ["AsyncTests"]
@@ -32,38 +32,40 @@ class AsyncTests(PropertyGraphTests):
 
     def test_aupsert_nodes(self, store: PropertyGraphStore) -> None:
         """Nodes are upserted."""
-        asyncio.run(store.aupsert_nodes([thing("a", "CITY", n=1)]))
+        asyncio.run(store.aupsert_nodes([make_entity("a", "CITY", n=1)]))
         [node] = store.get(ids=["a"])
         assert (node.label, node.properties) == ("CITY", {"n": 1})
 
     def test_aupsert_relations(self, store: PropertyGraphStore) -> None:
         """Relations are upserted."""
-        asyncio.run(store.aupsert_relations([related("a", "R", "b", n=1)]))
-        assert lines(store.get_triplets(ids=["a"])) == ["a R b"]
+        asyncio.run(store.aupsert_relations([make_relation("a", "R", "b", n=1)]))
+        assert triplet_lines(store.get_triplets(ids=["a"])) == ["a R b"]
 
     def test_aget(self, store: PropertyGraphStore) -> None:
         """Nodes by properties and ids, in this order."""
-        store.upsert_nodes([thing("a", n=1), thing("b", n=1), thing("c", n=2)])
+        store.upsert_nodes([make_entity("a", n=1), make_entity("b", n=1), make_entity("c", n=2)])
         assert ids(asyncio.run(store.aget())) == ["a", "b", "c"]
         assert ids(asyncio.run(store.aget({"n": 1}, ["a", "c"]))) == ["a"]
         assert asyncio.run(store.aget(ids=[])) == []
 
     def test_aget_triplets(self, store: PropertyGraphStore) -> None:
         """Triplets by names, labels, properties and ids, in this order."""
-        draw(store, "a R b", "a Q b", "c R d")
-        assert lines(asyncio.run(store.aget_triplets())) == ["a Q b", "a R b", "c R d"]
-        assert lines(asyncio.run(store.aget_triplets(["a"], ["R"], None, ["b"]))) == ["a R b"]
+        upsert_graph(store, "a R b", "a Q b", "c R d")
+        assert triplet_lines(asyncio.run(store.aget_triplets())) == ["a Q b", "a R b", "c R d"]
+        assert triplet_lines(asyncio.run(store.aget_triplets(["a"], ["R"], None, ["b"]))) == [
+            "a R b"
+        ]
 
     def test_aget_rel_map(self, store: PropertyGraphStore) -> None:
         """Depth, limit and ignored labels, in this order."""
-        draw(store, "a R b", "b R c", "c R d", "a Q e")
-        found = asyncio.run(store.aget_rel_map([thing("a")], 2, 5, ["Q"]))
-        assert lines(found) == ["a R b", "b R c"]
-        assert len(asyncio.run(store.aget_rel_map([thing("a")], 3, 1))) == 1
+        upsert_graph(store, "a R b", "b R c", "c R d", "a Q e")
+        found = asyncio.run(store.aget_rel_map([make_entity("a")], 2, 5, ["Q"]))
+        assert triplet_lines(found) == ["a R b", "b R c"]
+        assert len(asyncio.run(store.aget_rel_map([make_entity("a")], 3, 1))) == 1
 
     def test_aget_llama_nodes(self, store: PropertyGraphStore) -> None:
         """Chunks, in the order of the ids."""
-        store.upsert_llama_nodes([chunk("c1", "one", page=1), chunk("c2", "two")])
+        store.upsert_llama_nodes([make_chunk("c1", "one", page=1), make_chunk("c2", "two")])
         asked = ["c2", "nobody", "c1"]
         found = asyncio.run(store.aget_llama_nodes(asked))
         assert [it.get_content() for it in found] == ["two", "one"]
@@ -71,19 +73,19 @@ class AsyncTests(PropertyGraphTests):
 
     def test_adelete(self, store: PropertyGraphStore) -> None:
         """By names, labels, properties and ids, in this order."""
-        draw(store, "a R b", "a Q b", "c R d")
+        upsert_graph(store, "a R b", "a Q b", "c R d")
         asyncio.run(store.adelete(ids=[]))
         assert len(store.get()) == 4
         asyncio.run(store.adelete(None, ["Q"]))
-        assert told(store) == ["a R b", "c R d"]
+        assert all_triplet_lines(store) == ["a R b", "c R d"]
         asyncio.run(store.adelete(["a"]))
         asyncio.run(store.adelete(ids=["c"]))
         assert ids(store.get()) == ["b", "d"]
 
     def test_adelete_llama_nodes(self, store: PropertyGraphStore) -> None:
         """By node ids and documents, in this order; with what they alone brought."""
-        tell(store, "c1", "a R b", document="d1")
-        tell(store, "c2", "b R c", document="d2")
+        upsert_chunk(store, "c1", "a R b", document="d1")
+        upsert_chunk(store, "c2", "b R c", document="d2")
         asyncio.run(store.adelete_llama_nodes(["nobody"]))
         assert len(store.get()) == 5
         asyncio.run(store.adelete_llama_nodes(["c1"]))
@@ -103,15 +105,17 @@ class AsyncTests(PropertyGraphTests):
 
     def test_aget_schema(self, store: PropertyGraphStore) -> None:
         """The schema, and as text."""
-        draw(store, "a R b")
-        assert typed(asyncio.run(store.aget_schema(True))) == typed(store.get_schema(True))
+        upsert_graph(store, "a R b")
+        assert with_types(asyncio.run(store.aget_schema(True))) == with_types(
+            store.get_schema(True)
+        )
         assert asyncio.run(store.aget_schema_str(True)) == store.get_schema_str(True)
 
     def test_astructured_query(
         self, store: PropertyGraphStore, request: pytest.FixtureRequest
     ) -> None:
         """Rows, or a refusal where the other one refuses."""
-        draw(store, "a")
+        upsert_graph(store, "a")
         if store.supports_structured_queries:
             rows = asyncio.run(store.astructured_query(request.getfixturevalue("entity_query")))
             assert "a" in {row["name"] for row in rows}
@@ -123,8 +127,12 @@ class AsyncTests(PropertyGraphTests):
         """What runs at the same time is all done."""
 
         async def run() -> None:
-            calls = [store.aupsert_relations([related("hub", "R", f"n{n}")]) for n in range(10)]
-            await asyncio.gather(*calls, *(store.aget_rel_map([thing("hub")]) for _ in range(10)))
+            calls = [
+                store.aupsert_relations([make_relation("hub", "R", f"n{n}")]) for n in range(10)
+            ]
+            await asyncio.gather(
+                *calls, *(store.aget_rel_map([make_entity("hub")]) for _ in range(10))
+            )
 
         asyncio.run(run())
         assert len(store.get_triplets(ids=["hub"])) == 10
@@ -134,7 +142,7 @@ class AsyncTests(PropertyGraphTests):
 
         async def run() -> None:
             await asyncio.gather(
-                *(asyncio.to_thread(tell, store, f"c{n}", "Ann KNOWS Bo") for n in range(8))
+                *(asyncio.to_thread(upsert_chunk, store, f"c{n}", "Ann KNOWS Bo") for n in range(8))
             )
 
         asyncio.run(run())
@@ -151,24 +159,24 @@ class AsyncTests(PropertyGraphTests):
         async def run(n: int) -> None:
             await asyncio.gather(
                 store.adelete(ids=[f"c{n}"]),
-                asyncio.to_thread(tell, store, f"c{n + 1}", "Ann KNOWS Bo"),
+                asyncio.to_thread(upsert_chunk, store, f"c{n + 1}", "Ann KNOWS Bo"),
             )
 
-        tell(store, "c0", "Ann KNOWS Bo")
+        upsert_chunk(store, "c0", "Ann KNOWS Bo")
         for n in range(10):
             asyncio.run(run(n))
-            assert lines(store.get_triplets(relation_names=["KNOWS"])) == ["Ann KNOWS Bo"]
+            assert triplet_lines(store.get_triplets(relation_names=["KNOWS"])) == ["Ann KNOWS Bo"]
         assert ids(store.get()) == ["Ann", "Bo", "c10"]
 
     def test_an_end_that_is_upserted_meanwhile(self, store: PropertyGraphStore) -> None:
         """A relation that makes its end takes nothing from who upserts that end meanwhile."""
 
         async def run(n: int) -> None:
-            node = thing(f"n{n}", "CITY", size=n)
+            node = make_entity(f"n{n}", "CITY", size=n)
             await asyncio.gather(
-                store.aupsert_relations([related("hub", "R", f"n{n}")]),
+                store.aupsert_relations([make_relation("hub", "R", f"n{n}")]),
                 store.aupsert_nodes([node]),
-                store.aupsert_relations([related(f"n{n}", "R", "hub")]),
+                store.aupsert_relations([make_relation(f"n{n}", "R", "hub")]),
             )
 
         for n in range(20):

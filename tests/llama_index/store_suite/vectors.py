@@ -23,13 +23,13 @@ from llama_index.core.vector_stores.types import (
     VectorStoreQuery,
 )
 
-from llama_index_recallm.testing.suite.base import (
+from tests.llama_index.store_suite.base import (
     PropertyGraphTests,
-    chunk,
-    draw,
     ids,
-    related,
+    make_chunk,
+    make_relation,
     snapshot,
+    upsert_graph,
 )
 
 __all__ = ["VectorTests"]
@@ -130,16 +130,16 @@ class VectorTests(PropertyGraphTests):
 
     def test_nodes_without_embeddings(self, vectors: PropertyGraphStore) -> None:
         """They are not found; where there are no others, nothing is."""
-        draw(vectors, "a KNOWS b")
+        upsert_graph(vectors, "a KNOWS b")
         assert _asked(vectors, EAST) == ([], [])
         _places(vectors)
         assert sorted(_near(vectors, EAST, 99)) == ["east", "north", "northeast", "up"]
 
     def test_chunks_are_found(self, vectors: PropertyGraphStore) -> None:
         """Chunks that are upserted with embeddings are nodes like others."""
-        mine = chunk("c1", "text")
+        mine = make_chunk("c1", "text")
         mine.embedding = EAST
-        vectors.upsert_llama_nodes([mine, chunk("c2", "text")])
+        vectors.upsert_llama_nodes([mine, make_chunk("c2", "text")])
         vectors.upsert_nodes([ChunkNode(id_="c3", text="more", embedding=NORTH)])
         nodes, _ = _asked(vectors, EAST)
         assert [it.id for it in nodes] == ["c1", "c3"]
@@ -155,7 +155,7 @@ class VectorTests(PropertyGraphTests):
         before = snapshot(vectors)
         with pytest.raises(ValueError, match=DIMENSION):
             vectors.upsert_nodes([_at("good", NORTH), _at("bad", embedding)])
-        mine = chunk("c1", "text")
+        mine = make_chunk("c1", "text")
         mine.embedding = embedding
         with pytest.raises(ValueError, match=DIMENSION):
             vectors.upsert_llama_nodes([mine])
@@ -164,7 +164,7 @@ class VectorTests(PropertyGraphTests):
 
     def test_a_large_call_is_refused_whole(self, vectors: PropertyGraphStore) -> None:
         """However many nodes stand before the one with another dimension."""
-        many = [chunk(f"c{n}", f"text {n}") for n in range(1100)]
+        many = [make_chunk(f"c{n}", f"text {n}") for n in range(1100)]
         for node in many:
             node.embedding = EAST
         many[-1].embedding = [1.0]
@@ -227,7 +227,7 @@ class VectorTests(PropertyGraphTests):
         """A relation that is upserted changes nothing of its ends' embeddings."""
         _places(vectors)
         before = _near(vectors, [3.0, 1.0, 0.0])
-        vectors.upsert_relations([related("east", "NEAR", "north")])
+        vectors.upsert_relations([make_relation("east", "NEAR", "north")])
         assert _near(vectors, [3.0, 1.0, 0.0]) == before
 
     def test_deleted_nodes_are_not_found(self, vectors: PropertyGraphStore) -> None:
@@ -240,7 +240,7 @@ class VectorTests(PropertyGraphTests):
 
     def test_what_went_with_a_chunk_is_not_found(self, vectors: PropertyGraphStore) -> None:
         """Neither a deleted chunk nor what it alone brought."""
-        mine = chunk("c1", "text")
+        mine = make_chunk("c1", "text")
         mine.embedding = EAST
         vectors.upsert_llama_nodes([mine])
         vectors.upsert_nodes([_at("a", EAST, **{TRIPLET_SOURCE_KEY: "c1"}), _at("b", NORTH)])

@@ -8,29 +8,34 @@ import pytest
 from llama_index.core.graph_stores.types import TRIPLET_SOURCE_KEY, PropertyGraphStore
 from llama_index.core.schema import Document
 
-from llama_index_recallm.testing.suite.base import (
+from tests.llama_index.store_suite.base import (
     PropertyGraphTests,
-    chunk,
-    draw,
+    all_triplet_lines,
+    case_name,
     entity_of,
     ids,
     is_empty,
-    named,
-    related,
+    make_chunk,
+    make_entity,
+    make_relation,
     snapshot,
-    thing,
-    told,
+    upsert_graph,
 )
 
 __all__ = ["DeletingTests"]
 
 
 def _people(store: PropertyGraphStore) -> None:
-    store.upsert_llama_nodes([chunk("c1", "one", "d1", page=1), chunk("c2", "two", "d2", page=2)])
-    store.upsert_nodes(
-        [thing("Ann", "PERSON", age=30, city="Rome"), thing("Bo", "PERSON", age=30, city="Oslo")]
+    store.upsert_llama_nodes(
+        [make_chunk("c1", "one", "d1", page=1), make_chunk("c2", "two", "d2", page=2)]
     )
-    draw(store, "Ann KNOWS Bo", "Bo KNOWS Ann", "Ann LIKES tea", "Bo LIKES tea")
+    store.upsert_nodes(
+        [
+            make_entity("Ann", "PERSON", age=30, city="Rome"),
+            make_entity("Bo", "PERSON", age=30, city="Oslo"),
+        ]
+    )
+    upsert_graph(store, "Ann KNOWS Bo", "Bo KNOWS Ann", "Ann LIKES tea", "Bo LIKES tea")
 
 
 class DeletingTests(PropertyGraphTests):
@@ -54,7 +59,7 @@ class DeletingTests(PropertyGraphTests):
             {"ids": ["ann", "ANN", "anns", "LIKES"]},
             {"entity_names": ["ann", "bos"]},
         ],
-        ids=named,
+        ids=case_name,
     )
     def test_nothing_is_named(self, store: PropertyGraphStore, conditions: dict[str, Any]) -> None:
         """Empty lists, what is unknown and what is merely alike delete nothing at all."""
@@ -73,7 +78,7 @@ class DeletingTests(PropertyGraphTests):
             {"ref_doc_ids": ["nobody"]},
             {"node_ids": ["nobody"], "ref_doc_ids": ["c9"]},
         ],
-        ids=named,
+        ids=case_name,
     )
     def test_no_llama_nodes_are_named(
         self, store: PropertyGraphStore, conditions: dict[str, Any]
@@ -89,24 +94,24 @@ class DeletingTests(PropertyGraphTests):
         _people(store)
         store.delete(ids=["Ann"])
         assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
-        assert told(store) == ["Bo LIKES tea"]
+        assert all_triplet_lines(store) == ["Bo LIKES tea"]
         assert entity_of(store, "Bo").properties == {"age": 30, "city": "Oslo"}
 
     def test_a_neighbour_without_relations_stays(self, store: PropertyGraphStore) -> None:
         """A node need not be in a relation to stay."""
-        store.upsert_nodes([thing("a", "THING", n=1)])
-        store.upsert_relations([related("a", "R", "b"), related("c", "R", "a")])
+        store.upsert_nodes([make_entity("a", "THING", n=1)])
+        store.upsert_relations([make_relation("a", "R", "b"), make_relation("c", "R", "a")])
         store.delete(ids=["a"])
         assert ids(store.get()) == ["b", "c"]
-        assert told(store) == []
+        assert all_triplet_lines(store) == []
 
     def test_an_entity_by_name(self, store: PropertyGraphStore) -> None:
         """``entity_names`` are names where they differ from ids."""
         _people(store)
-        store.upsert_nodes([thing('the "Bear"')])
+        store.upsert_nodes([make_entity('the "Bear"')])
         store.delete(entity_names=["Ann", 'the "Bear"', "nobody"])
         assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
-        assert told(store) == ["Bo LIKES tea"]
+        assert all_triplet_lines(store) == ["Bo LIKES tea"]
 
     def test_relations_by_label(self, store: PropertyGraphStore) -> None:
         """Only the relations with these labels go; all nodes stay."""
@@ -114,14 +119,14 @@ class DeletingTests(PropertyGraphTests):
         nodes, _ = snapshot(store)
         store.delete(relation_names=["KNOWS", "HATES"])
         assert snapshot(store)[0] == nodes
-        assert told(store) == ["Ann LIKES tea", "Bo LIKES tea"]
+        assert all_triplet_lines(store) == ["Ann LIKES tea", "Bo LIKES tea"]
 
     def test_nodes_by_properties(self, store: PropertyGraphStore) -> None:
         """Those that have them all go, with their relations."""
         _people(store)
         store.delete(properties={"age": 30, "city": "Rome"})
         assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
-        assert told(store) == ["Bo LIKES tea"]
+        assert all_triplet_lines(store) == ["Bo LIKES tea"]
 
     def test_chunks_by_properties(self, store: PropertyGraphStore) -> None:
         """Chunks are found by their metadata like other nodes."""
@@ -137,12 +142,12 @@ class DeletingTests(PropertyGraphTests):
         assert ids(store.get()) == ["Ann", "Bo", "c2", "tea"]
         store.delete(ids=["c2"])
         assert ids(store.get()) == ["Ann", "Bo", "tea"]
-        assert len(told(store)) == 4
+        assert len(all_triplet_lines(store)) == 4
 
     def test_chunks_by_document(self, store: PropertyGraphStore) -> None:
         """All chunks of the documents named go, and no others."""
         _people(store)
-        store.upsert_llama_nodes([chunk("c3", "three", "d1"), chunk("c4", "four")])
+        store.upsert_llama_nodes([make_chunk("c3", "three", "d1"), make_chunk("c4", "four")])
         store.delete_llama_nodes(ref_doc_ids=["d1", "nobody"])
         assert ids(store.get()) == ["Ann", "Bo", "c2", "c4", "tea"]
         store.delete_llama_nodes(node_ids=["c4"], ref_doc_ids=["d2"])
@@ -150,7 +155,9 @@ class DeletingTests(PropertyGraphTests):
 
     def test_a_document_with_its_own_id(self, store: PropertyGraphStore) -> None:
         """A document's id names the chunks of the document, and the chunk whose own id it is."""
-        store.upsert_llama_nodes([chunk("n1", "one", "n2"), chunk("n2", "two"), chunk("n3", "n2")])
+        store.upsert_llama_nodes(
+            [make_chunk("n1", "one", "n2"), make_chunk("n2", "two"), make_chunk("n3", "n2")]
+        )
         store.delete_llama_nodes(ref_doc_ids=["n2"])
         assert ids(store.get()) == ["n3"]
         assert store.get_llama_nodes(["n1", "n2"]) == []
@@ -158,7 +165,9 @@ class DeletingTests(PropertyGraphTests):
     def test_a_whole_document(self, store: PropertyGraphStore) -> None:
         """A document that was upserted whole goes by its id, with the entities that name it."""
         store.upsert_llama_nodes([Document(id_="d1", text="one"), Document(id_="d2", text="two")])
-        store.upsert_nodes([thing("Ann", ref_doc_id="d1"), thing("Bo", ref_doc_id=["d1"])])
+        store.upsert_nodes(
+            [make_entity("Ann", ref_doc_id="d1"), make_entity("Bo", ref_doc_id=["d1"])]
+        )
         store.delete_llama_nodes(ref_doc_ids=["d1"])
         assert ids(store.get()) == ["Bo", "d2"]
         store.delete_llama_nodes(node_ids=["d2"])
@@ -168,7 +177,7 @@ class DeletingTests(PropertyGraphTests):
         """The entities whose source it is go with it."""
         store.upsert_llama_nodes([Document(id_="d1", text="one"), Document(id_="d2", text="two")])
         for id in ("d1", "d2"):
-            store.upsert_nodes([thing(f"of {id}", **{TRIPLET_SOURCE_KEY: id})])
+            store.upsert_nodes([make_entity(f"of {id}", **{TRIPLET_SOURCE_KEY: id})])
         store.delete_llama_nodes(ref_doc_ids=["d1"])
         assert ids(store.get()) == ["d2", "of d2"]
 
@@ -182,10 +191,10 @@ class DeletingTests(PropertyGraphTests):
 
     def test_everything_in_turn(self, store: PropertyGraphStore) -> None:
         """Relations, then nodes by a property, then nodes by name."""
-        store.upsert_nodes([thing("Ann", "PERSON", age=30), thing("Acme", "COMPANY")])
-        store.upsert_relations([related("Ann", "WORKS_FOR", "Acme")])
+        store.upsert_nodes([make_entity("Ann", "PERSON", age=30), make_entity("Acme", "COMPANY")])
+        store.upsert_relations([make_relation("Ann", "WORKS_FOR", "Acme")])
         store.delete(relation_names=["WORKS_FOR"])
-        assert told(store) == []
+        assert all_triplet_lines(store) == []
         store.delete(properties={"age": 30})
         assert ids(store.get()) == ["Acme"]
         store.delete(entity_names=["Acme"])
@@ -193,21 +202,21 @@ class DeletingTests(PropertyGraphTests):
 
     def test_what_came_back_is_new(self, store: PropertyGraphStore) -> None:
         """Nothing of a deleted node or relation is left to merge with."""
-        store.upsert_nodes([thing("a", "OLD", n=1)])
-        store.upsert_relations([related("a", "R", "b", n=1)])
+        store.upsert_nodes([make_entity("a", "OLD", n=1)])
+        store.upsert_relations([make_relation("a", "R", "b", n=1)])
         store.delete(ids=["a"])
-        store.upsert_nodes([thing("a", "NEW")])
+        store.upsert_nodes([make_entity("a", "NEW")])
         assert (entity_of(store, "a").label, entity_of(store, "a").properties) == ("NEW", {})
-        assert told(store) == []
-        store.upsert_relations([related("a", "R", "b", m=2)])
+        assert all_triplet_lines(store) == []
+        store.upsert_relations([make_relation("a", "R", "b", m=2)])
         [(_, relation, _)] = store.get_triplets(relation_names=["R"])
         assert relation.properties == {"m": 2}
 
     def test_a_chunk_that_came_back_is_new(self, store: PropertyGraphStore) -> None:
         """A deleted chunk can be upserted again, with another text too."""
-        store.upsert_llama_nodes([chunk("c1", "one", page=1)])
+        store.upsert_llama_nodes([make_chunk("c1", "one", page=1)])
         store.delete(ids=["c1"])
-        mine = chunk("c1", "two")
+        mine = make_chunk("c1", "two")
         store.upsert_llama_nodes([mine])
         assert store.get_llama_nodes(["c1"]) == [mine]
 

@@ -6,32 +6,39 @@ import pytest
 from llama_index.core.graph_stores.types import PropertyGraphStore
 from llama_index.core.indices.property_graph import TextToCypherRetriever
 
-from llama_index_recallm.testing.suite.base import PropertyGraphTests, related, snapshot, thing
-from llama_index_recallm.testing.suite.scripted import ScriptedLLM
+from tests.llama_index.scripted_model import ScriptedLLM
+from tests.llama_index.store_suite.base import (
+    PropertyGraphTests,
+    make_entity,
+    make_relation,
+    snapshot,
+)
 
-__all__ = ["AskingTests"]
+__all__ = ["StructuredQueryTests"]
 
 
-def _told(store: PropertyGraphStore) -> None:
-    store.upsert_nodes([thing("Logan", "PERSON", age=28), thing("LlamaIndex", "ORGANIZATION")])
-    store.upsert_relations([related("Logan", "WORKS_FOR", "LlamaIndex", since=2023)])
+def _fill(store: PropertyGraphStore) -> None:
+    store.upsert_nodes(
+        [make_entity("Logan", "PERSON", age=28), make_entity("LlamaIndex", "ORGANIZATION")]
+    )
+    store.upsert_relations([make_relation("Logan", "WORKS_FOR", "LlamaIndex", since=2023)])
 
 
-class AskingTests(PropertyGraphTests):
+class StructuredQueryTests(PropertyGraphTests):
     """What text-to-query retrievers stand on."""
 
     def test_the_schema_names_what_is_there(self, store: PropertyGraphStore) -> None:
         """Labels of nodes and of relations."""
-        _told(store)
+        _fill(store)
         schema = store.get_schema_str(refresh=True)
         assert all(label in schema for label in ("PERSON", "ORGANIZATION", "WORKS_FOR"))
 
     def test_the_schema_is_refreshed(self, store: PropertyGraphStore) -> None:
         """Asked for anew it names what has come since."""
-        _told(store)
+        _fill(store)
         store.get_schema_str(refresh=True)
-        store.upsert_nodes([thing("Rome", "CITY")])
-        store.upsert_relations([related("Logan", "LIVES_IN", "Rome")])
+        store.upsert_nodes([make_entity("Rome", "CITY")])
+        store.upsert_relations([make_relation("Logan", "LIVES_IN", "Rome")])
         schema = store.get_schema_str(refresh=True)
         assert all(label in schema for label in ("PERSON", "CITY", "LIVES_IN"))
 
@@ -39,7 +46,7 @@ class AskingTests(PropertyGraphTests):
         self, store: PropertyGraphStore, request: pytest.FixtureRequest
     ) -> None:
         """A store gives the rows of a query, or says that it does not support any."""
-        _told(store)
+        _fill(store)
         before = snapshot(store)
         if store.supports_structured_queries:
             rows = store.structured_query(request.getfixturevalue("entity_query"))
@@ -53,11 +60,12 @@ class AskingTests(PropertyGraphTests):
         self, store: PropertyGraphStore, request: pytest.FixtureRequest
     ) -> None:
         """The retriever shows what the query that an LLM wrote gives, or is not to be had."""
-        _told(store)
+        _fill(store)
         if store.supports_structured_queries:
-            llm = ScriptedLLM(reply=request.getfixturevalue("entity_query"))
+            query: str = request.getfixturevalue("entity_query")
+            llm = ScriptedLLM(reply=lambda _: query)
             [found] = TextToCypherRetriever(store, llm=llm).retrieve("Who works?")
             assert "Logan" in found.node.get_content()
         else:
             with pytest.raises(ValueError, match="not support"):
-                TextToCypherRetriever(store, llm=ScriptedLLM(reply=""))
+                TextToCypherRetriever(store, llm=ScriptedLLM())

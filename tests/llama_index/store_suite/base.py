@@ -1,4 +1,4 @@
-"""What the topics of the suite share: the fixtures, and a few ways to say things shortly."""
+"""What the suite's topics share: the fixtures, and helpers that build and read small graphs."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 
 __all__ = [
     "PropertyGraphTests",
-    "chunk",
+    "all_triplet_lines",
+    "case_name",
     "chunk_of",
-    "draw",
     "entity_of",
     "ids",
     "is_empty",
-    "lines",
-    "named",
-    "refuses",
-    "related",
+    "is_refused",
+    "make_chunk",
+    "make_entity",
+    "make_relation",
     "relation_of",
     "snapshot",
     "source_of",
-    "tell",
-    "thing",
-    "told",
-    "typed",
+    "triplet_lines",
+    "upsert_chunk",
+    "upsert_graph",
+    "with_types",
 ]
 
 
@@ -74,17 +74,17 @@ class PropertyGraphTests:
         return load  # type: ignore[no-any-return]
 
 
-def thing(name: str, label: str = "THING", **properties: Any) -> EntityNode:
+def make_entity(name: str, label: str = "THING", **properties: Any) -> EntityNode:
     """An entity."""
     return EntityNode(name=name, label=label, properties=properties)
 
 
-def related(source: str, label: str, target: str, **properties: Any) -> Relation:
+def make_relation(source: str, label: str, target: str, **properties: Any) -> Relation:
     """A relation between two ids."""
     return Relation(source_id=source, label=label, target_id=target, properties=properties)
 
 
-def chunk(id: str, text: str, document: str | None = None, **metadata: Any) -> TextNode:
+def make_chunk(id: str, text: str, document: str | None = None, **metadata: Any) -> TextNode:
     """A text node, of a document if one is given."""
     node = TextNode(id_=id, text=text, metadata=metadata)
     if document is not None:
@@ -92,34 +92,34 @@ def chunk(id: str, text: str, document: str | None = None, **metadata: Any) -> T
     return node
 
 
-def draw(store: PropertyGraphStore, *said: str) -> None:
+def upsert_graph(store: PropertyGraphStore, *said: str) -> None:
     """Upsert entities and relations without a source: ``"a KNOWS b"`` a relation, ``"a"`` an
     entity."""
     parts = [line.split() for line in said]
     names = dict.fromkeys(name for part in parts for name in (part[0], part[-1]))
-    store.upsert_nodes([thing(name) for name in names])
-    relations = [related(*part) for part in parts if len(part) == 3]
+    store.upsert_nodes([make_entity(name) for name in names])
+    relations = [make_relation(*part) for part in parts if len(part) == 3]
     if relations:
         store.upsert_relations(relations)
 
 
-def tell(
+def upsert_chunk(
     store: PropertyGraphStore,
     id: str,
     *said: str,
     document: str | None = None,
 ) -> TextNode:
     """Upsert a chunk that says ``"a KNOWS b"`` and names ``"a"``, as ``PropertyGraphIndex`` does:
-    in three calls, entities and relations with their source, entities that exist not at all."""
-    node = chunk(id, f"{id}: " + "; ".join(said), document)
+    in three calls. Entities and relations name the chunk as source; known entities are left out."""
+    node = make_chunk(id, f"{id}: " + "; ".join(said), document)
     parts = [line.split() for line in said]
     names = dict.fromkeys(name for part in parts for name in (part[0], part[-1]))
     known = {it.id for it in store.get(ids=list(names))}
     source = {TRIPLET_SOURCE_KEY: id}
     store.upsert_llama_nodes([node])
-    if entities := [thing(name, **source) for name in names if name not in known]:
+    if entities := [make_entity(name, **source) for name in names if name not in known]:
         store.upsert_nodes(entities)
-    if relations := [related(*part, **source) for part in parts if len(part) == 3]:
+    if relations := [make_relation(*part, **source) for part in parts if len(part) == 3]:
         store.upsert_relations(relations)
     return node
 
@@ -129,7 +129,7 @@ def ids(nodes: Iterable[LabelledNode]) -> list[str]:
     return sorted(node.id for node in nodes)
 
 
-def lines(triplets: Iterable[Triplet]) -> list[str]:
+def triplet_lines(triplets: Iterable[Triplet]) -> list[str]:
     """What the triplets say, in order: ``"a KNOWS b"``."""
     told = []
     for subject, relation, object in triplets:
@@ -138,9 +138,9 @@ def lines(triplets: Iterable[Triplet]) -> list[str]:
     return sorted(told)
 
 
-def told(store: PropertyGraphStore) -> list[str]:
+def all_triplet_lines(store: PropertyGraphStore) -> list[str]:
     """What all triplets of the store say."""
-    return lines(_triplets(store))
+    return triplet_lines(_triplets(store))
 
 
 def is_empty(store: PropertyGraphStore) -> bool:
@@ -148,7 +148,7 @@ def is_empty(store: PropertyGraphStore) -> bool:
     return not store.get() and not store.get_triplets()
 
 
-def named(conditions: dict[str, Any]) -> str:
+def case_name(conditions: dict[str, Any]) -> str:
     """How a test's case with these arguments is called."""
     return ", ".join(f"{name}={value}" for name, value in conditions.items()) or "nothing"
 
@@ -180,13 +180,13 @@ def source_of(store: PropertyGraphStore, id: str) -> Any:
     return entity_of(store, id).properties.get(TRIPLET_SOURCE_KEY)
 
 
-def typed(value: Any) -> Any:
+def with_types(value: Any) -> Any:
     """``value`` so that it equals only what is of the same type all through."""
     if isinstance(value, dict):
-        members = [(typed(key), typed(it)) for key, it in value.items()]
+        members = [(with_types(key), with_types(it)) for key, it in value.items()]
         return (type(value).__name__, sorted(members, key=repr))
     if isinstance(value, list | tuple):
-        return (type(value).__name__, [typed(it) for it in value])
+        return (type(value).__name__, [with_types(it) for it in value])
     return (type(value).__name__, repr(value))
 
 
@@ -194,7 +194,7 @@ def snapshot(store: PropertyGraphStore) -> Any:
     """All nodes and triplets that the store shows, in a fixed order."""
 
     def shown(it: LabelledNode | Relation) -> Any:
-        return (type(it).__name__, it.id, typed(it.model_dump(exclude={"embedding"})))
+        return (type(it).__name__, it.id, with_types(it.model_dump(exclude={"embedding"})))
 
     nodes = [shown(node) for node in store.get()]
     triplets = [tuple(shown(part) for part in triplet) for triplet in _triplets(store)]
@@ -205,7 +205,7 @@ def _triplets(store: PropertyGraphStore) -> list[Triplet]:
     return store.get_triplets(ids=[node.id for node in store.get()])
 
 
-def refuses(
+def is_refused(
     store: PropertyGraphStore,
     nodes: Sequence[LabelledNode] = (),
     relations: Sequence[Relation] = (),

@@ -10,17 +10,17 @@ from llama_index.core.graph_stores.types import PropertyGraphStore
 from llama_index.core.indices.property_graph import ImplicitPathExtractor
 from llama_index.core.schema import Document, NodeRelationship
 
-from llama_index_recallm.testing.suite.base import (
+from tests.llama_index.store_suite.base import (
     PropertyGraphTests,
     chunk_of,
     entity_of,
     ids,
     is_empty,
-    lines,
     snapshot,
     source_of,
+    triplet_lines,
 )
-from llama_index_recallm.testing.suite.scripted import LineExtractor, Paragraphs, WordEmbedding
+from tests.llama_index.store_suite.offline_models import LineExtractor, Paragraphs, WordEmbedding
 
 __all__ = ["IndexTests"]
 
@@ -48,9 +48,9 @@ def _built(store: PropertyGraphStore, documents: dict[str, str], **more: Any) ->
     )
 
 
-def _told(store: PropertyGraphStore) -> list[str]:
+def _entity_triplet_lines(store: PropertyGraphStore) -> list[str]:
     """What entities say of each other."""
-    return lines(store.get_triplets(relation_names=["WORKS_FOR", "LIKES"]))
+    return triplet_lines(store.get_triplets(relation_names=["WORKS_FOR", "LIKES"]))
 
 
 class IndexTests(PropertyGraphTests):
@@ -60,7 +60,7 @@ class IndexTests(PropertyGraphTests):
     def test_from_documents(self, store: PropertyGraphStore) -> None:
         """Chunks, entities and relations are there, with their sources."""
         _built(store, {"d1": FIRST, "d2": SECOND})
-        assert _told(store) == BOTH
+        assert _entity_triplet_lines(store) == BOTH
         assert ids(store.get()) == ["Ada", "LlamaIndex", "Logan", "d1/0", "d1/1", "d2/0", "tea"]
         node = chunk_of(store, "d1/1")
         assert (node.text, node.properties["of"]) == ("Logan LIKES tea.", "d1")
@@ -74,7 +74,7 @@ class IndexTests(PropertyGraphTests):
         """A document that is inserted later adds to what is there."""
         index = _built(store, {"d1": FIRST})
         index.insert(Document(id_="d2", text=SECOND))
-        assert _told(store) == BOTH
+        assert _entity_triplet_lines(store) == BOTH
         assert ids(store.get(ids=["d1/0", "d1/1", "d2/0"])) == ["d1/0", "d1/1", "d2/0"]
         assert source_of(store, "Logan") == "d2/0"
 
@@ -89,11 +89,11 @@ class IndexTests(PropertyGraphTests):
         """An index over a store that is filled shows it, and can be inserted to."""
         _built(store, {"d1": FIRST})
         index = PropertyGraphIndex.from_existing(property_graph_store=store, **_settings())
-        assert _told(store) == ["Logan LIKES tea", "Logan WORKS_FOR LlamaIndex"]
+        assert _entity_triplet_lines(store) == ["Logan LIKES tea", "Logan WORKS_FOR LlamaIndex"]
         index.insert(Document(id_="d2", text=SECOND))
-        assert _told(store) == BOTH
+        assert _entity_triplet_lines(store) == BOTH
         index.delete_nodes(["d1/0", "d1/1"])
-        assert _told(store) == ["Ada LIKES tea", "Logan WORKS_FOR LlamaIndex"]
+        assert _entity_triplet_lines(store) == ["Ada LIKES tea", "Logan WORKS_FOR LlamaIndex"]
 
     @pytest.mark.parametrize(
         ("gone", "left"),
@@ -106,7 +106,7 @@ class IndexTests(PropertyGraphTests):
         """With a document goes what it alone said; what another says stays, with its source."""
         index = _built(store, {"d1": FIRST, "d2": SECOND})
         index.delete_ref_doc(gone)
-        assert _told(store) == left
+        assert _entity_triplet_lines(store) == left
         assert bool(store.get(ids=["Ada"])) == (gone == "d1")
         assert store.get_llama_nodes([f"{gone}/0"]) == []
         kept = {"d1": "d2/0", "d2": "d1/1"}[gone]
@@ -125,27 +125,31 @@ class IndexTests(PropertyGraphTests):
         index = _built(store, {"d1": FIRST})
         index.delete_nodes(["d1/0", "nobody"])
         assert ids(store.get()) == ["Logan", "d1/1", "tea"]
-        assert _told(store) == ["Logan LIKES tea"]
+        assert _entity_triplet_lines(store) == ["Logan LIKES tea"]
 
     def test_a_document_with_another_text(self, store: PropertyGraphStore) -> None:
         """Deleted and inserted anew, only the new text counts."""
         index = _built(store, {"d1": FIRST, "d2": SECOND})
         index.update_ref_doc(Document(id_="d2", text="Ada LIKES milk"))
         assert [it.get_content() for it in store.get_llama_nodes(["d2/0"])] == ["Ada LIKES milk"]
-        assert _told(store) == ["Ada LIKES milk", "Logan LIKES tea", "Logan WORKS_FOR LlamaIndex"]
+        assert _entity_triplet_lines(store) == [
+            "Ada LIKES milk",
+            "Logan LIKES tea",
+            "Logan WORKS_FOR LlamaIndex",
+        ]
 
     def test_links_between_chunks(self, store: PropertyGraphStore) -> None:
         """With LlamaIndex's own ImplicitPathExtractor chunks are related to each other and to
         their document, which goes when its last chunk goes."""
         extractors = [LineExtractor(), ImplicitPathExtractor()]
         index = _built(store, {"d1": FIRST}, kg_extractors=extractors)
-        assert lines(store.get_triplets(relation_names=["NEXT", "PREVIOUS", "SOURCE"])) == [
+        assert triplet_lines(store.get_triplets(relation_names=["NEXT", "PREVIOUS", "SOURCE"])) == [
             "d1/0 NEXT d1/1",
             "d1/0 SOURCE d1",
             "d1/1 PREVIOUS d1/0",
             "d1/1 SOURCE d1",
         ]
-        assert _told(store) == ["Logan LIKES tea", "Logan WORKS_FOR LlamaIndex"]
+        assert _entity_triplet_lines(store) == ["Logan LIKES tea", "Logan WORKS_FOR LlamaIndex"]
         assert [it.get_content() for it in store.get_llama_nodes(["d1/1"])] == ["Logan LIKES tea."]
         index.delete_nodes(["d1/0"])
         assert ids(store.get()) == ["Logan", "d1", "d1/1", "tea"]
@@ -155,10 +159,10 @@ class IndexTests(PropertyGraphTests):
     def test_asynchronously(self, store: PropertyGraphStore) -> None:
         """An index that runs its transformations asynchronously fills the store alike."""
         _built(store, {"d1": FIRST, "d2": SECOND}, use_async=True)
-        assert _told(store) == BOTH
+        assert _entity_triplet_lines(store) == BOTH
 
     def test_with_embeddings(self, vectors: PropertyGraphStore) -> None:
         """An index that embeds its nodes fills the store alike."""
         _built(vectors, {"d1": FIRST}, embed_kg_nodes=True, embed_model=WordEmbedding())
-        assert _told(vectors) == ["Logan LIKES tea", "Logan WORKS_FOR LlamaIndex"]
+        assert _entity_triplet_lines(vectors) == ["Logan LIKES tea", "Logan WORKS_FOR LlamaIndex"]
         assert entity_of(vectors, "Logan").name == "Logan"

@@ -8,22 +8,22 @@ import pytest
 from llama_index.core.graph_stores.types import TRIPLET_SOURCE_KEY, PropertyGraphStore
 from llama_index.core.schema import ImageNode
 
-from llama_index_recallm.testing.suite.base import (
+from tests.llama_index.store_suite.base import (
     PropertyGraphTests,
-    chunk,
-    draw,
+    all_triplet_lines,
     entity_of,
     ids,
     is_empty,
-    lines,
-    refuses,
-    related,
+    is_refused,
+    make_chunk,
+    make_entity,
+    make_relation,
     relation_of,
     snapshot,
     source_of,
-    tell,
-    thing,
-    told,
+    triplet_lines,
+    upsert_chunk,
+    upsert_graph,
 )
 
 __all__ = ["ProvenanceTests"]
@@ -34,25 +34,25 @@ class ProvenanceTests(PropertyGraphTests):
 
     def test_a_chunk_takes_what_it_alone_brought(self, store: PropertyGraphStore) -> None:
         """With its only chunk a relation goes, and its ends."""
-        tell(store, "c1", "Ann KNOWS Bo", "Cy")
+        upsert_chunk(store, "c1", "Ann KNOWS Bo", "Cy")
         store.delete(ids=["c1"])
         assert is_empty(store)
 
     def test_what_another_chunk_says_stays(self, store: PropertyGraphStore) -> None:
         """Of two chunks that say the same one may go; with the second all is gone."""
-        tell(store, "c1", "Ann KNOWS Bo", "Ann LIKES tea")
-        tell(store, "c2", "Ann KNOWS Bo", "Bo LIKES milk")
+        upsert_chunk(store, "c1", "Ann KNOWS Bo", "Ann LIKES tea")
+        upsert_chunk(store, "c2", "Ann KNOWS Bo", "Bo LIKES milk")
         store.delete(ids=["c1"])
         assert ids(store.get()) == ["Ann", "Bo", "c2", "milk"]
-        assert told(store) == ["Ann KNOWS Bo", "Bo LIKES milk"]
+        assert all_triplet_lines(store) == ["Ann KNOWS Bo", "Bo LIKES milk"]
         store.delete(ids=["c2"])
         assert is_empty(store)
 
     @pytest.mark.parametrize("gone", ["c1", "c2"])
     def test_the_source_is_one_that_is_there(self, store: PropertyGraphStore, gone: str) -> None:
         """Whichever chunk goes, what stays is shown with the other."""
-        tell(store, "c1", "Ann KNOWS Bo")
-        tell(store, "c2", "Ann KNOWS Bo")
+        upsert_chunk(store, "c1", "Ann KNOWS Bo")
+        upsert_chunk(store, "c2", "Ann KNOWS Bo")
         store.delete(ids=[gone])
         left = {"c1": "c2", "c2": "c1"}[gone]
         assert relation_of(store, "KNOWS").properties == {TRIPLET_SOURCE_KEY: left}
@@ -62,13 +62,13 @@ class ProvenanceTests(PropertyGraphTests):
     def test_the_newest_source_is_shown(self, store: PropertyGraphStore) -> None:
         """Of several chunks the one that was told last, for relations and for their ends, though
         the index does not upsert these again."""
-        tell(store, "c1", "Ann KNOWS Bo")
+        upsert_chunk(store, "c1", "Ann KNOWS Bo")
         assert source_of(store, "Ann") == relation_of(store, "KNOWS").properties[TRIPLET_SOURCE_KEY]
         assert source_of(store, "Ann") == "c1"
-        tell(store, "c2", "Ann KNOWS Bo")
+        upsert_chunk(store, "c2", "Ann KNOWS Bo")
         for [(subject, relation, object)] in (
             store.get_triplets(ids=["Ann"]),
-            store.get_rel_map([thing("Bo")], depth=1),
+            store.get_rel_map([make_entity("Bo")], depth=1),
         ):
             sources = [it.properties[TRIPLET_SOURCE_KEY] for it in (subject, relation, object)]
             assert sources == ["c2", "c2", "c2"]
@@ -77,7 +77,7 @@ class ProvenanceTests(PropertyGraphTests):
     def test_of_three_sources(self, store: PropertyGraphStore) -> None:
         """Sources are kept in the order in which they came, however many go."""
         for id in ("c1", "c2", "c3"):
-            tell(store, id, "Ann KNOWS Bo")
+            upsert_chunk(store, id, "Ann KNOWS Bo")
         for gone, left in (("c3", "c2"), ("c1", "c2")):
             store.delete(ids=[gone])
             assert source_of(store, "Bo") == left
@@ -94,8 +94,10 @@ class ProvenanceTests(PropertyGraphTests):
             2: {"age": 31, "job": "cook"},
         }
         for n, own in said.items():
-            store.upsert_llama_nodes([chunk(f"c{n}", f"text {n}", f"d{n}")])
-            store.upsert_nodes([thing("Ann", "PERSON", **own, **{TRIPLET_SOURCE_KEY: f"c{n}"})])
+            store.upsert_llama_nodes([make_chunk(f"c{n}", f"text {n}", f"d{n}")])
+            store.upsert_nodes(
+                [make_entity("Ann", "PERSON", **own, **{TRIPLET_SOURCE_KEY: f"c{n}"})]
+            )
         assert entity_of(store, "Ann").properties == {
             **said[1],
             **said[2],
@@ -117,8 +119,8 @@ class ProvenanceTests(PropertyGraphTests):
             2: {"since": 2001, "file": "b.txt"},
         }
         for n, own in said.items():
-            store.upsert_llama_nodes([chunk(f"c{n}", f"text {n}", f"d{n}")])
-            relation = related("Ann", "KNOWS", "Bo", **own, **{TRIPLET_SOURCE_KEY: f"c{n}"})
+            store.upsert_llama_nodes([make_chunk(f"c{n}", f"text {n}", f"d{n}")])
+            relation = make_relation("Ann", "KNOWS", "Bo", **own, **{TRIPLET_SOURCE_KEY: f"c{n}"})
             store.upsert_relations([relation])
         assert relation_of(store, "KNOWS").properties == {
             **said[1],
@@ -136,17 +138,17 @@ class ProvenanceTests(PropertyGraphTests):
 
     def test_an_entity_that_another_chunk_relates(self, store: PropertyGraphStore) -> None:
         """A chunk that says a relation of an entity is a source of the entity."""
-        tell(store, "c1", "Ann")
-        tell(store, "c2", "Ann KNOWS Bo")
+        upsert_chunk(store, "c1", "Ann")
+        upsert_chunk(store, "c2", "Ann KNOWS Bo")
         store.delete(ids=["c1"])
         assert ids(store.get()) == ["Ann", "Bo", "c2"]
         assert source_of(store, "Ann") == "c2"
 
     def test_an_entity_that_another_chunk_mentions(self, store: PropertyGraphStore) -> None:
         """A chunk with a relation MENTIONS to an entity is a source of the entity."""
-        tell(store, "c1", "Ann KNOWS Bo")
-        store.upsert_llama_nodes([chunk("c2", "two")])
-        store.upsert_relations([related("c2", "MENTIONS", "Ann")])
+        upsert_chunk(store, "c1", "Ann KNOWS Bo")
+        store.upsert_llama_nodes([make_chunk("c2", "two")])
+        store.upsert_relations([make_relation("c2", "MENTIONS", "Ann")])
         store.delete(ids=["c1"])
         assert ids(store.get()) == ["Ann", "c2"]
         assert source_of(store, "Ann") == "c2"
@@ -155,33 +157,33 @@ class ProvenanceTests(PropertyGraphTests):
 
     def test_an_end_that_a_relation_made(self, store: PropertyGraphStore) -> None:
         """It was brought by the relation's chunk, and goes with it."""
-        store.upsert_llama_nodes([chunk("c1", "one"), chunk("c2", "two")])
-        store.upsert_relations([related("a", "R", "b", **{TRIPLET_SOURCE_KEY: "c1"})])
-        store.upsert_relations([related("b", "R", "c", **{TRIPLET_SOURCE_KEY: "c2"})])
+        store.upsert_llama_nodes([make_chunk("c1", "one"), make_chunk("c2", "two")])
+        store.upsert_relations([make_relation("a", "R", "b", **{TRIPLET_SOURCE_KEY: "c1"})])
+        store.upsert_relations([make_relation("b", "R", "c", **{TRIPLET_SOURCE_KEY: "c2"})])
         store.delete(ids=["c1"])
         assert ids(store.get()) == ["b", "c", "c2"]
-        assert told(store) == ["b R c"]
+        assert all_triplet_lines(store) == ["b R c"]
 
     def test_what_has_no_source_stays(self, store: PropertyGraphStore) -> None:
         """No chunk takes along what was once upserted without one."""
-        draw(store, "Ann KNOWS Bo", "Cy")
+        upsert_graph(store, "Ann KNOWS Bo", "Cy")
         before = snapshot(store)
-        tell(store, "c1", "Ann KNOWS Bo", "Bo LIKES Cy")
+        upsert_chunk(store, "c1", "Ann KNOWS Bo", "Bo LIKES Cy")
         store.delete(ids=["c1"])
         assert snapshot(store) == before
 
     def test_no_source_after_a_source(self, store: PropertyGraphStore) -> None:
         """That holds for what is upserted without a source later as well."""
-        tell(store, "c1", "Ann KNOWS Bo")
-        store.upsert_nodes([thing("Ann")])
+        upsert_chunk(store, "c1", "Ann KNOWS Bo")
+        store.upsert_nodes([make_entity("Ann")])
         store.delete(ids=["c1"])
         assert ids(store.get()) == ["Ann"]
         assert source_of(store, "Ann") is None
-        assert told(store) == []
+        assert all_triplet_lines(store) == []
 
     def test_an_unknown_chunk_takes_nothing(self, store: PropertyGraphStore) -> None:
         """Nor does one whose id is merely alike."""
-        tell(store, "c1", "Ann KNOWS Bo")
+        upsert_chunk(store, "c1", "Ann KNOWS Bo")
         before = snapshot(store)
         for id in ("C1", "c", "c11", "c2"):
             store.delete(ids=[id])
@@ -190,26 +192,26 @@ class ProvenanceTests(PropertyGraphTests):
 
     def test_deleted_as_a_llama_node(self, store: PropertyGraphStore) -> None:
         """``delete_llama_nodes`` by node id takes along what ``delete`` does."""
-        tell(store, "c1", "Ann KNOWS Bo", "Ann LIKES tea")
-        tell(store, "c2", "Ann KNOWS Bo")
+        upsert_chunk(store, "c1", "Ann KNOWS Bo", "Ann LIKES tea")
+        upsert_chunk(store, "c2", "Ann KNOWS Bo")
         store.delete_llama_nodes(node_ids=["c1"])
         assert ids(store.get()) == ["Ann", "Bo", "c2"]
-        assert told(store) == ["Ann KNOWS Bo"]
+        assert all_triplet_lines(store) == ["Ann KNOWS Bo"]
 
     def test_deleted_with_its_document(self, store: PropertyGraphStore) -> None:
         """``delete_llama_nodes`` by document takes along what its chunks alone brought."""
-        tell(store, "c1", "Ann KNOWS Bo", document="d1")
-        tell(store, "c2", "Bo KNOWS Cy", document="d1")
-        tell(store, "c3", "Cy LIKES tea", document="d2")
+        upsert_chunk(store, "c1", "Ann KNOWS Bo", document="d1")
+        upsert_chunk(store, "c2", "Bo KNOWS Cy", document="d1")
+        upsert_chunk(store, "c3", "Cy LIKES tea", document="d2")
         store.delete_llama_nodes(ref_doc_ids=["d1"])
         assert ids(store.get()) == ["Cy", "c3", "tea"]
-        assert told(store) == ["Cy LIKES tea"]
+        assert all_triplet_lines(store) == ["Cy LIKES tea"]
         assert source_of(store, "Cy") == "c3"
 
     def test_a_chunk_and_an_entity_at_once(self, store: PropertyGraphStore) -> None:
         """An entity that is named goes, though another chunk says it too."""
-        tell(store, "c1", "Ann KNOWS Bo")
-        tell(store, "c2", "Ann KNOWS Cy")
+        upsert_chunk(store, "c1", "Ann KNOWS Bo")
+        upsert_chunk(store, "c2", "Ann KNOWS Cy")
         store.delete(ids=["Ann", "c1"])
         assert ids(store.get()) == ["Cy", "c2"]
         store.delete(ids=["c2"])
@@ -217,7 +219,7 @@ class ProvenanceTests(PropertyGraphTests):
 
     def test_a_chunk_whose_relation_is_deleted(self, store: PropertyGraphStore) -> None:
         """Its entities are still its own."""
-        tell(store, "c1", "Ann KNOWS Bo")
+        upsert_chunk(store, "c1", "Ann KNOWS Bo")
         store.delete(relation_names=["KNOWS"])
         assert ids(store.get()) == ["Ann", "Bo", "c1"]
         store.delete(ids=["c1"])
@@ -228,8 +230,10 @@ class ProvenanceTests(PropertyGraphTests):
         """A chunk of an image may have no text; what was read from it is its own all the same."""
         node = ImageNode(id_="c1", text=text, image_url="https://example.org/a.png")
         store.upsert_llama_nodes([node])
-        store.upsert_nodes([thing(name, **{TRIPLET_SOURCE_KEY: "c1"}) for name in ("Ann", "Bo")])
-        store.upsert_relations([related("Ann", "KNOWS", "Bo", **{TRIPLET_SOURCE_KEY: "c1"})])
+        store.upsert_nodes(
+            [make_entity(name, **{TRIPLET_SOURCE_KEY: "c1"}) for name in ("Ann", "Bo")]
+        )
+        store.upsert_relations([make_relation("Ann", "KNOWS", "Bo", **{TRIPLET_SOURCE_KEY: "c1"})])
         assert source_of(store, "Ann") == "c1"
         assert relation_of(store, "KNOWS").properties == {TRIPLET_SOURCE_KEY: "c1"}
         store.delete(ids=["c1"])
@@ -237,73 +241,79 @@ class ProvenanceTests(PropertyGraphTests):
 
     def test_a_chunk_told_twice(self, store: PropertyGraphStore) -> None:
         """To tell the same of the same chunk again changes nothing."""
-        tell(store, "c1", "Ann KNOWS Bo")
+        upsert_chunk(store, "c1", "Ann KNOWS Bo")
         before = snapshot(store)
-        tell(store, "c1", "Ann KNOWS Bo")
+        upsert_chunk(store, "c1", "Ann KNOWS Bo")
         assert snapshot(store) == before
         store.delete(ids=["c1"])
         assert store.get() == []
 
     def test_a_chunk_with_another_text(self, store: PropertyGraphStore) -> None:
         """Whatever a chunk ever said goes with it."""
-        tell(store, "c1", "Ann KNOWS Bo")
-        tell(store, "c1", "Ann LIKES tea")
-        assert "Ann LIKES tea" in told(store)
+        upsert_chunk(store, "c1", "Ann KNOWS Bo")
+        upsert_chunk(store, "c1", "Ann LIKES tea")
+        assert "Ann LIKES tea" in all_triplet_lines(store)
         store.delete(ids=["c1"])
         assert is_empty(store)
 
     def test_a_source_that_is_not_there(self, store: PropertyGraphStore) -> None:
         """A source that is no chunk of the store is shown like any other property."""
-        store.upsert_nodes([thing("Ann", "PERSON", **{TRIPLET_SOURCE_KEY: "elsewhere"})])
-        store.upsert_relations([related("Ann", "R", "Bo", **{TRIPLET_SOURCE_KEY: "elsewhere"})])
+        store.upsert_nodes([make_entity("Ann", "PERSON", **{TRIPLET_SOURCE_KEY: "elsewhere"})])
+        store.upsert_relations(
+            [make_relation("Ann", "R", "Bo", **{TRIPLET_SOURCE_KEY: "elsewhere"})]
+        )
         assert source_of(store, "Ann") == "elsewhere"
         assert relation_of(store, "R").properties == {TRIPLET_SOURCE_KEY: "elsewhere"}
 
     def test_found_by_source(self, store: PropertyGraphStore) -> None:
         """The source is a property that can be asked for."""
-        tell(store, "c1", "Ann KNOWS Bo")
-        tell(store, "c2", "Cy LIKES tea")
+        upsert_chunk(store, "c1", "Ann KNOWS Bo")
+        upsert_chunk(store, "c2", "Cy LIKES tea")
         assert ids(store.get(properties={TRIPLET_SOURCE_KEY: "c2"})) == ["Cy", "tea"]
         found = store.get_triplets(properties={TRIPLET_SOURCE_KEY: "c1"})
-        assert lines(found) == ["Ann KNOWS Bo"]
+        assert triplet_lines(found) == ["Ann KNOWS Bo"]
 
     def test_calls_of_several_chunks_are_refused_whole(self, store: PropertyGraphStore) -> None:
         """A call with one node or relation that cannot be kept writes nothing for any chunk."""
-        store.upsert_llama_nodes([chunk("c1", "one"), chunk("c2", "two")])
+        store.upsert_llama_nodes([make_chunk("c1", "one"), make_chunk("c2", "two")])
         first, second = {TRIPLET_SOURCE_KEY: "c1"}, {TRIPLET_SOURCE_KEY: "c2"}
-        assert refuses(store, nodes=[thing("a", **first), thing("b", held=object(), **second)])
-        assert refuses(
+        assert is_refused(
+            store, nodes=[make_entity("a", **first), make_entity("b", held=object(), **second)]
+        )
+        assert is_refused(
             store,
             relations=[
-                related("a", "R", "b", **first),
-                related("a", "R", "c", held=object(), **second),
-                related("a", "R", "d"),
+                make_relation("a", "R", "b", **first),
+                make_relation("a", "R", "c", held=object(), **second),
+                make_relation("a", "R", "d"),
             ],
         )
 
     def test_two_chunks_at_once(self, store: PropertyGraphStore) -> None:
         """What only the chunks named say goes, though each said it of the other too."""
-        tell(store, "c1", "Ann KNOWS Bo")
-        tell(store, "c2", "Ann KNOWS Bo", "Bo KNOWS Cy")
-        tell(store, "c3", "Cy LIKES tea")
+        upsert_chunk(store, "c1", "Ann KNOWS Bo")
+        upsert_chunk(store, "c2", "Ann KNOWS Bo", "Bo KNOWS Cy")
+        upsert_chunk(store, "c3", "Cy LIKES tea")
         store.delete(ids=["c1", "c2"])
         assert ids(store.get()) == ["Cy", "c3", "tea"]
 
     def test_a_deleted_entity_leaves_its_chunk(self, store: PropertyGraphStore) -> None:
         """The text stays when what it says is deleted, and says it no longer."""
-        tell(store, "c1", "Ann KNOWS Bo")
+        upsert_chunk(store, "c1", "Ann KNOWS Bo")
         store.delete(ids=["Ann"])
         assert ids(store.get()) == ["Bo", "c1"]
-        assert told(store) == []
+        assert all_triplet_lines(store) == []
 
     def test_many_chunks_of_one_call(self, store: PropertyGraphStore) -> None:
         """The index upserts all chunks of a build in three calls: each keeps its own."""
-        store.upsert_llama_nodes([chunk(f"c{n}", f"text {n}") for n in range(20)])
-        store.upsert_nodes([thing(f"n{n}", **{TRIPLET_SOURCE_KEY: f"c{n}"}) for n in range(20)])
+        store.upsert_llama_nodes([make_chunk(f"c{n}", f"text {n}") for n in range(20)])
+        store.upsert_nodes(
+            [make_entity(f"n{n}", **{TRIPLET_SOURCE_KEY: f"c{n}"}) for n in range(20)]
+        )
         store.upsert_relations(
-            [related("n0", "R", f"n{n}", **{TRIPLET_SOURCE_KEY: f"c{n}"}) for n in range(20)]
+            [make_relation("n0", "R", f"n{n}", **{TRIPLET_SOURCE_KEY: f"c{n}"}) for n in range(20)]
         )
         for n in range(1, 20):
             store.delete(ids=[f"c{n}"])
         assert ids(store.get()) == ["c0", "n0"]
-        assert told(store) == ["n0 R n0"]
+        assert all_triplet_lines(store) == ["n0 R n0"]

@@ -1,4 +1,4 @@
-"""An extractor, a splitter, an embedding model and an LLM that need no network."""
+"""An extractor, a splitter and an embedding model that need no network."""
 
 from __future__ import annotations
 
@@ -10,13 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.base.llms.types import (
-    CompletionResponse,
-    CompletionResponseGen,
-    LLMMetadata,
-)
 from llama_index.core.graph_stores.types import KG_NODES_KEY, KG_RELATIONS_KEY
-from llama_index.core.llms import CustomLLM
 from llama_index.core.schema import (
     BaseNode,
     NodeRelationship,
@@ -25,9 +19,9 @@ from llama_index.core.schema import (
     TransformComponent,
 )
 
-from llama_index_recallm.testing.suite.base import related, thing
+from tests.llama_index.store_suite.base import make_entity, make_relation
 
-__all__ = ["LineExtractor", "Paragraphs", "ScriptedLLM", "WordEmbedding"]
+__all__ = ["LineExtractor", "Paragraphs", "WordEmbedding"]
 
 _SAID = re.compile(r"(\w+) ([A-Z_]{2,}) (\w+)")
 
@@ -63,8 +57,8 @@ class LineExtractor(TransformComponent):
         for node in nodes:
             said = _SAID.findall(node.get_content())
             names = dict.fromkeys(name for subject, _, object in said for name in (subject, object))
-            node.metadata[KG_NODES_KEY] = [thing(name) for name in names]
-            node.metadata[KG_RELATIONS_KEY] = [related(*parts) for parts in said]
+            node.metadata[KG_NODES_KEY] = [make_entity(name) for name in names]
+            node.metadata[KG_RELATIONS_KEY] = [make_relation(*parts) for parts in said]
         return nodes
 
 
@@ -88,27 +82,3 @@ class WordEmbedding(BaseEmbedding):
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
         return self._embedded(query)
-
-
-class ScriptedLLM(CustomLLM):
-    """Replies the same to whatever it is asked."""
-
-    reply: str
-
-    @property
-    def metadata(self) -> LLMMetadata:
-        """Nothing to say of it."""
-        return LLMMetadata()
-
-    def complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:  # noqa: ARG002
-        """The reply."""
-        return CompletionResponse(text=self.reply)
-
-    def stream_complete(
-        self,
-        prompt: str,  # noqa: ARG002
-        formatted: bool = False,  # noqa: ARG002
-        **_: Any,
-    ) -> CompletionResponseGen:
-        """The reply, in one piece."""
-        return (CompletionResponse(text=it, delta=it) for it in (self.reply,))

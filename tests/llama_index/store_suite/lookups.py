@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 from llama_index.core.graph_stores.types import PropertyGraphStore
 
-from llama_index_recallm.testing.suite.base import (
+from tests.llama_index.store_suite.base import (
     PropertyGraphTests,
-    chunk,
-    draw,
+    case_name,
     ids,
-    lines,
-    named,
-    related,
-    thing,
+    make_chunk,
+    make_entity,
+    make_relation,
+    triplet_lines,
+    upsert_graph,
 )
 
-__all__ = ["GettingTests"]
+__all__ = ["LookupTests"]
 
 ALL = ["Ann KNOWS Bo", "Ann LIKES tea", "Bo KNOWS Cy", "Bo LIKES tea"]
 
@@ -76,26 +76,26 @@ TRIPLETS: Cases = [
 def _people(store: PropertyGraphStore) -> None:
     store.upsert_nodes(
         [
-            thing("Ann", "PERSON", city="Rome", age=30),
-            thing("Bo", "PERSON", city="Rome", age=40),
-            thing("Cy", "PERSON", city="Oslo", age=30),
-            thing("tea", "DRINK"),
+            make_entity("Ann", "PERSON", city="Rome", age=30),
+            make_entity("Bo", "PERSON", city="Rome", age=40),
+            make_entity("Cy", "PERSON", city="Oslo", age=30),
+            make_entity("tea", "DRINK"),
         ]
     )
     store.upsert_relations(
         [
-            related("Ann", "KNOWS", "Bo", since=2000, how="well"),
-            related("Bo", "KNOWS", "Cy", since=2000),
-            related("Ann", "LIKES", "tea", since=2010),
-            related("Bo", "LIKES", "tea"),
+            make_relation("Ann", "KNOWS", "Bo", since=2000, how="well"),
+            make_relation("Bo", "KNOWS", "Cy", since=2000),
+            make_relation("Ann", "LIKES", "tea", since=2010),
+            make_relation("Bo", "LIKES", "tea"),
         ]
     )
 
 
-class GettingTests(PropertyGraphTests):
+class LookupTests(PropertyGraphTests):
     """Conditions are conjunctions; an empty list names nothing."""
 
-    @pytest.mark.parametrize(("conditions", "found"), GET, ids=[named(it) for it, _ in GET])
+    @pytest.mark.parametrize(("conditions", "found"), GET, ids=[case_name(it) for it, _ in GET])
     def test_get(
         self, store: PropertyGraphStore, conditions: dict[str, Any], found: list[str]
     ) -> None:
@@ -105,8 +105,10 @@ class GettingTests(PropertyGraphTests):
 
     def test_get_gives_chunks_too(self, store: PropertyGraphStore) -> None:
         """Chunks are nodes; they are found by id and by metadata."""
-        draw(store, "a")
-        store.upsert_llama_nodes([chunk("c1", "text", "d1", page=7), chunk("c2", "text", "d2")])
+        upsert_graph(store, "a")
+        store.upsert_llama_nodes(
+            [make_chunk("c1", "text", "d1", page=7), make_chunk("c2", "text", "d2")]
+        )
         assert ids(store.get()) == ["a", "c1", "c2"]
         assert ids(store.get(ids=["c1", "a"])) == ["a", "c1"]
         assert ids(store.get(properties={"page": 7})) == ["c1"]
@@ -115,9 +117,9 @@ class GettingTests(PropertyGraphTests):
     def test_names_beside_properties(self, store: PropertyGraphStore) -> None:
         """A property ``name`` of an entity's own counts in the place of the entity's name; a
         chunk has no name."""
-        store.upsert_nodes([thing("a").model_copy(update={"properties": {"name": "b"}})])
-        store.upsert_nodes([thing("b"), thing('c "d"')])
-        store.upsert_llama_nodes([chunk("c1", "b")])
+        store.upsert_nodes([make_entity("a").model_copy(update={"properties": {"name": "b"}})])
+        store.upsert_nodes([make_entity("b"), make_entity('c "d"')])
+        store.upsert_llama_nodes([make_chunk("c1", "b")])
         assert ids(store.get(properties={"name": "b"})) == ["a", "b"]
         assert store.get(properties={"name": "a"}) == []
         assert len(store.get(properties={"name": 'c "d"'})) == 1
@@ -127,12 +129,12 @@ class GettingTests(PropertyGraphTests):
     def test_get_by_value(self, store: PropertyGraphStore, value: Any) -> None:
         """A property matches a value that equals it."""
         values = {"one": 1, "str": "1", "empty": "", "zero": 0, "half": 0.5}
-        store.upsert_nodes([thing(name, "THING", v=it) for name, it in values.items()])
+        store.upsert_nodes([make_entity(name, "THING", v=it) for name, it in values.items()])
         wanted = sorted(name for name, it in values.items() if it == value)
         assert ids(store.get(properties={"v": value})) == wanted
 
     @pytest.mark.parametrize(
-        ("conditions", "found"), TRIPLETS, ids=[named(it) for it, _ in TRIPLETS]
+        ("conditions", "found"), TRIPLETS, ids=[case_name(it) for it, _ in TRIPLETS]
     )
     def test_get_triplets(
         self, store: PropertyGraphStore, conditions: dict[str, Any], found: list[str]
@@ -140,13 +142,13 @@ class GettingTests(PropertyGraphTests):
         """Triplets of which an end has one of the names and one of the ids, whose label is one of
         those named, and which, or an end of which, has the properties; with nothing named, all."""
         _people(store)
-        assert lines(store.get_triplets(**conditions)) == found
+        assert triplet_lines(store.get_triplets(**conditions)) == found
 
     def test_names_with_quotes(self, store: PropertyGraphStore) -> None:
         """``entity_names`` are names and ``ids`` ids where the two differ."""
-        mine = thing('the "Bear"')
-        store.upsert_nodes([mine, thing("b")])
-        store.upsert_relations([related(mine.id, "EATS", "b")])
+        mine = make_entity('the "Bear"')
+        store.upsert_nodes([mine, make_entity("b")])
+        store.upsert_relations([make_relation(mine.id, "EATS", "b")])
         assert len(store.get_triplets(entity_names=['the "Bear"'])) == 1
         assert len(store.get_triplets(ids=[mine.id])) == 1
 
@@ -156,5 +158,5 @@ class GettingTests(PropertyGraphTests):
         names, labels, properties, some = ["Ann"], ["KNOWS"], {"since": 2000}, ["Bo"]
         store.get(properties=properties, ids=some)
         store.get_triplets(names, labels, properties, some)
-        store.get_rel_map([thing("Ann")], ignore_rels=labels)
+        store.get_rel_map([make_entity("Ann")], ignore_rels=labels)
         assert (names, labels, properties, some) == (["Ann"], ["KNOWS"], {"since": 2000}, ["Bo"])

@@ -1,1 +1,0 @@
-"""The topics of ``PropertyGraphStoreSuite``."""
