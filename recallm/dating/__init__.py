@@ -1,8 +1,18 @@
-"""Dates in English text, and the days that they mean as said on a day."""
+"""The one grammar of dates: a text and the day on which it was spoken give intervals of days."""
 
 from __future__ import annotations
 
+from recallm.dating.grammar import NamedDate, named_dates, speaks_of_future
 from recallm.dating.periods import Interval, Yearly
-from recallm.dating.words import Named, named_dates, speaks_of_future
+from recallm.dating.reading import AskedDate, asked_dates, statement_dates
 
-__all__ = ["Interval", "Named", "Yearly", "named_dates", "speaks_of_future"]
+__all__ = [
+    "AskedDate",
+    "Interval",
+    "NamedDate",
+    "Yearly",
+    "asked_dates",
+    "named_dates",
+    "speaks_of_future",
+    "statement_dates",
+]

@@ -1,19 +1,19 @@
-"""What words mean that name a date by themselves, though perhaps not its year."""
+"""Phrases that name a date without a day to count from, though perhaps without its year."""
 
 from __future__ import annotations
 
 import re
 
 from recallm.dating.periods import Interval, Yearly, month_of, year_of, years_of
-from recallm.dating.said import (
+from recallm.dating.vocabulary import (
     DECADES,
     HOLIDAYS,
     MONTHS,
     PAST,
     QUARTERS,
     SEASONS,
+    DatePhrase,
     NoSuchDateError,
-    Said,
 )
 
 _LEAP_YEAR = 2000
@@ -22,7 +22,7 @@ _LEAD_TO_MONTH = re.compile(
     r"(?:between|from) \S+ (?:and|to|until|through))(?: the)? $"
 )
 _VERB_FOLLOWS = re.compile(r" (?:be|have|not|i|you|he|she|it|we|they)\b")
-"""After "this may" and "before may": a verb."""
+"""Behind "may" these words make it a verb: "before may I"."""
 _LEAD_TO_YEAR = re.compile(
     r"\b(?:in|since|until|till|by|of|during|before|after|from|between|year|"
     r"(?:between|from) \S+ (?:and|to))(?: the)? $"
@@ -44,21 +44,21 @@ _ALSO_WORDS = (
     "apr",
     "aug",
 )
-"""Words and names of people that are months too: only after a word that leads to a time."""
+"""Months that are also common words or names, read only behind words that lead to a date."""
 
 
-def iso(it: Said) -> Interval | None:
+def iso(phrase: DatePhrase) -> Interval | None:
     """2023-05-03, or 2023-05."""
-    year, month = int(it["year"]), int(it["month"])
-    if it["day"]:
-        return _date(year, month, int(it["day"]))
+    year, month = int(phrase["year"]), int(phrase["month"])
+    if phrase["day"]:
+        return _date(year, month, int(phrase["day"]))
     return month_of(year, month) if 1 <= month <= 12 and year else None
 
 
-def numeric(it: Said) -> Interval | None:
-    """5/3/2023, the month first as in America, and 3.5.2023; the other way round where only that
-    is a date."""
-    first, second, year = int(it["a"]), int(it["b"]), int(it["year"])
+def numeric(phrase: DatePhrase) -> Interval | None:
+    """5/3/2023 with the month first, as in America, and 3.5.2023 with the day first; the other
+    order where only that is a date."""
+    first, second, year = int(phrase["a"]), int(phrase["b"]), int(phrase["year"])
     if year < 100:
         year += 1900 if year > 40 else 2000
     return _date(year, first, second) or _date(year, second, first)
@@ -68,78 +68,88 @@ def _date(year: int, month: int, day: int) -> Interval | None:
     return Yearly(month, day).of(year) if 1 <= month <= 12 and year else None
 
 
-def month_and_day(it: Said) -> Interval | Yearly | None:
+def month_and_day(phrase: DatePhrase) -> Interval | Yearly | None:
     """3 May, with or without its year."""
-    named = Yearly(MONTHS[it["month"]], int(it["day"]))
-    found = named.of(int(it["year"] or _LEAP_YEAR))
+    named = Yearly(MONTHS[phrase["month"]], int(phrase["day"]))
+    found = named.of(int(phrase["year"] or _LEAP_YEAR))
     if found is None:
         raise NoSuchDateError
-    return found if it["year"] else named
+    return found if phrase["year"] else named
 
 
-def days(it: Said) -> Interval | Yearly | None:
+def days(phrase: DatePhrase) -> Interval | Yearly | None:
     """3 to 7 May, with or without its year."""
-    day, last = int(it["day"]), int(it["last"])
+    day, last = int(phrase["day"]), int(phrase["last"])
     if day >= last:
         return None
-    named = Yearly(MONTHS[it["month"]], day, days=last - day + 1)
-    return named.of(int(it["year"])) if it["year"] else named
+    named = Yearly(MONTHS[phrase["month"]], day, days=last - day + 1)
+    return named.of(int(phrase["year"])) if phrase["year"] else named
 
 
-def month(it: Said) -> Interval | Yearly | None:
+def month(phrase: DatePhrase) -> Interval | Yearly | None:
     """May, of a year, picked ("last May"), or of any year."""
-    dated = it["year"] or it["pick"] or it.part or it.follows(_LEAD_TO_MONTH) or it["range"]
-    if it["month"] in _ALSO_WORDS and not dated:
+    dated = (
+        phrase["year"]
+        or phrase["pick"]
+        or phrase.part
+        or phrase.follows(_LEAD_TO_MONTH)
+        or phrase["range"]
+    )
+    if phrase["month"] in _ALSO_WORDS and not dated:
         return None
-    if it["month"] == "may" and not it["year"] and _VERB_FOLLOWS.match(it.match.string, it.end):
+    if (
+        phrase["month"] == "may"
+        and not phrase["year"]
+        and _VERB_FOLLOWS.match(phrase.match.string, phrase.end)
+    ):
         return None
-    named = Yearly(MONTHS[it["month"]], which=it.part)
-    return _of_a_year(it, named)
+    named = Yearly(MONTHS[phrase["month"]], which=phrase.part)
+    return _of_a_year(phrase, named)
 
 
-def season(it: Said) -> Interval | Yearly | None:
-    """Summer, as months are."""
-    if not (it["year"] or it["pick"] or it.part or it.follows(_LEAD_TO_SEASON)):
+def season(phrase: DatePhrase) -> Interval | Yearly | None:
+    """Summer, by the same rules as ``month``."""
+    if not (phrase["year"] or phrase["pick"] or phrase.part or phrase.follows(_LEAD_TO_SEASON)):
         return None
-    named = Yearly(SEASONS[it["season"]], months=3, which=it.part)
-    return _of_a_year(it, named)
+    named = Yearly(SEASONS[phrase["season"]], months=3, which=phrase.part)
+    return _of_a_year(phrase, named)
 
 
-def holiday(it: Said) -> Interval | Yearly | None:
-    """Christmas, as months are."""
-    name = it["holiday"].replace("s' ", "'s ")
-    return _of_a_year(it, HOLIDAYS.get(name) or HOLIDAYS[name.replace("s ", "'s ", 1)])
+def holiday(phrase: DatePhrase) -> Interval | Yearly | None:
+    """Christmas, by the same rules as ``month``."""
+    name = phrase["holiday"].replace("s' ", "'s ")
+    return _of_a_year(phrase, HOLIDAYS.get(name) or HOLIDAYS[name.replace("s ", "'s ", 1)])
 
 
-def quarter(it: Said) -> Interval | Yearly | None:
+def quarter(phrase: DatePhrase) -> Interval | Yearly | None:
     """Q3, the third quarter of 2022."""
-    number = int(it["number"]) if it["number"] else QUARTERS[it["ordinal"]]
-    return _of_a_year(it, Yearly(3 * number - 2, months=3))
+    number = int(phrase["number"]) if phrase["number"] else QUARTERS[phrase["ordinal"]]
+    return _of_a_year(phrase, Yearly(3 * number - 2, months=3))
 
 
-def _of_a_year(it: Said, named: Yearly) -> Interval | Yearly | None:
-    pick = it["pick"]
-    if it["year"]:
-        return named.of(int(it["year"]))
-    if not pick or it.day is None:
+def _of_a_year(phrase: DatePhrase, named: Yearly) -> Interval | Yearly | None:
+    pick = phrase["pick"]
+    if phrase["year"]:
+        return named.of(int(phrase["year"]))
+    if not pick or phrase.spoken_on is None:
         return named
     if pick in PAST:
-        return named.before(it.said)
+        return named.before(phrase.day)
     if pick == "this past":
-        return named.begun(it.said)
-    return named.of(it.said.year) if pick == "this" else named.after(it.said)
+        return named.begun(phrase.day)
+    return named.of(phrase.day.year) if pick == "this" else named.after(phrase.day)
 
 
-def year(it: Said) -> Interval | None:
+def year(phrase: DatePhrase) -> Interval | None:
     """2023."""
-    if not (it.part or it["the"] or it.follows(_LEAD_TO_YEAR)):
+    if not (phrase.part or phrase["the"] or phrase.follows(_LEAD_TO_YEAR)):
         return None
-    return year_of(int(it["year"])).part(it.part)
+    return year_of(int(phrase["year"])).part(phrase.part)
 
 
-def decade(it: Said) -> Interval:
+def decade(phrase: DatePhrase) -> Interval:
     """The 1990s, the 90s, the nineties."""
-    year = DECADES[it["word"]] if it["word"] else int(it["decade"])
+    year = DECADES[phrase["word"]] if phrase["word"] else int(phrase["decade"])
     if year < 100:
         year += 1900 if year > 20 else 2000
-    return years_of(year, 10).part(it.part)
+    return years_of(year, 10).part(phrase.part)

@@ -1,4 +1,4 @@
-"""Periods of the calendar: half-open intervals of days, and what comes back every year."""
+"""Periods of the calendar: half-open intervals of days, and those that return every year."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _DAY = timedelta(days=1)
 
 
 class Interval(NamedTuple):
-    """From ``start`` up to, not including, ``end``; as many days as ``days``."""
+    """The days from ``start`` up to, not including, ``end``."""
 
     start: date
     end: date
 
     @property
     def days(self) -> int:
-        """Its length."""
+        """How many days it has."""
         return (self.end - self.start).days
 
     @property
     def last(self) -> date:
-        """The last day in it."""
+        """Its last day."""
         return self.end - _DAY
 
     def part(self, which: str) -> Interval:
-        """Its "early", "mid" or "late" third; all of it for any other word."""
+        """Its "early", "mid" or "late" third; the whole interval for any other word."""
         third = timedelta(days=max(1, self.days // 3))
         if which == "early" or which == "earlier":
             return Interval(self.start, self.start + third)
@@ -52,23 +52,24 @@ class Interval(NamedTuple):
 
 
 def day_of(day: date, days: int = 1) -> Interval:
-    """``days`` from ``day`` on."""
+    """``days`` days, beginning with ``day``."""
     return Interval(day, day + timedelta(days=days))
 
 
 def week_of(day: date) -> Interval:
-    """Monday to Sunday."""
+    """The week of a day, Monday to Sunday."""
     return day_of(day - timedelta(days=day.weekday()), 7)
 
 
 def month_of(year: int, month: int, months: int = 1) -> Interval:
-    """``months`` from the first of one on; months above 12 or below 1 are those of other years."""
+    """``months`` months, beginning with ``month``; a month above 12 or below 1 belongs to another
+    year."""
     return Interval(_first(year, month), _first(year, month + months))
 
 
 def months_of(day: date, months: int, later: int = 0) -> Interval:
-    """The quarter (3 months), third (4) or half (6) of a year that a day lies in, or one so many
-    ``later``."""
+    """The quarter (3 months), third (4) or half (6) of a year that holds a day, or the period that
+    many ``later``."""
     return month_of(day.year, (day.month - 1) // months * months + 1 + later * months, months)
 
 
@@ -78,12 +79,12 @@ def year_of(year: int) -> Interval:
 
 
 def years_of(year: int, years: int) -> Interval:
-    """``years`` from one on."""
+    """``years`` years, beginning with ``year``."""
     return month_of(year, 1, 12 * years)
 
 
 def shifted(day: date, months: int) -> date:
-    """The same day so many months later, or the last one of that month."""
+    """The same day of the month ``months`` later, or the last day of that month."""
     found = month_of(day.year, day.month + months)
     return min(found.start + timedelta(days=day.day - 1), found.last)
 
@@ -95,7 +96,11 @@ def _first(year: int, month: int) -> date:
 
 @dataclass(frozen=True, slots=True)
 class Yearly:
-    """A month, some months, or a day (with ``days`` from it on) of every year."""
+    """A period of every year.
+
+    It has ``months`` months from ``month`` on or, where ``day`` is set, ``days`` days from that day
+    on. ``which`` is the part of it that is meant ("early").
+    """
 
     month: int
     day: int | None = None
@@ -104,7 +109,7 @@ class Yearly:
     which: str = ""
 
     def of(self, year: int) -> Interval | None:
-        """The one that begins in ``year``; None where it has none (29 February)."""
+        """The one that begins in ``year``; None where that year has none (29 February)."""
         if self.day is None:
             return month_of(year, self.month, self.months).part(self.which)
         try:
@@ -113,20 +118,20 @@ class Yearly:
             return None
 
     def before(self, day: date) -> Interval | None:
-        """The latest that was over by ``day``."""
-        return self._nearest(day, lambda one: one.end <= day, latest=True)
+        """The latest that had ended by ``day``."""
+        return self._nearest(day, lambda period: period.end <= day, latest=True)
 
     def begun(self, day: date) -> Interval | None:
         """The latest that had begun by ``day``."""
-        return self._nearest(day, lambda one: one.start <= day, latest=True)
+        return self._nearest(day, lambda period: period.start <= day, latest=True)
 
     def after(self, day: date) -> Interval | None:
         """The first that begins after ``day``."""
-        return self._nearest(day, lambda one: one.start > day, latest=False)
+        return self._nearest(day, lambda period: period.start > day, latest=False)
 
     def coming(self, day: date) -> Interval | None:
-        """The first that is not over on ``day``."""
-        return self._nearest(day, lambda one: one.end > day, latest=False)
+        """The first that has not ended on ``day``."""
+        return self._nearest(day, lambda period: period.end > day, latest=False)
 
     def _nearest(
         self, day: date, fits: Callable[[Interval], bool], *, latest: bool

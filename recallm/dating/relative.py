@@ -1,8 +1,8 @@
-"""What words mean that name a date only as said on a day.
+"""Phrases whose date depends on the day on which they were spoken.
 
 Weeks begin on Monday; quarters, terms (thirds of a year) and semesters in January; seasons in
-March. A weekday is the latest that has come, or where the text speaks of the future the next; "next
-Friday" is the first that follows, "next weekend" the one after that of this week.
+March. A weekday alone is the latest one, or the next one where the text speaks of the future. "Next
+Friday" is the first Friday that follows, "next weekend" the weekend after this week's.
 """
 
 from __future__ import annotations
@@ -21,172 +21,174 @@ from recallm.dating.periods import (
     year_of,
     years_of,
 )
-from recallm.dating.said import NUMBERS, PAST, SEASONS, WEEKDAYS, Said
+from recallm.dating.vocabulary import NUMBERS, PAST, SEASONS, WEEKDAYS, DatePhrase
 
 
-def today(it: Said) -> Interval:
+def today(phrase: DatePhrase) -> Interval:
     """The day itself."""
-    return day_of(it.said)
+    return day_of(phrase.day)
 
 
-def yesterday(it: Said) -> Interval:
+def yesterday(phrase: DatePhrase) -> Interval:
     """The day before; the day before that."""
-    return day_of(it.said - timedelta(days=2 if it["before"] else 1))
+    return day_of(phrase.day - timedelta(days=2 if phrase["before"] else 1))
 
 
-def tomorrow(it: Said) -> Interval:
+def tomorrow(phrase: DatePhrase) -> Interval:
     """The day after; the day after that."""
-    return day_of(it.said + timedelta(days=2 if it["after"] else 1))
+    return day_of(phrase.day + timedelta(days=2 if phrase["after"] else 1))
 
 
-def ago(it: Said) -> Interval:
+def ago(phrase: DatePhrase) -> Interval:
     """Three weeks ago."""
-    return _away(it, -_count(it["n"]))
+    return _away(phrase, -_count(phrase["n"]))
 
 
-def ahead(it: Said) -> Interval | None:
-    """In three weeks; "in a day" is how long something takes, unless the text speaks of the
-    future."""
-    n = _count(it["n"])
-    return _away(it, n) if n > 1 or it.future or it["from"] else None
+def ahead(phrase: DatePhrase) -> Interval | None:
+    """In three weeks. "In a day" is a duration unless the text speaks of the future."""
+    n = _count(phrase["n"])
+    return _away(phrase, n) if n > 1 or phrase.future or phrase["from"] else None
 
 
-_MONTHS = {"quarter": 3, "term": 4, "semester": 6}
+_MONTHS_IN = {"quarter": 3, "term": 4, "semester": 6}
 
 
-def seasons_ago(it: Said) -> Interval | None:
+def seasons_ago(phrase: DatePhrase) -> Interval | None:
     """Two summers ago."""
-    named = Yearly(SEASONS[it["season"]], months=3)
-    latest = named.begun(it.said)
-    return latest and named.of(latest.start.year - _count(it["n"]) + 1)
+    named = Yearly(SEASONS[phrase["season"]], months=3)
+    latest = named.begun(phrase.day)
+    return latest and named.of(latest.start.year - _count(phrase["n"]) + 1)
 
 
 def _count(word: str) -> int:
     return int(word) if word.isdigit() else NUMBERS[word]
 
 
-def _away(it: Said, n: int) -> Interval:
-    """As exact as the unit is; "a few" and "several" take in one more on either side."""
-    unit = it["unit"]
-    vague = it["n"] in ("few", "several")
+def _away(phrase: DatePhrase, n: int) -> Interval:
+    """The period ``n`` units away, as exact as the unit; "a few" and "several" reach one unit
+    further on either side."""
+    unit = phrase["unit"]
+    vague = phrase["n"] in ("few", "several")
     if unit in ("day", "night"):
-        day = it.said + timedelta(days=n)
+        day = phrase.day + timedelta(days=n)
         return day_of(day - timedelta(days=1), 3) if vague else day_of(day)
     if unit in ("week", "fortnight"):
         n *= 2 if unit == "fortnight" else 1
-        return day_of(it.said + timedelta(days=7 * n - 3 - 4 * vague), 7 + 8 * vague)
+        return day_of(phrase.day + timedelta(days=7 * n - 3 - 4 * vague), 7 + 8 * vague)
     if unit == "weekend":
-        return _weekend(it.said, n)
+        return _weekend(phrase.day, n)
     if unit == "month":
-        return month_of(it.said.year, it.said.month + n - vague, 1 + 2 * vague)
-    if unit in _MONTHS:
-        return months_of(it.said, _MONTHS[unit], n)
+        return month_of(phrase.day.year, phrase.day.month + n - vague, 1 + 2 * vague)
+    if unit in _MONTHS_IN:
+        return months_of(phrase.day, _MONTHS_IN[unit], n)
     if unit == "year":
-        return years_of(it.said.year + n - vague, 1 + 2 * vague)
-    return years_of((it.said.year // 10 + n) * 10, 10)
+        return years_of(phrase.day.year + n - vague, 1 + 2 * vague)
+    return years_of((phrase.day.year // 10 + n) * 10, 10)
 
 
-def _weekend(said: date, n: int) -> Interval:
-    """The weekend so many after (before) the one that is or comes (is or was)."""
-    saturday = said - timedelta(days=said.weekday() - 5)
+def _weekend(day: date, n: int) -> Interval:
+    """The weekend ``n`` weeks after that of the day's own week."""
+    saturday = day - timedelta(days=day.weekday() - 5)
     return day_of(saturday + timedelta(days=7 * n), 2)
 
 
-def weekdays_ago(it: Said) -> Interval:
+def weekdays_ago(phrase: DatePhrase) -> Interval:
     """Two Fridays ago."""
-    latest = _weekday_before(it.said, it["weekday"])
-    return day_of(latest - timedelta(days=7 * (_count(it["n"]) - 1)))
+    latest = _weekday_before(phrase.day, phrase["weekday"])
+    return day_of(latest - timedelta(days=7 * (_count(phrase["n"]) - 1)))
 
 
 def _weekday_number(name: str) -> int:
     return next(i for i, whole in enumerate(WEEKDAYS) if whole.startswith(name))
 
 
-def _weekday_before(said: date, name: str) -> date:
-    return said - timedelta(days=(said.weekday() - _weekday_number(name) - 1) % 7 + 1)
+def _weekday_before(day: date, name: str) -> date:
+    return day - timedelta(days=(day.weekday() - _weekday_number(name) - 1) % 7 + 1)
 
 
-def _weekday_after(said: date, name: str) -> date:
-    return said + timedelta(days=(_weekday_number(name) - said.weekday() - 1) % 7 + 1)
+def _weekday_after(day: date, name: str) -> date:
+    return day + timedelta(days=(_weekday_number(name) - day.weekday() - 1) % 7 + 1)
 
 
-def weekday(it: Said) -> Interval:
+def weekday(phrase: DatePhrase) -> Interval:
     """Friday, last Friday, next Friday."""
-    pick, name = it["pick"], it["weekday"]
+    pick, name = phrase["pick"], phrase["weekday"]
     if pick in (*PAST, "this past"):
-        return day_of(_weekday_before(it.said, name))
-    if pick in ("this", "this coming", "next", "coming", "upcoming") or it.future:
-        return day_of(_weekday_after(it.said, name))
-    return day_of(_weekday_before(it.said, name))
+        return day_of(_weekday_before(phrase.day, name))
+    if pick in ("this", "this coming", "next", "coming", "upcoming") or phrase.future:
+        return day_of(_weekday_after(phrase.day, name))
+    return day_of(_weekday_before(phrase.day, name))
 
 
-def some(it: Said) -> Interval:
-    """The last two weeks, the next few days, the past months: with the day itself."""
-    n = _count(it["n"] or "few")
-    return _through(it.said, -n if it["way"] in PAST else n, it["unit"])
+def several(phrase: DatePhrase) -> Interval:
+    """The last two weeks, the next few days, the past months, including the day itself."""
+    n = _count(phrase["n"] or "few")
+    return _through(phrase.day, -n if phrase["way"] in PAST else n, phrase["unit"])
 
 
-def _through(said: date, n: int, unit: str) -> Interval:
-    """From the day itself so far on, or back."""
-    months = {"month": 1, "year": 12, "decade": 120, "season": 3, **_MONTHS}.get(unit)
+def _through(day: date, n: int, unit: str) -> Interval:
+    """From ``day`` up to ``n`` units later, or earlier where ``n`` is negative."""
+    months = {"month": 1, "year": 12, "decade": 120, "season": 3, **_MONTHS_IN}.get(unit)
     if months is not None:
-        there = shifted(said, n * months)
+        there = shifted(day, n * months)
     else:
         days = {"week": 7, "weekend": 7, "fortnight": 14}.get(unit, 1)
-        there = said + timedelta(days=n * days)
-    first, last = sorted((said, there))
+        there = day + timedelta(days=n * days)
+    first, last = sorted((day, there))
     return Interval(first, last + timedelta(days=1))
 
 
-def period(it: Said) -> Interval:
+def period(phrase: DatePhrase) -> Interval:
     """Last week, this month, next year; the past week is the seven days until now."""
-    pick, unit = it["pick"], it["unit"]
+    pick, unit = phrase["pick"], phrase["unit"]
     if unit == "weekend":
-        return _one_weekend(pick, it.said, future=it.future)
+        return _one_weekend(pick, phrase.day, future=phrase.future)
     if pick in ("past", "this past"):
-        return _through(it.said, -1, unit)
+        return _through(phrase.day, -1, unit)
     n = -1 if pick in PAST else 0 if pick == "this" else 1
-    if unit in _MONTHS:
-        return months_of(it.said, _MONTHS[unit], n).part(it.part)
+    if unit in _MONTHS_IN:
+        return months_of(phrase.day, _MONTHS_IN[unit], n).part(phrase.part)
     if unit == "season":
         # December belongs to the winter of the year that follows.
-        return month_of(it.said.year, it.said.month // 3 * 3 + 3 * n, 3).part(it.part)
+        return month_of(phrase.day.year, phrase.day.month // 3 * 3 + 3 * n, 3).part(phrase.part)
     if unit == "fortnight":
-        return _through(it.said, -1 if pick in PAST else 1, unit)
+        return _through(phrase.day, -1 if pick in PAST else 1, unit)
     found = {
-        "week": week_of(it.said + timedelta(days=7 * n)),
-        "month": month_of(it.said.year, it.said.month + n),
-        "year": year_of(it.said.year + n),
-        "decade": years_of((it.said.year // 10 + n) * 10, 10),
+        "week": week_of(phrase.day + timedelta(days=7 * n)),
+        "month": month_of(phrase.day.year, phrase.day.month + n),
+        "year": year_of(phrase.day.year + n),
+        "decade": years_of((phrase.day.year // 10 + n) * 10, 10),
     }[unit]
-    return found.part(it.part)
+    return found.part(phrase.part)
 
 
-def _one_weekend(pick: str, said: date, *, future: bool) -> Interval:
+def _one_weekend(pick: str, day: date, *, future: bool) -> Interval:
     if pick in (*PAST, "this past"):
-        return _weekend(said, -1)
-    if pick == "this" and not future and said.weekday() < 2:
-        return _weekend(said, -1)
-    return _weekend(said, 1 if pick == "next" else 0)
+        return _weekend(day, -1)
+    if pick == "this" and not future and day.weekday() < 2:
+        return _weekend(day, -1)
+    return _weekend(day, 1 if pick == "next" else 0)
 
 
-def the_weekend(it: Said) -> Interval:
-    """The weekend that is or was; where the text speaks of the future, will be."""
-    return _weekend(it.said, 0 if it.future or it.said.weekday() >= 5 else -1)
+def the_weekend(phrase: DatePhrase) -> Interval:
+    """This weekend where it is or will be weekend, else the last one."""
+    return _weekend(phrase.day, 0 if phrase.future or phrase.day.weekday() >= 5 else -1)
 
 
-def other_day(it: Said) -> Interval:
+def other_day(phrase: DatePhrase) -> Interval:
     """The other day: within the week before."""
-    return Interval(it.said - timedelta(days=7), it.said)
+    return Interval(phrase.day - timedelta(days=7), phrase.day)
 
 
-def day_of_month(it: Said) -> Interval | None:
-    """The 3rd of the latest month that has come to it, or of the next that will."""
-    picked = {"last": (-1,), "this": (0,), "next": (1,)}.get(it["which"])
-    for months in picked or ((0, 1, 2) if it.future else (0, -1, -2)):
-        month = month_of(it.said.year, it.said.month + months).start
-        found = Yearly(month.month, int(it["day"] or it["plain"])).of(month.year)
-        if found and (picked or (found.start >= it.said if it.future else found.start <= it.said)):
+def day_of_month(phrase: DatePhrase) -> Interval | None:
+    """The latest 3rd of a month, or the next one where the text speaks of the future."""
+    picked = {"last": (-1,), "this": (0,), "next": (1,)}.get(phrase["which"])
+    for months in picked or ((0, 1, 2) if phrase.future else (0, -1, -2)):
+        month = month_of(phrase.day.year, phrase.day.month + months).start
+        found = Yearly(month.month, int(phrase["day"] or phrase["plain"])).of(month.year)
+        if found and (
+            picked or (found.start >= phrase.day if phrase.future else found.start <= phrase.day)
+        ):
             return found
     return None
 
@@ -194,12 +196,12 @@ def day_of_month(it: Said) -> Interval | None:
 def beside(match: re.Match[str], around: Interval) -> Interval:
     """The week before a date, two days after it, the Friday before it."""
     before = match["side"] in ("before", "prior to")
-    it = Said(match, around.start if before else around.last, not before)
+    phrase = DatePhrase(match, around.start if before else around.last, not before)
     sign = -1 if before else 1
-    if it["weekday"]:
+    if phrase["weekday"]:
         beside = _weekday_before if before else _weekday_after
-        return day_of(beside(it.said, it["weekday"]))
-    n = _count(it["n"] or "one")
-    if it["unit"] == "week" and n == 1:
+        return day_of(beside(phrase.day, phrase["weekday"]))
+    n = _count(phrase["n"] or "one")
+    if phrase["unit"] == "week" and n == 1:
         return day_of(around.start - timedelta(days=7) if before else around.end, 7)
-    return _away(it, sign * n)
+    return _away(phrase, sign * n)

@@ -84,7 +84,7 @@ RULES: tuple[Rule, ...] = (
         r"(?<! he)(?<! she)(?<! they)(?<! we)(?<! you)(?<! i) used to",
         NOTHING,
     ),
-    # Dates, marked by ``_with_dates``; from when to when is read in recallm.retrieval.dates.
+    # Dates, marked by ``_with_dates``; recallm.dating.reading says from when to when.
     Rule(
         "between <dates>",
         rf"(?:between|from) {DATE} (?:and|to|until|till|through)(?: the)? {DATE}|"

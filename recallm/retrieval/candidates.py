@@ -16,6 +16,7 @@ from itertools import chain
 import numpy as np
 
 from recallm.config import RecallConfig
+from recallm.dating import AskedDate, asked_dates
 from recallm.exact import content
 from recallm.model import (
     NO_POSITION,
@@ -34,7 +35,6 @@ from recallm.model import (
 )
 from recallm.retrieval.activation import Activation, activate
 from recallm.retrieval.conditions import meets
-from recallm.retrieval.dates import AskedDate, asked_dates
 from recallm.retrieval.frequencies import Floats, Keys, StemCounts
 from recallm.retrieval.hits import Hits
 from recallm.retrieval.kindred import kindred

@@ -12,6 +12,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from recallm.dating import statement_dates
 from recallm.model import StoredStatement, Trait
 from recallm.retrieval.candidates import Candidates
 from recallm.retrieval.cosines import cosines
@@ -20,7 +21,6 @@ from recallm.retrieval.frequencies import Floats, Keys
 from recallm.retrieval.meaning import meanings
 from recallm.retrieval.overlap import overlaps
 from recallm.retrieval.recency import newest, recencies
-from recallm.retrieval.told import told_dates
 
 __all__ = ["SIGNALS", "measure"]
 
@@ -206,7 +206,7 @@ def _told(candidates: Candidates, traits: Keys) -> tuple[Floats, NDArray[np.bool
     if candidates.dates:
         for place in np.flatnonzero(traits & int(Trait.TIME)).tolist():
             one = candidates.statements[place]
-            told = told_dates(one.text, one.timestamp)
+            told = statement_dates(one.text, one.timestamp)
             meets[place] = meeting(told, candidates.dates)
             elsewhere[place] = bool(told) and not meets[place]
     return meets, elsewhere

@@ -1,4 +1,4 @@
-"""Words that may name a date, as said on a day, and the vocabulary of dates."""
+"""The words of dates, and the phrase that a rule of the grammar reads."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = [
     "QUARTERS",
     "SEASONS",
     "WEEKDAYS",
+    "DatePhrase",
     "NoSuchDateError",
-    "Said",
     "UnknownDayError",
 ]
 
@@ -62,7 +62,7 @@ HOLIDAYS = {
     "black friday": Yearly(11, 23, days=7),
     "hanukkah": Yearly(11, 27, days=40),
 }
-"""Days of every year; where the day moves, those on which it may begin, and what follows."""
+"""Days of every year. A movable feast is the whole range of days on which it may fall."""
 DECADES = {
     "twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixties": 60,
     "seventies": 70, "eighties": 80, "nineties": 90, "noughties": 0,
@@ -77,49 +77,56 @@ NUMBERS = {
 PAST = ("last", "past", "previous")
 
 _PARTS = {"beginning": "early", "start": "early", "middle": "mid", "end": "late"}
-_REACH = 30
-"""Characters before a date in which the words stand that lead to it."""
+_LEAD_REACH = 30
+"""How many characters before a date are searched for the words that lead to it."""
 
 
 class NoSuchDateError(ValueError):
-    """The words are those of a date, but there is none such: 31 February."""
+    """The phrase names a date that does not exist: 31 February."""
 
 
 class UnknownDayError(LookupError):
-    """What words mean depends on the day on which they were said, and it is unknown."""
+    """The phrase is relative ("last week") and the day on which it was spoken is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """Words that may name a date; the ``day`` on which they were said, None where it is unknown;
-    whether the text speaks of the future."""
+class DatePhrase:
+    """A phrase that matches a rule's pattern and may name a date.
+
+    ``spoken_on`` is the day on which it was spoken or asked, None where that is unknown;
+    ``future`` says whether the text speaks of the future.
+    """
 
     match: re.Match[str]
-    day: date | None
+    spoken_on: date | None
     future: bool
 
     def __getitem__(self, group: str) -> str:
-        """The words of a group of the pattern, empty where it has none."""
+        """The text that a group of the pattern matched, empty where it matched none."""
         return self.match.groupdict().get(group) or ""
 
     @property
-    def said(self) -> date:
-        """The day on which they were said."""
-        if self.day is None:
+    def day(self) -> date:
+        """The day on which the phrase was spoken.
+
+        Raises:
+            UnknownDayError: that day is unknown.
+        """
+        if self.spoken_on is None:
             raise UnknownDayError
-        return self.day
+        return self.spoken_on
 
     @property
     def part(self) -> str:
-        """The part of a period that is meant, empty where all of it is."""
+        """The part of a period that is meant ("early"), empty for the whole of it."""
         return self["part"] or _PARTS.get(self["end"], "")
 
     @property
     def end(self) -> int:
-        """Where they end."""
+        """The character just behind the phrase."""
         return self.match.end()
 
     def follows(self, lead: re.Pattern[str]) -> bool:
-        """Whether they stand just after a lead."""
+        """Whether words that match ``lead`` stand just before the phrase."""
         start = self.match.start()
-        return lead.search(self.match.string, max(0, start - _REACH), start) is not None
+        return lead.search(self.match.string, max(0, start - _LEAD_REACH), start) is not None

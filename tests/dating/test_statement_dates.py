@@ -1,4 +1,4 @@
-"""The days that a statement tells of."""
+"""The dates that a statement tells of."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallm.retrieval.told import told_dates
+from recallm.dating import statement_dates
 
 SAID = datetime(2023, 5, 10, 12, tzinfo=UTC)
 """A Wednesday."""
@@ -143,33 +143,33 @@ NO_DATES = [
 
 
 @pytest.mark.parametrize(("text", "expected"), RELATIVE + ABSOLUTE)
-def test_what_is_told_of_as_said_on_a_day(text: str, expected: str) -> None:
-    assert [str(one) for one in told_dates(text, SAID)] == [expected]
+def test_a_date_counts_from_the_day_on_which_it_was_said(text: str, expected: str) -> None:
+    assert [str(date) for date in statement_dates(text, SAID)] == [expected]
 
 
 @pytest.mark.parametrize("text", NO_DATES)
-def test_what_only_looks_like_a_date(text: str) -> None:
-    assert told_dates(text, SAID) == ()
+def test_words_that_only_look_like_a_date(text: str) -> None:
+    assert statement_dates(text, SAID) == ()
 
 
 @pytest.mark.parametrize(("text", "expected"), ABSOLUTE)
 def test_a_date_with_its_year_needs_no_timestamp(text: str, expected: str) -> None:
-    assert [str(one) for one in told_dates(text, None)] == [expected]
+    assert [str(date) for date in statement_dates(text, None)] == [expected]
 
 
 @pytest.mark.parametrize("text", [text for text, _ in RELATIVE])
-def test_all_others_do(text: str) -> None:
-    assert told_dates(text, None) == ()
+def test_other_dates_need_a_timestamp(text: str) -> None:
+    assert statement_dates(text, None) == ()
 
 
-def test_several_stand_in_the_order_of_the_text() -> None:
-    told = told_dates("In June we moved, and yesterday, unlike in 2019, we rested.", SAID)
-    assert [str(one.start) for one in told] == ["2022-06-01", "2023-05-09", "2019-01-01"]
+def test_dates_stand_in_textual_order() -> None:
+    found = statement_dates("In June we moved, and yesterday, unlike in 2019, we rested.", SAID)
+    assert [str(date.start) for date in found] == ["2022-06-01", "2023-05-09", "2019-01-01"]
 
 
 def test_the_day_is_that_of_the_timestamps_own_zone() -> None:
     east = datetime(2023, 5, 10, 1, tzinfo=timezone(timedelta(hours=9)))
-    assert [str(one) for one in told_dates("Yesterday.", east)] == ["2023-05-09"]
+    assert [str(date) for date in statement_dates("Yesterday.", east)] == ["2023-05-09"]
 
 
 @pytest.mark.parametrize(
@@ -180,9 +180,9 @@ def test_the_day_is_that_of_the_timestamps_own_zone() -> None:
     [text for text, _ in RELATIVE]
     + ["999 years ago", "in 999 decades", "999 decades from now", "the last 999 years"],
 )
-def test_what_lies_beyond_the_calendar_is_not_told_of(text: str, said: datetime) -> None:
-    for one in told_dates(text, said):
-        assert one.start < one.end
+def test_dates_beyond_the_calendar_are_left_out(text: str, said: datetime) -> None:
+    for date in statement_dates(text, said):
+        assert date.start < date.end
 
 
 WORDS = (
@@ -198,6 +198,6 @@ WORDS = (
     st.one_of(st.none(), st.datetimes(timezones=st.just(UTC))),
 )
 def test_any_text_is_read_and_always_alike(text: str, said: datetime | None) -> None:
-    told = told_dates(text, said)
-    assert told == told_dates(text, said)
-    assert all(one.start < one.end for one in told)
+    found = statement_dates(text, said)
+    assert found == statement_dates(text, said)
+    assert all(date.start < date.end for date in found)

@@ -1,6 +1,7 @@
-"""Words that name dates: one table of patterns, and what each means.
+"""The grammar of dates: one table of patterns, and what a phrase that matches means.
 
-Rules are tried from the top; one takes the words that it reads, so that none below sees them.
+The rules are tried from the top. A rule consumes the phrase that it reads, so that no later rule
+sees it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 from recallm.dating import absolute, relative
 from recallm.dating.periods import Interval, Yearly
-from recallm.dating.said import (
+from recallm.dating.vocabulary import (
     DECADES,
     HOLIDAYS,
     MONTHS,
@@ -20,11 +21,11 @@ from recallm.dating.said import (
     QUARTERS,
     SEASONS,
     WEEKDAYS,
-    Said,
+    DatePhrase,
     UnknownDayError,
 )
 
-__all__ = ["Named", "named_dates", "speaks_of_future"]
+__all__ = ["NamedDate", "named_dates", "speaks_of_future"]
 
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _WEEKDAY = "|".join(WEEKDAYS)
@@ -52,8 +53,9 @@ _PERIOD = "weekend|week|fortnight|month|quarter|season|semester|term|year|decade
 _UNIT = rf"(?P<unit>day|night|{_PERIOD})s?"
 
 
-class Named(NamedTuple):
-    """Where in a text a date stands, and what it means: an interval, or what comes every year."""
+class NamedDate(NamedTuple):
+    """A date in a text: its first character, the one behind it, and what it means: an interval, or
+    a day or period of every year."""
 
     start: int
     end: int
@@ -61,13 +63,13 @@ class Named(NamedTuple):
 
 
 class Rule:
-    """A ``pattern`` for words in lower case, what they ``mean``, and which of the ``_HINTS`` are in
-    any text that it fits."""
+    """A ``pattern`` for text in lower case; ``mean``, which gives the meaning of a match; and the
+    group of ``_HINTS`` that matches in every text that holds such a phrase."""
 
     __slots__ = ("hint", "mean", "pattern")
 
     def __init__(
-        self, hint: str, pattern: str, mean: Callable[[Said], Interval | Yearly | None]
+        self, hint: str, pattern: str, mean: Callable[[DatePhrase], Interval | Yearly | None]
     ) -> None:
         self.hint = hint
         self.pattern = re.compile(rf"(?<![\w$£€#.:/-])(?:{pattern})(?!\w)")
@@ -131,7 +133,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("digit", rf"the (?:{_PART})?'?(?P<decade>\d0)'?s", absolute.decade),
     Rule("decade", rf"the (?:{_PART})?(?P<word>{'|'.join(DECADES)})", absolute.decade),
-    # Only as said on a day:
+    # These depend on the day on which they were spoken:
     Rule(
         "unit",
         rf"(?P<before>the day before )?yesterday(?: {_TIME_OF_DAY})?|yesternight|"
@@ -161,9 +163,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "unit",
         rf"(?:the |these )?(?P<way>last|past|previous|next|coming) {_NUMBER} {_UNIT}",
-        relative.some,
+        relative.several,
     ),
-    Rule("unit", rf"(?:the )?(?P<way>last|past|next) (?P<unit>{_PERIOD})s", relative.some),
+    Rule("unit", rf"(?:the )?(?P<way>last|past|next) (?P<unit>{_PERIOD})s", relative.several),
     Rule(
         "digit",
         rf"(?:on )?the {_DAY} of (?P<which>last|this|next) month"
@@ -184,15 +186,15 @@ RULES: tuple[Rule, ...] = (
         relative.weekday,
     ),
 )
-"""What names a date, in the order in which it is looked for."""
+"""Every rule, in the order in which they are tried."""
 
 _BESIDE = re.compile(
     rf"\b(?:{_NUMBER} |the |last )?(?:{_UNIT}|(?P<weekday>{_WEEKDAY})s?) "
     r"(?P<side>before|prior to|after|following)(?: the)? $"
 )
-"""What stands before a date that only leads to the one that is meant: "the week before"."""
-_REACH = 40
-"""Characters before a date in which it stands."""
+"""Words that move the meaning away from the date that follows them: "the week before"."""
+_BESIDE_REACH = 40
+"""How many characters before a date are searched for such words."""
 
 _HINTS = re.compile(
     rf"(?P<digit>\d)|\b(?P<month>{_MONTH})\b|\b(?P<season>{_SEASON})s?\b|(?P<holiday>{_HOLIDAY})|"
@@ -201,9 +203,9 @@ _HINTS = re.compile(
     r"(?P<unit>day|night|tomorrow|morning|afternoon|evening|second|minute|hour|"
     rf"{_PERIOD})"
 )
-"""What any date holds, quick to look for."""
-_MOST = 10_000
-"""Characters of a text that are read."""
+"""A quick test: every date holds one of these. The groups are named as in ``Rule.hint``."""
+_LONGEST_TEXT = 10_000
+"""Characters; the rest of a longer text is not read."""
 
 _FUTURE = re.compile(
     r"\b(?:will|going to|gonna|'ll|won't|shall|plan(?:s|ning|ned)?|hop(?:e|es|ing)|upcoming|"
@@ -216,17 +218,20 @@ def speaks_of_future(text: str) -> bool:
     return _FUTURE.search(text.lower().replace("’", "'")) is not None
 
 
-def named_dates(text: str, said: date | None) -> list[Named]:
-    """The dates that ``text`` names, in its order, as said on a day; where the day is unknown,
-    those that need none. A date without its year stays one of every year."""
-    text = text[:_MOST]
+def named_dates(text: str, spoken_on: date | None) -> list[NamedDate]:
+    """The dates in ``text``, in textual order, as spoken on a day.
+
+    Where the day is unknown (None), relative dates are left out. A date without its year is
+    ``Yearly``.
+    """
+    text = text[:_LONGEST_TEXT]
     lowered = text.lower().replace("’", "'")
     if len(lowered) != len(text):
         lowered = text.replace("’", "'")
     hints = {match.lastgroup for match in _HINTS.finditer(lowered)}
     if not hints:
         return []
-    found: list[Named] = []
+    found: list[NamedDate] = []
     future = speaks_of_future(lowered)
     for rule in RULES:
         if rule.hint not in hints:
@@ -234,28 +239,28 @@ def named_dates(text: str, said: date | None) -> list[Named]:
         for match in list(rule.pattern.finditer(lowered)):
             start, end = match.span()
             try:
-                meant = rule.mean(Said(match, said, future))
+                meant = rule.mean(DatePhrase(match, spoken_on, future))
                 if meant is None:
                     continue
-                start, meant = _moved(start, meant, lowered, said)
+                start, meant = _moved(start, meant, lowered, spoken_on)
             except UnknownDayError:
                 continue
             except (ValueError, OverflowError):  # no such date, or beyond the calendar
                 pass
             else:
-                found.append(Named(start, end, meant))
+                found.append(NamedDate(start, end, meant))
             lowered = lowered[:start] + "|" * (end - start) + lowered[end:]
-    return sorted(found, key=lambda one: one.start)
+    return sorted(found, key=lambda named: named.start)
 
 
 def _moved(
-    start: int, meant: Interval | Yearly, text: str, said: date | None
+    start: int, meant: Interval | Yearly, text: str, spoken_on: date | None
 ) -> tuple[int, Interval | Yearly]:
-    """What is meant, and where it starts, where words such as "the week before" lead to a date."""
-    match = _BESIDE.search(text, max(0, start - _REACH), start)
+    """The start and the meaning of a date, moved where "the week before" or such precedes it."""
+    match = _BESIDE.search(text, max(0, start - _BESIDE_REACH), start)
     if match is None:
         return start, meant
     if isinstance(meant, Interval):
         return match.start(), relative.beside(match, meant)
-    nearest = None if said is None else meant.begun(said)
+    nearest = None if spoken_on is None else meant.begun(spoken_on)
     return (start, meant) if nearest is None else (match.start(), relative.beside(match, nearest))

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recallm.config import RecallConfig
-from recallm.dating.said import DECADES, HOLIDAYS, MONTHS, SEASONS, WEEKDAYS
+from recallm.dating import asked_dates, statement_dates
+from recallm.dating.vocabulary import DECADES, HOLIDAYS, MONTHS, SEASONS, WEEKDAYS
 from recallm.extraction import Extractor
-from recallm.retrieval.dates import asked_dates
-from recallm.retrieval.told import told_dates
 
 EXTRACTOR = Extractor(RecallConfig())
 NOW = datetime(2023, 5, 10, 12, tzinfo=UTC)
@@ -87,7 +86,7 @@ NO_DATES = (
 @pytest.mark.parametrize("phrase", dict.fromkeys(DATES))
 def test_a_phrase_is_a_date_in_a_statement_and_in_a_question(phrase: str) -> None:
     asked = f"Whom did Anna meet {phrase}?"
-    assert told_dates(f"Anna met Bob {phrase}.", NOW)
+    assert statement_dates(f"Anna met Bob {phrase}.", NOW)
     assert asked_dates(asked, NOW)
     assert EXTRACTOR.question(asked).time.window != "none"
 
@@ -95,7 +94,7 @@ def test_a_phrase_is_a_date_in_a_statement_and_in_a_question(phrase: str) -> Non
 @pytest.mark.parametrize("phrase", NO_DATES)
 def test_a_phrase_is_a_date_in_neither(phrase: str) -> None:
     asked = f"Whom did Anna meet {phrase}?"
-    assert not told_dates(f"Anna met Bob {phrase}.", NOW)
+    assert not statement_dates(f"Anna met Bob {phrase}.", NOW)
     assert not asked_dates(asked, NOW)
     assert EXTRACTOR.question(asked).time.window == "none"
 
@@ -112,5 +111,5 @@ WORDS = (
 def test_any_words_are_a_date_in_both_or_in_neither(words: str) -> None:
     asked = bool(asked_dates(f"Whom did Anna meet {words}?", NOW))
     window = EXTRACTOR.question(f"Whom did Anna meet {words}?").time.window
-    assert bool(told_dates(f"Anna met Bob {words}.", NOW)) is asked
+    assert bool(statement_dates(f"Anna met Bob {words}.", NOW)) is asked
     assert (window != "none") is asked
