@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from recallm import checks
 from recallm.errors import ConflictError, InvalidInputError
 from recallm.graph import NewEntity, NewTriplet, entity_upsert, triplet_upsert
-from recallm.model import Extraction, PreparedUpdate
+from recallm.model import Extraction, PreparedUpdate, statement_id
 from recallm.results import KnowledgeUpdate
 from recallm.stores.base import GraphStore
 
@@ -245,7 +245,7 @@ def _result(update: PreparedUpdate, t_index: int) -> KnowledgeUpdate:
     return KnowledgeUpdate(
         id=update.id,
         t_index=t_index,
-        statements=tuple(f"{update.id}#{it.position}" for it in update.statements),
+        statements=tuple(statement_id(update.id, it.position) for it in update.statements),
         concepts=tuple(concepts),
         relations=tuple(relations),
     )

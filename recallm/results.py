@@ -8,7 +8,14 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from recallm.lines import as_line, flat
-from recallm.model import MAX_POSITION, StoredStatement, Summary, TemporalReading, empty_mapping
+from recallm.model import (
+    MAX_POSITION,
+    StoredStatement,
+    Summary,
+    TemporalReading,
+    empty_mapping,
+    parse_statement_id,
+)
 
 __all__ = [
     "Answer",
@@ -82,7 +89,8 @@ class RecalledStatement:
     @property
     def passage(self) -> str | None:
         """The id of the passage that it is a sentence of; None for a revised context."""
-        return None if self.position == MAX_POSITION else self.id.rpartition("#")[0]
+        parsed = parse_statement_id(self.id)
+        return None if parsed is None or self.position == MAX_POSITION else parsed[0]
 
     @classmethod
     def of(

@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from recallm.model import NO_POSITION
+from recallm.model import POSITION_BITS
 from recallm.vectors.index import Found, Vector
 
 __all__ = ["GrowingMatrix", "Keys", "Matrix", "of_moments", "ranked"]
@@ -17,7 +17,6 @@ __all__ = ["GrowingMatrix", "Keys", "Matrix", "of_moments", "ranked"]
 _SPARSE = 1.25
 """Where there are so many times more rows than vectors, the rows are written together anew."""
 
-_POSITION_BITS = NO_POSITION.bit_length()
 
 Keys: TypeAlias = npt.NDArray[np.int64]
 
@@ -107,7 +106,7 @@ class GrowingMatrix:
 def of_moments(keys: Keys, moments: Collection[int]) -> npt.NDArray[np.bool_]:
     """Which keys are of statements of these knowledge updates; none that is negative."""
     wanted = np.fromiter(moments, np.int64, len(moments))
-    return np.isin(keys >> _POSITION_BITS, wanted) & (keys >= 0)
+    return np.isin(keys >> POSITION_BITS, wanted) & (keys >= 0)
 
 
 def ranked(keys: Keys, cosines: npt.NDArray[np.float32], limit: int) -> Found:

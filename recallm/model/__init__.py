@@ -1,0 +1,111 @@
+"""The values that pass between the parts of recallm, all frozen.
+
+``keys``: how a statement is identified. ``language``: what extraction reads out of a text.
+``updates``: what a store writes and forgets. ``graph``: what a store gives back. Names of concepts
+are keys (lower-cased Porter stems), labels are how a text spells them. Timestamps are aware, or
+None where nobody knows when something was said.
+"""
+
+from __future__ import annotations
+
+from recallm.model.graph import (
+    ConceptRow,
+    ContextVersion,
+    CorpusSize,
+    Entity,
+    Filter,
+    Horizon,
+    Mentions,
+    Passage,
+    Postings,
+    Relation,
+    SessionSize,
+    Stats,
+    StoredStatement,
+    Summary,
+    Triplet,
+    VectorState,
+)
+from recallm.model.keys import (
+    MAX_POSITION,
+    NO_POSITION,
+    POSITION_BITS,
+    canonical_json,
+    empty_mapping,
+    parse_statement_id,
+    position_of,
+    statement_id,
+    statement_key,
+    t_index_of,
+    text_digest,
+)
+from recallm.model.language import (
+    ConceptKind,
+    ConceptMention,
+    ExtractedStatement,
+    Extraction,
+    Neighbours,
+    Question,
+    TemporalIntent,
+    TemporalOrder,
+    TemporalReading,
+    TemporalWindow,
+    Trait,
+)
+from recallm.model.updates import (
+    EntityUpsert,
+    Forgotten,
+    PreparedUpdate,
+    Selection,
+    SelectionKind,
+    StatementVector,
+    TripletUpsert,
+)
+
+__all__ = [
+    "MAX_POSITION",
+    "NO_POSITION",
+    "POSITION_BITS",
+    "ConceptKind",
+    "ConceptMention",
+    "ConceptRow",
+    "ContextVersion",
+    "CorpusSize",
+    "Entity",
+    "EntityUpsert",
+    "ExtractedStatement",
+    "Extraction",
+    "Filter",
+    "Forgotten",
+    "Horizon",
+    "Mentions",
+    "Neighbours",
+    "Passage",
+    "Postings",
+    "PreparedUpdate",
+    "Question",
+    "Relation",
+    "Selection",
+    "SelectionKind",
+    "SessionSize",
+    "StatementVector",
+    "Stats",
+    "StoredStatement",
+    "Summary",
+    "TemporalIntent",
+    "TemporalOrder",
+    "TemporalReading",
+    "TemporalWindow",
+    "Trait",
+    "Triplet",
+    "TripletUpsert",
+    "VectorState",
+    "canonical_json",
+    "empty_mapping",
+    "parse_statement_id",
+    "position_of",
+    "statement_id",
+    "statement_key",
+    "t_index_of",
+    "text_digest",
+]

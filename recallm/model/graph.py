@@ -1,0 +1,291 @@
+"""What the temporal graph holds, and what a reader of it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from recallm.exact import content
+from recallm.model.keys import empty_mapping, position_of, statement_id, t_index_of
+from recallm.model.language import ConceptKind, ConceptMention, Trait
+
+__all__ = [
+    "ConceptRow",
+    "ContextVersion",
+    "CorpusSize",
+    "Entity",
+    "Filter",
+    "Horizon",
+    "Mentions",
+    "Passage",
+    "Postings",
+    "Relation",
+    "SessionSize",
+    "Stats",
+    "StoredStatement",
+    "Summary",
+    "Triplet",
+    "VectorState",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """The text of one knowledge update, verbatim. A passage with a ``key`` is an item: the text
+    stored under that key at ``path``."""
+
+    id: str
+    t_index: int
+    text: str
+    source: str | None
+    session: str | None
+    speaker: str | None
+    timestamp: datetime | None
+    metadata: Mapping[str, Any]
+    path: tuple[str, ...] = ()
+    key: str | None = None
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredStatement:
+    """A statement as a store gives it to recall.
+
+    ``session`` and ``source`` are as they were given; ``session_key`` is the resolved session
+    (``recallm.stores.sessions``), None where there is none. ``previous`` and ``next`` are the keys
+    of the statements just before and after it in its session. ``item_path`` is the path of its
+    passage if that is an item, else None.
+    """
+
+    key: int
+    passage_id: str
+    text: str
+    timestamp: datetime | None
+    speaker: str | None
+    speaker_concept: str | None
+    source: str | None
+    session: str | None
+    session_key: str | None
+    metadata: Mapping[str, Any]
+    terms: tuple[str, ...]
+    concepts: tuple[ConceptMention, ...]
+    traits: Trait
+    previous: int | None
+    next: int | None
+    item_path: tuple[str, ...] | None = None
+
+    @property
+    def length(self) -> int:
+        """How many content words it has."""
+        return len(content(self.terms))
+
+    @property
+    def t_index(self) -> int:
+        """The temporal index of its knowledge update."""
+        return t_index_of(self.key)
+
+    @property
+    def position(self) -> int:
+        """Its place in its passage, from 0."""
+        return position_of(self.key)
+
+    @property
+    def id(self) -> str:
+        """``<passage id>#<position>``."""
+        return statement_id(self.passage_id, self.position)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConceptRow:
+    """A concept of the temporal graph.
+
+    ``updates`` counts the knowledge updates that touched it, ``statements`` the statements that
+    mention it, ``merges`` the updates that touched it since it was created or last revised (the
+    authors' ``revision_count``). ``label`` and ``kind`` are those of its earliest mention.
+    """
+
+    name: str
+    label: str
+    kind: ConceptKind
+    t_index: int
+    updates: int
+    statements: int
+    merges: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """An undirected relation (``a < b`` by name). ``strength`` counts the updates that show it,
+    ``t_index`` is the latest of them."""
+
+    a: str
+    b: str
+    strength: int
+    t_index: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """A node that a user named by an exact id. It stands on the concept ``concept``, or on none if
+    that is empty. ``source`` is the id of the latest passage that showed it, None if no passage
+    did."""
+
+    id: str
+    type: str
+    label: str
+    concept: str
+    properties: Mapping[str, Any]
+    t_index: int
+    updates: int
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Triplet:
+    """A directed relation with a predicate between two entities, by exact id. ``source`` is the id
+    of the latest passage that showed it, None if no passage did."""
+
+    subject: str
+    predicate: str
+    object: str
+    properties: Mapping[str, Any]
+    strength: int
+    t_index: int
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The revised context of a concept. It covers all statements about the concept up to
+    ``t_index``."""
+
+    concept: str
+    t_index: int
+    text: str
+    terms: tuple[str, ...]
+    traits: Trait
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextVersion:
+    """The state of a context when a revision read it. The store writes the revised context only
+    if this state is unchanged (compare-and-set).
+
+    ``statements`` is the number of statements that mention the concept, ``summary_t`` the t_index
+    of the summary in force, None where there is none.
+    """
+
+    t_index: int
+    statements: int
+    summary_t: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorState:
+    """The state of a namespace's statement vectors, whatever the reader's horizon. There is none
+    before the first vector.
+
+    All vectors have ``size`` bytes and come from ``model``, which stay fixed even when every vector
+    is forgotten. ``origin`` is a random mark of the namespace, drawn with its first vector, so that
+    an index never takes the vectors of another namespace for these. ``revision`` rises whenever
+    vectors are forgotten or are added to older statements; it never falls.
+    """
+
+    model: str
+    size: int
+    origin: str
+    revision: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which statements may be recalled.
+
+    ``since`` and ``until`` are inclusive: a t_index, or an aware datetime, which excludes every
+    statement without a timestamp. ``session`` is the session's name as given, or the source where
+    no session was given. Every entry of ``metadata`` must equal the passage's (as JSON values).
+    ``path``: only items whose path begins with it (any item if it is empty); None: all passages.
+    """
+
+    since: int | datetime | None = None
+    until: int | datetime | None = None
+    speaker: str | None = None
+    session: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=empty_mapping)
+    path: tuple[str, ...] | None = None
+
+    def __bool__(self) -> bool:
+        bounds = (self.since, self.until, self.speaker, self.session, self.path)
+        return bool(self.metadata) or any(bound is not None for bound in bounds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Horizon:
+    """What a reader may see.
+
+    ``as_of``: a t_index (what arrived up to it), an aware datetime (what was said up to it;
+    what has no timestamp is not seen), or None (all). ``now``: passages that expired are not seen,
+    though they count until they are forgotten (``recallm.stores.base.GraphReader``).
+    """
+
+    as_of: int | datetime | None = None
+    now: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Postings:
+    """The statements that hold a stem, newest first, at most the requested limit.
+
+    ``documents`` counts all of them (up to the view's t, before any filter). ``keys``,
+    ``counts`` and ``sessions`` run in parallel; a session is its key or None.
+    """
+
+    documents: int
+    keys: tuple[int, ...]
+    counts: tuple[int, ...]
+    sessions: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mentions:
+    """The keys of the statements that mention a concept, newest first, at most the requested limit.
+    ``statements`` counts all of them (up to the view's t, before any filter)."""
+
+    statements: int
+    keys: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusSize:
+    """The size of a namespace, for BM25: its statements, all their terms, its sessions."""
+
+    statements: int
+    terms: int
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSize:
+    """Statements and terms of one session."""
+
+    statements: int
+    terms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """The size of a namespace. ``t_index`` is its counter; ``vectors`` counts the vectors of
+    statements."""
+
+    t_index: int
+    passages: int
+    statements: int
+    concepts: int
+    relations: int
+    entities: int
+    triplets: int
+    summaries: int
+    vectors: int
+    sessions: int

@@ -1,0 +1,135 @@
+"""What a store writes and forgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from recallm.model.keys import NO_POSITION, empty_mapping
+from recallm.model.language import ConceptMention, ExtractedStatement, Neighbours
+
+__all__ = [
+    "EntityUpsert",
+    "Forgotten",
+    "PreparedUpdate",
+    "Selection",
+    "SelectionKind",
+    "StatementVector",
+    "TripletUpsert",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityUpsert:
+    """An entity to create, or to merge into the one with the same ``id``. ``properties`` belong to
+    the evidence at the update's t and ``position``; whoever forgets that evidence forgets them.
+
+    A ``concept`` with an empty name means that the entity stands on no concept; label and kind are
+    then those of the entity. ``vectors``: model → half-precision, little-endian vector; each
+    replaces the one under its model. ``mentioned``: an entity that exists gets one more evidence
+    and stays otherwise unchanged.
+    """
+
+    id: str
+    type: str
+    concept: ConceptMention
+    properties: Mapping[str, Any] = field(default_factory=empty_mapping)
+    vectors: Mapping[str, bytes] = field(default_factory=empty_mapping)
+    position: int = NO_POSITION
+    mentioned: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TripletUpsert:
+    """⟨subject, predicate, object⟩ between exact entity ids: one more evidence of this triplet,
+    with ``properties`` of its own."""
+
+    subject: str
+    predicate: str
+    object: str
+    properties: Mapping[str, Any] = field(default_factory=empty_mapping)
+    position: int = NO_POSITION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementVector:
+    """The half-precision, little-endian vector of one statement under one embedding model."""
+
+    position: int
+    model: str
+    blob: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedUpdate:
+    """One knowledge update, ready for ``GraphStore.apply``.
+
+    ``text`` is None for an update of entities and triplets alone. Such an update has no passage; if
+    its ``id`` is not empty it joins the update of the passage with that id. ``replaces``: a passage
+    with this id and another text is forgotten first. ``t_index`` is None, except where an archive
+    is restored in its own order.
+    """
+
+    id: str
+    text: str | None
+    statements: tuple[ExtractedStatement, ...] = ()
+    neighbours: tuple[Neighbours, ...] = ()
+    source: str | None = None
+    session: str | None = None
+    speaker: str | None = None
+    speaker_concept: str | None = None
+    timestamp: datetime | None = None
+    metadata: Mapping[str, Any] = field(default_factory=empty_mapping)
+    path: tuple[str, ...] = ()
+    key: str | None = None
+    expires_at: datetime | None = None
+    entities: tuple[EntityUpsert, ...] = ()
+    triplets: tuple[TripletUpsert, ...] = ()
+    vectors: tuple[StatementVector, ...] = ()
+    replaces: bool = False
+    t_index: int | None = None
+
+
+SelectionKind = Literal[
+    "id", "statement", "source", "session", "concept", "before", "expired", "everything"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What to forget.
+
+    ``value`` is, by ``kind``: a passage id, a statement id, a source, a session name, a concept
+    name, a t_index or an aware datetime (everything before it), the moment by which a passage has
+    expired, or True. ``limit`` bounds the passages that a sweep of expired ones forgets; such a
+    sweep does not wait for other writers where the store can tell, and erases no bytes of a file.
+    """
+
+    kind: SelectionKind
+    value: str | int | datetime
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """How much a ``forget`` removed. It is false where nothing was removed.
+
+    ``erasure_pending``: the data are forgotten, but their bytes may still stand in the file of an
+    SQLite store or in the log beside it, because a reader was open on an earlier state. The next
+    process that writes to the file or opens it overwrites them.
+    """
+
+    passages: int = 0
+    statements: int = 0
+    concepts: int = 0
+    relations: int = 0
+    entities: int = 0
+    triplets: int = 0
+    summaries: int = 0
+    erasure_pending: bool = False
+
+    def __bool__(self) -> bool:
+        counts = (name for name in self.__slots__ if name != "erasure_pending")
+        return any(getattr(self, name) for name in counts)
