@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from recallm.lines import as_line
 from recallm.model import Filter, StoredStatement, Summary, t_index_of
 from recallm.stores.base import GraphReader
+from recallm.untrusted_text import statement_line
 
 __all__ = ["ConceptContext", "concept_contexts", "sentence"]
 
@@ -56,4 +56,4 @@ def concept_contexts(
 def sentence(text: str, speaker: str | None = None) -> str:
     """The line of ``text``, with a full stop where it ends without any, after its speaker."""
     said = text.rstrip()
-    return as_line(f"{said}." if said[-1:].isalnum() else said, speaker=speaker)
+    return statement_line(f"{said}." if said[-1:].isalnum() else said, speaker=speaker)

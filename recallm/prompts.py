@@ -1,15 +1,14 @@
 """The prompts: after the papers where they print one, our own where they only describe it.
 
 What is remembered, and what other models answered, is data in them: it stands between marks that
-nothing in it can close (``recallm.delimiting``).
+nothing in it can close (``recallm.untrusted_text``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recallm.delimiting import as_data, delimited, harmless
-from recallm.lines import flat, shown_name
+from recallm.untrusted_text import as_data, delimited, one_line, shown_name, without_delimiters
 
 __all__ = [
     "CHRONOLOGICAL_PREFIX",
@@ -82,7 +81,7 @@ Marta found a job in a bakery in Porto."""
 
 
 def _concept(label: str, context: str) -> str:
-    return f"Concept: {harmless(shown_name(label))}\nStatements:\n{delimited(context)}"
+    return f"Concept: {without_delimiters(shown_name(label))}\nStatements:\n{delimited(context)}"
 
 
 _SHOTS = (
@@ -171,5 +170,6 @@ def _asked_and_answered(question: str, answers: Sequence[str]) -> str:
 
 def _as_data(text: str) -> str:
     """``text`` on one line, cut, without what the marks are made of."""
-    one = flat(text)
-    return harmless(one if len(one) <= _LONGEST_ANSWER else f"{one[:_LONGEST_ANSWER]} …")
+    line = one_line(text)
+    cut = line if len(line) <= _LONGEST_ANSWER else f"{line[:_LONGEST_ANSWER]} …"
+    return without_delimiters(cut)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
-from recallm.lines import as_line, flat
 from recallm.model import (
     MAX_POSITION,
     StoredStatement,
@@ -16,6 +15,7 @@ from recallm.model import (
     empty_mapping,
     parse_statement_id,
 )
+from recallm.untrusted_text import one_line, statement_line
 
 __all__ = [
     "Answer",
@@ -84,7 +84,7 @@ class RecalledStatement:
     @property
     def line(self) -> str:
         """It on one line with its date and speaker, as in ``RecalledContext.text``."""
-        return as_line(self.text, speaker=self.speaker, timestamp=self.timestamp)
+        return statement_line(self.text, speaker=self.speaker, timestamp=self.timestamp)
 
     @property
     def passage(self) -> str | None:
@@ -202,14 +202,14 @@ class RecalledContext:
     def explain(self) -> str:
         """Why each statement is there: its score, each signal's contribution, the path; before
         them which rules the question's tense and words of time set off."""
-        lines = [f"question: {flat(self.question)}"]
+        lines = [f"question: {one_line(self.question)}"]
         if self.time is not None and self.time.rules:
-            lines.append(f"time: {flat('; '.join(self.time.rules))}")
+            lines.append(f"time: {one_line('; '.join(self.time.rules))}")
         if self.concepts:
             lines.append(
                 "concepts: "
                 + ", ".join(
-                    f"{flat(concept.label)}{' (essential)' if concept.essential else ''} "
+                    f"{one_line(concept.label)}{' (essential)' if concept.essential else ''} "
                     f"{concept.score:g} at t={concept.t_index}"
                     for concept in self.concepts
                 )
@@ -217,7 +217,8 @@ class RecalledContext:
         for statement in self.statements:
             score = "" if statement.score is None else f"  p={statement.score:.3f}"
             lines.append(
-                f"[{flat(statement.id)} t={statement.t_index}]{score}  {flat(statement.text)}"
+                f"[{one_line(statement.id)} t={statement.t_index}]{score}  "
+                f"{one_line(statement.text)}"
             )
             if statement.contributions:
                 ordered = sorted(
@@ -228,7 +229,7 @@ class RecalledContext:
                     + " ".join(f"{name}{value:+.2f}" for name, value in ordered if value)
                     + f" intercept{self.intercept:+.2f}"
                 )
-            lines += [f"    {flat(step)}" for step in statement.path]
+            lines += [f"    {one_line(step)}" for step in statement.path]
         return "\n".join(lines)
 
 

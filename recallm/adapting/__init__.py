@@ -30,9 +30,8 @@ from recallm.adapting.postponing import (
 )
 from recallm.adapting.roles import BOTH, NAMES, Role, checked_roles, spoken_name
 from recallm.adapting.texts import digest, shortened, storable
-from recallm.delimiting import CLOSING, OPENING, as_data
 from recallm.forking import new_lock
-from recallm.lines import as_content, shown_name
+from recallm.untrusted_text import CLOSING, OPENING, as_content, as_data, shown_name
 
 __all__ = [
     "BOTH",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from recallm.delimiting import as_data
 from recallm.memory import RecallM
 from recallm.results import RecalledContext
+from recallm.untrusted_text import as_data
 
 __all__ = ["bounded", "overhead"]
 

@@ -8,8 +8,7 @@ from typing import Literal, TypeGuard, get_args
 
 from recallm.adapting.texts import storable
 from recallm.errors import InvalidInputError
-from recallm.lines import roles_in, words_of
-from recallm.look_alikes import folded
+from recallm.untrusted_text import claimed_roles, folded, name_words
 
 __all__ = ["BOTH", "NAMES", "Role", "checked_roles", "spoken_name"]
 
@@ -34,7 +33,7 @@ def spoken_name(given: object, role: Role, names: Mapping[Role, str]) -> str:
     others = [names[other] for other in names if other != role]
     if (
         not folded(name).strip()
-        or roles_in(name) - {role}
+        or claimed_roles(name) - {role}
         or any(_holds(name, it) for it in others)
     ):
         return names[role]
@@ -43,12 +42,12 @@ def spoken_name(given: object, role: Role, names: Mapping[Role, str]) -> str:
 
 def _holds(name: str, other: str) -> bool:
     """Whether a name is another one, or, where the other is no mere role, holds its words."""
-    mine, words = words_of(name), words_of(other)
+    mine, words = name_words(name), name_words(other)
     if not words:
         return folded(other) in folded(name)
     if "".join(mine) == "".join(words):
         return True
-    return not roles_in(other) and f" {' '.join(words)} " in f" {' '.join(mine)} "
+    return not claimed_roles(other) and f" {' '.join(words)} " in f" {' '.join(mine)} "
 
 
 def checked_roles(roles: Collection[str]) -> frozenset[Role]:

@@ -1,14 +1,15 @@
 """The text of a recalled context: chronological, one statement a line, as data.
 
-What a line is, and what keeps a statement from passing for another one, ``recallm.lines`` says.
+``recallm.untrusted_text`` says what a line is, and what keeps a statement from passing for another
+one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recallm.lines import as_line
 from recallm.model import StoredStatement
+from recallm.untrusted_text import statement_line
 
 __all__ = ["PREFIX", "SHORTEST_LINE", "line", "render"]
 
@@ -20,7 +21,7 @@ SHORTEST_LINE = 5
 
 def line(statement: StoredStatement) -> str:
     """A statement with its marks: ``[2023-05-08] Caroline: …``, each where it is known."""
-    return as_line(statement.text, speaker=statement.speaker, timestamp=statement.timestamp)
+    return statement_line(statement.text, speaker=statement.speaker, timestamp=statement.timestamp)
 
 
 def render(statements: Sequence[StoredStatement]) -> str:

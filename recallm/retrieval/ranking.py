@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recallm.lines import flat
 from recallm.model import StoredStatement, Trait
 from recallm.retrieval.candidates import Candidates
 from recallm.retrieval.frequencies import Floats
 from recallm.retrieval.signals import SIGNALS, measure
 from recallm.retrieval.weights import Weights, WeightTables
+from recallm.untrusted_text import one_line
 
 __all__ = ["Ranking", "rank", "ranked"]
 
@@ -72,7 +72,7 @@ def ranked(
     order = np.lexsort((-keys, -scores))
     if min_score is not None:
         order = order[scores[order] >= min_score]
-    asked = flat(candidates.question.text).casefold()
+    asked = one_line(candidates.question.text).casefold()
     told = [
         place
         for place in order.tolist()
@@ -95,4 +95,4 @@ def _row(weights: Weights) -> Floats:
 
 def _repeats(statement: StoredStatement, asked: str) -> bool:
     """Whether a statement is a question that stands in ``asked`` word for word."""
-    return bool(statement.traits & Trait.QUESTION) and flat(statement.text).casefold() in asked
+    return bool(statement.traits & Trait.QUESTION) and one_line(statement.text).casefold() in asked

@@ -8,7 +8,6 @@ from datetime import datetime
 
 from recallm.config import RecallConfig
 from recallm.exact import spelt
-from recallm.lines import flat
 from recallm.model import Filter, Question, StoredStatement, Trait
 from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 from recallm.retrieval.budget import fit
@@ -20,6 +19,7 @@ from recallm.retrieval.ranking import Ranking, rank
 from recallm.retrieval.similarity import AskedVector
 from recallm.retrieval.weights import load_tables
 from recallm.stores.base import GraphReader
+from recallm.untrusted_text import one_line
 
 __all__ = ["rank_passages", "recall_statements"]
 
@@ -141,7 +141,7 @@ def _is(text: str, asked: str) -> bool:
 
 
 def _folded(text: str) -> str:
-    return flat(text).casefold()
+    return one_line(text).casefold()
 
 
 def _recalled(

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from recallm.config import RecallConfig
-from recallm.delimiting import as_data
 from recallm.model import Filter, Horizon, PreparedUpdate, Question, statement_key
 from recallm.prompts import ement_prompt
 from recallm.results import RecalledContext
 from recallm.retrieval import recall_ement, recall_nearest
 from recallm.retrieval.similarity import AskedVector
 from recallm.testing import DictStore
+from recallm.untrusted_text import as_data
 from tests.retrieval.talk import asked, store_of, texts, turn
 
 Rank = Callable[..., RecalledContext]
