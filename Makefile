@@ -1,4 +1,5 @@
-# make demo and make test set up all they need: Python 3.11 or newer, and the package registries.
+# make demo and make test install what they need into $(VENV): the core, or everything for
+# development. Needed beforehand: Python 3.11 or newer, and the package registries.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
@@ -9,32 +10,34 @@ PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3 python;
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& { echo "$$python"; break; }; done)
 BIN := $(VENV)/bin
-INSTALLED := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 17
 
-install: $(INSTALLED) ## the virtual environment with everything for tests and benchmarks
+install: $(VENV)/.dev ## the virtual environment with everything for tests and benchmarks
 
-# Installed again only where pyproject.toml has changed.
-$(INSTALLED): pyproject.toml
+$(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer found: install one, or name it: make PYTHON=…" >&2; exit 1; }
-	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV) || { rm -rf $(VENV); \
+	@"$(PYTHON)" -m venv $(VENV) || { rm -rf $(VENV); \
 		echo "the virtual environment could not be made (Debian, Ubuntu: apt-get install python3-venv)" >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+
+# Installed again only after a change of pyproject.toml. .dev includes .core.
+$(VENV)/.core: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable .
 	@touch $@
 
-demo: $(INSTALLED) ## the paper's own examples, and questions to a real text
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable '.[dev]'
+	@touch $(VENV)/.core $@
+
+demo: $(VENV)/.core ## the paper's own examples, and questions to a real text (installs the core only)
 	@$(BIN)/python examples/demo.py
 
 test: lint ## all checks, then the tests
 	@$(BIN)/python -m pytest
 
-coverage: $(INSTALLED) ## the tests, and the lines that none of them runs (a floor stands in pyproject.toml)
-	$(BIN)/python -m coverage run -m pytest
-	$(BIN)/python -m coverage report
-
-lint: $(INSTALLED) ## ruff, mypy, pyright, import-linter
+lint: $(VENV)/.dev ## ruff, mypy, pyright, import-linter
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -42,11 +45,11 @@ lint: $(INSTALLED) ## ruff, mypy, pyright, import-linter
 	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
 	$(BIN)/lint-imports --no-cache --no-logo
 
-format: $(INSTALLED) ## lay the code out
+format: $(VENV)/.dev ## format the code
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-bench: $(INSTALLED) ## the speed and memory figures of the README (some minutes)
+bench: $(VENV)/.dev ## the speed and memory figures of the README (some minutes)
 	$(BIN)/python -m benchmarks.ingest
 	$(BIN)/python -m benchmarks.latency
 	$(BIN)/python -m benchmarks.memory
@@ -54,7 +57,7 @@ bench: $(INSTALLED) ## the speed and memory figures of the README (some minutes)
 	$(BIN)/python -m benchmarks.llama_index
 
 clean: ## delete the virtual environment, caches and builds
-	rm -rf $(VENV) .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist tests/neo4j/target
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist tests/neo4j/target
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help install demo test coverage lint format bench clean
+.PHONY: help install demo test lint format bench clean
