@@ -37,6 +37,10 @@ demo: $(VENV)/.core ## the paper's own examples, and questions to a real text (i
 test: lint ## all checks, then the tests
 	@$(BIN)/python -m pytest
 
+coverage: $(VENV)/.dev ## the tests, and the lines that none of them runs (a floor stands in pyproject.toml)
+	$(BIN)/python -m coverage run -m pytest
+	$(BIN)/python -m coverage report
+
 lint: $(VENV)/.dev ## ruff, mypy, pyright, import-linter
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -57,7 +61,7 @@ bench: $(VENV)/.dev ## the speed and memory figures of the README (some minutes)
 	$(BIN)/python -m benchmarks.llama_index
 
 clean: ## delete the virtual environment, caches and builds
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist tests/neo4j/target
+	rm -rf $(VENV) .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist tests/neo4j/target
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help install demo test lint format bench clean
+.PHONY: help install demo test coverage lint format bench clean

@@ -26,7 +26,7 @@ from recallm import RecallConfig, RecallM, RecallMError
 from recallm.extraction import Extractor
 from recallm.stores.opening import open_store
 from recallm.vectors import Embedding
-from recallm.vectors.embedding import embedding_of
+from recallm.vectors.arguments import checked_embedding
 
 __all__ = [
     "BM25_ROW",
@@ -133,7 +133,7 @@ def default_embedding() -> Embedding | None:
     """Recallm's default embedding, which keeps the vectors of what it was given; None, and why on
     the terminal, where it cannot be used."""
     try:
-        embedding = embedding_of("default")
+        embedding = checked_embedding("default")
         if embedding is not None:
             embedding.question("Is it there?")
     except RecallMError as error:

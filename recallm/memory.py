@@ -29,8 +29,7 @@ from recallm.retrieval.weights import load_tables
 from recallm.stored import StoredMemory
 from recallm.stores.base import GraphStore
 from recallm.stores.opening import open_store
-from recallm.vectors.embedding import embedding_of
-from recallm.vectors.opening import checked_index, open_index
+from recallm.vectors.arguments import checked_embedding, checked_index, open_index
 from recallm.vectors.statements import StatementVectors
 from recallm.writing import Writer
 
@@ -61,8 +60,8 @@ class RecallM(StoredMemory):
     other writers, of a file (30) or of the namespace on a server (15), and that a server is tried
     again, before it fails. No user name or password may stand in a URI.
 
-    ``embeddings``: None (words and the graph alone); "default" (all-MiniLM-L6-v2 by Chroma's ONNX
-    file, on this machine); an embedding model of LangChain, LlamaIndex or Chroma; any callable list
+    ``embeddings``: None (words and the graph alone); "default" (all-MiniLM-L6-v2, run
+    on this machine); an embedding model of LangChain, LlamaIndex or Chroma; any callable list
     of texts → vectors; or a ``recallm.vectors.Embedding``, which names its model. With one, the
     vector of each statement is written in the transaction of its update, and the ranking knows how
     near statements are to the question. The first vector of a namespace says which model, and how
@@ -90,7 +89,7 @@ class RecallM(StoredMemory):
     Raises:
         InvalidInputError: an argument cannot be used.
         StoreError: the store cannot be opened.
-        MissingDependencyError: ``neo4j`` or ``chromadb`` is needed and not installed.
+        MissingDependencyError: an optional package is needed and not installed.
         PipelineError: the spaCy pipeline named in ``config`` is not installed.
 
     """
@@ -119,7 +118,7 @@ class RecallM(StoredMemory):
             checks.optional_callable(count_tokens, "count_tokens") or _quarter_of_characters
         )
         present = checks.clock(clock)
-        embedding = embedding_of(embeddings)
+        embedding = checked_embedding(embeddings)
         check_ranking(self._config.ranking, embedded=embedding is not None)
         load_tables(self._config.weights)  # a file that cannot be read is told now
         if embedding is None and vector_index is not None:

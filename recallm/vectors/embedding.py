@@ -18,11 +18,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from recallm import checks
 from recallm.errors import EmbeddingError, InvalidInputError
 from recallm.vectors.blobs import unit_rows
 
-__all__ = ["Embedding", "embedding_of", "statement_text"]
+__all__ = ["Embedding", "Rows", "model_name", "statement_text"]
 
 Rows: TypeAlias = npt.NDArray[np.float32]
 
@@ -162,62 +161,7 @@ class Embedding:
         )
 
 
-def embedding_of(given: object) -> Embedding | None:
-    """What a user hands in as ``embeddings``: None, "default", an ``Embedding``, an embedding model
-    of LangChain or LlamaIndex, an ``EmbeddingFunction`` of Chroma, or a callable list of texts →
-    vectors.
-
-    Raises:
-        InvalidInputError: it is none of these.
-        MissingDependencyError: "default" needs chromadb, which is not installed.
-
-    """
-    if given is None or isinstance(given, Embedding):
-        return given
-    if given == "default" and isinstance(given, str):
-        from recallm.vectors.minilm import mini_lm
-
-        return mini_lm()
-    model: Any = given
-    if _has(model, "embed_documents", "embed_query"):
-        return Embedding(
-            name=_name(model), embed=model.embed_documents, embed_question=model.embed_query
-        )
-    if _has(model, "get_text_embedding_batch", "get_query_embedding"):
-        return Embedding(
-            name=_name(model),
-            embed=model.get_text_embedding_batch,
-            embed_question=model.get_query_embedding,
-        )
-    if _has(model, "default_space", "__call__"):
-        return Embedding(name=_name(model), embed=model, embed_question=_asked_of_chroma(model))
-    if callable(model) and not isinstance(model, type):
-        return Embedding(name=_name(model), embed=model)
-    raise InvalidInputError(
-        "embeddings must be 'default', an embedding model of LangChain, LlamaIndex or Chroma, a "
-        f"callable list of texts → vectors, or an Embedding, not {checks.shown(given)}",
-        argument="embeddings",
-    )
-
-
-def _has(model: Any, *methods: str) -> bool:
-    return not isinstance(model, type) and all(
-        callable(getattr(model, method, None)) for method in methods
-    )
-
-
-def _asked_of_chroma(model: Any) -> Callable[[str], Any]:
-    """Chroma's models take lists only, questions too."""
-    embed = getattr(model, "embed_query", model)
-
-    def ask(question: str) -> Any:
-        [vector] = embed([question])
-        return vector
-
-    return ask
-
-
-def _name(model: Any) -> str:
+def model_name(model: Any) -> str:
     """What tells the model apart, as far as can be known: its class or function, which model it is
     and the dimension that it was asked for.
 

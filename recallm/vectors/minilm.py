@@ -1,7 +1,9 @@
-"""The default embedding: Chroma's own, all-MiniLM-L6-v2 on ONNX, without its padding.
+"""The default embedding: all-MiniLM-L6-v2 on ``tokenizers`` and ONNX Runtime.
 
-Chroma pads every text to 256 tokens. Here texts of like length are run together and padded to the
-longest of them alone: the same vectors, many times faster. Cut off at 256 tokens, as there.
+The files are those that Chroma publishes for its own default embedding, kept in the folder where
+Chroma keeps them, so that either finds what the other fetched. The vectors are Chroma's, too, but
+computed faster: Chroma pads every text to 256 tokens; here texts of similar length form a batch,
+which is padded to its longest text only. Both cut a text off after 256 tokens.
 
 ONNX Runtime reports to Microsoft from its import on: it writes a device id and a database into the
 user's cache folder, and connects some seconds later. Only the environment variable, set before the
@@ -13,113 +15,161 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import shutil
+import tempfile
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from tqdm import tqdm
 
 from recallm.errors import EmbeddingError, MissingDependencyError
 from recallm.forking import keep_for_good, new_loading_lock
 from recallm.vectors.embedding import Embedding
 
-__all__ = ["NAME", "mini_lm"]
+__all__ = ["DIMENSION", "NAME", "load_session", "load_tokenizer", "mini_lm", "model_folder"]
 
 NAME = "all-MiniLM-L6-v2"
 
-_TOGETHER = 64
-"""Texts that are run at once."""
+DIMENSION = 384
 
-_SHA256 = {
+_ARCHIVE_URL = "https://chroma-onnx-models.s3.amazonaws.com/all-MiniLM-L6-v2/onnx.tar.gz"
+_ARCHIVE_SHA256 = "913d7300ceae3b2dbc2c50d1de4baacab4be7b9380491c27fab7418616a16ec3"
+
+_FILE_SHA256: Mapping[str, str] = {
     "model.onnx": "4735daca5ef8871b8ab40e0367556cfe417a3936dbc9cdb629232d3f86eeb706",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
-"""The digests of the files that are read. Chroma checks its archive alone, not what it unpacked."""
+"""The files that are loaded. They are verified at each load: Chroma verifies its archive only."""
+
+_TIMEOUT = 30.0
+"""Seconds without a byte after which a download has failed."""
+
+_MAX_TOKENS = 256
+_BATCH_SIZE = 64
 
 Rows = npt.NDArray[np.float32]
 
 
 def mini_lm() -> Embedding:
-    """The model; it is loaded, and fetched the first time (80 MB), when it is first used. A file
-    of it that is damaged or was replaced is an ``EmbeddingError`` then.
+    """The default model. It is loaded, and fetched if this machine does not have it (80 MB), when
+    it is first used; an ``EmbeddingError`` tells then if it cannot be fetched or is damaged.
 
     Raises:
-        MissingDependencyError: chromadb is not installed.
+        MissingDependencyError: tokenizers or onnxruntime is not installed.
 
     """
-    if importlib.util.find_spec("chromadb") is None:
-        raise MissingDependencyError("chromadb", extra="vectors")
-    return Embedding(name=NAME, embed=_embedded)
+    for package in ("tokenizers", "onnxruntime"):
+        if importlib.util.find_spec(package) is None:
+            raise MissingDependencyError(package, extra="embeddings")
+    return Embedding(name=NAME, embed=_embed)
 
 
-def _embedded(texts: list[str]) -> Rows:
-    return _loaded()(texts)
+def _embed(texts: list[str]) -> Rows:
+    return _load()(texts)
 
 
-_loading = new_loading_lock()
+def model_folder() -> Path:
+    """The folder of the model's files: the one that Chroma uses."""
+    return Path.home() / ".cache" / "chroma" / "onnx_models" / NAME / "onnx"
 
 
-def _loaded() -> _MiniLM:
-    with _loading:
-        return _the_model(os.getpid())
+def load_tokenizer() -> Any:
+    """The model's ``tokenizers.Tokenizer``: no padding, texts cut off after 256 tokens.
+
+    Raises:
+        EmbeddingError: the file is not here and cannot be fetched, or it is damaged.
+
+    """
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(_verified_file("tokenizer.json")))
+    tokenizer.enable_truncation(max_length=_MAX_TOKENS)
+    tokenizer.no_padding()
+    return tokenizer
 
 
-@cache
-def _the_model(process: int) -> _MiniLM:
-    """The model of one process: ONNX Runtime's threads are not in a forked one, which would wait
-    for them for ever, in the model's destructor too."""
-    del process
-    model = _MiniLM()
-    keep_for_good(model)
-    return model
+def load_session() -> Any:
+    """The model as an ``onnxruntime.InferenceSession``.
+
+    Raises:
+        EmbeddingError: the file is not here and cannot be fetched, or it is damaged.
+
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    import onnxruntime
+
+    onnxruntime.disable_telemetry_events()  # the application may have imported it earlier
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3  # errors only
+    # Core ML runs this model slower than the CPU does.
+    providers = [it for it in onnxruntime.get_available_providers() if not it.startswith("CoreML")]
+    path = str(_verified_file("model.onnx"))
+    return onnxruntime.InferenceSession(path, sess_options=options, providers=providers)
 
 
 class _MiniLM:
-    """The model, loaded. Safe for threads."""
+    """The loaded model. Safe for threads."""
 
     def __init__(self) -> None:
-        from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
-
-        os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when Chroma's class imports onnxruntime
-        chroma = ONNXMiniLM_L6_V2()
-        chroma.ort.disable_telemetry_events()  # the application may have imported it earlier
-        chroma._download_model_if_not_exists()
-        for name, expected in _SHA256.items():
-            _verify(chroma.DOWNLOAD_PATH / chroma.EXTRACTED_FOLDER_NAME / name, expected)
-        self._tokenizer: Any = chroma.tokenizer
-        self._tokenizer.no_padding()
-        self._session: Any = chroma.model
+        self._tokenizer = load_tokenizer()
+        self._session = load_session()
 
     def __call__(self, texts: list[str]) -> Rows:
         """Unit vectors, of shape (number of texts, 384)."""
         tokens = [encoded.ids for encoded in self._tokenizer.encode_batch(texts)]
-        order = sorted(range(len(tokens)), key=lambda place: len(tokens[place]))
-        vectors = np.empty((len(texts), 384), np.float32)
-        for start in range(0, len(order), _TOGETHER):
-            places = order[start : start + _TOGETHER]
-            vectors[places] = self._run([tokens[place] for place in places])
+        by_length = sorted(range(len(tokens)), key=lambda place: len(tokens[place]))
+        vectors = np.empty((len(texts), DIMENSION), np.float32)
+        for start in range(0, len(by_length), _BATCH_SIZE):
+            places = by_length[start : start + _BATCH_SIZE]
+            vectors[places] = self._embed_batch([tokens[place] for place in places])
         return vectors
 
-    def _run(self, tokens: list[list[int]]) -> Rows:
-        lengths = np.array([len(each) for each in tokens])
+    def _embed_batch(self, tokens: list[list[int]]) -> Rows:
+        """The mean of the hidden states of each text's tokens, as a unit vector."""
+        lengths = np.array([len(ids) for ids in tokens])
         mask = np.arange(lengths.max())[None, :] < lengths[:, None]
-        ids = np.zeros(mask.shape, np.int64)
-        ids[mask] = np.concatenate(tokens)
+        padded = np.zeros(mask.shape, np.int64)
+        padded[mask] = np.concatenate(tokens)
         hidden: Rows = self._session.run(
             None,
             {
-                "input_ids": ids,
+                "input_ids": padded,
                 "attention_mask": mask.astype(np.int64),
-                "token_type_ids": np.zeros_like(ids),
+                "token_type_ids": np.zeros_like(padded),
             },
         )[0]
         means = np.einsum("ntd,nt->nd", hidden, mask.astype(np.float32)) / lengths[:, None]
         return np.asarray(means / np.linalg.norm(means, axis=1, keepdims=True))
 
 
-def _verify(path: Path, expected: str) -> None:
-    """Refuse a file of the model that does not have the SHA-256 ``expected``."""
+_load_lock = new_loading_lock()
+
+
+def _load() -> _MiniLM:
+    with _load_lock:
+        return _model_of_process(os.getpid())
+
+
+@cache
+def _model_of_process(process: int) -> _MiniLM:
+    """Each process loads its own model: ONNX Runtime's threads do not exist in a forked child,
+    which would wait for them for ever, in the destructor of the parent's model too."""
+    del process
+    model = _MiniLM()
+    keep_for_good(model)
+    return model
+
+
+def _verified_file(name: str) -> Path:
+    """A file of the model, fetched if it is missing; its SHA-256 is verified."""
+    path = model_folder() / name
+    if not path.exists():
+        _fetch(path.parent)
+    expected = _FILE_SHA256[name]
     try:
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
@@ -131,4 +181,63 @@ def _verify(path: Path, expected: str) -> None:
             f"{path} ({size:,} bytes) is damaged or was replaced: its SHA-256 is {found}, that of "
             f"the model {NAME} is {expected}; delete the file, and the model is fetched anew when "
             "it is next used"
+        )
+    return path
+
+
+def _fetch(folder: Path) -> None:
+    """Download the archive and put the files that ``folder`` lacks into it. Each appears there
+    whole or not at all, so that several processes may fetch at once."""
+    # Imported for a download only: they are many modules.
+    import http.client
+    import tarfile
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".fetching-") as temporary:
+            archive = Path(temporary, "onnx.tar.gz")
+            _download(archive)
+            with tarfile.open(archive) as tar:
+                for member in tar:
+                    # Only the name's last part counts: no member can leave the folder.
+                    target = folder / Path(member.name).name
+                    content = tar.extractfile(member) if member.isfile() else None
+                    if content is not None and not target.exists():
+                        partial = Path(temporary, target.name)
+                        with content, partial.open("wb") as file:
+                            shutil.copyfileobj(content, file)
+                        partial.replace(target)
+    except (OSError, http.client.HTTPException) as error:
+        raise EmbeddingError(
+            f"the model {NAME} is not in {folder} and cannot be fetched from {_ARCHIVE_URL}: "
+            f"{error}; try again with a connection, copy {' and '.join(_FILE_SHA256)} into that "
+            "folder from a machine that has them, or give another embedding model"
+        ) from error
+
+
+def _download(archive: Path) -> None:
+    import urllib.request
+
+    digest = hashlib.sha256()
+    with (
+        urllib.request.urlopen(_ARCHIVE_URL, timeout=_TIMEOUT) as response,
+        archive.open("wb") as file,
+        # disable=None: the bar is shown on terminals only.
+        tqdm(
+            desc=f"fetching {NAME}",
+            total=int(response.headers.get("Content-Length") or 0) or None,
+            unit="B",
+            unit_scale=True,
+            disable=None,
+        ) as bar,
+    ):
+        while chunk := response.read(1 << 20):
+            digest.update(chunk)
+            file.write(chunk)
+            bar.update(len(chunk))
+    if digest.hexdigest() != _ARCHIVE_SHA256:
+        raise EmbeddingError(
+            f"what {_ARCHIVE_URL} gave ({archive.stat().st_size:,} bytes) is not the archive of "
+            f"the model {NAME}: its SHA-256 is {digest.hexdigest()}, not {_ARCHIVE_SHA256}; "
+            "nothing was stored"
         )

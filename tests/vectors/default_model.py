@@ -16,5 +16,5 @@ def why_absent() -> str | None:
     try:
         mini_lm().question("Is it there?")
     except EmbeddingError as error:
-        return f"Chroma's default model is not here and cannot be fetched: {error}"
+        return f"the default embedding model is not here and cannot be fetched: {error}"
     return None

@@ -26,9 +26,9 @@ from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
 from recallm.testing.marked_text import prepared
 from recallm.vectors import Embedding, chroma, encode
+from recallm.vectors.arguments import checked_index
 from recallm.vectors.chroma import ChromaIndex
 from recallm.vectors.collected import Collected
-from recallm.vectors.opening import checked_index
 from tests.vectors.fakes import bag_of_words, words
 from tests.vectors.test_exact import RANDOM, expected, keys, tell, unit
 
@@ -638,7 +638,7 @@ class TestArguments:
 
     def test_it_needs_chromadb(self, monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
         monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-        with pytest.raises(MissingDependencyError, match=r"recallm\[vectors\]"):
+        with pytest.raises(MissingDependencyError, match=r"recallm\[chroma\]"):
             RecallM(path, embeddings=words, vector_index="chroma")
         assert not path.exists()
 

@@ -17,7 +17,8 @@ from llama_index.core.embeddings import MockEmbedding
 
 from recallm import EmbeddingError, InvalidInputError, MissingDependencyError
 from recallm.vectors import Embedding
-from recallm.vectors.embedding import embedding_of, statement_text
+from recallm.vectors.arguments import checked_embedding
+from recallm.vectors.embedding import statement_text
 from tests.vectors.fakes import bag_of_words
 
 
@@ -150,37 +151,37 @@ class WithMethod:
 
 class TestKinds:
     def test_langchain(self) -> None:
-        model = embedding_of(Named())
+        model = checked_embedding(Named())
         assert model is not None
         assert model.name == "Named:text-embedding-9:2"
         assert model.texts(["a"]).tolist() == [[1, 0]]
         assert model.question("abc").tolist() == [0, 1]
-        fake = embedding_of(DeterministicFakeEmbedding(size=8))
+        fake = checked_embedding(DeterministicFakeEmbedding(size=8))
         assert fake is not None
         assert fake.texts(["a", "b"]).shape == (2, 8)
         assert fake.question("a") == pytest.approx(fake.texts(["a"])[0])
 
     def test_llama_index(self) -> None:
-        model = embedding_of(MockEmbedding(embed_dim=4, model_name="mock"))
+        model = checked_embedding(MockEmbedding(embed_dim=4, model_name="mock"))
         assert model is not None
         assert model.name == "MockEmbedding:mock"
         assert model.texts(["a", "b"]) == pytest.approx(np.full((2, 4), 0.5))
         assert model.question("a") == pytest.approx(np.full(4, 0.5))
 
     def test_chroma(self) -> None:
-        model = embedding_of(OfChroma("big"))
+        model = checked_embedding(OfChroma("big"))
         assert model is not None
         assert model.name == "OfChroma:big"
         assert model.texts(["a"]).tolist() == [[1, 0]]
         assert model.question("a").tolist() == [0, 1]
 
     def test_callables(self) -> None:
-        model = embedding_of(bag_of_words)
+        model = checked_embedding(bag_of_words)
         assert model is not None
         assert model.name == "tests.vectors.fakes.bag_of_words"
         assert model.texts(["a b", ""]).shape == (2, 64)
-        assert embedding_of(partial(bag_of_words)).name == model.name  # type: ignore[union-attr]
-        method = embedding_of(WithMethod().encode)
+        assert checked_embedding(partial(bag_of_words)).name == model.name  # type: ignore[union-attr]
+        method = checked_embedding(WithMethod().encode)
         assert method is not None
         assert method.name == "WithMethod:mini.encode"
 
@@ -188,7 +189,7 @@ class TestKinds:
         """Whatever gives other vectors, as far as it says so; what is alike keeps its name."""
 
         def name(given: Any) -> str:
-            model = embedding_of(given)
+            model = checked_embedding(given)
             assert model is not None
             return model.name
 
@@ -250,8 +251,8 @@ class TestKinds:
 
     def test_a_lambda_s_name_is_that_of_its_code_in_every_process(self) -> None:
         script = (
-            "from recallm.vectors.embedding import embedding_of\n"
-            "print(embedding_of(lambda texts: [[t in {'a', 'b', 'c'}] for t in texts]).name)"
+            "from recallm.vectors.arguments import checked_embedding\n"
+            "print(checked_embedding(lambda texts: [[t in {'a', 'b', 'c'}] for t in texts]).name)"
         )
         names = {
             subprocess.run(
@@ -267,13 +268,13 @@ class TestKinds:
 
     def test_a_model_of_one_s_own_name(self) -> None:
         model = Embedding(name="mine", embed=bag_of_words)
-        assert embedding_of(model) is model
-        assert embedding_of(None) is None
+        assert checked_embedding(model) is model
+        assert checked_embedding(None) is None
 
     @pytest.mark.parametrize("bad", ["mini", 7, [], {}, Named, object()])
     def test_what_is_none(self, bad: Any) -> None:
         with pytest.raises(InvalidInputError, match="embeddings must be 'default'"):
-            embedding_of(bad)
+            checked_embedding(bad)
 
     @pytest.mark.parametrize("name", ["", "x" * 501, 7, None])
     def test_a_name_is_short_text(self, name: Any) -> None:
@@ -284,7 +285,7 @@ class TestKinds:
         with pytest.raises(InvalidInputError, match="callables"):
             Embedding(name="x", embed="y")  # type: ignore[arg-type]
 
-    def test_the_default_needs_chromadb(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_default_needs_the_extra_embeddings(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-        with pytest.raises(MissingDependencyError, match=r"recallm\[vectors\]"):
-            embedding_of("default")
+        with pytest.raises(MissingDependencyError, match=r"tokenizers .*recallm\[embeddings\]"):
+            checked_embedding("default")

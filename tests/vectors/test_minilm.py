@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -17,7 +22,7 @@ from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
 from recallm import EmbeddingError, RecallConfig, RecallM
 from recallm.vectors import minilm
 from recallm.vectors.embedding import Embedding
-from recallm.vectors.minilm import NAME, mini_lm
+from recallm.vectors.minilm import NAME, mini_lm, model_folder
 from tests.test_forks import exit_status, in_child
 from tests.vectors.default_model import why_absent
 
@@ -82,15 +87,14 @@ class TestFilesOfTheModel:
         self, model: Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> Iterator[Path]:
         """A copy of the model's folder that is loaded from next."""
-        published = ONNXMiniLM_L6_V2.DOWNLOAD_PATH / ONNXMiniLM_L6_V2.EXTRACTED_FOLDER_NAME
-        copy = tmp_path / ONNXMiniLM_L6_V2.EXTRACTED_FOLDER_NAME
+        copy = tmp_path / "onnx"
         copy.mkdir()
-        for file in published.iterdir():
+        for file in minilm.model_folder().iterdir():
             (copy / file.name).symlink_to(file)
-        monkeypatch.setattr(ONNXMiniLM_L6_V2, "DOWNLOAD_PATH", tmp_path)
-        minilm._the_model.cache_clear()
+        monkeypatch.setattr(minilm, "model_folder", lambda: copy)
+        minilm._model_of_process.cache_clear()
         yield copy
-        minilm._the_model.cache_clear()
+        minilm._model_of_process.cache_clear()
 
     @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
     @pytest.mark.parametrize("damage", ["empty", "truncated", "one bit", "replaced", "longer"])
@@ -136,6 +140,101 @@ class TestFilesOfTheModel:
             assert "Ann sings." in memory.recall("Who sings?").text
 
 
+class TestFetching:
+    """The model's archive is fetched where its files are missing."""
+
+    FILES: ClassVar = {"model.onnx": b"model" * 1000, "tokenizer.json": b"{}", "vocab.txt": b"a"}
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """The model's folder of a user who has none; an archive of small files is published."""
+        archive = tmp_path / "published.tar.gz"
+        with tarfile.open(archive, "w:gz") as tar:
+            for name, content in self.FILES.items():
+                member = tarfile.TarInfo(f"onnx/{name}")
+                member.size = len(content)
+                tar.addfile(member, io.BytesIO(content))
+        loaded = ("model.onnx", "tokenizer.json")
+        digests = {name: sha256(self.FILES[name]).hexdigest() for name in loaded}
+        monkeypatch.setattr(minilm, "_FILE_SHA256", digests)
+        monkeypatch.setattr(minilm, "_ARCHIVE_SHA256", sha256(archive.read_bytes()).hexdigest())
+        monkeypatch.setattr(minilm, "_ARCHIVE_URL", archive.as_uri())
+        home = tmp_path / "home"
+        monkeypatch.setattr(Path, "home", lambda: home)
+        return model_folder()
+
+    def test_the_files_are_stored_where_chroma_looks_for_them(self, folder: Path) -> None:
+        chroma_folder = ONNXMiniLM_L6_V2.DOWNLOAD_PATH / ONNXMiniLM_L6_V2.EXTRACTED_FOLDER_NAME
+        assert folder.parts[-5:] == chroma_folder.parts[-5:]
+        assert minilm._verified_file("model.onnx") == folder / "model.onnx"
+        assert {it.name: it.read_bytes() for it in folder.iterdir()} == self.FILES
+        assert [it.name for it in folder.parent.iterdir()] == ["onnx"]
+
+    def test_a_file_that_is_there_stays(self, folder: Path) -> None:
+        folder.mkdir(parents=True)
+        (folder / "vocab.txt").write_bytes(b"other")
+        minilm._verified_file("tokenizer.json")
+        assert (folder / "vocab.txt").read_bytes() == b"other"
+        assert (folder / "model.onnx").read_bytes() == self.FILES["model.onnx"]
+
+    def test_nothing_is_fetched_where_all_is_there(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        minilm._verified_file("model.onnx")
+        monkeypatch.setattr(minilm, "_ARCHIVE_URL", "http://127.0.0.1:9/nowhere")
+        minilm._verified_file("model.onnx")
+
+    def test_another_archive_is_refused(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(minilm, "_ARCHIVE_SHA256", "0" * 64)
+        with pytest.raises(EmbeddingError, match="is not the archive of the model"):
+            minilm._verified_file("model.onnx")
+        assert not list(folder.iterdir())
+        assert [it.name for it in folder.parent.iterdir()] == ["onnx"]
+
+    def test_without_a_connection_the_error_says_what_to_do(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(minilm, "_ARCHIVE_URL", "http://127.0.0.1:9/nowhere")
+        minilm._model_of_process.cache_clear()
+        with pytest.raises(EmbeddingError, match="cannot be fetched") as refused:
+            mini_lm().question("Who sings?")
+        assert str(folder) in str(refused.value)
+        assert "copy model.onnx and tokenizer.json into that folder" in str(refused.value)
+
+    def test_a_connection_that_breaks_off_stores_nothing(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+            monkeypatch.setattr(minilm, "_ARCHIVE_URL", f"http://127.0.0.1:{port}/onnx.tar.gz")
+
+            def answer() -> None:
+                connection, _ = server.accept()
+                with connection:
+                    connection.recv(4096)
+                    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf")
+
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(answer)
+                with pytest.raises(EmbeddingError, match=str(port)):
+                    minilm._verified_file("model.onnx")
+        assert not list(folder.iterdir())
+
+
+def test_chroma_is_not_imported(model: Embedding) -> None:
+    program = (
+        "import sys; from recallm import RecallM\n"
+        "with RecallM(embeddings='default') as memory:\n"
+        "    memory.update('Ann sings.')\n"
+        "    assert memory.recall('Who is a singer?').text == 'Ann sings.'\n"
+        "assert 'onnxruntime' in sys.modules and 'chromadb' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 RUN = """
 import sys, time
 from recallm import RecallM
@@ -153,10 +252,9 @@ class TestTelemetry:
     @pytest.fixture
     def home(self, model: Embedding, tmp_path: Path) -> Path:
         """A user's folder that holds the model and nothing else."""
-        downloaded = ONNXMiniLM_L6_V2.DOWNLOAD_PATH
-        there = tmp_path / ".cache" / "chroma" / "onnx_models"
-        there.mkdir(parents=True)
-        (there / downloaded.name).symlink_to(downloaded)
+        copy = tmp_path / model_folder().relative_to(Path.home())
+        copy.parent.mkdir(parents=True)
+        copy.symlink_to(model_folder())
         return tmp_path
 
     def run(self, home: Path, *, under: tuple[str, ...] = (), seconds: float = 0) -> None:

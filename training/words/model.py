@@ -1,12 +1,13 @@
-"""all-MiniLM-L6-v2 as Chroma ships it, with the hidden states of its tokens."""
+"""all-MiniLM-L6-v2, recallm's default embedding, with the hidden states of its tokens."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
 from numpy.typing import NDArray
+
+from recallm.vectors.minilm import load_session, load_tokenizer
 
 __all__ = ["MiniLM"]
 
@@ -18,11 +19,9 @@ class MiniLM:
     """The model; texts are padded to the longest of those handed in together."""
 
     def __init__(self) -> None:
-        chroma = ONNXMiniLM_L6_V2()
-        chroma._download_model_if_not_exists()
-        self._tokenizer: Any = chroma.tokenizer
+        self._tokenizer = load_tokenizer()
         self._tokenizer.enable_padding(pad_id=0, pad_token="[PAD]")
-        self._session: Any = chroma.model
+        self._session = load_session()
 
     def vocabulary(self) -> list[str]:
         """The word pieces that it knows."""

@@ -1,0 +1,126 @@
+"""What a user may give as ``embeddings`` and as ``vector_index``, checked and opened.
+
+No library of embedding models is imported: a model is recognised by its methods.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from recallm import checks
+from recallm.errors import InvalidInputError, MissingDependencyError
+from recallm.stores.base import GraphStore
+from recallm.vectors import minilm
+from recallm.vectors.chroma import ChromaIndex
+from recallm.vectors.embedding import Embedding, model_name
+from recallm.vectors.exact import ExactIndex
+from recallm.vectors.index import VectorIndex
+
+__all__ = ["checked_embedding", "checked_index", "open_index"]
+
+
+def checked_embedding(given: object) -> Embedding | None:
+    """The argument ``embeddings`` as an ``Embedding``: None, "default", an ``Embedding``, an
+    embedding model of LangChain or LlamaIndex, an ``EmbeddingFunction`` of Chroma, or a callable
+    list of texts → vectors.
+
+    Raises:
+        InvalidInputError: it is none of these.
+        MissingDependencyError: "default" needs a package that is not installed.
+
+    """
+    if given is None or isinstance(given, Embedding):
+        return given
+    if isinstance(given, str) and given == "default":
+        return minilm.mini_lm()
+    model: Any = given
+    if _has_methods(model, "embed_documents", "embed_query"):  # LangChain
+        return Embedding(
+            name=model_name(model), embed=model.embed_documents, embed_question=model.embed_query
+        )
+    if _has_methods(model, "get_text_embedding_batch", "get_query_embedding"):  # LlamaIndex
+        return Embedding(
+            name=model_name(model),
+            embed=model.get_text_embedding_batch,
+            embed_question=model.get_query_embedding,
+        )
+    if _has_methods(model, "default_space", "__call__"):  # Chroma
+        return Embedding(
+            name=model_name(model), embed=model, embed_question=_chroma_question(model)
+        )
+    if callable(model) and not isinstance(model, type):
+        return Embedding(name=model_name(model), embed=model)
+    raise InvalidInputError(
+        "embeddings must be 'default', an embedding model of LangChain, LlamaIndex or Chroma, a "
+        f"callable list of texts → vectors, or an Embedding, not {checks.shown(given)}",
+        argument="embeddings",
+    )
+
+
+def _has_methods(model: Any, *methods: str) -> bool:
+    return not isinstance(model, type) and all(
+        callable(getattr(model, method, None)) for method in methods
+    )
+
+
+def _chroma_question(model: Any) -> Callable[[str], Any]:
+    """Embeds one question: Chroma's models take only lists."""
+    embed = getattr(model, "embed_query", model)
+
+    def embed_question(question: str) -> Any:
+        [vector] = embed([question])
+        return vector
+
+    return embed_question
+
+
+def checked_index(given: object, store: object) -> Path | Any | None:
+    """The argument ``vector_index`` as the place of a Chroma index: a folder, or a client of
+    chromadb; None for the exact search. ``store`` is the argument of that name: "chroma" beside
+    an SQLite file means the folder ``FILE.chroma``.
+
+    Raises:
+        InvalidInputError: it is none of these.
+        MissingDependencyError: chromadb is needed and not installed.
+
+    """
+    if given is None or (isinstance(given, str) and given == "exact"):
+        return None
+    place = _chroma_place(given, store)
+    if importlib.util.find_spec("chromadb") is None:
+        raise MissingDependencyError("chromadb", extra="chroma")
+    return place
+
+
+def _chroma_place(given: object, store: object) -> Path | Any:
+    if isinstance(given, str) and given == "chroma":
+        is_file = isinstance(store, os.PathLike) or (
+            isinstance(store, str) and store != ":memory:" and "://" not in store
+        )
+        if not is_file:
+            raise InvalidInputError(
+                "vector_index='chroma' makes a folder beside an SQLite file; for another store "
+                "give a folder or a chromadb client",
+                argument="vector_index",
+            )
+        return Path(f"{os.fspath(store)}.chroma")  # type: ignore[call-overload]
+    if isinstance(given, os.PathLike) or (
+        isinstance(given, str) and (os.sep in given or "/" in given)
+    ):
+        return checks.file_path(given, "vector_index")
+    if callable(getattr(given, "get_or_create_collection", None)):
+        return given
+    raise InvalidInputError(
+        "vector_index must be 'exact', 'chroma', a folder (as a Path, or a str with a separator) "
+        f"or a chromadb client, not {checks.shown(given)}",
+        argument="vector_index",
+    )
+
+
+def open_index(place: Path | Any | None, store: GraphStore) -> VectorIndex:
+    """The index at the place that ``checked_index`` gave."""
+    return ExactIndex() if place is None else ChromaIndex(store, place)
