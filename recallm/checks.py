@@ -21,6 +21,7 @@ __all__ = [
     "count",
     "file_path",
     "flag",
+    "instances",
     "item_path",
     "listed",
     "mapping",
@@ -56,6 +57,7 @@ _DEEPEST = 500
 """Mappings and lists within each other: Python reads and writes JSON by recursion, 1,000 calls
 deep, and what one caller can just write must not be too deep for another to read."""
 
+T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])
 
 MAX_NAME = 1024
@@ -118,6 +120,18 @@ def listed(value: object, argument: str) -> Iterable[Any]:
             argument=argument,
         )
     return value
+
+
+def instances(value: object, kind: type[T], argument: str) -> tuple[T, ...]:
+    """A list, or another iterable, of values of one class of recallm."""
+    values = tuple(listed(value, argument))
+    for each in values:
+        if not isinstance(each, kind):
+            raise InvalidInputError(
+                f"{argument} must hold {kind.__name__} values, not {type(each).__name__}",
+                argument=argument,
+            )
+    return values
 
 
 def strings(value: object, argument: str) -> list[str]:

@@ -28,6 +28,8 @@ __all__ = [
     "MemoryGraph",
     "NewEntity",
     "NewTriplet",
+    "checked_entities",
+    "checked_triplets",
     "entity_upsert",
     "triplet_upsert",
 ]
@@ -37,12 +39,16 @@ __all__ = [
 class NewEntity:
     """An entity to create, or to merge into the one with the same ``id``.
 
-    ``label`` is how it is spelled (its id, where none is given): the concept it stands on is
-    named after it; with ``concept=False`` it stands on none (a chunk of text, a document).
-    ``properties`` hold JSON values and are merged key by key in the order of t; they go with the
-    update that told of them. ``embeddings``: by the name of the embedding model; all of one model
-    have the same dimension. One that is only ``mentioned`` is shown by its update: where it is
-    there already, nothing else of it changes.
+    ``label`` is its spelling (the id, where no label is given): it names the concept that the
+    entity stands on. With ``concept=False`` it stands on none (a chunk of text, a document).
+    ``properties`` hold JSON values and are merged key by key in the order of t; whoever forgets the
+    update forgets them. ``embeddings``: model name → vector; all vectors of one model have the same
+    dimension. ``mentioned``: where the entity exists already, the update is one more evidence of
+    it and changes nothing else of it.
+
+    Raises:
+        InvalidInputError: a value cannot be used.
+
     """
 
     id: str
@@ -53,30 +59,90 @@ class NewEntity:
     embeddings: Mapping[str, Sequence[float]] = field(default_factory=empty_mapping)
     mentioned: bool = False
 
+    def __post_init__(self) -> None:
+        id = checks.name(self.id, "entity id")
+        embeddings = {
+            checks.name(model, "embedding model"): vector
+            for model, vector in checks.mapping(self.embeddings, "embeddings").items()
+        }
+        for vector in embeddings.values():
+            encode(vector)
+        checked = {
+            "id": id,
+            "type": checks.name(self.type, f"the type of entity {id!r}"),
+            "label": checks.optional_name(self.label, f"the label of entity {id!r}"),
+            "properties": checks.properties(self.properties, f"the properties of entity {id!r}"),
+            "concept": checks.flag(self.concept, "entity concept"),
+            "embeddings": embeddings,
+            "mentioned": checks.flag(self.mentioned, "entity mentioned"),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTriplet:
-    """⟨subject, predicate, object⟩ between two entity ids (RET-LLM); one more evidence of it."""
+    """⟨subject, predicate, object⟩ between two entity ids (RET-LLM): one more evidence of it.
+
+    Raises:
+        InvalidInputError: a value cannot be used.
+
+    """
 
     subject: str
     predicate: str
     object: str
     properties: Mapping[str, Any] = field(default_factory=empty_mapping)
 
+    def __post_init__(self) -> None:
+        for name in ("subject", "predicate", "object"):
+            object.__setattr__(self, name, checks.name(getattr(self, name), name))
+        properties = checks.properties(self.properties, "triplet properties")
+        object.__setattr__(self, "properties", properties)
+
+
+def checked_entities(value: object, argument: str) -> tuple[NewEntity, ...]:
+    """Entities as a tuple; None is no entity.
+
+    Raises:
+        InvalidInputError: one is no ``NewEntity``.
+
+    """
+    return checks.instances(() if value is None else value, NewEntity, argument)
+
+
+def checked_triplets(value: object, argument: str) -> tuple[NewTriplet, ...]:
+    """Triplets as a tuple; None is no triplet.
+
+    Raises:
+        InvalidInputError: one is no ``NewTriplet``.
+
+    """
+    return checks.instances(() if value is None else value, NewTriplet, argument)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphUpdate:
-    """Entities and triplets that are told together. With the id of a ``passage`` they are part of
-    the knowledge update that brought it: they go with it, and are shown at its t_index."""
+    """Entities and triplets of one knowledge update. With the id of a ``passage`` they join the
+    update that wrote it: they get its t_index, and are forgotten with it.
+
+    Raises:
+        InvalidInputError: a value cannot be used, or there is no entity and no triplet.
+
+    """
 
     entities: Iterable[NewEntity] = ()
     triplets: Iterable[NewTriplet] = ()
     passage: str | None = None
 
     def __post_init__(self) -> None:
-        # An iterator could be told of once only.
-        for name in ("entities", "triplets"):
-            object.__setattr__(self, name, tuple(checks.listed(getattr(self, name), name)))
+        entities = checked_entities(self.entities, "entities")
+        triplets = checked_triplets(self.triplets, "triplets")
+        object.__setattr__(self, "entities", entities)
+        object.__setattr__(self, "triplets", triplets)
+        object.__setattr__(self, "passage", checks.optional_name(self.passage, "passage"))
+        if not entities and not triplets:
+            raise InvalidInputError("upsert needs an entity or a triplet", argument="entities")
 
 
 class MemoryGraph:
@@ -134,7 +200,7 @@ class MemoryGraph:
                 as in ``upsert``; nothing was written.
 
         """
-        prepared = [self._prepared(update) for update in checks.listed(updates, "updates")]
+        prepared = self._prepared(updates)
         if not prepared:
             return []
         return [it.t_index for it in self._store.apply(self._namespace, prepared)]
@@ -148,8 +214,8 @@ class MemoryGraph:
         """
         vectors = [
             vector
-            for update in checks.listed(updates, "updates")
-            for entity in self._prepared(update).entities
+            for update in self._prepared(updates)
+            for entity in update.entities
             for vector in entity.vectors.items()
         ]
         sizes: dict[str, int] = {}
@@ -289,20 +355,16 @@ class MemoryGraph:
             {} if parameters is None else checks.mapping(parameters, "parameters"),
         )
 
-    def _prepared(self, update: object) -> PreparedUpdate:
-        if not isinstance(update, GraphUpdate):
-            raise InvalidInputError(
-                f"an update must be a GraphUpdate, not {type(update).__name__}", argument="updates"
+    def _prepared(self, updates: Iterable[GraphUpdate]) -> list[PreparedUpdate]:
+        return [
+            PreparedUpdate(
+                id="" if update.passage is None else update.passage,
+                text=None,
+                entities=tuple(entity_upsert(it, self._concept_name) for it in update.entities),
+                triplets=tuple(triplet_upsert(it) for it in update.triplets),
             )
-        prepared = PreparedUpdate(
-            id="" if update.passage is None else checks.name(update.passage, "passage"),
-            text=None,
-            entities=tuple(entity_upsert(it, self._concept_name) for it in update.entities),
-            triplets=tuple(triplet_upsert(it) for it in update.triplets),
-        )
-        if not prepared.entities and not prepared.triplets:
-            raise InvalidInputError("upsert needs an entity or a triplet", argument="entities")
-        return prepared
+            for update in checks.instances(updates, GraphUpdate, "updates")
+        ]
 
     def concept_name(self, label: str) -> str:
         """The name of the concept that ``label`` spells: what an entity with it stands on."""
@@ -313,50 +375,26 @@ class MemoryGraph:
 
 
 def entity_upsert(entity: NewEntity, concept_name: Callable[[str], str]) -> EntityUpsert:
-    """What a store writes for ``entity``.
-
-    Raises:
-        InvalidInputError: it cannot be used.
-
-    """
-    if not isinstance(entity, NewEntity):
-        raise InvalidInputError(
-            f"an entity must be a NewEntity, not {type(entity).__name__}", argument="entities"
-        )
-    id = checks.name(entity.id, "entity id")
-    label = id if entity.label is None else checks.name(entity.label, f"the label of entity {id!r}")
-    stands = checks.flag(entity.concept, "entity concept")
+    """What a store writes for ``entity``."""
+    label = entity.id if entity.label is None else entity.label
+    name = _concept_of(label, concept_name) if entity.concept else ""
     return EntityUpsert(
-        id=id,
-        type=checks.name(entity.type, f"the type of entity {id!r}"),
-        concept=ConceptMention(
-            name=_concept_of(label, concept_name) if stands else "", label=label, kind="entity"
-        ),
-        properties=checks.properties(entity.properties, f"the properties of entity {id!r}"),
-        vectors={
-            checks.name(model, "embedding model"): encode(vector)
-            for model, vector in checks.mapping(entity.embeddings, "embeddings").items()
-        },
-        mentioned=checks.flag(entity.mentioned, "entity mentioned"),
+        id=entity.id,
+        type=entity.type,
+        concept=ConceptMention(name=name, label=label, kind="entity"),
+        properties=entity.properties,
+        vectors={model: encode(vector) for model, vector in entity.embeddings.items()},
+        mentioned=entity.mentioned,
     )
 
 
 def triplet_upsert(triplet: NewTriplet) -> TripletUpsert:
-    """What a store writes for ``triplet``.
-
-    Raises:
-        InvalidInputError: it cannot be used.
-
-    """
-    if not isinstance(triplet, NewTriplet):
-        raise InvalidInputError(
-            f"a triplet must be a NewTriplet, not {type(triplet).__name__}", argument="triplets"
-        )
+    """What a store writes for ``triplet``."""
     return TripletUpsert(
-        subject=checks.name(triplet.subject, "subject"),
-        predicate=checks.name(triplet.predicate, "predicate"),
-        object=checks.name(triplet.object, "object"),
-        properties=checks.properties(triplet.properties, "triplet properties"),
+        subject=triplet.subject,
+        predicate=triplet.predicate,
+        object=triplet.object,
+        properties=triplet.properties,
     )
 
 

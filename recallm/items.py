@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,10 +9,10 @@ from typing import Any
 
 from recallm import checks
 from recallm.errors import InvalidInputError, RecallMError
-from recallm.ingestion import NewPassage
 from recallm.model import Filter, Horizon, Passage, Selection, empty_mapping
 from recallm.results import KnowledgeUpdate
 from recallm.stores.base import GraphReader, GraphStore
+from recallm.updating import UpdateRequest, checked_requests
 
 __all__ = ["MemoryItems", "NewItem"]
 
@@ -58,7 +57,7 @@ class MemoryItems:
         self,
         store: GraphStore,
         namespace: str,
-        write: Callable[[list[NewPassage]], list[KnowledgeUpdate]],
+        write: Callable[[Sequence[UpdateRequest]], list[KnowledgeUpdate]],
         rank: Callable[[GraphReader, str, Filter], Mapping[str, float]],
         clock: Callable[[], datetime],
     ) -> None:
@@ -77,15 +76,8 @@ class MemoryItems:
             StoreError: the store failed; nothing was written.
 
         """
-        passages = []
-        for index, item in enumerate(checks.listed(items, "items")):
-            try:
-                passages.append(_checked(item))
-            except InvalidInputError as error:
-                raise InvalidInputError(
-                    error.message, argument=error.argument, index=index
-                ) from None
-        return self._write(passages) if passages else []
+        requests = list(checked_requests(checks.listed(items, "items"), _request))
+        return self._write(requests) if requests else []
 
     def get(self, path: Sequence[str], key: str) -> Passage | None:
         """The item under ``key`` at ``path``; None if there is none (any more)."""
@@ -166,21 +158,20 @@ def _accepted(accepts: Callable[[Passage], bool], item: Passage) -> bool:
         ) from error
 
 
-def _checked(item: object) -> NewPassage:
+def _request(item: object) -> UpdateRequest:
     if not isinstance(item, NewItem):
         raise InvalidInputError(
             f"an item must be a NewItem, not {type(item).__name__}", argument="items"
         )
-    return NewPassage(
-        id=uuid.uuid4().hex,
-        text=checks.passage_text(item.text),
-        speaker=checks.optional_name(item.speaker, "speaker"),
-        timestamp=checks.timestamp(item.timestamp),
-        source=checks.optional_name(item.source, "source"),
-        session=checks.optional_name(item.session, "session"),
-        metadata=checks.properties(item.metadata, "metadata"),
-        path=checks.item_path(item.path, "path"),
+    return UpdateRequest(
+        text=item.text,
+        path=item.path,
         key=checks.name(item.key, "key"),
-        expires_at=checks.timestamp(item.expires_at, "expires_at"),
-        recalled=checks.flag(item.recalled, "recalled"),
+        speaker=item.speaker,
+        timestamp=item.timestamp,
+        source=item.source,
+        session=item.session,
+        metadata=item.metadata,
+        expires_at=item.expires_at,
+        is_recalled=checks.flag(item.recalled, "recalled"),
     )

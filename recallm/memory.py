@@ -15,31 +15,30 @@ from typing import TYPE_CHECKING, Any, Self
 from tqdm import tqdm
 
 from recallm import checks
-from recallm.asking import answered
 from recallm.config import RecallConfig
 from recallm.errors import InvalidInputError, LLMRequiredError
 from recallm.graph import MemoryGraph, NewEntity, NewTriplet
-from recallm.ingestion import batches, checked_item, extracted
 from recallm.items import MemoryItems
 from recallm.model import Extraction, Forgotten, Selection
-from recallm.prompts import ement_prompt, question_prompt
+from recallm.prompts import answer_of, ement_prompt, question_prompt
 from recallm.recalling import RankingName, Recaller, check_ranking, checked_wanted
 from recallm.results import Answer, KnowledgeUpdate, RecalledContext
 from recallm.retrieval.weights import load_tables
+from recallm.revision import Reviser
 from recallm.stored import StoredMemory
 from recallm.stores.base import GraphStore
 from recallm.stores.opening import open_store
+from recallm.updating import Updater, UpdateRequest, batches, checked_requests, passage_id
 from recallm.vectors.arguments import checked_embedding, checked_index, open_index
 from recallm.vectors.statements import StatementVectors
-from recallm.writing import Writer
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
 __all__ = ["RecallM"]
 
-_KEPT_CHARACTERS = 1_000_000
-"""Of texts whose extraction is kept for their update: some 50 MB."""
+_CACHED_CHARACTERS = 1_000_000
+"""Characters of texts whose extraction is cached for an update that follows: about 50 MB."""
 
 
 def _quarter_of_characters(text: str) -> int:
@@ -131,7 +130,6 @@ class RecallM(StoredMemory):
         from recallm.extraction import Extractor, KeptExtractions
 
         self._extractor = Extractor(self._config)
-        self._kept = KeptExtractions(_KEPT_CHARACTERS)
         if self._config.spacy_model is not None:
             self._extractor.load()  # a missing one is told now, not at the first update
         opened, is_own = open_store(
@@ -142,6 +140,14 @@ class RecallM(StoredMemory):
         if embedding is not None:
             self._vectors = StatementVectors(opened, embedding, open_index(chroma, opened))
             closing.insert(0, self._vectors.close)
+        self._updater = Updater(
+            opened,
+            self._extractor,
+            self._vectors,
+            self._reviser(opened),
+            extractions=KeptExtractions(_CACHED_CHARACTERS),
+            clock=present,
+        )
         super().__init__(
             opened,
             namespace,
@@ -185,22 +191,21 @@ class RecallM(StoredMemory):
             StoreError: the store failed; nothing was written.
 
         """
-        new = checked_item(
-            {
-                "text": text,
-                "speaker": speaker,
-                "timestamp": timestamp,
-                "source": source,
-                "session": session,
-                "id": id,
-                "metadata": metadata,
-                "expires_at": expires_at,
-                "entities": entities,
-                "triplets": triplets,
-                "replace": replace,
-            }
+        request = UpdateRequest(
+            text=text,
+            id=passage_id(id),
+            speaker=speaker,
+            timestamp=timestamp,
+            source=source,
+            session=session,
+            metadata={} if metadata is None else metadata,
+            expires_at=expires_at,
+            entities=entities,
+            triplets=triplets,
+            replace=replace,
         )
-        return self._writer.write([new], first=None)[0]
+        self._check_open()
+        return self._updater.update(self._namespace, (None, [request]))[0]
 
     def update_many(
         self,
@@ -226,7 +231,8 @@ class RecallM(StoredMemory):
         done: list[KnowledgeUpdate] = []
         total = len(given) if isinstance(given, Sized) else None
         with tqdm(total=total, disable=not progress, unit="update") as bar:
-            for results in self._writer.write_many(batches(given, size)):
+            requests = checked_requests(given, self._request)
+            for results in self._updater.update_many(self._namespace, batches(requests, size)):
                 done += results
                 bar.update(len(results))
         return done
@@ -246,7 +252,7 @@ class RecallM(StoredMemory):
         """
         size = checks.count(batch_size, "batch_size") or 1
         self._check_open()
-        return self._writer.embed(size, progress=progress)
+        return self._updater.embed(self._namespace, size, progress=progress)
 
     def forget(
         self,
@@ -290,7 +296,7 @@ class RecallM(StoredMemory):
         if kind == "concept":
             with self._reader() as reader:
                 value = self._name(reader, str(value))
-        return self._writer.forget(Selection(kind=kind, value=value))
+        return self._updater.forget(self._namespace, Selection(kind=kind, value=value))
 
     # -- recalling -------------------------------------------------------------------------
 
@@ -366,7 +372,7 @@ class RecallM(StoredMemory):
             )
         context = self.recall(question, **recall)
         prompt = ement_prompt if self._config.ranking == "ement" else question_prompt
-        return Answer(answered(model, prompt(question, context.text)), context)
+        return Answer(answer_of(model, prompt(question, context.text)), context)
 
     def extract(self, texts: Iterable[str]) -> list[Extraction]:
         """The statements of each text, their concepts, and which of these are neighbours: what
@@ -378,7 +384,7 @@ class RecallM(StoredMemory):
 
         """
         self._check_open()
-        return extracted(texts, self._extractor, self._kept)
+        return self._updater.extract(texts)
 
     # -- entities and items ----------------------------------------------------------------
 
@@ -395,7 +401,7 @@ class RecallM(StoredMemory):
         return MemoryItems(
             self._store,
             self._namespace,
-            lambda new: self._writer.write(new, first=0),
+            self._put,
             self._recaller.passages,
             self._clock,
         )
@@ -443,16 +449,21 @@ class RecallM(StoredMemory):
             clock=self._clock,
         )
 
-    @property
-    def _writer(self) -> Writer:
-        return Writer(
-            self._store,
-            self._namespace,
-            self._extractor,
-            self._vectors,
-            config=self._config,
-            kept=self._kept,
-            llm=self._llm,
-            clock=self._clock,
-            check_open=self._check_open,
+    def _request(self, item: object) -> UpdateRequest:
+        self._check_open()
+        return UpdateRequest.of_item(item)
+
+    def _put(self, requests: Sequence[UpdateRequest]) -> list[KnowledgeUpdate]:
+        self._check_open()
+        return self._updater.update(self._namespace, (0, requests))
+
+    def _reviser(self, store: GraphStore) -> Reviser | None:
+        if self._llm is None:
+            return None
+        return Reviser(
+            store,
+            self._llm,
+            self._extractor.describe,
+            every=self._config.revise_every,
+            max_characters=self._config.revision_characters,
         )

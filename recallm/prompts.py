@@ -1,17 +1,20 @@
-"""The prompts: after the papers where they print one, our own where they only describe it.
+"""The prompts for language models, and how a model is asked.
 
-What is remembered, and what other models answered, is data in them: it stands between marks that
-nothing in it can close (``recallm.untrusted_text``).
+A prompt is the paper's where the paper prints one, our own where it only describes one. Remembered
+text, and the answers of other models, are data in a prompt: they stand between delimiters that no
+text can close (``recallm.untrusted_text``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from recallm.errors import LLMError
 from recallm.untrusted_text import as_data, delimited, one_line, shown_name, without_delimiters
 
 __all__ = [
     "CHRONOLOGICAL_PREFIX",
+    "answer_of",
     "discriminator_prompt",
     "ement_prompt",
     "question_prompt",
@@ -24,6 +27,25 @@ CHRONOLOGICAL_PREFIX = (
 """RecallM, Questioning the System: what the prompt is prefixed with."""
 
 _NOTHING_KNOWN = "(nothing about this is remembered)"
+
+
+def answer_of(llm: Callable[[str], str], prompt: str) -> str:
+    """The answer of ``llm`` to ``prompt``, without surrounding white space.
+
+    Raises:
+        LLMError: it failed, or gave something other than a str.
+
+    """
+    try:
+        answer: object = llm(prompt)
+    except Exception as error:
+        raise LLMError(f"the language model failed: {type(error).__name__}: {error}") from error
+    if not isinstance(answer, str):
+        raise LLMError(
+            f"the language model answered with {type(answer).__name__}, not with a str; wrap "
+            "it in a function that returns the text"
+        )
+    return answer.strip()
 
 
 def question_prompt(question: str, context: str) -> str:

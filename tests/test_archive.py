@@ -29,7 +29,7 @@ from recallm.model import (
     Trait,
     TripletUpsert,
 )
-from recallm.open_databases import is_open_database
+from recallm.stores.open_files import is_open_database
 from recallm.vectors import encode
 
 MENTION = ConceptMention(name="pari", label="Paris ☂", kind="entity")

@@ -53,13 +53,10 @@ def test_in_a_batch(memory: RecallM) -> None:
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        ({"entities": ["Ann"]}, "must be a NewEntity"),
+        ({"entities": ["Ann"]}, "must hold NewEntity"),
         ({"entities": "Ann"}, "entities must be a list"),
         ({"entities": 5}, "entities must be a list"),
-        ({"triplets": [("Ann", "is", "here")]}, "must be a NewTriplet"),
-        ({"entities": [NewEntity(id="")]}, "entity id"),
-        ({"entities": [NewEntity(id="x", embeddings={"m": []})]}, "embedding"),
-        ({"entities": [NewEntity(id="x", embeddings={"": [1.0]})]}, "embedding model"),
+        ({"triplets": [("Ann", "is", "here")]}, "must hold NewTriplet"),
         ({"replace": "yes"}, "replace must be True or False"),
     ],
 )
@@ -70,6 +67,26 @@ def test_what_cannot_be_used_is_refused(memory: RecallM, given: dict[str, Any], 
         memory.update_many(["One.", {"text": "Two.", **given}])
     assert failure.value.index == 1
     assert memory.stats().t_index == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ({"id": ""}, "entity id"),
+        ({"id": "x", "type": ""}, "the type of entity 'x'"),
+        ({"id": "x", "embeddings": {"m": []}}, "embedding"),
+        ({"id": "x", "embeddings": {"": [1.0]}}, "embedding model"),
+        ({"id": "x", "properties": {1: "one"}}, "the properties of entity 'x'"),
+    ],
+)
+def test_an_entity_is_checked_when_it_is_made(given: dict[str, Any], match: str) -> None:
+    with pytest.raises(InvalidInputError, match=match):
+        NewEntity(**given)
+
+
+def test_a_graph_update_needs_an_entity_or_a_triplet() -> None:
+    with pytest.raises(InvalidInputError, match="an entity or a triplet"):
+        GraphUpdate(passage="a")
 
 
 def test_an_unknown_end_writes_nothing(memory: RecallM) -> None:

@@ -18,7 +18,7 @@ from typing import IO
 from recallm import checks
 from recallm.archive.lines import LONGEST_HEADER, is_header
 from recallm.errors import ArchiveError, InvalidInputError
-from recallm.open_databases import BESIDE_A_DATABASE, is_open_database
+from recallm.stores.open_files import BESIDE_A_DATABASE, is_open_database
 
 __all__ = ["open_for_reading", "open_for_writing"]
 

@@ -10,13 +10,12 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from recallm import checks
-from recallm.asking import answered
 from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequiredError
 from recallm.hybrid.answers import HybridAnswer, HybridContexts, HybridError
 from recallm.hybrid.discriminator import Choice, Discriminator
 from recallm.hybrid.trained import TrainedDiscriminator
 from recallm.memory import RecallM
-from recallm.prompts import question_prompt
+from recallm.prompts import answer_of, question_prompt
 from recallm.results import Answer, RecalledContext
 
 __all__ = ["HybridRecallM"]
@@ -158,7 +157,7 @@ class HybridRecallM:
         if isinstance(self._vectors, RecallM):
             return self._vectors.ask(question, llm=model, **_without_score(recall))
         context = self._recall_vectors(question, recall)
-        return Answer(answered(model, question_prompt(question, context.text)), context)
+        return Answer(answer_of(model, question_prompt(question, context.text)), context)
 
     def _recall_vectors(self, question: str, recall: Mapping[str, Any]) -> RecalledContext:
         if isinstance(self._vectors, RecallM):

@@ -21,7 +21,7 @@ from recallm.errors import (
     StoreError,
     StoreReadOnlyError,
 )
-from recallm.open_databases import note_open
+from recallm.stores.open_files import note_open
 from recallm.stores.sqlite.connections import (
     WRITING_ALREADY,
     Held,

@@ -1,0 +1,413 @@
+"""The road of a text into the memory, from top to bottom.
+
+``UpdateRequest``   the arguments of one knowledge update, checked once when it is made
+→ extraction        the text becomes statements, concepts and neighbours: a ``PreparedUpdate``
+→ sweep             passages that expired are forgotten, a bounded number of them
+→ embedding         each statement gets its vector, where the memory has embeddings
+→ ``store.apply``   a batch is written in one transaction
+→ revision          contexts that are due get a shorter summary, where the memory has an LLM
+→ ``KnowledgeUpdate``  what the caller gets back
+
+``Updater`` walks this road, and does what else changes a namespace: it forgets, and it embeds
+statements that were written without vectors.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tqdm import tqdm
+
+from recallm import checks
+from recallm.errors import ConflictError, InvalidInputError, RecallMError, StoreBusyError
+from recallm.graph import (
+    NewEntity,
+    NewTriplet,
+    checked_entities,
+    checked_triplets,
+    entity_upsert,
+    triplet_upsert,
+)
+from recallm.model import (
+    Extraction,
+    Forgotten,
+    Horizon,
+    PreparedUpdate,
+    Selection,
+    empty_mapping,
+    statement_id,
+)
+from recallm.results import KnowledgeUpdate
+from recallm.revision import Reviser
+from recallm.stores.base import GraphStore
+from recallm.vectors.statements import StatementVectors
+
+if TYPE_CHECKING:
+    from recallm.extraction import Extractor, KeptExtractions
+
+__all__ = ["Batch", "UpdateRequest", "Updater", "batches", "checked_requests", "passage_id"]
+
+_ARGUMENTS = (
+    "text", "speaker", "timestamp", "source", "session", "id", "metadata", "expires_at",
+    "entities", "triplets", "replace",
+)  # fmt: skip
+"""The arguments of ``RecallM.update``: what an item of ``update_many`` may name."""
+
+_SWEPT_PASSAGES = 256
+"""Expired passages that one write forgets at most: a sweep of them takes tens of milliseconds."""
+
+_log = logging.getLogger(__name__)
+
+
+def passage_id(given: str | None) -> str:
+    """The id of a new passage: the given one, else a random one."""
+    return uuid.uuid4().hex if given is None else given
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateRequest:
+    """The arguments of one knowledge update. Whoever has one knows that it is valid.
+
+    ``path`` and ``key`` are those of an item. With ``is_recalled=False`` the text is stored and
+    not extracted, so that recall does not find it. The rest is as in ``RecallM.update``.
+
+    Raises:
+        InvalidInputError: an argument cannot be used.
+
+    """
+
+    text: str
+    id: str = field(default_factory=lambda: passage_id(None))
+    speaker: str | None = None
+    timestamp: datetime | None = None
+    source: str | None = None
+    session: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=empty_mapping)
+    expires_at: datetime | None = None
+    entities: Iterable[NewEntity] = ()
+    triplets: Iterable[NewTriplet] = ()
+    replace: bool = False
+    path: Sequence[str] = ()
+    key: str | None = None
+    is_recalled: bool = True
+
+    def __post_init__(self) -> None:
+        for argument, check in _CHECKS.items():
+            object.__setattr__(self, argument, check(getattr(self, argument), argument))
+        if not self.entities and not self.triplets:
+            checks.passage_text(self.text)
+
+    @classmethod
+    def of_item(cls, item: object) -> UpdateRequest:
+        """An item of ``update_many``: a text, or a mapping of the arguments of ``update``.
+
+        Raises:
+            InvalidInputError: it cannot be used.
+
+        """
+        if isinstance(item, str):
+            return cls(text=item)
+        if not isinstance(item, Mapping):
+            raise InvalidInputError(
+                "an item must be a str or a mapping of update's arguments, not "
+                f"{type(item).__name__}",
+                argument="items",
+            )
+        unknown = sorted(map(str, set(item) - set(_ARGUMENTS)))
+        if unknown or "text" not in item:
+            problem = f"{', '.join(unknown)} is unknown" if unknown else "text is missing"
+            raise InvalidInputError(
+                f"{problem}; an item has text and may have {', '.join(_ARGUMENTS[1:])}",
+                argument="items",
+            )
+        return cls(**{**item, "id": passage_id(item.get("id"))})
+
+    def prepared(
+        self, extraction: Extraction, concept_name: Callable[[str], str]
+    ) -> PreparedUpdate:
+        """What a store writes; ``concept_name`` says which concept an entity's label spells."""
+        return PreparedUpdate(
+            id=self.id,
+            text=self.text,
+            statements=extraction.statements,
+            neighbours=extraction.neighbours,
+            source=self.source,
+            session=self.session,
+            speaker=self.speaker,
+            speaker_concept=extraction.speaker_concept,
+            timestamp=self.timestamp,
+            metadata=self.metadata,
+            path=tuple(self.path),
+            key=self.key,
+            expires_at=self.expires_at,
+            entities=tuple(entity_upsert(entity, concept_name) for entity in self.entities),
+            triplets=tuple(triplet_upsert(triplet) for triplet in self.triplets),
+            replaces=self.replace,
+        )
+
+
+_CHECKS: Mapping[str, Callable[[Any, str], object]] = {
+    "text": checks.string,
+    "id": checks.name,
+    "speaker": checks.optional_name,
+    "timestamp": checks.timestamp,
+    "source": checks.optional_name,
+    "session": checks.optional_name,
+    "metadata": checks.properties,
+    "expires_at": checks.timestamp,
+    "entities": checked_entities,
+    "triplets": checked_triplets,
+    "replace": checks.flag,
+    "path": checks.item_path,
+    "key": checks.optional_name,
+    "is_recalled": checks.flag,
+}
+"""One check for each argument of an ``UpdateRequest``."""
+
+
+def checked_requests(
+    items: Iterable[object], check: Callable[[Any], UpdateRequest]
+) -> Iterator[UpdateRequest]:
+    """The request that ``check`` makes of each item.
+
+    Raises:
+        InvalidInputError: an item cannot be used; ``index`` is its place.
+
+    """
+    for index, item in enumerate(items):
+        try:
+            request = check(item)
+        except InvalidInputError as error:
+            raise InvalidInputError(error.message, argument=error.argument, index=index) from None
+        yield request
+
+
+Batch: TypeAlias = tuple[int | None, Sequence[UpdateRequest]]
+"""Updates for one transaction, after the index of the first of them among the caller's items (None
+where the caller has no items)."""
+
+
+def batches(requests: Iterable[UpdateRequest], size: int) -> Iterator[Batch]:
+    """``requests``, ``size`` in a batch."""
+    iterator = iter(requests)
+    first = 0
+    while batch := list(islice(iterator, size)):
+        yield first, batch
+        first += len(batch)
+
+
+class Updater:
+    """Writes to the namespaces of a store. ``vectors`` is None where the memory has no embeddings,
+    ``reviser`` where contexts are not revised. ``extractions`` holds extractions that callers asked
+    for before the update. ``clock`` gives the present."""
+
+    def __init__(
+        self,
+        store: GraphStore,
+        extractor: Extractor,
+        vectors: StatementVectors | None,
+        reviser: Reviser | None,
+        *,
+        extractions: KeptExtractions,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._extractor = extractor
+        self._vectors = vectors
+        self._reviser = reviser
+        self._extractions = extractions
+        self._clock = clock
+
+    def update(self, namespace: str, batch: Batch) -> list[KnowledgeUpdate]:
+        """Write one batch in one transaction.
+
+        Raises:
+            ConflictError: an id belongs to another text; ``index`` counts the caller's items.
+
+        """
+        first, requests = batch
+        return self._write(namespace, first, self._prepare(requests))
+
+    def update_many(
+        self, namespace: str, batches: Iterable[Batch]
+    ) -> Iterator[list[KnowledgeUpdate]]:
+        """Write each batch in a transaction of its own. With embeddings, one batch is extracted in
+        another thread while the batch before it is embedded and written.
+
+        Raises:
+            EmbeddingModelError: at once, the namespace's vectors are of another model.
+
+        """
+        if self._vectors is None:
+            return (self.update(namespace, batch) for batch in batches)
+        self._vectors.check(namespace)
+        return self._update_overlapped(namespace, iter(batches))
+
+    def _update_overlapped(
+        self, namespace: str, batches: Iterator[Batch]
+    ) -> Iterator[list[KnowledgeUpdate]]:
+        """An error is raised when the turn of its batch comes: the batches before it are
+        written."""
+        waiting: tuple[int | None, Future[list[PreparedUpdate]]] | None = None
+        with ThreadPoolExecutor(1, thread_name_prefix="recallm-extraction") as thread:
+            while True:
+                failure: Exception | None = None
+                following = None
+                try:
+                    if (batch := next(batches, None)) is not None:
+                        first, requests = batch
+                        following = first, thread.submit(self._prepare, requests)
+                except Exception as error:  # noqa: BLE001 - raised below, after the batch before
+                    failure = error
+                if waiting is not None:
+                    yield self._write(namespace, waiting[0], waiting[1].result())
+                if failure is not None:
+                    raise failure
+                if following is None:
+                    return
+                waiting = following
+
+    def _prepare(self, requests: Sequence[UpdateRequest]) -> list[PreparedUpdate]:
+        """Extract the texts, several at once where their extraction is not known already."""
+        known = [
+            self._extractions.take(request.text, request.speaker)
+            if request.is_recalled
+            else Extraction()
+            for request in requests
+        ]
+        extracted = self._extractor.extract_many(
+            (request.text, request.speaker)
+            for request, extraction in zip(requests, known, strict=True)
+            if extraction is None
+        )
+        return [
+            request.prepared(
+                next(extracted) if extraction is None else extraction, self._extractor.concept_name
+            )
+            for request, extraction in zip(requests, known, strict=True)
+        ]
+
+    def _write(
+        self, namespace: str, first: int | None, updates: list[PreparedUpdate]
+    ) -> list[KnowledgeUpdate]:
+        self._sweep(namespace, updates)
+        if self._vectors is not None:
+            updates = self._vectors.embedded(namespace, updates)
+        try:
+            applied = self._store.apply(namespace, updates)
+        except ConflictError as error:
+            index = None if first is None else first + (error.index or 0)
+            raise ConflictError(error.id, index=index) from None
+        if self._vectors is not None:
+            ts = [None if it.duplicate else it.t_index for it in applied]
+            self._vectors.mend(namespace, updates, ts)
+        results = [
+            KnowledgeUpdate(id=update.id, t_index=it.t_index, duplicate=True)
+            if it.duplicate
+            else _result(update, it.t_index)
+            for update, it in zip(updates, applied, strict=True)
+        ]
+        return results if self._reviser is None else self._reviser.after(namespace, results)
+
+    def _sweep(self, namespace: str, updates: Sequence[PreparedUpdate]) -> None:
+        """Forget some expired passages before a write, so that recall has few to hide. If the
+        sweep fails or leaves some, the expired passages with the ids of ``updates`` are forgotten
+        one by one: these ids must be free for the write."""
+        now = self._clock()
+        with self._store.reader(namespace, Horizon(now=now)) as reader:
+            if not reader.has_expired:
+                return
+        try:
+            swept = self.forget(
+                namespace, Selection(kind="expired", value=now, limit=_SWEPT_PASSAGES)
+            )
+            if swept.passages < _SWEPT_PASSAGES:
+                return
+        except StoreBusyError:
+            pass
+        except RecallMError:
+            _log.warning("the sweep of expired passages failed", exc_info=True)
+        ids = dict.fromkeys(update.id for update in updates if update.id)
+        with (
+            self._store.reader(namespace, Horizon(now=now)) as shown,
+            self._store.reader(namespace, Horizon()) as stored,
+        ):
+            expired = [id for id in ids if not shown.passage(id) and stored.passage(id)]
+        for id in expired:
+            self.forget(namespace, Selection(kind="id", value=id))
+
+    def extract(self, texts: Iterable[object]) -> list[Extraction]:
+        """The extraction of each text. An update that follows uses it again.
+
+        Raises:
+            InvalidInputError: a text cannot be used.
+
+        """
+        checked = checks.strings(texts, "texts")
+        known = [self._extractions.get(text, None) for text in checked]
+        extracted = self._extractor.extract_many(
+            (text, None) for text, it in zip(checked, known, strict=True) if it is None
+        )
+        found = [next(extracted) if it is None else it for it in known]
+        for text, extraction in zip(checked, found, strict=True):
+            self._extractions.keep(text, None, extraction)
+        return found
+
+    def forget(self, namespace: str, selection: Selection) -> Forgotten:
+        """Forget what is selected, in the store and in the index of the vectors."""
+        if self._vectors is None:
+            return self._store.forget(namespace, selection)
+        before = self._vectors.state(namespace)
+        forgotten = self._store.forget(namespace, selection)
+        if before is not None:
+            self._vectors.forgotten(namespace, before)
+        return forgotten
+
+    def embed(self, namespace: str, size: int, *, progress: bool) -> int:
+        """Give a vector to every statement that has none, ``size`` in a transaction; return how
+        many got one.
+
+        Raises:
+            InvalidInputError: there are no embeddings.
+            EmbeddingModelError: the namespace's vectors are of another model.
+
+        """
+        if self._vectors is None:
+            raise InvalidInputError(
+                "embed needs an embedding model: open the memory with RecallM(…, embeddings=…)",
+                argument="embeddings",
+            )
+        self._vectors.check(namespace)
+        total = 0
+        latest = -1
+        with tqdm(disable=not progress, unit="statement") as bar:
+            while True:
+                with self._store.reader(namespace, Horizon()) as reader:
+                    keys = reader.unembedded(after=latest, limit=size)
+                if not keys:
+                    return total
+                embedded = self._vectors.fill(namespace, keys)
+                total += embedded
+                latest = keys[-1]
+                bar.update(embedded)
+
+
+def _result(update: PreparedUpdate, t_index: int) -> KnowledgeUpdate:
+    concepts = dict.fromkeys(
+        mention.name for statement in update.statements for mention in statement.concepts
+    )
+    relations = dict.fromkeys((pair.a, pair.b) for pair in update.neighbours)
+    return KnowledgeUpdate(
+        id=update.id,
+        t_index=t_index,
+        statements=tuple(statement_id(update.id, it.position) for it in update.statements),
+        concepts=tuple(concepts),
+        relations=tuple(relations),
+    )
