@@ -164,7 +164,7 @@ class StoredMemory:
         written.
 
         Raises:
-            ArchiveError: the archive is damaged, cut short, or of a newer version; ``line`` says
+            ArchiveError: the archive is damaged, cut short, or of another version; ``line`` says
                 where.
             InvalidInputError: the namespace is not empty, or ``source`` is neither a path nor a
                 text stream.

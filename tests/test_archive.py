@@ -133,9 +133,17 @@ def test_something_else_is_refused(text: str) -> None:
         loaded(text)
 
 
-def test_a_newer_version_is_refused() -> None:
-    text = archived().replace('"version":2', '"version":3')
-    with pytest.raises(ArchiveError, match="upgrade"):
+@pytest.mark.parametrize("version", ["0", "2", "-1", "1.0", "true", "null", '"1"', "9" * 5000])
+def test_another_version_is_refused(version: str) -> None:
+    text = archived().replace('"version":1', f'"version":{version}')
+    with pytest.raises(ArchiveError, match="line 1: ") as caught:
+        loaded(text)
+    assert caught.value.line == 1
+
+
+def test_a_newer_version_says_what_to_do() -> None:
+    text = archived().replace('"version":1', '"version":2')
+    with pytest.raises(ArchiveError, match="load it with the recallm that exported it"):
         loaded(text)
 
 

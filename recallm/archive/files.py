@@ -1,7 +1,7 @@
 """The files that archives are read from and written to.
 
-An export takes the place of an archive, of a file that is not there, or goes through a pipe: it
-never writes over anything else, least of all over a database.
+An export makes a new file, replaces an archive, or goes through a pipe. It never overwrites another
+kind of file, least of all a database.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ __all__ = ["open_for_reading", "open_for_writing"]
 
 @contextmanager
 def open_for_writing(target: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
-    """``target`` as a text stream. A file is written beside its place and moved there when all of
-    it is on the disk; an archive that was there stays whole until then.
+    """``target`` as a text stream. A file is written as a draft beside ``target`` and moved there
+    once it is on the disk; until then an older archive stays as it was.
 
     Raises:
-        ArchiveError: the file cannot be written, or something that is no archive is in its place.
+        ArchiveError: the file cannot be written, or a file is there that is no archive.
         InvalidInputError: ``target`` is neither a path nor a text stream.
 
     """
@@ -45,7 +45,7 @@ def open_for_writing(target: str | os.PathLike[str] | IO[str]) -> Iterator[IO[st
     given = checks.file_path(target, "target")
     try:
         path = Path(os.path.realpath(given))
-        if _takes_a_stream(path):
+        if _is_pipe(path):
             with path.open("w", encoding="utf-8", newline="\n") as stream:
                 yield stream
             return
@@ -94,8 +94,8 @@ def open_for_reading(source: str | os.PathLike[str] | IO[str]) -> Iterator[IO[st
         yield stream
 
 
-def _takes_a_stream(path: Path) -> bool:
-    """Whether it is a pipe, or the standard output: what is written there replaces nothing.
+def _is_pipe(path: Path) -> bool:
+    """Whether it is a pipe or the standard output, which hold nothing to overwrite.
 
     Raises:
         ArchiveError: it is a folder, a socket or another device.
@@ -118,7 +118,7 @@ def _takes_a_stream(path: Path) -> bool:
 
 
 def _check_not_open(path: Path) -> None:
-    """Refuse a database that is open in this process, before it is touched.
+    """Refuse a database that is open in this process, before anything opens its file.
 
     Raises:
         ArchiveError: it is open.
@@ -129,10 +129,10 @@ def _check_not_open(path: Path) -> None:
 
 
 def _check_replaceable(path: Path) -> None:
-    """Refuse to write over what is no archive.
+    """Refuse to overwrite a file that is no archive.
 
     Raises:
-        ArchiveError: it is something else.
+        ArchiveError: it is none.
 
     """
     _check_not_open(path)

@@ -1,4 +1,4 @@
-"""The lines of an archive: JSON objects, each of them strict JSON."""
+"""The lines of an archive: one JSON object each, of strict JSON."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from recallm.errors import ArchiveError, InvalidInputError
 __all__ = [
     "FORMAT",
     "LONGEST_HEADER",
-    "NO_JSON",
-    "for_terminals",
+    "escaped_for_terminals",
     "is_header",
     "json_lines",
     "write_line",
@@ -23,16 +22,16 @@ __all__ = [
 FORMAT = "recallm-archive"
 
 LONGEST_HEADER = 65_536
-"""Characters of the first line: what is no archive is known before much of it is read."""
+"""Characters of the first line: a file that is no archive is refused before much of it is read."""
 
 _LONGEST_LINE = 1 << 30
-"""Characters of every other line; SQLite holds no longer text either."""
+"""Characters of every other line: SQLite cannot store a longer text either."""
 
-NO_JSON = (ValueError, RecursionError)
-"""What reading JSON raises: no JSON, no Unicode, lists within lists beyond what Python can read."""
+_NOT_JSON = (ValueError, RecursionError)
+"""What reading JSON raises: no JSON, no Unicode, or more nesting than Python can read."""
 
-_NOT_FOR_TERMINALS = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Controls that JSON allows as they are: a terminal that shows an archive would obey them."""
+_TERMINAL_CONTROLS = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters that JSON allows in a text, and that a terminal would obey."""
 
 
 def json_lines(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -64,7 +63,7 @@ def json_lines(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
             raise
         except OSError as error:
             raise ArchiveError(f"the archive cannot be read: {error}", line=number) from error
-        except NO_JSON as error:
+        except _NOT_JSON as error:
             raise ArchiveError(f"this is no JSON line: {error}", line=number) from error
         if not isinstance(line, dict):
             raise ArchiveError("this is no JSON object", line=number)
@@ -72,7 +71,7 @@ def json_lines(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def write_line(stream: IO[str], value: Mapping[str, Any]) -> None:
-    """Write one object as one line, which a terminal can show.
+    """Write one object as one line that a terminal can show safely.
 
     Raises:
         ArchiveError: the stream failed, or takes no text.
@@ -80,21 +79,21 @@ def write_line(stream: IO[str], value: Mapping[str, Any]) -> None:
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:
-        stream.write(for_terminals(text) + "\n")
+        stream.write(escaped_for_terminals(text) + "\n")
     except (OSError, TypeError, ValueError) as error:
         raise ArchiveError(f"the archive cannot be written: {error}") from error
 
 
-def for_terminals(text: str) -> str:
-    """JSON that says the same, without characters that a terminal would obey."""
-    return _NOT_FOR_TERMINALS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+def escaped_for_terminals(text: str) -> str:
+    """Equal JSON, with escapes for the characters that a terminal would obey."""
+    return _TERMINAL_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def is_header(line: bytes) -> bool:
-    """Whether a file that begins so is an archive, of whichever version."""
+    """Whether a file with this first line is an archive, of any version."""
     try:
         found = _read(line.decode())
-    except NO_JSON:
+    except _NOT_JSON:
         return False
     return isinstance(found, dict) and found.get("format") == FORMAT
 

@@ -1,18 +1,20 @@
-"""From the lines of an archive to the records of a namespace.
+"""The JSON form of each value in an archive, stated once for both directions.
 
-Every value is held to the rule that holds where it is written (``recallm.checks``), and every
-record to the form in which ``GraphReader.dump`` gives it: what is loaded could have been written,
-and is exported again as it was. Whatever is not so is an ``InvalidInputError``.
+``UPDATE`` and ``SUMMARY`` turn a record into JSON and back. Reading applies to each value the rule
+that holds when it is first written (``recallm.checks``), and to each update the rules that
+``GraphReader.dump`` guarantees. So an archive that loads could have been exported, and is exported
+again as it was. Every violation is an ``InvalidInputError``.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from functools import reduce
-from operator import or_
-from typing import Any, TypeVar, get_args
+from functools import partial, reduce
+from operator import attrgetter, or_
+from typing import Any, get_args
 
 import numpy as np
 
@@ -33,308 +35,324 @@ from recallm.model import (
     TripletUpsert,
 )
 
-__all__ = ["LAST_T", "fields", "summary_of", "update_of"]
+__all__ = ["LAST_T", "SUMMARY", "UPDATE", "fields", "violation"]
 
 LAST_T = 1 << 31
-"""The greatest t_index of an archive: as many updates again have room in every store."""
+"""The greatest t_index of an archive. Every store has room for as many updates again."""
 
-_OF_A_PASSAGE = frozenset({
-    "statements", "neighbours", "source", "session", "speaker", "speaker_concept", "timestamp",
-    "metadata", "path", "key", "expires_at", "vectors",
-})  # fmt: skip
-_OF_AN_UPDATE = _OF_A_PASSAGE | {"id", "t_index", "text", "entities", "triplets"}
-_OF_AN_ENTITY = frozenset({"id", "type", "concept", "properties", "position", "vectors"})
-_OF_A_SUMMARY = frozenset({"concept", "t_index", "text", "terms", "traits"})
-
-_KINDS = get_args(ConceptKind)
 _ALL_TRAITS = int(reduce(or_, Trait))
-
 _HALF = np.dtype("<f2")
-_ROUNDED = 0.01
-"""How far from 1 half precision may bring the length of a unit vector."""
-
-T = TypeVar("T")
+_LENGTH_TOLERANCE = 0.01
+"""How far half precision may move the length of a unit vector from 1."""
 
 
-def fields(value: object, what: str, known: Iterable[str], needed: Iterable[str]) -> dict[str, Any]:
-    """A JSON object that has the names ``needed`` and none but ``known``.
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How one kind of value is written as JSON, and how it is read and checked. ``read`` takes the
+    JSON value and the name that an error gives it."""
+
+    write: Callable[[Any], Any]
+    read: Callable[[Any, str], Any]
+
+
+def fields(value: object, what: str, known: Iterable[str], required: Iterable[str]) -> Any:
+    """A JSON object that has the names ``required`` and none but ``known``.
 
     Raises:
         InvalidInputError: it is something else.
 
     """
-    line = _object(value, what)
-    unknown, missing = line.keys() - set(known), set(needed) - line.keys()
+    found = _json(value, dict, "an object", what)
+    unknown, missing = found.keys() - set(known), set(required) - found.keys()
     if unknown or missing:
         name = min(unknown or missing)
-        raise _bad(what, f"{'has an unknown' if unknown else 'lacks its'} {name[:40]!r}")
-    return line
+        raise violation(what, f"{'has an unknown' if unknown else 'lacks its'} {name[:40]!r}")
+    return found
 
 
-def update_of(value: object) -> PreparedUpdate:
-    """The knowledge update of a line.
-
-    Raises:
-        InvalidInputError: it could not have been written so.
-
-    """
-    line = fields(value, "update", _OF_AN_UPDATE, ("id", "t_index"))
-    t_index = checks.whole(line["t_index"], "t_index", least=1, most=LAST_T)
-    if line.get("text") is None:
-        return _graph_update_of(line, t_index)
-    text = checks.string(line["text"], "text")
-    statements = _statements_of(line.get("statements", []), len(text))
-    positions = {it.position for it in statements}
-    key = checks.optional_name(line.get("key"), "key")
-    path = checks.item_path(line.get("path", []), "path")
-    speaker = checks.optional_name(line.get("speaker"), "speaker")
-    speaker_concept = checks.optional_name(line.get("speaker_concept"), "speaker_concept")
-    if path and key is None:
-        raise _bad("path", "goes with a key")
-    if speaker_concept is not None and speaker is None:
-        raise _bad("speaker_concept", "goes with a speaker")
-    return PreparedUpdate(
-        id=checks.name(line["id"], "id"),
-        t_index=t_index,
-        text=text,
-        statements=statements,
-        neighbours=_neighbours_of(line.get("neighbours", []), statements),
-        source=checks.optional_name(line.get("source"), "source"),
-        session=checks.optional_name(line.get("session"), "session"),
-        speaker=speaker,
-        speaker_concept=speaker_concept,
-        timestamp=_moment_of(line.get("timestamp"), "timestamp"),
-        metadata=checks.properties(line.get("metadata"), "metadata"),
-        path=path,
-        key=key,
-        expires_at=_moment_of(line.get("expires_at"), "expires_at"),
-        entities=_entities_of(line.get("entities", []), positions),
-        triplets=_triplets_of(line.get("triplets", []), positions),
-        vectors=_vectors_of(line.get("vectors", []), positions),
-    )
+def violation(what: str, problem: str) -> InvalidInputError:
+    """The error for an archive that breaks a rule."""
+    return InvalidInputError(f"{what} {problem}", argument=what)
 
 
-def _graph_update_of(line: Mapping[str, Any], t_index: int) -> PreparedUpdate:
-    """An update of entities and triplets alone."""
-    entities = _entities_of(line.get("entities", []), set())
-    triplets = _triplets_of(line.get("triplets", []), set())
-    if line["id"] != "" or _OF_A_PASSAGE & line.keys() or not (entities or triplets):
-        raise _bad("update", "has no text, but is none of entities and triplets alone")
-    return PreparedUpdate(id="", t_index=t_index, text=None, entities=entities, triplets=triplets)
+# -- forms of single values --------------------------------------------------------------------
 
 
-def summary_of(value: object) -> Summary:
-    """The summary of a line.
-
-    Raises:
-        InvalidInputError: it could not have been written so.
-
-    """
-    line = fields(value, "summary", _OF_A_SUMMARY, _OF_A_SUMMARY)
-    return Summary(
-        concept=_filled(line["concept"], "concept"),
-        t_index=checks.whole(line["t_index"], "t_index", least=1, most=LAST_T),
-        text=checks.string(line["text"], "text"),
-        terms=_terms_of(line["terms"]),
-        traits=_traits_of(line["traits"]),
-    )
+def _same(check: Callable[[Any, str], Any]) -> Form:
+    return Form(lambda value: value, check)
 
 
-def _statements_of(value: object, length: int) -> tuple[ExtractedStatement, ...]:
-    found: list[ExtractedStatement] = []
-    position, end = -1, 0
-    for row in _rows(value, "statements", 6):
-        position = checks.whole(row[0], "position", least=position + 1, most=MAX_POSITION)
-        start = checks.whole(row[1], "start", least=end, most=length)
-        end = checks.whole(row[2], "end", least=start + 1, most=length)
-        mentions = tuple(map(_mention_of, _list(row[4], "concepts")))
-        if len({it.name for it in mentions}) < len(mentions):
-            raise _bad("concepts", "hold a name twice")
-        found.append(
-            ExtractedStatement(
-                position=position,
-                start=start,
-                end=end,
-                terms=_terms_of(row[3]),
-                concepts=mentions,
-                traits=_traits_of(row[5]),
-            )
-        )
-    return tuple(found)
+def _json(value: object, kind: type, kind_name: str, what: str) -> Any:
+    if not isinstance(value, kind):
+        raise violation(what, f"must be {kind_name}, not {type(value).__name__}")
+    return value
 
 
-def _neighbours_of(
-    value: object, statements: Iterable[ExtractedStatement]
-) -> tuple[Neighbours, ...]:
-    held = {it.position: {concept.name for concept in it.concepts} for it in statements}
-    found: list[Neighbours] = []
-    for a, b, earlier, later in _rows(value, "neighbours", 4):
-        pair = Neighbours(
-            a=checks.string(a, "neighbours"),
-            b=checks.string(b, "neighbours"),
-            earlier=_position_of(earlier, held),
-            later=_position_of(later, held),
-        )
-        first, second = held[pair.earlier], held[pair.later]
-        told = (pair.a in first and pair.b in second) or (pair.b in first and pair.a in second)
-        if not (told and pair.a < pair.b and pair.earlier <= pair.later):
-            raise _bad("neighbours", "are no pair of concepts of the statements that they name")
-        found.append(pair)
-    return _ascending(found, "neighbours", lambda it: (it.a, it.b, it.earlier, it.later))
-
-
-def _entities_of(value: object, positions: Iterable[int]) -> tuple[EntityUpsert, ...]:
-    places = {*positions, NO_POSITION}
-    found = []
-    for each in _list(value, "entities"):
-        line = fields(each, "entity", _OF_AN_ENTITY, _OF_AN_ENTITY - {"vectors"})
-        vectors = _object(line.get("vectors", {}), "vectors")
-        found.append(
-            EntityUpsert(
-                id=checks.name(line["id"], "entity id"),
-                type=checks.name(line["type"], "entity type"),
-                concept=_mention_of(line["concept"], may_be_none=True),
-                properties=_properties_of(line["properties"], "entity properties"),
-                position=_position_of(line["position"], places),
-                vectors={
-                    checks.name(model, "embedding model"): _blob_of(blob)
-                    for model, blob in vectors.items()
-                },
-            )
-        )
-    return _ascending(found, "entities", lambda it: (it.id, it.position))
-
-
-def _triplets_of(value: object, positions: Iterable[int]) -> tuple[TripletUpsert, ...]:
-    places = {*positions, NO_POSITION}
-    found = [
-        TripletUpsert(
-            subject=checks.name(subject, "subject"),
-            predicate=checks.name(predicate, "predicate"),
-            object=checks.name(object_, "object"),
-            properties=_properties_of(properties, "triplet properties"),
-            position=_position_of(position, places),
-        )
-        for subject, predicate, object_, properties, position in _rows(value, "triplets", 5)
-    ]
-    return _ascending(
-        found, "triplets", lambda it: (it.subject, it.predicate, it.object, it.position)
-    )
-
-
-def _vectors_of(value: object, positions: Iterable[int]) -> tuple[StatementVector, ...]:
-    places = set(positions)
-    found = [
-        StatementVector(
-            position=_position_of(position, places),
-            model=checks.name(model, "embedding model"),
-            blob=_blob_of(blob),
-        )
-        for position, model, blob in _rows(value, "vectors", 3)
-    ]
-    return _ascending(found, "vectors", lambda it: (it.position,))
-
-
-def _mention_of(value: object, *, may_be_none: bool = False) -> ConceptMention:
-    name, label, kind = _row(value, "concepts", 3)
-    if kind not in _KINDS:
-        raise _bad("kind", f"must be one of {', '.join(_KINDS)}")
-    return ConceptMention(
-        name=checks.string(name, "concept") if may_be_none else _filled(name, "concept"),
-        label=_filled(label, "label"),
-        kind=kind,
-    )
-
-
-def _terms_of(value: object) -> tuple[str, ...]:
-    text = checks.string(value, "terms")
-    return tuple(_filled(term, "terms") for term in text.split(" ")) if text else ()
-
-
-def _traits_of(value: object) -> Trait:
-    return Trait(checks.whole(value, "traits", least=0, most=_ALL_TRAITS))
-
-
-def _position_of(value: object, known: Iterable[int]) -> int:
-    position = checks.whole(value, "position", least=0, most=NO_POSITION)
-    if position not in known:
-        raise _bad("position", f"is {position}, where no statement is")
-    return position
-
-
-def _moment_of(value: object, argument: str) -> datetime | None:
-    if value is None:
-        return None
-    text = checks.string(value, argument)
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise _bad(argument, f"is no time: {error}") from None
-    if moment.isoformat() != text:
-        raise _bad(argument, f"must be spelled {moment.isoformat()}, not {text[:60]!r}")
-    return checks.timestamp(moment, argument)
-
-
-def _blob_of(value: object) -> bytes:
-    """A vector as the stores keep vectors: of length 1, or of zeros."""
-    text = checks.string(value, "vectors")
-    try:
-        blob = base64.b64decode(text, validate=True)
-    except ValueError as error:
-        raise _bad("vectors", f"are no base 64: {error}") from None
-    if base64.b64encode(blob).decode() != text:
-        raise _bad("vectors", "are not spelled as base 64 is")
-    if not blob or len(blob) % _HALF.itemsize:
-        raise _bad("vectors", f"hold one of {len(blob)} bytes, which are no numbers of 16 bits")
-    numbers = np.frombuffer(blob, _HALF).astype(np.float64)
-    length = float(np.sqrt(numbers @ numbers)) if np.isfinite(numbers).all() else np.nan
-    if not (length == 0 or abs(length - 1) <= _ROUNDED):
-        raise _bad("vectors", "hold one that is neither of length 1 nor of zeros")
-    return blob
-
-
-def _properties_of(value: object, argument: str) -> dict[str, Any]:
-    return checks.properties(_object(value, argument), argument)
-
-
-def _filled(value: object, argument: str) -> str:
-    text = checks.string(value, argument)
+def _filled(value: object, what: str) -> str:
+    text = checks.string(value, what)
     if not text:
-        raise _bad(argument, "is empty")
+        raise violation(what, "is empty")
     return text
 
 
-def _object(value: object, what: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise _bad(what, f"must be an object, not {type(value).__name__}")
-    return value
+def _optional_text(value: object, what: str) -> str | None:
+    return None if value is None else checks.string(value, what)
 
 
-def _list(value: object, what: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise _bad(what, f"must be a list, not {type(value).__name__}")
-    return value
+def _kind(value: object, what: str) -> str:
+    if value not in get_args(ConceptKind):
+        raise violation(what, f"must be one of {', '.join(get_args(ConceptKind))}")
+    return str(value)
 
 
-def _rows(value: object, what: str, length: int) -> list[list[Any]]:
-    return [_row(each, what, length) for each in _list(value, what)]
+def _terms(value: object, what: str) -> tuple[str, ...]:
+    text = checks.string(value, what)
+    return tuple(_filled(term, what) for term in text.split(" ")) if text else ()
 
 
-def _row(value: object, what: str, length: int) -> list[Any]:
-    row = _list(value, what)
-    if len(row) != length:
-        raise _bad(what, f"must be rows of {length}, not of {len(row)}")
-    return row
+def _traits(value: object, what: str) -> Trait:
+    return Trait(checks.whole(value, what, least=0, most=_ALL_TRAITS))
 
 
-def _ascending(
-    values: list[T], what: str, key: Callable[[T], tuple[str | int, ...]]
-) -> tuple[T, ...]:
-    keys = [key(value) for value in values]
-    if any(one >= other for one, other in zip(keys, keys[1:], strict=False)):  # noqa: RUF007
-        raise _bad(what, "are not in their order, or stand there twice")
-    return tuple(values)
+def _moment(value: object, what: str) -> datetime | None:
+    if value is None:
+        return None
+    text = checks.string(value, what)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise violation(what, f"is no time: {error}") from None
+    if moment.isoformat() != text:
+        raise violation(what, f"must be spelled {moment.isoformat()}, not {text[:60]!r}")
+    return checks.timestamp(moment, what)
 
 
-def _bad(argument: str, problem: str) -> InvalidInputError:
-    return InvalidInputError(f"{argument} {problem}", argument=argument)
+def _properties(value: object, what: str) -> dict[str, Any]:
+    return checks.properties(_json(value, dict, "an object", what), what)
+
+
+def _blob(value: object, what: str) -> bytes:
+    """A vector as the stores hold vectors: of length 1, or of zeros."""
+    text = checks.string(value, what)
+    try:
+        blob = base64.b64decode(text, validate=True)
+    except ValueError as error:
+        raise violation(what, f"is no base 64: {error}") from None
+    if base64.b64encode(blob).decode() != text:
+        raise violation(what, "is not spelled as base 64 is")
+    if not blob or len(blob) % _HALF.itemsize:
+        raise violation(what, f"has {len(blob)} bytes, which are no numbers of 16 bits")
+    numbers = np.frombuffer(blob, _HALF).astype(np.float64)
+    length = float(np.sqrt(numbers @ numbers)) if np.isfinite(numbers).all() else np.nan
+    if not (length == 0 or abs(length - 1) <= _LENGTH_TOLERANCE):
+        raise violation(what, "is neither of length 1 nor of zeros")
+    return blob
+
+
+_NAME = _same(checks.name)
+_OPTIONAL_NAME = _same(checks.optional_name)
+_TEXT = _same(checks.string)
+_FILLED = _same(_filled)
+_COUNT = _same(partial(checks.whole, least=0))
+_T_INDEX = _same(partial(checks.whole, least=1, most=LAST_T))
+_STATEMENT_POSITION = _same(partial(checks.whole, least=0, most=MAX_POSITION))
+_POSITION = _same(partial(checks.whole, least=0, most=NO_POSITION))
+_TERMS = Form(" ".join, _terms)
+_TRAITS = Form(int, _traits)
+_MOMENT = Form(lambda moment: None if moment is None else moment.isoformat(), _moment)
+_PROPERTIES = Form(dict, _properties)
+_BLOB = Form(lambda blob: base64.b64encode(blob).decode(), _blob)
+
+
+# -- forms of values that hold others ----------------------------------------------------------
+
+
+def _list_of(form: Form) -> Form:
+    """A tuple of values as a JSON array."""
+
+    def read(value: object, what: str) -> tuple[Any, ...]:
+        return tuple(form.read(each, what) for each in _json(value, list, "a list", what))
+
+    return Form(lambda values: [form.write(each) for each in values], read)
+
+
+def _map_of(form: Form) -> Form:
+    """A mapping from names as a JSON object."""
+
+    def read(value: object, what: str) -> dict[str, Any]:
+        found = _json(value, dict, "an object", what)
+        return {checks.name(name, what): form.read(each, what) for name, each in found.items()}
+
+    return Form(lambda values: {name: form.write(each) for name, each in values.items()}, read)
+
+
+def _row_of(make: Callable[..., Any], /, **forms: Form) -> Form:
+    """A value as a JSON array of its fields, in this order."""
+
+    def write(value: object) -> list[Any]:
+        return [form.write(getattr(value, name)) for name, form in forms.items()]
+
+    def read(value: object, what: str) -> Any:
+        row = _json(value, list, "a list", what)
+        if len(row) != len(forms):
+            raise violation(what, f"must be rows of {len(forms)}, not of {len(row)}")
+        cells = zip(forms.items(), row, strict=True)
+        return make(**{name: form.read(cell, name) for (name, form), cell in cells})
+
+    return Form(write, read)
+
+
+def _object_of(make: Callable[..., Any], required: Collection[str], /, **forms: Form) -> Form:
+    """A value as a JSON object, without the fields that are None or empty."""
+
+    def write(value: object) -> dict[str, Any]:
+        written = ((name, form.write(getattr(value, name))) for name, form in forms.items())
+        return {name: each for name, each in written if each not in (None, [], {})}
+
+    def read(value: object, what: str) -> Any:
+        found = fields(value, what, forms, required)
+        return make(**{name: forms[name].read(each, name) for name, each in found.items()})
+
+    return Form(write, read)
+
+
+_MENTION_FORMS = {"label": _FILLED, "kind": _same(_kind)}
+_MENTION = _row_of(ConceptMention, name=_FILLED, **_MENTION_FORMS)
+_MENTION_OR_NONE = _row_of(ConceptMention, name=_TEXT, **_MENTION_FORMS)
+"""An entity that stands on no concept has a mention without a name."""
+
+_STATEMENT = _row_of(
+    ExtractedStatement,
+    position=_STATEMENT_POSITION,
+    start=_COUNT,
+    end=_COUNT,
+    terms=_TERMS,
+    concepts=_list_of(_MENTION),
+    traits=_TRAITS,
+)
+_NEIGHBOURS = _row_of(Neighbours, a=_TEXT, b=_TEXT, earlier=_POSITION, later=_POSITION)
+_ENTITY = _object_of(
+    EntityUpsert,
+    ("id", "type", "concept", "position"),
+    id=_NAME,
+    type=_NAME,
+    concept=_MENTION_OR_NONE,
+    properties=_PROPERTIES,
+    position=_POSITION,
+    vectors=_map_of(_BLOB),
+)
+_TRIPLET = _row_of(
+    TripletUpsert,
+    subject=_NAME,
+    predicate=_NAME,
+    object=_NAME,
+    properties=_PROPERTIES,
+    position=_POSITION,
+)
+_VECTOR = _row_of(StatementVector, position=_POSITION, model=_NAME, blob=_BLOB)
+
+
+# -- records -----------------------------------------------------------------------------------
+
+
+def _consistent_update(**values: Any) -> PreparedUpdate:
+    """The update of a line, if its parts agree with each other."""
+    update = PreparedUpdate(**{"text": None, **values})
+    if update.text is None:
+        graph_only = PreparedUpdate(
+            id="",
+            t_index=update.t_index,
+            text=None,
+            entities=update.entities,
+            triplets=update.triplets,
+        )
+        if update != graph_only or not (update.entities or update.triplets):
+            raise violation("update", "has no text, but is none of entities and triplets alone")
+    else:
+        checks.name(update.id, "id")
+    if update.path and update.key is None:
+        raise violation("path", "goes with a key")
+    if update.speaker_concept is not None and update.speaker is None:
+        raise violation("speaker_concept", "goes with a speaker")
+    _check_statements(update.statements, len(update.text or ""))
+    _check_neighbours(update.neighbours, update.statements)
+    positions = {statement.position for statement in update.statements}
+    _check_positions(update.vectors, positions)
+    _check_positions([*update.entities, *update.triplets], {*positions, NO_POSITION})
+    _check_order(update.neighbours, "neighbours", "a", "b", "earlier", "later")
+    _check_order(update.entities, "entities", "id", "position")
+    _check_order(update.triplets, "triplets", "subject", "predicate", "object", "position")
+    _check_order(update.vectors, "vectors", "position")
+    return update
+
+
+def _check_statements(statements: Iterable[ExtractedStatement], length: int) -> None:
+    position, end = -1, 0
+    for statement in statements:
+        names = {concept.name for concept in statement.concepts}
+        if len(names) < len(statement.concepts):
+            raise violation("concepts", "hold a name twice")
+        is_next = position < statement.position
+        if not (is_next and end <= statement.start < statement.end <= length):
+            raise violation("statements", "are no spans of the text, in their order")
+        position, end = statement.position, statement.end
+
+
+def _check_neighbours(
+    pairs: Iterable[Neighbours], statements: Iterable[ExtractedStatement]
+) -> None:
+    concepts = {it.position: {concept.name for concept in it.concepts} for it in statements}
+    for pair in pairs:
+        earlier, later = concepts.get(pair.earlier, set()), concepts.get(pair.later, set())
+        are_mentioned = (pair.a in earlier and pair.b in later) or (
+            pair.b in earlier and pair.a in later
+        )
+        if not (are_mentioned and pair.a < pair.b and pair.earlier <= pair.later):
+            raise violation(
+                "neighbours", "are no pair of concepts of the statements that they name"
+            )
+
+
+def _check_positions(
+    values: Iterable[EntityUpsert | TripletUpsert | StatementVector], known: Collection[int]
+) -> None:
+    for value in values:
+        if value.position not in known:
+            raise violation("position", f"is {value.position}, where no statement is")
+
+
+def _check_order(values: Sequence[object], what: str, *by: str) -> None:
+    keys: list[Any] = [attrgetter(*by)(value) for value in values]
+    if any(key >= following for key, following in zip(keys, keys[1:], strict=False)):  # noqa: RUF007
+        raise violation(what, "are not in their order, or are repeated")
+
+
+UPDATE = _object_of(
+    _consistent_update,
+    ("id", "t_index"),
+    id=_TEXT,
+    t_index=_T_INDEX,
+    text=_same(_optional_text),
+    statements=_list_of(_STATEMENT),
+    neighbours=_list_of(_NEIGHBOURS),
+    source=_OPTIONAL_NAME,
+    session=_OPTIONAL_NAME,
+    speaker=_OPTIONAL_NAME,
+    speaker_concept=_OPTIONAL_NAME,
+    timestamp=_MOMENT,
+    metadata=Form(dict, checks.properties),
+    path=Form(list, checks.item_path),
+    key=_OPTIONAL_NAME,
+    expires_at=_MOMENT,
+    entities=_list_of(_ENTITY),
+    triplets=_list_of(_TRIPLET),
+    vectors=_list_of(_VECTOR),
+)
+_SUMMARY_FORMS = {
+    "concept": _FILLED,
+    "t_index": _T_INDEX,
+    "text": _TEXT,
+    "terms": _TERMS,
+    "traits": _TRAITS,
+}
+SUMMARY = _object_of(Summary, _SUMMARY_FORMS, **_SUMMARY_FORMS)

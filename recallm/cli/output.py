@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.text import Text
 
 from recallm import RecalledStatement
-from recallm.archive.lines import for_terminals
+from recallm.archive.lines import escaped_for_terminals
 
 __all__ = [
     "PrintableFormatter",
@@ -90,7 +90,7 @@ def write_statements(statements: Iterable[RecalledStatement]) -> None:
 def write_json(value: Any) -> None:
     """Values of recallm as JSON."""
     text = json.dumps(value, default=_plain, ensure_ascii=False, indent=2)
-    typer.echo(for_terminals(text))
+    typer.echo(escaped_for_terminals(text))
 
 
 def _plain(value: Any) -> Any:
