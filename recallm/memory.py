@@ -127,7 +127,7 @@ class RecallM(StoredMemory):
             )
         chroma = checked_index(vector_index, store)
         # spaCy takes half a second to import: `import recallm` does without.
-        from recallm.extraction import Extractor, KeptExtractions
+        from recallm.extraction import ExtractionCache, Extractor
 
         self._extractor = Extractor(self._config)
         if self._config.spacy_model is not None:
@@ -145,7 +145,7 @@ class RecallM(StoredMemory):
             self._extractor,
             self._vectors,
             self._reviser(opened),
-            extractions=KeptExtractions(_CACHED_CHARACTERS),
+            extractions=ExtractionCache(_CACHED_CHARACTERS),
             clock=present,
         )
         super().__init__(

@@ -50,7 +50,7 @@ from recallm.stores.base import GraphStore
 from recallm.vectors.statements import StatementVectors
 
 if TYPE_CHECKING:
-    from recallm.extraction import Extractor, KeptExtractions
+    from recallm.extraction import ExtractionCache, Extractor
 
 __all__ = ["Batch", "UpdateRequest", "Updater", "batches", "checked_requests", "passage_id"]
 
@@ -215,7 +215,7 @@ class Updater:
         vectors: StatementVectors | None,
         reviser: Reviser | None,
         *,
-        extractions: KeptExtractions,
+        extractions: ExtractionCache,
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
@@ -277,7 +277,7 @@ class Updater:
     def _prepare(self, requests: Sequence[UpdateRequest]) -> list[PreparedUpdate]:
         """Extract the texts, several at once where their extraction is not known already."""
         known = [
-            self._extractions.take(request.text, request.speaker)
+            self._extractions.pop(request.text, request.speaker)
             if request.is_recalled
             else Extraction()
             for request in requests
@@ -357,7 +357,7 @@ class Updater:
         )
         found = [next(extracted) if it is None else it for it in known]
         for text, extraction in zip(checked, found, strict=True):
-            self._extractions.keep(text, None, extraction)
+            self._extractions.add(text, None, extraction)
         return found
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:

@@ -1,4 +1,5 @@
-"""The extractor: from a text to its statements, concepts and neighbour pairs."""
+"""The extractor: from a text to its statements, concepts and neighbour pairs, and from a question
+to what it asks for."""
 
 from __future__ import annotations
 
@@ -9,15 +10,18 @@ from typing import NamedTuple, TypeVar
 from recallm.config import RecallConfig
 from recallm.errors import InvalidInputError
 from recallm.exact import content, exact
-from recallm.extraction.blocks import Span, blocks, readable
-from recallm.extraction.concepts import Place, entities, label_words, places, trimmed, within
-from recallm.extraction.intents import HYPHENS, temporal_reading
-from recallm.extraction.names import with_names
-from recallm.extraction.neighbours import neighbour_pairs
+from recallm.extraction.concepts import (
+    ConceptPlace,
+    concept_places,
+    label_words,
+    neighbour_pairs,
+    trimmed,
+)
+from recallm.extraction.names import entities, entities_within, with_missed_names
 from recallm.extraction.pipeline import Pipeline, TaggedText, load_pipeline
-from recallm.extraction.questions import asked_traits
-from recallm.extraction.statements import sentences
-from recallm.extraction.stemming import is_shouted
+from recallm.extraction.questions import HYPHENS, asked_traits, temporal_reading
+from recallm.extraction.sentences import Span, blocks, cleaned, sentences
+from recallm.extraction.stems import is_all_capitals
 from recallm.extraction.terms import terms
 from recallm.extraction.traits import traits
 from recallm.extraction.words import LONGEST_WORD, Word
@@ -33,24 +37,24 @@ from recallm.model import (
 
 __all__ = ["Extractor"]
 
-_MOST_CHARACTERS = 200_000
-"""Of the passages that are read together."""
+_BATCH_CHARACTERS = 200_000
+"""Passages are read together up to this length."""
 
 _END_CHARACTERS = 5_000
 _END_WORDS = 32
-"""What is read of the beginning, and of the end, of a long text that is handed in as a question."""
+"""How much is read of the beginning and of the end of a long text that is asked as a question."""
 
 _T = TypeVar("_T")
 
 
 class _Sentence(NamedTuple):
-    """A sentence before it gets its position: its span in the text and what it holds."""
+    """A sentence before it gets its position: its span in the text and what was found in it."""
 
     start: int
     end: int
     words: Sequence[Word]
     terms: list[str]
-    places: list[Place]
+    places: list[ConceptPlace]
     traits: Trait
 
 
@@ -58,18 +62,17 @@ class Extractor:
     """Reads texts and questions with one spaCy pipeline and one configuration.
 
     The pipeline is loaded at first use, once for all extractors that use it. Safe for several
-    threads, which take turns.
-
-    Every method raises ``PipelineError`` where the pipeline cannot be loaded.
+    threads, which take turns. Every method raises ``PipelineError`` if the pipeline cannot be
+    loaded.
     """
 
     def __init__(self, config: RecallConfig) -> None:
         self._config = config
-        # The same names come again and again: as ends of relations, and where they are checked.
+        # The same labels are named again and again, as ends of relations and in checks.
         self._concept_names = lru_cache(maxsize=4096)(lambda label: self._named(label)[0].name)
 
     def load(self) -> None:
-        """Load the pipeline now, in place of at first use."""
+        """Load the pipeline now instead of at first use."""
         self._pipeline  # noqa: B018 - the property loads it
 
     def extract(self, text: str, *, speaker: str | None = None) -> Extraction:
@@ -83,7 +86,7 @@ class Extractor:
     def extract_many(
         self, items: Iterable[tuple[str, str | None]], *, batch_size: int = 256
     ) -> Iterator[Extraction]:
-        """``extract`` for each (text, speaker), in order, at the pace of ``items``.
+        """``extract`` for each (text, speaker), in order, consuming ``items`` batch by batch.
 
         Raises:
             InvalidInputError: as for ``extract``; ``index`` is the place in ``items``.
@@ -101,39 +104,41 @@ class Extractor:
         parts = self._sentences(_ends_of_text(text), asked=True)
         read = [sentence for part in parts for sentence in part]
         concepts: dict[str, ConceptMention] = {}
-        stems: dict[str, None] = {}
+        found_terms: dict[str, None] = {}
         asks = tenses = Trait(0)
         words: list[Word] = []
-        timed: list[Word] = []
+        words_and_hyphens: list[Word] = []
         for sentence in read:
             _add_mentions(concepts, sentence.places)
-            stems.update(dict.fromkeys(sentence.terms))
-            own = [word for word in sentence.words if word.is_word]
-            asks = asked_traits(own) or asks
+            found_terms.update(dict.fromkeys(sentence.terms))
+            plain_words = [word for word in sentence.words if word.is_word]
+            asks = asked_traits(plain_words) or asks
             tenses |= sentence.traits
-            words.extend(own)
-            timed.extend(word for word in sentence.words if word.is_word or word.text in HYPHENS)
-        content_stems = content(tuple(stems))
+            words.extend(plain_words)
+            words_and_hyphens.extend(
+                word for word in sentence.words if word.is_word or word.text in HYPHENS
+            )
+        content_stems = content(tuple(found_terms))
         tokens: dict[str, None] = {}
         if len(words) == 1:
             tokens[exact(words[0].stem)] = None
         if not content_stems and not concepts:
-            tokens |= stems
+            tokens |= found_terms
             tokens |= {word.stem: None for word in words if exact(word.stem) in tokens}
         return Question(
             text=text,
             terms=_ends(content_stems),
             concepts=_ends(tuple(concepts.values())),
             asks=asks,
-            time=temporal_reading(timed, tenses),
+            time=temporal_reading(words_and_hyphens, tenses),
             tokens=_ends(tuple(tokens)),
         )
 
     def concept_name(self, label: str) -> str:
         """The name of the concept that a label spells: "New York" → "new york".
 
-        A label without a letter or a digit, or with nothing but words over 100 characters, is
-        its own name, in lower case and cut to 100 characters.
+        A label without a letter or digit, or with only words of more than 100 characters, is its
+        own name, in lower case and cut to 100 characters.
         """
         return self._concept_names(label)
 
@@ -150,36 +155,36 @@ class Extractor:
         return load_pipeline(self._config.spacy_model)
 
     def _sentences(self, texts: Sequence[str], *, asked: bool = False) -> list[list[_Sentence]]:
-        """The sentences of each text; ``asked``: they are questions to the memory."""
+        """The sentences of each text; ``asked``: the texts are questions to the memory."""
         spans = [blocks(text) for text in texts]
         pieces = [
-            readable(text[start:end])
+            cleaned(text[start:end])
             for text, own in zip(texts, spans, strict=True)
             for start, end in own
         ]
-        tagged = (with_names(read, asked=asked) for read in self._pipeline.tag(pieces))
+        tagged = (with_missed_names(read, asked=asked) for read in self._pipeline.tag(pieces))
         result: list[list[_Sentence]] = []
         for text, own in zip(texts, spans, strict=True):
-            shouted = is_shouted(text)
+            all_capitals = is_all_capitals(text)
             result.append(
                 [
                     sentence
                     for span in own
-                    for sentence in self._sentences_of_block(text, span, next(tagged), shouted)
+                    for sentence in self._sentences_of_block(text, span, next(tagged), all_capitals)
                 ]
             )
         return result
 
     def _sentences_of_block(
-        self, text: str, block: Span, tagged: TaggedText, shouted: bool
+        self, text: str, block: Span, tagged: TaggedText, all_capitals: bool
     ) -> Iterator[_Sentence]:
         nouns_only = self._config.nouns_only
         trim = self._config.trim_concepts
         offset, end_of_block = block
         spans = sentences(tagged)
-        for span, found in zip(spans, within(entities(tagged), spans), strict=True):
+        for span, inside in zip(spans, entities_within(entities(tagged), spans), strict=True):
             first, last = span
-            # A token may begin with a character that Python takes for white space: cut by text.
+            # A token may begin with a character that Python takes for white space.
             start = offset + (tagged.starts[first] if first else 0)
             end = offset + tagged.starts[last] if last < len(tagged.words) else end_of_block
             piece = text[start:end]
@@ -187,14 +192,18 @@ class Extractor:
             if not stripped:
                 continue
             start += len(piece) - len(piece.lstrip())
-            order = list(places(tagged, span, found, shouted=shouted, nouns_only=nouns_only))
+            places = list(
+                concept_places(
+                    tagged, span, inside, all_capitals=all_capitals, nouns_only=nouns_only
+                )
+            )
             yield _Sentence(
                 start=start,
                 end=start + len(stripped),
                 words=tagged.words[first:last],
-                terms=terms(tagged.words, tagged.tags, span, found, shouted=shouted),
-                places=order if trim is None else trimmed(order, trim),
-                traits=traits(tagged, span, found, stripped),
+                terms=terms(tagged.words, tagged.tags, span, inside, all_capitals=all_capitals),
+                places=places if trim is None else trimmed(places, trim),
+                traits=traits(tagged, span, inside, stripped),
             )
 
     def _extraction(
@@ -207,11 +216,12 @@ class Extractor:
                 argument="text",
                 index=index,
             )
-        said_by = self._named(speaker) if speaker and speaker.strip() else ()
-        name = said_by[0].name if said_by else None
+        speaker_mentions = self._named(speaker) if speaker and speaker.strip() else ()
+        name = speaker_mentions[0].name if speaker_mentions else None
         return Extraction(
             statements=tuple(
-                _statement(position, sentence, said_by) for position, sentence in enumerate(read)
+                _statement(position, sentence, speaker_mentions)
+                for position, sentence in enumerate(read)
             ),
             neighbours=neighbour_pairs(
                 [
@@ -226,11 +236,11 @@ class Extractor:
         )
 
     def _named(self, label: str) -> tuple[ConceptMention, ...]:
-        """The concept that a label names, and its parts where it has several words."""
-        shouted = is_shouted(label)
+        """The concept that a label names, and its parts if it has several words."""
+        all_capitals = is_all_capitals(label)
         label = " ".join(label.split())
         words = label_words(self._pipeline.words(label))
-        names = [word.stem if shouted else word.acronym for word in words]
+        names = [word.stem if all_capitals else word.acronym for word in words]
         whole = " ".join(names) or label.lower()[:LONGEST_WORD]
         parts: tuple[ConceptMention, ...] = ()
         if len(names) > 1 and not self._config.nouns_only:
@@ -243,10 +253,10 @@ class Extractor:
 
 
 def _statement(
-    position: int, sentence: _Sentence, said_by: Sequence[ConceptMention]
+    position: int, sentence: _Sentence, speaker_mentions: Sequence[ConceptMention]
 ) -> ExtractedStatement:
     concepts: dict[str, ConceptMention] = {}
-    for mention in said_by:
+    for mention in speaker_mentions:
         concepts.setdefault(mention.name, mention)
     _add_mentions(concepts, sentence.places)
     return ExtractedStatement(
@@ -259,9 +269,9 @@ def _statement(
     )
 
 
-def _add_mentions(concepts: dict[str, ConceptMention], found: Iterable[Place]) -> None:
-    """Add concepts and parts in order; the first mention of a name stays."""
-    for place in found:
+def _add_mentions(concepts: dict[str, ConceptMention], places: Iterable[ConceptPlace]) -> None:
+    """Add concepts and their parts in order; the first mention of a name stays."""
+    for place in places:
         concepts.setdefault(place.concept.name, place.concept)
         for part in place.parts:
             concepts.setdefault(part.name, part)
@@ -274,11 +284,11 @@ def _ends_of_text(text: str) -> list[str]:
     return [text[:_END_CHARACTERS], text[-_END_CHARACTERS:]]
 
 
-def _ends(found: tuple[_T, ...]) -> tuple[_T, ...]:
-    """All that was found, or the first and the last of much."""
-    if len(found) <= 2 * _END_WORDS:
-        return found
-    return found[:_END_WORDS] + found[-_END_WORDS:]
+def _ends(values: tuple[_T, ...]) -> tuple[_T, ...]:
+    """All values, or the first and the last 32 of many."""
+    if len(values) <= 2 * _END_WORDS:
+        return values
+    return values[:_END_WORDS] + values[-_END_WORDS:]
 
 
 def _batches(
@@ -290,7 +300,7 @@ def _batches(
     for item in items:
         batch.append(item)
         size += len(item[0])
-        if len(batch) >= most or size >= _MOST_CHARACTERS:
+        if len(batch) >= most or size >= _BATCH_CHARACTERS:
             yield batch
             batch, size = [], 0
     if batch:

@@ -1,51 +1,181 @@
-"""Names that the tagger missed, by their capital.
+"""Proper names and entities: which tokens are names, and which of them make one entity.
 
-Small pipelines take unusual first names for adverbs or verbs, above all in questions ("What is
-Elise doing?"), where the name is what matters.
+An entity is what the pipeline's entity recogniser marks, or a run of proper nouns; a run that holds
+a single marked entity is that entity as a whole. Dates, amounts and the like are not entities.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from spacy.symbols import ADJ, ADP, ADV, INTJ, PROPN, SCONJ, VERB, X
+from spacy.symbols import (
+    ADJ,
+    ADP,
+    ADV,
+    AUX,
+    CCONJ,
+    DET,
+    INTJ,
+    PART,
+    PRON,
+    PROPN,
+    PUNCT,
+    SCONJ,
+    SPACE,
+    SYM,
+    VERB,
+    X,
+)
 
-from recallm.extraction.marks import Mark
 from recallm.extraction.pipeline import TaggedText
+from recallm.extraction.sentences import Span
+from recallm.extraction.words import Mark
+from recallm.model import Trait
 
-__all__ = ["with_names"]
+__all__ = ["ENTITY_TRAITS", "Entity", "entities", "entities_within", "with_missed_names"]
 
+Entity = tuple[int, int, str]
+"""Its first token, the one behind its last, and the recogniser's type ("" for a run of names)."""
+
+ENTITY_TRAITS = {
+    "PER": Trait.PERSON,
+    "PERSON": Trait.PERSON,
+    "LOC": Trait.PLACE,
+    "GPE": Trait.PLACE,
+    "FAC": Trait.PLACE,
+    "ORG": Trait.ORGANISATION,
+    "NORP": Trait.ORGANISATION,
+}
+"""The entity types of spaCy's pipelines that are traits."""
+
+_NOT_ENTITIES = frozenset(
+    {"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL", "LANGUAGE"}
+)
+_NOT_NAMES = frozenset({ADP, AUX, CCONJ, SCONJ, DET, INTJ, PART, PRON, PUNCT, SPACE, SYM})
+"""Tags of words that make no name by themselves: "of", "and"."""
+_NOT_EDGES = frozenset({DET, PART, PRON, PUNCT, SPACE, SYM, CCONJ})
+"""Tags of words that are cut off the edges of an entity."""
 _MISTAKEN = frozenset({ADP, ADV, INTJ, SCONJ, VERB, X})
+"""Tags that small pipelines give to names by mistake."""
 _MISTAKEN_IN_QUESTIONS = _MISTAKEN | {ADJ}
-_NEVER = Mark.PRONOUN | Mark.EDGE | Mark.ASKS | Mark.AUXILIARY
+_NEVER_NAMES = Mark.PRONOUN | Mark.EDGE | Mark.ASKS | Mark.AUXILIARY
 
 
-def with_names(tagged: TaggedText, *, asked: bool) -> TaggedText:
-    """The block with proper nouns where the tagger missed them.
+def with_missed_names(tagged: TaggedText, *, asked: bool) -> TaggedText:
+    """The block with the tag of a proper noun where the tagger missed a name.
 
-    A word is one if it has a capital first letter and others that are small, stands behind
-    another word in its sentence, and was tagged an adverb, a verb or the like; in a question
-    (``asked``) also an adjective: a concept too many does no harm there. Blocks in which most
-    words have a capital, such as headlines, are left alone.
+    Small pipelines take unusual first names for adverbs or verbs, above all in questions ("What is
+    Elise doing?"). A word is a name if only its first letter is a capital, it stands behind another
+    word in its sentence, and it was tagged an adverb, a verb or the like. In a question (``asked``)
+    the tag may also be an adjective: a concept too many does no harm there. Blocks in which most
+    words have a capital, such as headlines, are left as they are.
     """
     mistaken = _MISTAKEN_IN_QUESTIONS if asked else _MISTAKEN
     words, tags = tagged.words, tagged.tags
     found = [
         i
         for i in range(1, len(words))
-        if words[i].capital
+        if words[i].is_capitalised
         and tags[i] in mistaken
-        and not words[i].marks & _NEVER
+        and not words[i].marks & _NEVER_NAMES
         and not tagged.begins[i]
         and words[i - 1].is_word
         and words[i].text[1:].islower()
     ]
     if not found:
         return tagged
-    capitals = sum(word.capital for word in words)
+    capitals = sum(word.is_capitalised for word in words)
     if 2 * capitals > sum(word.is_word for word in words) + 1:
         return tagged
     corrected = list(tags)
     for i in found:
         corrected[i] = PROPN
     return replace(tagged, tags=corrected)
+
+
+def entities(tagged: TaggedText) -> list[Entity]:
+    """The entities of a block, in order and disjoint.
+
+    Runs of one proper noun are left out, since the token is a concept by itself. So are words of
+    other scripts, which an English tagger takes for names without exception.
+    """
+    marked = [
+        edged
+        for entity in tagged.entities
+        if entity[2] not in _NOT_ENTITIES and (edged := _without_edges(tagged, entity))
+    ]
+    found: list[Entity] = []
+    taken = 0
+    is_name = [
+        tag == PROPN and not word.is_non_latin
+        for word, tag in zip(tagged.words, tagged.tags, strict=True)
+    ]
+    for run in _runs(is_name):
+        first, last = run
+        while taken < len(marked) and marked[taken][1] <= first:
+            found.append(marked[taken])
+            taken += 1
+        following = marked[taken : taken + 2]
+        if not following or following[0][0] >= last:
+            if last - first > 1 and (edged := _without_edges(tagged, (first, last, ""))):
+                found.append(edged)
+        elif following[-1][0] >= last or len(following) == 1:
+            inner = following[0]
+            if first <= inner[0] and inner[1] <= last:
+                found.append(_without_edges(tagged, (first, last, inner[2])) or inner)
+                taken += 1
+    found.extend(marked[taken:])
+    return found
+
+
+def entities_within(found: list[Entity], spans: Iterable[Span]) -> Iterator[list[Entity]]:
+    """For each sentence the entities that it shares a token with. Both stand in textual order."""
+    first = 0
+    for start, end in spans:
+        while first < len(found) and found[first][1] <= start:
+            first += 1
+        last = first
+        while last < len(found) and found[last][0] < end:
+            last += 1
+        yield found[first:last]
+
+
+def _without_edges(tagged: TaggedText, entity: Entity) -> Entity | None:
+    """The entity without determiners, possessives and punctuation at its edges; None if no word of
+    it can be a name."""
+    first, last, kind = entity
+    words, tags = tagged.words, tagged.tags
+    while first < last and (
+        tags[first] in _NOT_EDGES
+        or not words[first].is_word
+        or (last - first > 1 and words[first].marks & Mark.EDGE)
+    ):
+        first += 1
+    while first < last and (
+        tags[last - 1] in _NOT_EDGES
+        or not words[last - 1].is_word
+        or (last - first > 1 and words[last - 1].marks & Mark.EDGE)
+    ):
+        last -= 1
+    if first == last or all(
+        tags[i] in _NOT_NAMES
+        or words[i].marks & Mark.PRONOUN
+        or (tags[i] == VERB and not words[i].is_capitalised)
+        for i in range(first, last)
+    ):
+        return None
+    return first, last, kind
+
+
+def _runs(flags: Sequence[bool]) -> Iterator[Span]:
+    """The longest runs of flags that are set."""
+    start = -1
+    for i, flag in enumerate(flags):
+        if flag and start < 0:
+            start = i
+        elif not flag and start >= 0:
+            yield start, i
+            start = -1
+    if start >= 0:
+        yield start, len(flags)

@@ -1,4 +1,4 @@
-"""The spaCy pipeline: which one is loaded, what it must give, and how texts run through it."""
+"""The spaCy pipeline: which one is loaded, what it must set, and how texts run through it."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _TRUE: Final = 1
 _SPACY_NAME = re.compile(r"[a-z]{2,3}_(?:core|dep|ent|sent)_[a-z]+_(?:sm|md|lg|trf)")
 _PROBE = "Anna lives in Paris. She has two cats."
 _MOST_LEXEMES: Final = 50_000
-_SMALL: Final = 4
-"""Tokens that a document costs beside its own."""
-_GROUP: Final = 1_200
-"""Tokens that the pipeline runs at once: its memory grows with them, its speed hardly does."""
+_DOC_TOKENS: Final = 4
+"""The cost of a document beside its tokens, in tokens."""
+_GROUP_TOKENS: Final = 1_200
+"""How many tokens the pipeline runs at once. More need more memory and are hardly faster."""
 
 _pipelines: dict[str | None, Pipeline] = {}
 _loading = new_loading_lock()
@@ -43,10 +43,11 @@ _loading = new_loading_lock()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggedText:
-    """A text as the pipeline reads it; the lists run in parallel, one entry a token.
+    """A text as the pipeline reads it. The lists run in parallel, one entry a token.
 
-    ``tags`` are spaCy's part-of-speech symbols, ``starts`` characters, ``begins`` says where the
-    pipeline begins a sentence; ``entities`` are (first token, last token + 1, label).
+    ``starts`` are the tokens' first characters, ``tags`` are spaCy's part-of-speech symbols,
+    ``begins`` says whether the pipeline begins a sentence at the token. ``entities`` are
+    (first token, last token + 1, label).
     """
 
     text: str
@@ -63,13 +64,13 @@ class Pipeline:
     def __init__(self, nlp: Language) -> None:
         _multiply_by_numpy(nlp)
         self._nlp = nlp
-        # The matrices are small: waking other threads for each costs more than the work itself.
+        # The matrices are small: waking other threads for one costs more than the product itself.
         self._one_thread = ThreadpoolController().select(user_api="blas").limit
         self._lexicon = Lexicon()
         self._lock = new_lock()
 
     def tag(self, texts: Sequence[str]) -> Iterator[TaggedText]:
-        """Run texts through the pipeline, in order, some at a time; equal ones once."""
+        """Run texts through the pipeline, in order, group by group; equal texts once."""
         last = {text: i for i, text in enumerate(texts)}
         fresh = self._read(iter(last))
         again: dict[str, TaggedText] = {}
@@ -89,9 +90,9 @@ class Pipeline:
             ]
 
     def _zone(self) -> AbstractContextManager[Any]:
-        """Where the vocabulary may grow: for ever while it is small, since known words are
-        tokenized faster; then only until the texts are read, since texts never run out of new
-        tokens."""
+        """How long new words stay in the vocabulary: for ever while it is small, since known words
+        are tokenized faster; after that only while the texts are read, since texts never run out of
+        new tokens."""
         small = len(self._nlp.vocab) < _MOST_LEXEMES
         return nullcontext() if small else self._nlp.memory_zone()
 
@@ -100,7 +101,7 @@ class Pipeline:
             yield from group
 
     def _group(self, texts: Iterator[str]) -> list[TaggedText]:
-        """The next texts that the pipeline runs at once, read."""
+        """The next texts, up to ``_GROUP_TOKENS``, read at once."""
         with self._lock, self._zone(), self._one_thread(limits=1):
             docs: list[Doc] = []
             taken: list[str] = []
@@ -109,8 +110,8 @@ class Pipeline:
                 doc = self._nlp.make_doc(text)
                 docs.append(doc)
                 taken.append(text)
-                size += len(doc) + _SMALL
-                if size >= _GROUP:
+                size += len(doc) + _DOC_TOKENS
+                if size >= _GROUP_TOKENS:
                     break
             # For a single text, Language.pipe costs more to set up than it saves.
             run = (
@@ -124,8 +125,8 @@ class Pipeline:
 
 
 def _multiply_by_numpy(nlp: Language) -> None:
-    """Have NumPy multiply the matrices of a pipeline that runs on the processor: its library
-    is two to three times as fast as the one that thinc takes, and the results are the same."""
+    """Let NumPy multiply the matrices of a pipeline that runs on the CPU: its library is two to
+    three times as fast as thinc's default, with the same results."""
     numpy_ops = NumpyOps(use_blis=False)
     for _, component in nlp.pipeline:
         model = getattr(component, "model", None)

@@ -1,14 +1,18 @@
-"""What a question asks for, by rule tables."""
+"""What a question asks for: the traits of its answer, and how it limits time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
 
-from recallm.extraction.marks import Mark, listed
-from recallm.extraction.words import Word
-from recallm.model import Trait
+from recallm.dating import named_dates
+from recallm.extraction.temporal_rules import RULES
+from recallm.extraction.words import Mark, Word, word_set
+from recallm.model import TemporalReading, Trait
 
-__all__ = ["asked_traits"]
+__all__ = ["HYPHENS", "asked_traits", "temporal_reading"]
 
 _PERSON = Trait.PERSON | Trait.NAME
 _PLACE = Trait.PLACE | Trait.NAME
@@ -35,7 +39,7 @@ _BY_HOW = {
     "early": Trait.TIME,
     "late": Trait.TIME,
     **dict.fromkeys(
-        listed(
+        word_set(
             "many much few old far tall big high heavy deep wide large fast expensive young "
             "small short thick cold hot warm"
         ),
@@ -44,14 +48,14 @@ _BY_HOW = {
 }
 _BY_NOUN = {
     **dict.fromkeys(
-        listed(
+        word_set(
             "time times year years day days date dates month months week weeks weekend decade "
             "century season hour weekday period era birthday anniversary"
         ),
         Trait.TIME,
     ),
     **dict.fromkeys(
-        listed(
+        word_set(
             "city cities country countries town towns state states place places village street "
             "continent island location room county region province neighborhood neighbourhood "
             "park beach lake river mountain address venue airport district area"
@@ -59,7 +63,7 @@ _BY_NOUN = {
         _PLACE,
     ),
     **dict.fromkeys(
-        listed(
+        word_set(
             "person people man woman men women friend friends actor actress author artist singer "
             "musician writer boy girl child brother sister cousin uncle aunt colleague coworker "
             "teacher doctor character player guy neighbor neighbour family"
@@ -67,7 +71,7 @@ _BY_NOUN = {
         _PERSON,
     ),
     **dict.fromkeys(
-        listed(
+        word_set(
             "company companies organization organizations organisation organisations team teams "
             "band bands school university college club agency group employer church brand "
             "business firm store shop"
@@ -75,14 +79,14 @@ _BY_NOUN = {
         _ORGANISATION,
     ),
     **dict.fromkeys(
-        listed(
+        word_set(
             "number percentage percent amount price score age size height distance temperature "
             "cost quantity weight length"
         ),
         Trait.NUMBER,
     ),
     **dict.fromkeys(
-        listed(
+        word_set(
             "name names book books movie movies film films song songs title show shows series game "
             "games album nickname"
         ),
@@ -90,18 +94,45 @@ _BY_NOUN = {
     ),
 }
 _CALLED = frozenset({"called", "named", "name", "names"})
-_ASKED_INDIRECTLY = listed(
+_ASKED_INDIRECTLY = word_set(
     "know tell remember remind recall say wonder wondering guess explain find check"
 )
 _REACH = 3
-"""How far after "what" or "which" the noun may stand: "what other big cities"."""
+"""How many words behind "what" or "which" may be the noun: "what other big cities"."""
+
+HYPHENS = ("-", "–")
+"""The punctuation that is read: between the numbers of a date."""
+
+_SOME_DAY = date(2000, 1, 1)
+"""Which words of a question are dates does not depend on the day on which it is asked."""
+_APART = re.compile(r"(?<=\w) (?='s\b)")
+_DIGITS_APART = re.compile(r"(?<=\d) ([-–]) (?=\d)")
+_HYPHEN_APART = re.compile(r"(?:^|(?<= ))[-–](?: |$)")
+_BY_TODAY = re.compile(r"\b(?:as of|by)$")
+_KINDS = (
+    ("ago", re.compile(r"\b(?:ago|back)$")),
+    ("date", re.compile(r"\b(?:before|prior to|after|following)\b(?!.*tomorrow)")),
+    ("range", re.compile(r"\d.* (?:and|to|until|through) ")),
+    ("last", re.compile(r"\b(?:last|past|previous|yester\w+|the other|the weekend)\b")),
+    (
+        "next",
+        re.compile(r"\b(?:next|upcoming|(?<!this )coming|tomorrow|from now|from today)\b|^in "),
+    ),
+    ("this", re.compile(r"\b(?:this|tonight|today)\b")),
+    ("weekday", re.compile(r"^\w+day\b")),
+)
+"""The kind of a date by its own words; "date" if none fits."""
+_CONTRACTION = re.compile(r"(?<=\w)(?='(?:s|re|ve|ll|d|m)\b)|(?<=\w)(?=n't\b)")
+_WHATS = re.compile(r"\b(what|who|where|when|how) ?s\b")
+_HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 
 
 def asked_traits(words: Sequence[Word]) -> Trait:
-    """The traits that an answer to a question would have; none for a question of yes or no.
+    """The traits that an answer to a question would have; none for a yes-or-no question.
 
-    ``words`` are one sentence's, punctuation left out. The first question word decides; after an
-    auxiliary at the start ("does the man who …") only one that a verb of telling introduces.
+    ``words`` are those of one sentence, without punctuation. The first question word decides. In a
+    sentence that begins with an auxiliary ("does the man who …"), only a question word behind a
+    verb of telling counts ("do you know where …").
     """
     indirect = bool(words) and bool(words[0].marks & Mark.AUXILIARY)
     for i, word in enumerate(words):
@@ -124,7 +155,7 @@ def asked_traits(words: Sequence[Word]) -> Trait:
 
 
 def _asked_by_noun(rest: Sequence[Word]) -> Trait:
-    """What the noun after "what" or "which" asks for; an auxiliary ends the search, but "what is
+    """What the noun behind "what" or "which" asks for. An auxiliary ends the search, but "what is
     the date" asks for the date."""
     words = list(rest)
     if words and words[0].marks & Mark.AUXILIARY:
@@ -138,3 +169,62 @@ def _asked_by_noun(rest: Sequence[Word]) -> Trait:
         if found := _BY_NOUN.get(word.lowered):
             return found
     return Trait(0)
+
+
+def temporal_reading(words: Sequence[Word], tenses: Trait) -> TemporalReading:
+    """What a question asks of time; a neutral reading if no rule fires.
+
+    ``words`` stand without punctuation except ``HYPHENS``; ``tenses`` are the traits PAST, PRESENT
+    and FUTURE of the question's verbs.
+    """
+    joined = " ".join(word.lowered for word in words).replace("’", "'").replace("@", "")
+    joined = _HYPHEN_APART.sub("", _DIGITS_APART.sub(r"\1", _APART.sub("", joined))).strip()
+    question, remaining = _split(joined), _split(_with_dates(joined))
+    found: dict[str, Any] = {}
+    fired: list[str] = []
+    for rule in RULES:
+        if rule.tense is not None and "recency" in found and "intent" in found:
+            continue
+        rest = rule.apply(remaining, question, tenses)
+        if rest is None:
+            continue
+        remaining = rest
+        new = rule.effect.without(found)
+        if new:
+            found |= new
+            fired.append(f"{rule.name} → {_described(new)}")
+    return TemporalReading(**found, rules=tuple(fired))
+
+
+def _split(text: str) -> str:
+    """The text with contractions and hyphens split."""
+    apart = _HYPHEN.sub(" ", _CONTRACTION.sub(" ", text))
+    return _WHATS.sub(r"\1 's", apart)
+
+
+def _with_dates(text: str) -> str:
+    """The text with a mark of its kind in the place of each date: "in june" → "in @date"."""
+    pieces: list[str] = []
+    end = 0
+    for named in named_dates(text, _SOME_DAY):
+        words = text[named.start : named.end]
+        if words == "today" and _BY_TODAY.search(text, 0, max(0, named.start - 1)):
+            continue
+        kind = next((kind for kind, pattern in _KINDS if pattern.search(words)), "date")
+        pieces += (text[end : named.start], f"@{kind}")
+        end = named.end
+    return "".join((*pieces, text[end:]))
+
+
+def _described(new: Mapping[str, Any]) -> str:
+    """The fields that a rule set, in words: "recency 1, latest first"."""
+    parts = [f"recency {new['recency']:g}"] if "recency" in new else []
+    if new.get("order", "any") != "any":
+        parts.append(f"{new['order']} first")
+    if "window" in new:
+        parts.append(f"window {new['window']}")
+    if "previous" in new:
+        parts.append("the state before")
+    if "spread" in new:
+        parts.append("all of them")
+    return ", ".join(parts) or new["intent"]

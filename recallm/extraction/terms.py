@@ -1,5 +1,5 @@
-"""Terms: the stems of a statement's content words, as the ranking counts them, and its exact
-tokens (``recallm.exact``)."""
+"""Terms: the stems of a statement's content words, by which it is found, and its exact tokens
+(``recallm.exact``)."""
 
 from __future__ import annotations
 
@@ -23,83 +23,87 @@ from spacy.symbols import (
 )
 
 from recallm.exact import exact
-from recallm.extraction.blocks import Span
-from recallm.extraction.concepts import Entities
-from recallm.extraction.marks import Mark
-from recallm.extraction.words import LONGEST_WORD, Word
+from recallm.extraction.names import Entity
+from recallm.extraction.sentences import Span
+from recallm.extraction.words import LONGEST_WORD, Mark, Word
 
 __all__ = ["terms"]
 
 _CONTENT = frozenset({NOUN, PROPN, VERB, ADJ, ADV, NUM, X})
-_NAMES = frozenset({NOUN, PROPN, NUM, X})
-_NEVER = frozenset({ADP, AUX, CCONJ, DET, PART, PRON})
+_LIKE_NAMES = frozenset({NOUN, PROPN, NUM, X})
+_FUNCTION = frozenset({ADP, AUX, CCONJ, DET, PART, PRON})
 _NUMBER = Mark.DIGITS | Mark.TIME_NUMBER
 _ENDS_PART = ":"
 _MOST_WORDS = 16
-"""Of a part without content words, so many of the first make its exact token."""
+"""How many words of a part without content words make its exact token: the first ones."""
 
 
 def terms(
-    words: Sequence[Word], tags: Sequence[int], span: Span, found: Entities, *, shouted: bool
+    words: Sequence[Word],
+    tags: Sequence[int],
+    span: Span,
+    entities: Sequence[Entity],
+    *,
+    all_capitals: bool,
 ) -> list[str]:
-    """The stems of nouns, names, verbs, adjectives, adverbs and numbers, in textual order, then
-    the exact tokens, each once.
+    """The stems of nouns, names, verbs, adjectives, adverbs and numbers, in textual order, then the
+    exact tokens, each once.
 
-    Words that say nothing by themselves ("be", "very") are left out, unless they are names
-    ("Will"); "not" is no content word.
-    Words of entities (``found``: those within the sentence) count whatever the tagger says, but
-    for "of", "the" and the like.
+    Words without a meaning of their own ("be", "very") are left out unless they are names ("Will").
+    The words of the sentence's entities count whatever their tags, except "of", "the" and the like.
     """
     start, end = span
     stems: list[str] = []
     tokens: list[str] = []
     dropped: list[Word] = []
-    known = False
-    named = {i for first, last, _ in found for i in range(first, last)} if found else ()
+    has_term = False
+    named = {i for first, last, _ in entities for i in range(first, last)} if entities else ()
     for i in range(start, end):
         word, tag = words[i], tags[i]
         if (
             word.is_word
-            and not (word.stops and tag != PROPN)
+            and not (word.is_stop_word and tag != PROPN)
             and not word.marks & Mark.PRONOUN
             and (
                 tag in _CONTENT
-                or word.beyond_latin
+                or word.is_non_latin
                 or word.marks & _NUMBER
-                or (i in named and tag not in _NEVER)
+                or (i in named and tag not in _FUNCTION)
             )
         ):
-            known = True
-            if word.terms is not None:
-                stems.extend(word.terms)
+            has_term = True
+            if word.character_pairs is not None:
+                stems.extend(word.character_pairs)
             else:
-                stems.append(_stem(word, tag, shouted))
+                stems.append(_stem(word, tag, all_capitals))
         elif word.text == _ENDS_PART:
-            tokens += () if known else _together(dropped)
-            dropped, known = [], False
+            tokens += () if has_term else _exact_token_of(dropped)
+            dropped, has_term = [], False
         elif word.is_symbol or (
-            word.is_word and not word.stops and (tag == INTJ or (word.capitals and not shouted))
+            word.is_word
+            and not word.is_stop_word
+            and (tag == INTJ or (word.is_acronym and not all_capitals))
         ):
-            known = True
+            has_term = True
             tokens.append(exact(word.stem or word.lowered))
         else:
             dropped.append(word)
-    tokens += () if known else _together(dropped)
+    tokens += () if has_term else _exact_token_of(dropped)
     return stems + list(dict.fromkeys(tokens)) if tokens else stems
 
 
-def _together(words: Sequence[Word]) -> tuple[str, ...]:
-    """The exact token of a part of which nothing else is known; none of an empty one."""
+def _exact_token_of(words: Sequence[Word]) -> tuple[str, ...]:
+    """The exact token of a part that has no content word; none for an empty part."""
     read = [word.stem for word in words if word.is_word] or [
         word.lowered[:LONGEST_WORD] for word in words if not word.lowered.isspace()
     ]
     return (exact(*read[:_MOST_WORDS]),) if read else ()
 
 
-def _stem(word: Word, tag: int, shouted: bool) -> str:
-    """The stem that a word has by its tag: "saw" is see as a verb and a saw as a noun."""
+def _stem(word: Word, tag: int, all_capitals: bool) -> str:
+    """The stem of a word by its tag: "saw" is "see" as a verb, "saw" as a noun."""
     if tag == VERB:
-        return word.verb
-    if tag in _NAMES and not shouted and word.acronym != word.stem:
+        return word.verb_stem
+    if tag in _LIKE_NAMES and not all_capitals and word.acronym != word.stem:
         return word.acronym
-    return word.noun if tag == NOUN else word.stem
+    return word.noun_stem if tag == NOUN else word.stem

@@ -1,6 +1,8 @@
-"""Words: everything that is known of a token by its text alone, looked up once.
+"""Words: all that is known of a token by its text alone, looked up once for each word.
 
-A lexicon is kept for each pipeline; it is bounded, since texts may bring endless new tokens.
+The tables of this module give a word its marks: what it can be in a date, which form of a verb it
+is, whether it is a pronoun, a question word and so on. Other modules read the marks of the words
+of a sentence together with its part-of-speech tags.
 """
 
 from __future__ import annotations
@@ -8,39 +10,197 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from typing import Final
 
-from recallm.extraction.dates import time_marks
-from recallm.extraction.irregular import NOUNS, verb_base
-from recallm.extraction.marks import Mark, listed
-from recallm.extraction.stemming import is_acronym, plain, stem
-from recallm.extraction.tenses import tense_marks
+from recallm.dating.vocabulary import HOLIDAYS, MONTHS, WEEKDAYS
+from recallm.extraction.stems import SINGULARS, is_acronym, plain, stem
+from recallm.extraction.verbs import (
+    BARE_PARTICIPLES,
+    BARE_PASTS,
+    PASTS,
+    verb_base,
+    without_prefix,
+)
 
-__all__ = ["LONGEST_WORD", "Lexicon", "Word"]
+__all__ = ["LONGEST_WORD", "Lexicon", "Mark", "Word", "word_set"]
 
 LONGEST_WORD = 100
-"""Characters; longer tokens are no concepts and no terms."""
+"""Characters; longer tokens are neither concepts nor terms."""
 
 _MOST_WORDS = 100_000
 _WRAPPING = ".,;:!?…()[]{}<>\"'’‘“”`_*~^|/\\-–—"
 _DOTTED = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
-_BEYOND_LATIN = 0x0370
+_FIRST_NON_LATIN = 0x0370
 
-_PRONOUNS = listed(
+
+class Mark:
+    """Marks of a word, combined by ``|``. Plain integers, since they are read for every token."""
+
+    TIME: Final = 1 << 0
+    """A time by itself: "yesterday", "Monday", "10:30", "1999"."""
+    TIME_NUMBER: Final = 1 << 1
+    """A year, date or clock time in digits: a number as a concept, a time as a trait."""
+    MAYBE_TIME: Final = 1 << 2
+    """A time if it is written as a name or beside a number: "may", "fall"."""
+    UNIT: Final = 1 << 3
+    """A unit of time: "weeks"."""
+    PICKS: Final = 1 << 4
+    """Makes the unit behind it a time: "last", "every"."""
+    COUNT: Final = 1 << 5
+    """Counts: digits, "three", "several"."""
+    CLOCK: Final = 1 << 6
+    """Makes the number before it a time: "pm", "o'clock", "January"."""
+    DIGITS: Final = 1 << 7
+    """Begins with a digit."""
+    PAST: Final = 1 << 8
+    PRESENT: Final = 1 << 9
+    FUTURE: Final = 1 << 10
+    """Forms of verbs by tense."""
+    GOVERNS: Final = 1 << 11
+    """The verb behind it is not the finite one: "to", "did", "can"."""
+    GOING: Final = 1 << 12
+    FIRST_PERSON: Final = 1 << 13
+    NEGATION: Final = 1 << 14
+    PRONOUN: Final = 1 << 15
+    """Never a concept."""
+    EDGE: Final = 1 << 16
+    """Cut off the edges of names: "the", "my", "'s"."""
+    ASKS: Final = 1 << 17
+    """A question word."""
+    AUXILIARY: Final = 1 << 18
+    """A verb that a question may begin with."""
+    NUMERAL: Final = 1 << 19
+    """A number in digits: a number whatever its tag."""
+    BARE_PAST: Final = 1 << 20
+    BARE_PARTICIPLE: Final = 1 << 21
+    """The base of a verb that is also its past or its participle: "put"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A token's text and what follows from it alone.
+
+    ``stem`` is the word's name as a concept and as a term. ``acronym`` is its name as a noun, name
+    or number, unless the whole text is in capitals. ``verb_stem`` and ``noun_stem`` are the stems
+    of the base of an irregular form ("ate", "children"), for terms; a concept is named by the form
+    in the text. ``marks`` are those of ``Mark``. ``is_foreign``: it has letters beyond ASCII;
+    ``is_non_latin``: it has no others. ``is_symbol``: an emoji or another picture.
+    ``character_pairs`` take the place of the term in scripts without spaces.
+    """
+
+    text: str
+    lowered: str
+    is_word: bool
+    stem: str
+    acronym: str
+    verb_stem: str
+    noun_stem: str
+    marks: int
+    is_stop_word: bool
+    is_foreign: bool
+    is_non_latin: bool
+    is_capitalised: bool
+    is_acronym: bool
+    is_symbol: bool
+    character_pairs: tuple[str, ...] | None
+
+
+class Lexicon:
+    """The words met so far, by the key of their text. Its size is bounded.
+
+    Not safe for several threads: the lock of the pipeline that owns it guards it.
+    """
+
+    def __init__(self) -> None:
+        self._words: dict[int, Word] = {}
+
+    def find(self, key: int) -> Word | None:
+        """The word with this key, None if it is new."""
+        return self._words.get(key)
+
+    def add(self, key: int, text: str) -> Word:
+        """Look up a new word's text in the tables and store it."""
+        if len(self._words) >= _MOST_WORDS:
+            self._words.clear()
+        word = self._words[key] = _word(text)
+        return word
+
+
+def word_set(words: str) -> frozenset[str]:
+    """The words of a text that has spaces between them: a compact spelling of tables."""
+    return frozenset(words.split())
+
+
+# Words of time. ``recallm.dating`` reads what a date means; here it is enough that there is one.
+
+_MAYBE_TIMES = word_set("may march spring fall sun sat")
+_MONTHS = frozenset(
+    spelling for month in MONTHS if month not in _MAYBE_TIMES for spelling in (month, f"{month}.")
+)
+_TIMES = word_set(
+    "mon tue tues wed thu thur thurs fri "
+    "today yesterday tomorrow tonight tonite midnight noon midday dawn dusk "
+    "morning mornings afternoon afternoons evening evenings night nights overnight weekend "
+    "weekends summer winter autumn recently lately ago nowadays ramadan "
+    "annually yearly monthly weekly daily nightly hourly "
+    "o'clock oclock a.m. p.m. a.m p.m bc bce"
+).union(WEEKDAYS, (f"{day}s" for day in WEEKDAYS), (name for name in HOLIDAYS if " " not in name))
+_CLOCK = word_set("am pm a.m. p.m. a.m p.m o'clock oclock bc bce")
+_UNITS = word_set(
+    "second seconds sec secs minute minutes min mins hour hours hr hrs day days night nights "
+    "week weeks weekend weekends fortnight month months quarter quarters season seasons "
+    "semester semesters term year years yr yrs decade decades century centuries millennium times"
+)
+_PICKS = word_set(
+    "last next past previous coming following every each upcoming recent early late mid all "
+    "that this these those earlier later same first whole entire once twice"
+)
+_COUNTS = word_set(
+    "a an few several couple many some half two three four five six seven eight nine ten eleven "
+    "twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty "
+    "fifty sixty seventy eighty ninety hundred thousand million"
+)
+_NUMERAL = re.compile(r"\d[\d.,:/]*")
+_YEAR = re.compile(r"[12]\d{3}s?|['’]?\d0s|['’]\d\d")
+_DATE = re.compile(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{2,4}|\d{1,2}/\d{1,2}|\d{4}-\d\d-\d\dt[\d:.z+-]*")
+# "3.50" is a price or a measure far more often than a time: only a colon or am/pm tells.
+_CLOCK_TIME = re.compile(
+    r"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?(?:[ap]\.?m\.?)?|\d{1,2}(?:\.[0-5]\d)?[ap]\.?m\.?"
+)
+_TIME_NUMBERS = (_YEAR, _DATE, _CLOCK_TIME)
+
+# Forms of verbs, persons, negation.
+
+_PRESENT = word_set("am is are 'm 're 's ’m ’re ’s m re has have 've ’ve ve do does ai")
+_FUTURE = word_set("will 'll ’ll ll wo shall gonna gon finna")
+_GOVERNS = word_set(
+    "to did do does can could may might must should would will 'll ’ll ll wo shall ca let lets "
+    "cannot ought na 'd ’d"
+)
+_NOT_PAST: Final = ("eed", "embed", "shred")
+_FIRST_PERSON = word_set("i me my mine myself we us our ours ourselves im i'm i’m ive i've i’ve")
+_NEGATIONS = word_set(
+    "not n't n’t nt no never none nobody nothing nowhere neither nor without cannot"
+)
+
+# Words that are no concepts, or no terms; words of questions.
+
+_PRONOUNS = word_set(
     "i me my mine myself you your yours yourself yourselves he him his himself she her hers "
-    "herself it its itself we our ours ourselves they them their theirs themselves this that "
+    "herself it its itself we us our ours ourselves they them their theirs themselves this that "
     "these those who whom whose what which someone somebody something anyone anybody anything "
     "everyone everybody everything nobody nothing whoever whatever whichever one ones im etc"
 )
-_EDGES = listed(
+_EDGES = word_set(
     "a an the my your his her its our their this that these those some any 's ’s ' ’ s'"
 )
-_ASKS = listed("who whom whose what which when where why how whos whats wheres whens hows")
-_AUXILIARIES = listed(
+_ASKS = word_set("who whom whose what which when where why how whos whats wheres whens hows")
+_AUXILIARIES = word_set(
     "am is are was were do does did have has had can could will would shall should may might "
     "must 's ’s 're ’re 'd ’d 'll ’ll ai ca wo"
 )
-_STOP_WORDS = listed(
+_STOP_WORDS = word_set(
     "be am is are was were been being 's 're 'm ’s ’re ’m have has had having 've ’ve do does did "
     "done doing 'd ’d can could will would shall should may might must let lets 'll ’ll "
     "get gets got getting gotten gon na wan ta gonna wanna gotta "
@@ -52,69 +212,36 @@ _STOP_WORDS = listed(
     "oh yeah yes no hey hi hello wow haha lol ok okay"
 )
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
-    """A token's text, and what follows from it alone.
-
-    ``stem`` is its name as a concept and a term; ``acronym`` takes its place where the token is
-    a noun, a name or a number in a text that is not all capitals. ``marks`` are of ``Mark``.
-    ``verb`` and ``noun`` are the stems of the base of an irregular form ("ate", "children"), for
-    terms: concepts are named as they are spelt. ``terms`` are several for scripts without spaces
-    (pairs of characters). ``capitals``: written like an acronym; ``is_symbol``: an emoji or another
-    picture, and no word.
-    """
-
-    text: str
-    lowered: str
-    is_word: bool
-    stem: str
-    acronym: str
-    verb: str
-    noun: str
-    marks: int
-    stops: bool
-    foreign: bool
-    beyond_latin: bool
-    capital: bool
-    capitals: bool
-    is_symbol: bool
-    terms: tuple[str, ...] | None
-
-
-class Lexicon:
-    """The words met so far. Not safe for several threads: the pipeline's lock guards it."""
-
-    def __init__(self) -> None:
-        self._words: dict[int, Word] = {}
-
-    def find(self, key: int) -> Word | None:
-        """The word with this key, if it was met."""
-        return self._words.get(key)
-
-    def add(self, key: int, text: str) -> Word:
-        """Look up a new word's text in the rule tables."""
-        if len(self._words) >= _MOST_WORDS:
-            self._words.clear()
-        word = self._words[key] = _word(text)
-        return word
+_TABLES: tuple[tuple[frozenset[str], int], ...] = (
+    (_MONTHS, Mark.TIME | Mark.CLOCK),
+    (_TIMES, Mark.TIME),
+    (_MAYBE_TIMES, Mark.MAYBE_TIME),
+    (_CLOCK, Mark.CLOCK),
+    (_UNITS, Mark.UNIT),
+    (_PICKS, Mark.PICKS),
+    (_COUNTS, Mark.COUNT),
+    (_PRESENT, Mark.PRESENT),
+    (_FUTURE, Mark.FUTURE),
+    (_GOVERNS, Mark.GOVERNS),
+    (frozenset({"going"}), Mark.GOING),
+    (_FIRST_PERSON, Mark.FIRST_PERSON),
+    (_NEGATIONS, Mark.NEGATION),
+    (_PRONOUNS, Mark.PRONOUN),
+    (_EDGES, Mark.EDGE),
+    (_ASKS, Mark.ASKS),
+    (_AUXILIARIES, Mark.AUXILIARY),
+)
+"""What each word of a table is marked as."""
 
 
 def _word(text: str) -> Word:
     lowered = text.lower()
     bare = _bare(text)
     is_word = len(text) <= LONGEST_WORD and any(c.isalnum() for c in bare)
-    marks = time_marks(lowered) | tense_marks(lowered)
-    if is_acronym(bare) and lowered == "us":
-        marks &= ~Mark.FIRST_PERSON
-    elif lowered in _PRONOUNS or lowered == "us":
-        marks |= Mark.PRONOUN
-    if lowered in _EDGES:
-        marks |= Mark.EDGE
-    if lowered in _ASKS:
-        marks |= Mark.ASKS
-    if lowered in _AUXILIARIES:
-        marks |= Mark.AUXILIARY
+    like_acronym = is_acronym(bare)
+    marks = _marks(lowered)
+    if like_acronym and lowered == "us":
+        marks &= ~(Mark.FIRST_PERSON | Mark.PRONOUN)
     name = stem(bare) if is_word else ""
     alphabetic = is_word and bare.isalpha()
     return Word(
@@ -122,29 +249,54 @@ def _word(text: str) -> Word:
         lowered=lowered,
         is_word=is_word,
         stem=name,
-        acronym=plain(bare) if is_word and is_acronym(bare) else name,
-        verb=name if (base := verb_base(lowered)) == lowered else stem(base),
-        noun=stem(NOUNS[lowered]) if lowered in NOUNS else name,
+        acronym=plain(bare) if is_word and like_acronym else name,
+        verb_stem=name if (base := verb_base(lowered)) == lowered else stem(base),
+        noun_stem=stem(SINGULARS[lowered]) if lowered in SINGULARS else name,
         marks=marks,
-        stops=lowered in _STOP_WORDS,
-        foreign=alphabetic and not bare.isascii(),
-        beyond_latin=alphabetic and all(ord(c) >= _BEYOND_LATIN for c in bare),
-        capital=bare[:1].isupper(),
-        capitals=is_word and is_acronym(bare),
+        is_stop_word=lowered in _STOP_WORDS,
+        is_foreign=alphabetic and not bare.isascii(),
+        is_non_latin=alphabetic and all(ord(c) >= _FIRST_NON_LATIN for c in bare),
+        is_capitalised=bare[:1].isupper(),
+        is_acronym=is_word and like_acronym,
         is_symbol=not is_word and any(unicodedata.category(c) == "So" for c in text),
-        terms=_pairs(bare) if is_word else None,
+        character_pairs=_pairs(bare) if is_word else None,
     )
 
 
+def _marks(lowered: str) -> int:
+    """The marks of a word in lower case: those of the tables, then those of its form."""
+    marks = 0
+    for words, mark in _TABLES:
+        if lowered in words:
+            marks |= mark
+    if lowered[:1].isdigit():
+        marks |= Mark.DIGITS | Mark.COUNT
+        if _NUMERAL.fullmatch(lowered):
+            marks |= Mark.NUMERAL
+    if any(pattern.fullmatch(lowered) for pattern in _TIME_NUMBERS):
+        marks |= Mark.TIME | Mark.TIME_NUMBER
+    form = without_prefix(lowered)
+    if form in PASTS or (
+        lowered.endswith("ed") and len(lowered) > 3 and not lowered.endswith(_NOT_PAST)
+    ):
+        marks |= Mark.PAST
+    if form in BARE_PASTS:
+        marks |= Mark.BARE_PAST
+    if form in BARE_PARTICIPLES:
+        marks |= Mark.BARE_PARTICIPLE
+    return marks
+
+
 def _bare(text: str) -> str:
-    """The text without what wraps words and the dots of abbreviations: "#python" → "python",
-    "Dr." → "Dr", "U.S." → "US"; "C#" and "C++" stay."""
+    """The text without the punctuation that wraps words and the dots of abbreviations:
+    "#python" → "python", "Dr." → "Dr", "U.S." → "US"; "C#" and "C++" stay."""
     bare = text.strip(_WRAPPING).lstrip("#@")
     return bare.replace(".", "") if _DOTTED.fullmatch(bare) else bare
 
 
 def _pairs(text: str) -> tuple[str, ...] | None:
-    """Pairs of characters of a script without spaces: its words cannot be told apart."""
+    """Pairs of characters of a script without spaces, whose words cannot be told apart; None for
+    other scripts."""
     if not _UNSPACED.fullmatch(text):
         return None
     return tuple(text[i : i + 2] for i in range(max(1, len(text) - 1)))

@@ -16,10 +16,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.extraction.marks import Mark, listed
-from recallm.extraction.questions import asked_traits
-from recallm.extraction.stemming import stem
-from recallm.extraction.words import Lexicon, Word
+from recallm.extraction import Lexicon, Mark, Word, asked_traits, stem, word_set
 from recallm.hybrid.refusals import (
     GENERIC,
     HEDGES,
@@ -68,15 +65,15 @@ _ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
 _PLACES = frozenset(("in", "at", "to", "from", "near", "inside", "outside", "into", "on", "under"))
 _REASONS = frozenset(("because", "to", "so", "since", "for", "due", "order", "as"))
 _YES_NO = frozenset(("yes", "no", "yeah", "nope", "true", "false", "correct", "incorrect"))
-_NUMBERS = listed("one two three four five six seven eight nine ten several both all none no")
+_NUMBERS = word_set("one two three four five six seven eight nine ten several both all none no")
 _PRONOUNS = frozenset(("he", "she", "they", "it"))
-_FILLERS = listed(
+_FILLERS = word_set(
     "a an the this that these those and or but if then than as because while until of in on at to "
     "from by with for about into onto over under after before between through during against up "
     "out off again once no not nor both each all any some only own so since though although also "
     "whether upon within without toward towards per via"
 )
-_PEOPLE = listed(
+_PEOPLE = word_set(
     "man woman boy girl father mother son daughter brother sister wife husband friend girlfriend "
     "boyfriend doctor captain king queen police officer agent professor detective group family "
     "people leader child kids children uncle aunt men women student soldiers parents"
@@ -149,7 +146,7 @@ def _stems(words: Sequence[Word]) -> tuple[str, ...]:
         word.stem
         for word in words
         if word.is_word
-        and not word.stops
+        and not word.is_stop_word
         and word.lowered not in _FILLERS
         and not word.marks & (Mark.PRONOUN | Mark.ASKS | Mark.AUXILIARY)
     )
@@ -212,7 +209,9 @@ class ReadAnswer:
         names = [
             word
             for place, word in enumerate(words)
-            if word.capital and word.stem in tells and (place > 0 or not word.marks & Mark.PRONOUN)
+            if word.is_capitalised
+            and word.stem in tells
+            and (place > 0 or not word.marks & Mark.PRONOUN)
         ]
         number = any(word.marks & Mark.COUNT and word.stem in tells for word in new)
         time = any(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from recallm.extraction.marks import listed
+from recallm.extraction import word_set
 
 __all__ = [
     "GENERIC",
@@ -28,11 +28,11 @@ __all__ = [
 LONGEST = 2000
 """Characters of a text that are looked at: what an answer is shows at its start."""
 
-NEGATIONS = listed(
+NEGATIONS = word_set(
     "no not n't never none nothing nobody nowhere neither nor cannot without cant dont doesnt "
     "didnt isnt wasnt arent werent wont unable"
 )
-SOURCES = listed(
+SOURCES = word_set(
     "statement statements context contexts passage passages text texts document documents source "
     "sources content contents excerpt excerpts extract extracts information info conversation "
     "conversations memory memories record records notes snippet snippets material materials data "
@@ -40,7 +40,7 @@ SOURCES = listed(
 )
 """What an answer calls that which it was given."""
 
-OF_KNOWING = listed(
+OF_KNOWING = word_set(
     "mention mentions mentioned mentioning specify specifies specified specific specifically "
     "provide provides provided providing state states stated detail details detailed clear clearly "
     "know known determine determined answer answers answered indicate indicates indicated "
@@ -53,20 +53,20 @@ OF_KNOWING = listed(
 )
 """Words of knowing and of not knowing: no part of what an answer tells."""
 
-HEDGES = listed(
+HEDGES = word_set(
     "may might possibly perhaps maybe likely probably presumably apparently seems seem appears "
     "appear suggest suggests suggesting implied implies imply inferred assume assumed assuming "
     "however although though could unsure uncertain think believe guess"
 )
-GENERIC = listed(
+GENERIC = word_set(
     "typically usually generally often commonly various vary varies depends depending individuals "
     "people person many several common certain factors such important general different individual "
     "multiple numerous type types kind kinds"
 )
 """Words of an answer that speaks of such things in general."""
 
-VAGUE = listed("someone somebody something unnamed unknown unidentified unspecified somewhere")
-OF_ITSELF = listed("i i'm i'd i've i'll my me ai assistant model")
+VAGUE = word_set("someone somebody something unnamed unknown unidentified unspecified somewhere")
+OF_ITSELF = word_set("i i'm i'd i've i'll my me ai assistant model")
 
 _GAP = r"(?:[^\w']+[\w']+){0,4}?[^\w']+"
 """At most four words between two that belong together. What ends one part cannot begin the next, so

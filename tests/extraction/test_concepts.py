@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from recallm.extraction.concepts import entities, places, trimmed
+from recallm.extraction.concepts import concept_places, trimmed
+from recallm.extraction.names import entities
 from recallm.extraction.pipeline import TaggedText
 from tests.extraction.tagging import given
 
 
 def read(
-    tagged: TaggedText, *, shouted: bool = False, nouns_only: bool = False
+    tagged: TaggedText, *, all_capitals: bool = False, nouns_only: bool = False
 ) -> list[tuple[str, ...]]:
     """Each place's concept and parts, as "name/kind"."""
     span = (0, len(tagged.words))
     return [
         tuple(f"{mention.name}/{mention.kind}" for mention in (place.concept, *place.parts))
-        for place in places(tagged, span, entities(tagged), shouted=shouted, nouns_only=nouns_only)
+        for place in concept_places(
+            tagged, span, entities(tagged), all_capitals=all_capitals, nouns_only=nouns_only
+        )
     ]
 
 
@@ -90,11 +93,11 @@ def test_words_of_other_scripts_are_nouns() -> None:
     assert read(given("naïveté/X foo/X")) == [("naïveté/noun",)]
 
 
-def test_acronyms_are_not_stemmed_unless_the_text_is_shouted() -> None:
+def test_acronyms_are_not_stemmed_unless_the_text_is_in_capitals() -> None:
     """ "US" is no plural of "u"; "CATS" in capitals is one of "cat"."""
     tagged = given("US/PROPN wants/VERB AIDS/NOUN gone/VERB")
     assert read(tagged) == [("us/name",), ("aids/noun",)]
-    assert read(given("CATS/NOUN"), shouted=True) == [("cat/noun",)]
+    assert read(given("CATS/NOUN"), all_capitals=True) == [("cat/noun",)]
 
 
 def test_nouns_only_takes_each_noun_alone() -> None:
@@ -104,7 +107,9 @@ def test_nouns_only_takes_each_noun_alone() -> None:
 
 
 def names(tagged: TaggedText, most: int) -> list[str]:
-    found = list(places(tagged, (0, len(tagged.words)), [], shouted=False, nouns_only=False))
+    found = list(
+        concept_places(tagged, (0, len(tagged.words)), [], all_capitals=False, nouns_only=False)
+    )
     return [place.concept.name for place in trimmed(found, most)]
 
 

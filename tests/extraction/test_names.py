@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from spacy.symbols import PROPN
 
-from recallm.extraction.names import with_names
+from recallm.extraction.names import with_missed_names
 from tests.extraction.tagging import given
 
 
@@ -25,6 +25,6 @@ from tests.extraction.tagging import given
 )
 def test_missed_names(tagged: str, asked: bool, expected: list[str]) -> None:
     """A capital behind a word tells, but in headlines, for emphasis and for "I"."""
-    text = with_names(given(tagged), asked=asked)
+    text = with_missed_names(given(tagged), asked=asked)
     found = [word.text for word, tag in zip(text.words, text.tags, strict=True) if tag == PROPN]
     assert found == expected

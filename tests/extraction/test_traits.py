@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recallm.extraction.concepts import entities
+from recallm.extraction.names import entities
 from recallm.extraction.pipeline import TaggedText
 from recallm.extraction.traits import traits
 from recallm.model import Trait

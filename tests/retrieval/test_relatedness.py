@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallm.extraction.stemming import stem
+from recallm.extraction import stem
 from recallm.retrieval import relatedness
 from recallm.retrieval.relatedness import DATA, gist, nearest_stems, related, write_table
 

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from recallm.extraction.marks import listed
+from recallm.extraction import word_set
 from recallm.hybrid.features import plain
 from recallm.hybrid.refusals import refusals
 
 __all__ = ["FIGURES", "HELD_OUT", "LEARNT", "Manner", "evasion", "refuses", "restyled"]
 
-_FILLERS = listed(
+_FILLERS = word_set(
     "a an the is are was were be been has have had do does did to of in on at by with for that "
     "who which it he she they and"
 )

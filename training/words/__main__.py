@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from recallm.extraction.stemming import stem
+from recallm.extraction import stem
 from recallm.retrieval.relatedness import DATA, write_table
 from training.words.model import MiniLM
 

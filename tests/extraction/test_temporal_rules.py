@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
 
-from recallm.extraction.intents import RULES, temporal_reading
-from recallm.extraction.tenses import tenses
+from recallm.extraction.questions import temporal_reading
+from recallm.extraction.temporal_rules import RULES
+from recallm.extraction.traits import tenses
 from recallm.extraction.words import Lexicon, Word
 from recallm.model import TemporalIntent, TemporalReading, Trait
 from tests.extraction.tagging import given

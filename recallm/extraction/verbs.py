@@ -1,7 +1,7 @@
-"""Words whose forms no rule of spelling brings together: "ate" and "eat", "children" and "child".
+"""The forms of irregular verbs: the base of a form ("ate" → "eat"), and which forms are past.
 
-One table of verbs says what the base of a form is and which forms are past; a prefix ("re", "over")
-makes another verb with the same forms.
+One table serves the stems of terms and the tenses. A prefix ("re", "over") makes another verb with
+the same forms.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 __all__ = [
     "BARE_PARTICIPLES",
     "BARE_PASTS",
-    "NOUNS",
     "PASTS",
     "VERBS",
     "verb_base",
@@ -183,17 +182,20 @@ win: won
 wind: wound*
 wring: wrung
 write: wrote written"""
-"""Each verb's past and participles. "=" is the base itself. A form with "*" keeps its own stem:
-it is as often another verb's base, or a word that is no term."""
+"""A line a verb: base, past, participles. "=" stands for the base itself.
+
+A form with "*" is past, but does not share its base's stem: it is often the base of another verb
+("found"), or it is no term ("was").
+"""
 
 _LINES = tuple(
-    (base, forms.split()) for base, forms in (it.split(": ") for it in _TABLE.split("\n"))
+    (base, forms.split()) for base, forms in (line.split(": ") for line in _TABLE.split("\n"))
 )
 
 PASTS: dict[str, str] = {
     form.rstrip("*"): base for base, forms in _LINES for form in forms if form != "="
 }
-"""The base of each past form and participle that differs from it."""
+"""The base of each past form and participle that differs from its base."""
 
 VERBS: dict[str, str] = {
     **{form: base for base, forms in _LINES for form in forms if form.isalpha()},
@@ -205,7 +207,7 @@ VERBS: dict[str, str] = {
     "ties": "tie",
     "tying": "tie",
 }
-"""The base of each form that shares a term with it."""
+"""The base of each form that shares its base's stem in terms."""
 
 BARE_PASTS = frozenset(base for base, forms in _LINES if forms[0] == "=")
 """Verbs whose past is their base: "put"."""
@@ -215,19 +217,20 @@ BARE_PARTICIPLES = frozenset(base for base, forms in _LINES if forms[-1] == "=")
 
 _PREFIXES = ("re", "over", "under", "out", "mis", "fore", "with", "inter", "up", "un")
 _UNDONE = frozenset(("bend", "bind", "do", "freeze", "learn", "stick", "string", "weave", "wind"))
-"""Verbs that "un" undoes; before the participle of another it makes an adjective: "unknown"."""
+"""Verbs that "un" reverses. Before the participle of another verb "un" makes an adjective:
+"unknown"."""
 _OTHER_WORDS = frozenset(
     (
         *("foreground", "mislay", "outbound", "outlay", "overlay", "rebound", "relay", "relent"),
         *("relied", "resent", "underground", "underlay"),
     )
 )
-"""Words that only look like a prefix and a form."""
+"""Words that look like a prefix and a form, but are not."""
 
 
 def without_prefix(form: str) -> str:
-    """A form in lower case without its verb's prefix: "rebuilt" → "built"; as it is where no
-    irregular form follows a prefix."""
+    """A form in lower case without its verb's prefix: "rebuilt" → "built". The form itself if it is
+    not a prefix and an irregular form."""
     for prefix in _PREFIXES if form not in _OTHER_WORDS else ():
         rest = form.removeprefix(prefix)
         base = PASTS.get(rest) or (rest if rest in BARE_PASTS | BARE_PARTICIPLES else "")
@@ -237,29 +240,8 @@ def without_prefix(form: str) -> str:
 
 
 def verb_base(form: str) -> str:
-    """The base of a verb's form in lower case: "ate" → "eat", "rebuilt" → "rebuild"; the form
-    itself where none is known."""
+    """The base of a verb's form in lower case: "ate" → "eat", "rebuilt" → "rebuild". The form
+    itself if it is not irregular."""
     rest = without_prefix(form)
     prefix = form.removesuffix(rest)
     return prefix + ((PASTS if prefix else VERBS).get(rest) or rest)
-
-
-NOUNS: dict[str, str] = {
-    "children": "child",
-    "feet": "foot",
-    "geese": "goose",
-    "halves": "half",
-    "knives": "knife",
-    "leaves": "leaf",
-    "men": "man",
-    "mice": "mouse",
-    "shelves": "shelf",
-    "teeth": "tooth",
-    "thieves": "thief",
-    "wives": "wife",
-    "wolves": "wolf",
-    "women": "woman",
-}
-"""The singular of each plural that Porter's stemmer keeps apart from it. "Lives" keeps to "live": a
-short sentence's verb is easily taken for a noun, and who lives where is what memories are asked.
-"""

@@ -1,8 +1,9 @@
-"""Stems: the keys under which words are known again.
+"""Stems: the keys by which words of the same meaning are matched.
 
 A stem is the word in lower case, in Unicode's compatibility form, cut by Porter's algorithm of
 1980 (the paper, Knowledge Update, uses NLTK's). As in Porter's own program, words of one or two
-letters stay as they are.
+letters stay as they are. Irregular plurals have the stem of their singular where a word is a noun;
+``recallm.extraction.verbs`` does the same for verbs.
 """
 
 from __future__ import annotations
@@ -13,7 +14,29 @@ import Stemmer
 
 from recallm.forking import new_lock
 
-__all__ = ["is_acronym", "is_shouted", "plain", "stem"]
+__all__ = ["SINGULARS", "is_acronym", "is_all_capitals", "plain", "stem"]
+
+SINGULARS: dict[str, str] = {
+    "children": "child",
+    "feet": "foot",
+    "geese": "goose",
+    "halves": "half",
+    "knives": "knife",
+    "leaves": "leaf",
+    "men": "man",
+    "mice": "mouse",
+    "shelves": "shelf",
+    "teeth": "tooth",
+    "thieves": "thief",
+    "wives": "wife",
+    "wolves": "wolf",
+    "women": "woman",
+}
+"""The singular of each plural that Porter's stemmer does not bring together with it.
+
+"Lives" is left out: taggers often take the verb of a short sentence for a noun, and memories are
+asked who lives where.
+"""
 
 _LONGEST_ACRONYM = 6
 _lock = new_lock()
@@ -24,8 +47,8 @@ def plain(word: str) -> str:
     """The word in lower case and Unicode's compatibility form: an acronym's name."""
     if word.isascii():
         return word.lower()
-    # The compatibility form of some marks begins with a space ("¸"); soft hyphens and the like
-    # are no letters.
+    # The compatibility form of some marks begins with a space ("¸"). Format characters such as
+    # soft hyphens are not letters.
     visible = (letter for letter in word if unicodedata.category(letter) != "Cf")
     return "".join(unicodedata.normalize("NFKC", "".join(visible)).lower().split())
 
@@ -42,10 +65,10 @@ def stem(word: str) -> str:
 
 
 def is_acronym(word: str) -> bool:
-    """Whether the word is written like an acronym: two to six characters, letters all capital."""
+    """Whether a word is written like an acronym: two to six characters, all letters capital."""
     return 2 <= len(word) <= _LONGEST_ACRONYM and word.isupper() and word[0].isalpha()
 
 
-def is_shouted(text: str) -> bool:
-    """Whether a text of several words is all in capitals, so that capitals mean nothing in it."""
+def is_all_capitals(text: str) -> bool:
+    """Whether a text has several words, all in capitals: then capitals do not mark acronyms."""
     return text.isupper() and len(text.split()) > 1

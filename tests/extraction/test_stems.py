@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recallm.extraction.stemming import is_acronym, is_shouted, plain, stem
+from recallm.extraction.stems import is_acronym, is_all_capitals, plain, stem
 
 
 @pytest.mark.parametrize(
@@ -36,9 +36,9 @@ def test_acronyms_are_told_by_their_capitals() -> None:
     assert plain("US") == "us"
 
 
-def test_capitals_mean_nothing_in_a_shouted_text() -> None:
-    """A text of several words without a small letter is shouted; a single word is not."""
-    assert is_shouted("I LOVE CATS")
-    assert not is_shouted("NASA")
-    assert not is_shouted("NASA flies")
-    assert not is_shouted("123 456")
+def test_a_text_in_capitals() -> None:
+    """It has several words and no small letter; a single word may be an acronym."""
+    assert is_all_capitals("I LOVE CATS")
+    assert not is_all_capitals("NASA")
+    assert not is_all_capitals("NASA flies")
+    assert not is_all_capitals("123 456")

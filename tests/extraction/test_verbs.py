@@ -1,4 +1,4 @@
-"""Irregular forms: one term for all forms of a word, its concept named as it is spelt."""
+"""Irregular forms share a term with their base; their concept is named by the form in the text."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import pytest
 
 from recallm.config import RecallConfig
 from recallm.extraction import Extractor
-from recallm.extraction.irregular import BARE_PASTS, NOUNS, PASTS, VERBS, verb_base, without_prefix
-from recallm.extraction.marks import Mark
-from recallm.extraction.stemming import stem
-from recallm.extraction.tenses import tense_marks
+from recallm.extraction.stems import SINGULARS, stem
+from recallm.extraction.verbs import BARE_PASTS, PASTS, VERBS, verb_base, without_prefix
+from recallm.extraction.words import Lexicon, Mark
 
 EXTRACTOR = Extractor(RecallConfig())
+
+
+def marks(form: str) -> int:
+    return Lexicon().add(0, form).marks
 
 
 @pytest.mark.parametrize(
@@ -43,14 +46,14 @@ def test_concepts_keep_their_own_names() -> None:
     assert [concept.name for concept in concepts] == [stem("children")]
 
 
-def test_only_what_the_stemmer_keeps_apart_is_listed() -> None:
-    assert not [form for form, base in NOUNS.items() if stem(form) == stem(base)]
+def test_only_plurals_that_the_stemmer_does_not_join_are_listed() -> None:
+    assert not [form for form, base in SINGULARS.items() if stem(form) == stem(base)]
 
 
 @pytest.mark.parametrize("form", sorted({*PASTS, *VERBS} - {"dies", "dying", "goes", "lies"}))
-def test_what_shares_its_bases_term_and_is_no_present_is_past(form: str) -> None:
+def test_every_form_but_a_present_is_past(form: str) -> None:
     present = form in ("lying", "ties", "tying")
-    assert bool(tense_marks(form) & Mark.PAST) is not present
+    assert bool(marks(form) & Mark.PAST) is not present
 
 
 @pytest.mark.parametrize(
@@ -85,7 +88,7 @@ def test_every_form_takes_a_prefix(form: str) -> None:
     """Whatever the form; but for words of their own."""
     if f"re{form}" not in ("relied", "relay", "relent", "rebound", "resent"):
         assert without_prefix(f"re{form}") == form
-        assert tense_marks(f"re{form}") & (Mark.PAST | Mark.BARE_PAST)
+        assert marks(f"re{form}") & (Mark.PAST | Mark.BARE_PAST)
 
 
 @pytest.mark.parametrize(
