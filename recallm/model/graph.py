@@ -19,10 +19,12 @@ __all__ = [
     "Filter",
     "Horizon",
     "Mentions",
+    "NamespaceState",
     "Passage",
     "Postings",
     "Relation",
     "SessionSize",
+    "Sizes",
     "Stats",
     "StoredStatement",
     "Summary",
@@ -98,12 +100,25 @@ class StoredStatement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The revised context of a concept. It covers all statements about the concept up to
+    ``t_index``."""
+
+    concept: str
+    t_index: int
+    text: str
+    terms: tuple[str, ...]
+    traits: Trait
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConceptRow:
     """A concept of the temporal graph.
 
     ``updates`` counts the knowledge updates that touched it, ``statements`` the statements that
     mention it, ``merges`` the updates that touched it since it was created or last revised (the
     authors' ``revision_count``). ``label`` and ``kind`` are those of its earliest mention.
+    ``summary`` is its revised context in force, None where there is none.
     """
 
     name: str
@@ -113,6 +128,7 @@ class ConceptRow:
     updates: int
     statements: int
     merges: int
+    summary: Summary | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,18 +173,6 @@ class Triplet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """The revised context of a concept. It covers all statements about the concept up to
-    ``t_index``."""
-
-    concept: str
-    t_index: int
-    text: str
-    terms: tuple[str, ...]
-    traits: Trait
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ContextVersion:
     """The state of a context when a revision read it. The store writes the revised context only
     if this state is unchanged (compare-and-set).
@@ -200,6 +204,20 @@ class VectorState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NamespaceState:
+    """What a reader knows of its namespace from the moment it is opened.
+
+    ``t_index`` is that of the view. The rest describes the whole namespace, whatever the horizon
+    hides: ``vectors`` the statement vectors (None before the first), ``vector_bytes`` how many
+    bytes a vector under each embedding model has, the vectors of entities included.
+    """
+
+    t_index: int
+    vectors: VectorState | None
+    vector_bytes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
     """Which statements may be recalled.
 
@@ -207,6 +225,7 @@ class Filter:
     statement without a timestamp. ``session`` is the session's name as given, or the source where
     no session was given. Every entry of ``metadata`` must equal the passage's (as JSON values).
     ``path``: only items whose path begins with it (any item if it is empty); None: all passages.
+    ``key``, which needs a ``path``: only the item under this key at exactly that path.
     """
 
     since: int | datetime | None = None
@@ -215,6 +234,7 @@ class Filter:
     session: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=empty_mapping)
     path: tuple[str, ...] | None = None
+    key: str | None = None
 
     def __bool__(self) -> bool:
         bounds = (self.since, self.until, self.speaker, self.session, self.path)
@@ -272,6 +292,14 @@ class SessionSize:
 
     statements: int
     terms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """The size of a namespace, and those of some of its sessions by their keys."""
+
+    corpus: CorpusSize
+    sessions: Mapping[str, SessionSize]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

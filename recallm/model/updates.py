@@ -7,17 +7,23 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from recallm.model.graph import ContextVersion, Summary
 from recallm.model.keys import NO_POSITION, empty_mapping
 from recallm.model.language import ConceptMention, ExtractedStatement, Neighbours
 
 __all__ = [
+    "AddVectors",
+    "Amendment",
     "EntityUpsert",
     "Forgotten",
+    "GraphNames",
     "PreparedUpdate",
     "Selection",
     "SelectionKind",
+    "SetExpiry",
     "StatementVector",
     "TripletUpsert",
+    "WriteSummary",
 ]
 
 
@@ -92,9 +98,49 @@ class PreparedUpdate:
     t_index: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddVectors:
+    """Give the statements with these keys their vectors under ``model``. The store counts those
+    that changed; it leaves unknown statements and those that have a vector as they are."""
+
+    model: str
+    vectors: Mapping[int, bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetExpiry:
+    """Give passages, by id, another moment of expiry (None: never). The store counts those that it
+    knows, expired ones too."""
+
+    expires_at: Mapping[str, datetime | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteSummary:
+    """Write ``summary`` if the context of its concept is still ``expected`` (compare-and-set). The
+    store counts 1 if it wrote it, else 0.
+
+    ``summary.t_index`` is ``expected.t_index``. A summary of the same concept and t is replaced.
+    """
+
+    summary: Summary
+    expected: ContextVersion
+
+
+Amendment = AddVectors | SetExpiry | WriteSummary
+"""A change that is no knowledge update and takes no t."""
+
 SelectionKind = Literal[
-    "id", "statement", "source", "session", "concept", "before", "expired", "everything"
+    "id", "statement", "source", "session", "concept", "before", "expired", "everything", "graph"
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphNames:
+    """Entities by exact id, and triplets by (subject, predicate, object)."""
+
+    entities: frozenset[str] = frozenset()
+    triplets: frozenset[tuple[str, str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,12 +149,13 @@ class Selection:
 
     ``value`` is, by ``kind``: a passage id, a statement id, a source, a session name, a concept
     name, a t_index or an aware datetime (everything before it), the moment by which a passage has
-    expired, or True. ``limit`` bounds the passages that a sweep of expired ones forgets; such a
-    sweep does not wait for other writers where the store can tell, and erases no bytes of a file.
+    expired, True, or entities and triplets. ``limit`` bounds the passages that a sweep of expired
+    ones forgets; such a sweep takes no lock where nothing has expired, does not wait for other
+    writers where the store can tell, and erases no bytes of a file.
     """
 
     kind: SelectionKind
-    value: str | int | datetime
+    value: str | int | datetime | GraphNames
     limit: int | None = None
 
 

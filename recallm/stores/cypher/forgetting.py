@@ -308,7 +308,7 @@ FORGET_EVERYTHING: Final[LiteralString] = """
 MATCH (n:RecallMNamespace {rows: $namespace})
 SET n.rows = $fresh, n.statements = 0, n.terms = 0, n.sessions = 0,
     n.open_session = null, n.open_said = null,
-    n.model = null, n.vector_size = null, n.revision = n.revision + 1
+    n.model = null, n.vector_size = null, n.vector_bytes = null, n.revision = n.revision + 1
 CREATE (:RecallMNamespace {key: $garbage, rows: $namespace, purge_after: timestamp()})
 """
 

@@ -25,7 +25,7 @@ MATCH (n:RecallMNamespace {rows: $namespace})
 MATCH (staged:RecallMNamespace {key: $stage})
 WITH n, staged, staged {
     .statements, .terms, .sessions, .open_session, .open_said,
-    .model, .vector_size, .origin, .revision
+    .model, .vector_size, .vector_bytes, .origin, .revision
 } AS totals
 DELETE staged
 SET n += totals, n.rows = $stage, n.t = $t
@@ -56,8 +56,6 @@ PURGE: Final[tuple[LiteralString, ...]] = (
     """MATCH (x:RecallMEntityVector)
     WHERE x.namespace = $namespace AND x.model_key IS NOT NULL AND x.entity IS NOT NULL
     WITH x LIMIT $limit DETACH DELETE x RETURN count(*) AS deleted""",
-    """MATCH (x:RecallMVectorSize) WHERE x.namespace = $namespace AND x.model_key IS NOT NULL
-    WITH x LIMIT $limit DELETE x RETURN count(*) AS deleted""",
     """MATCH (x:RecallMStatement) WHERE x.namespace = $namespace AND x.key IS NOT NULL
     WITH x LIMIT $limit DETACH DELETE x RETURN count(*) AS deleted""",
     """MATCH (:RecallMConcept)-[x:EVIDENCE]->(:RecallMConcept)

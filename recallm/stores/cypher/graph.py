@@ -19,16 +19,26 @@ __all__ = [
     "CONCEPTS_NAMED",
     "ENTITIES",
     "ENTITY_VECTORS",
-    "LINKED_END",
-    "LINKED_HOP",
-    "LINKED_START",
     "RELATIONS",
     "RELATIONS_AMONG",
-    "REVISED",
-    "SUMMARIES",
     "TRIPLETS",
-    "VECTOR_SIZE",
 ]
+
+_SUMMARY: Final[LiteralString] = (
+    """
+EXISTS { (c)<-[:SUMMARISES]-() } AS revised, head(COLLECT {
+    MATCH (c)<-[:SUMMARISES]-(y:RecallMSummary)
+    WHERE y.t_index <= $t AND ($plain OR NOT EXISTS {
+        MATCH (s:RecallMStatement)-[:MENTIONS]->(c)
+        WHERE s.key < (y.t_index + 1) * 1048576 AND """
+    + STATEMENT_HIDDEN
+    + """
+    })
+    RETURN y ORDER BY y.t_index DESC LIMIT 1
+}) AS summary
+"""
+)
+"""Whether a concept has summaries, and the one in force."""
 
 CONCEPTS_NAMED: Final[LiteralString] = (
     """
@@ -37,8 +47,8 @@ MATCH (c:RecallMConcept {namespace: $namespace, key: name})
 WHERE """
     + CONCEPT_SEEN
     + """
-RETURN c AS concept
-"""
+RETURN c AS concept, """
+    + _SUMMARY
 )
 
 CONCEPTS_LATEST: Final[LiteralString] = (
@@ -57,8 +67,8 @@ CALL () {
     RETURN c
     ORDER BY c.namespace DESC, c.t_index DESC, coalesce(c.sort, c.name) LIMIT $limit
 }
-RETURN c AS concept
-"""
+RETURN c AS concept, """
+    + _SUMMARY
 )
 
 CONCEPTS_COUNTED: Final[LiteralString] = """
@@ -138,62 +148,6 @@ RETURN a.name AS a, b.name AS b, strength, t_index
 """
 )
 
-LINKED_START: Final[LiteralString] = """
-MATCH (start:RecallMConcept {namespace: $namespace, key: $start})
-WITH start, [start] AS reached
-"""
-
-LINKED_HOP: Final[LiteralString] = (
-    """
-CALL (reached) {
-    UNWIND reached AS a
-    MATCH (a)-[r:RELATES]->(b) WHERE """
-    + RELATION_SEEN
-    + """
-    RETURN b AS other
-    UNION
-    UNWIND reached AS b
-    MATCH (b)<-[r:RELATES]-(a) WHERE """
-    + RELATION_SEEN
-    + """
-    RETURN a AS other
-    UNION
-    UNWIND reached AS other
-    RETURN other
-}
-WITH start, collect(other) AS reached
-"""
-)
-"""One more hop: what is reached, and all that is related to it."""
-
-LINKED_END: Final[LiteralString] = """
-UNWIND reached AS c
-WITH c WHERE c <> start
-    AND (c.t_index >= $oldest AND c.t_index <= $newest OR c.t_index > $t)
-RETURN c AS concept
-"""
-
-SUMMARIES: Final[LiteralString] = (
-    """
-UNWIND $names AS name
-MATCH (c:RecallMConcept {namespace: $namespace, key: name})<-[:SUMMARISES]-(y:RecallMSummary)
-WHERE y.t_index <= $t AND ($plain OR NOT EXISTS {
-    MATCH (s:RecallMStatement)-[:MENTIONS]->(c)
-    WHERE s.key < (y.t_index + 1) * 1048576 AND """
-    + STATEMENT_HIDDEN
-    + """
-})
-RETURN c.name AS name, y AS summary ORDER BY y.t_index
-"""
-)
-
-REVISED: Final[LiteralString] = """
-UNWIND $names AS name
-MATCH (c:RecallMConcept {namespace: $namespace, key: name})
-WHERE EXISTS { (c)<-[:SUMMARISES]-() }
-RETURN c.name AS name
-"""
-
 ENTITIES: Final[LiteralString] = (
     """
 CALL () {
@@ -245,11 +199,6 @@ WHERE EXISTS { MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE """
 RETURN e.id AS id, v.blob AS blob
 """
 )
-
-VECTOR_SIZE: Final[LiteralString] = """
-MATCH (z:RecallMVectorSize {namespace: $namespace, model_key: $model})
-RETURN z.bytes AS bytes
-"""
 
 TRIPLETS: Final[LiteralString] = (
     """

@@ -20,24 +20,22 @@ from recallm.stores.cypher.visibility import (
 __all__ = [
     "CORPUS_COUNTED",
     "CORPUS_TOTALS",
-    "ITEM",
+    "EMBEDDED",
+    "HAS_EXPIRED",
     "LATEST_SAID",
     "MENTIONS",
-    "MOMENTS",
     "NAMESPACES",
+    "NOT_EMBEDDED",
     "OPEN",
-    "PASSAGE",
     "PASSAGES",
     "PATHS",
     "POSTINGS",
-    "SESSIONS",
+    "SIZES",
     "STATEMENTS",
     "STATS",
-    "UNEMBEDDED",
+    "T_INDEXES",
     "VECTORS",
     "VECTORS_AFTER",
-    "VECTOR_KEYS",
-    "VECTOR_STATE",
 ]
 
 NAMESPACES: Final[LiteralString] = """
@@ -52,6 +50,14 @@ OPEN: Final[LiteralString] = """
 OPTIONAL MATCH (n:RecallMNamespace {key: $key})
 RETURN coalesce(n.rows, $key) AS rows, coalesce(n.t, 0) AS t, EXISTS {
     MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
+} AS expired, n.model AS model, n.vector_size AS size, n.origin AS origin,
+    coalesce(n.revision, 0) AS revision, coalesce(n.vector_bytes, '{}') AS vector_bytes
+"""
+
+HAS_EXPIRED: Final[LiteralString] = """
+MATCH (n:RecallMNamespace {key: $key})
+RETURN EXISTS {
+    MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
 } AS expired
 """
 
@@ -62,20 +68,33 @@ WHERE u.namespace = $namespace AND u.said <= $said AND u.t <= $t
 RETURN coalesce(max(u.t), 0) AS t
 """
 
-PASSAGE: Final[LiteralString] = (
-    """
-MATCH (u:RecallMUpdate {namespace: $namespace, id_key: $id})
-RETURN u AS passage, coalesce("""
-    + UPDATE_SEEN
-    + """, false) AS seen
-"""
-)
-
 _PASSAGES_SEEN: Final[LiteralString] = (
     "u.id IS NOT NULL AND " + UPDATE_SEEN + " AND " + UPDATE_MEETS
 )
 
 PASSAGES: Final[dict[str, LiteralString]] = {
+    "ids": (
+        """
+UNWIND $entry AS id
+MATCH (u:RecallMUpdate {namespace: $namespace, id_key: id})
+USING INDEX SEEK u:RecallMUpdate(namespace, id_key)
+WHERE u.t > $after AND u.t <= $last AND """
+        + _PASSAGES_SEEN
+        + """
+RETURN u AS passage ORDER BY u.t DESC LIMIT $limit
+"""
+    ),
+    "item": (
+        """
+MATCH (u:RecallMUpdate)
+USING INDEX SEEK u:RecallMUpdate(namespace, item_key)
+WHERE u.namespace = $namespace AND u.item_key = $entry
+    AND u.t > $after AND u.t <= $last AND """
+        + _PASSAGES_SEEN
+        + """
+RETURN u AS passage ORDER BY u.t DESC LIMIT $limit
+"""
+    ),
     "path": (
         """
 MATCH (u:RecallMUpdate)-[under:UNDER]->(:RecallMUpdate)
@@ -109,19 +128,9 @@ RETURN u AS passage ORDER BY u.namespace DESC, u.t DESC LIMIT $limit
 """
     ),
 }
-"""By where the search enters: what is at or below the path ``$entry`` and what is in the lane
-``$entry``, else all passages. The filter's bounds of t stand in ``$after`` and ``$last``."""
-
-ITEM: Final[LiteralString] = (
-    """
-MATCH (u:RecallMUpdate)
-USING INDEX SEEK u:RecallMUpdate(namespace, item_key)
-WHERE u.namespace = $namespace AND u.item_key = $item AND """
-    + UPDATE_SEEN
-    + """
-RETURN u AS passage ORDER BY u.t DESC LIMIT 1
-"""
-)
+"""By where the search enters: the ids or the item ``$entry``, what is at or below the path
+``$entry``, what is in the lane ``$entry``, else all passages. The filter's bounds of t stand in
+``$after`` and ``$last``."""
 
 PATHS: Final[LiteralString] = (
     """
@@ -230,20 +239,28 @@ RETURN count(s) AS statements, coalesce(sum(s.length), 0) AS terms,
     count(DISTINCT s.session_key) AS sessions
 """
 
-SESSIONS: Final[LiteralString] = """
-UNWIND $lanes AS lane
-MATCH (x:RecallMSession {namespace: $namespace, key: lane})
-CALL (x, lane) {
-    WITH x WHERE x.t_index <= $t
-    RETURN x.statements AS statements, x.terms AS terms
-    UNION ALL
-    WITH x, lane WHERE x.t_index > $t
-    MATCH (s:RecallMStatement)
-    WHERE s.namespace = $namespace AND s.lane = lane AND s.key < $before
-    RETURN count(s) AS statements, coalesce(sum(s.length), 0) AS terms
+SIZES: Final[LiteralString] = """
+CALL () {
+    OPTIONAL MATCH (n:RecallMNamespace {rows: $namespace})
+    RETURN coalesce(n.t, 0) AS t, coalesce(n.statements, 0) AS statements,
+        coalesce(n.terms, 0) AS terms, coalesce(n.sessions, 0) AS sessions
 }
-WITH x, statements, terms WHERE statements > 0
-RETURN x.name AS name, statements, terms
+CALL () {
+    UNWIND $lanes AS lane
+    MATCH (x:RecallMSession {namespace: $namespace, key: lane})
+    CALL (x, lane) {
+        WITH x WHERE x.t_index <= $t
+        RETURN x.statements AS counted, x.terms AS length
+        UNION ALL
+        WITH x, lane WHERE x.t_index > $t
+        MATCH (s:RecallMStatement)
+        WHERE s.namespace = $namespace AND s.lane = lane AND s.key < $before
+        RETURN count(s) AS counted, coalesce(sum(s.length), 0) AS length
+    }
+    WITH x, counted, length WHERE counted > 0 AND x.name IS NOT NULL
+    RETURN collect([x.name, counted, length]) AS by_session
+}
+RETURN t, statements, terms, sessions, by_session
 """
 
 VECTORS: Final[LiteralString] = (
@@ -257,30 +274,47 @@ RETURN key, v.blob AS blob
 """
 )
 
-VECTOR_STATE: Final[LiteralString] = """
-MATCH (n:RecallMNamespace {rows: $namespace}) WHERE n.model IS NOT NULL
-RETURN n.model AS model, n.vector_size AS size, n.origin AS origin, n.revision AS revision
-"""
+_VECTOR_SEEN: Final[LiteralString] = (
+    """(
+    $plain OR EXISTS { MATCH (v)<-[:EMBEDDED]-(s:RecallMStatement) WHERE """
+    + STATEMENT_SHOWN
+    + """ }
+)"""
+)
 
-VECTOR_KEYS: Final[LiteralString] = """
+VECTORS_AFTER: Final[LiteralString] = (
+    """
 MATCH (v:RecallMVector)
-WHERE v.namespace = $namespace AND v.key > $after AND v.model IS NOT NULL
-RETURN v.key AS key ORDER BY v.namespace, v.key LIMIT $limit
-"""
-
-VECTORS_AFTER: Final[LiteralString] = """
-MATCH (v:RecallMVector)
-WHERE v.namespace = $namespace AND v.key > $after AND v.model IS NOT NULL
+WHERE v.namespace = $namespace AND v.key > $after AND v.key < $before AND v.model = $model AND """
+    + _VECTOR_SEEN
+    + """
 RETURN v.key AS key, v.blob AS blob ORDER BY v.namespace, v.key LIMIT $limit
 """
+)
 
-UNEMBEDDED: Final[LiteralString] = """
+EMBEDDED: Final[LiteralString] = (
+    """
+MATCH (v:RecallMVector)
+WHERE v.namespace = $namespace AND v.key > $after AND v.key < $before
+    AND v.model IS NOT NULL AND """
+    + _VECTOR_SEEN
+    + """
+RETURN v.key AS key ORDER BY v.namespace, v.key LIMIT $limit
+"""
+)
+
+NOT_EMBEDDED: Final[LiteralString] = (
+    """
 MATCH (s:RecallMStatement)
-WHERE s.namespace = $namespace AND s.key > $after AND NOT EXISTS { (s)-[:EMBEDDED]->() }
+WHERE s.namespace = $namespace AND s.key > $after AND s.key < $before
+    AND NOT EXISTS { (s)-[:EMBEDDED]->() } AND """
+    + STATEMENT_SHOWN
+    + """
 RETURN s.key AS key ORDER BY s.namespace, s.key LIMIT $limit
 """
+)
 
-MOMENTS: Final[LiteralString] = (
+T_INDEXES: Final[LiteralString] = (
     """
 MATCH (u:RecallMUpdate)
 USING INDEX SEEK u:RecallMUpdate(namespace, t)

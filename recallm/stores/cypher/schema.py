@@ -53,8 +53,6 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     FOR (n:RecallMVector) REQUIRE (n.namespace, n.key, n.model) IS UNIQUE""",
     """CREATE CONSTRAINT recallm_entity_vector IF NOT EXISTS
     FOR (n:RecallMEntityVector) REQUIRE (n.namespace, n.model_key, n.entity) IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_vector_size IF NOT EXISTS
-    FOR (n:RecallMVectorSize) REQUIRE (n.namespace, n.model_key) IS UNIQUE""",
     """CREATE INDEX recallm_purge_after IF NOT EXISTS
     FOR (n:RecallMNamespace) ON (n.purge_after)""",
     """CREATE INDEX recallm_update_source IF NOT EXISTS

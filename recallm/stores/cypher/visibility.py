@@ -70,6 +70,7 @@ totals say whether something does."""
 _PASSAGE_MEETS: Final[LiteralString] = """(
     ($speakers = [] OR u.speaker IN $speakers)
     AND all(entry IN $metadata WHERE entry IN u.metadata)
+    AND ($items = [] OR u.item_key IN $items)
 )"""
 
 MEETS: Final[LiteralString] = (
@@ -79,7 +80,7 @@ MEETS: Final[LiteralString] = (
         AND (NOT $timed OR s.said >= $since_said AND s.said <= $until_said)
         AND ($lanes = [] OR s.lane IN $lanes)
         AND ($paths = [] OR any(path IN $paths WHERE path IN s.paths))
-        AND ($speakers = [] AND $metadata = [] OR EXISTS {
+        AND ($speakers = [] AND $metadata = [] AND $items = [] OR EXISTS {
             MATCH (s)<-[:HAS]-(u:RecallMUpdate)
             WHERE """
     + _PASSAGE_MEETS

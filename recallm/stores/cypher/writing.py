@@ -18,7 +18,7 @@ __all__ = [
     "KNOWN_TRIPLETS",
     "LOCK",
     "OPEN_SESSION",
-    "PIN_MODEL",
+    "PIN_VECTORS",
     "RECOMPUTE_CONCEPTS",
     "RELATIONS",
     "SUMMARY",
@@ -26,7 +26,6 @@ __all__ = [
     "UNEMBEDDED",
     "UPDATES",
     "VECTORS",
-    "VECTOR_SIZES",
 ]
 
 LOCK: Final[LiteralString] = """
@@ -51,13 +50,8 @@ CALL (n) {
     MATCH (u:RecallMUpdate {namespace: n.rows, item_key: item})
     RETURN collect([item, u.t, u.id_key]) AS kept
 }
-CALL (n) {
-    UNWIND $models AS model
-    MATCH (z:RecallMVectorSize {namespace: n.rows, model_key: model})
-    RETURN collect([model, z.bytes]) AS sizes
-}
 RETURN n.rows AS rows, n.t AS t, n.open_session AS open_session, n.open_said AS open_said,
-    n.model AS model, written, known, kept, sizes
+    n.model AS model, coalesce(n.vector_bytes, '{}') AS vector_bytes, written, known, kept
 """
 """Setting a property locks the node until the transaction ends: what is read after it, t above
 all, no other writer of the namespace can change. ``rows`` is the namespace of all other queries.
@@ -188,18 +182,15 @@ SET v.model = row.model, v.blob = row.blob
 MERGE (e)-[:EMBEDDED]->(v)
 """
 
-VECTOR_SIZES: Final[LiteralString] = """
-UNWIND $sizes AS row
-MERGE (z:RecallMVectorSize {namespace: $namespace, model_key: row[0]})
-ON CREATE SET z.bytes = row[1]
-"""
-
-PIN_MODEL: Final[LiteralString] = """
+PIN_VECTORS: Final[LiteralString] = """
 MATCH (n:RecallMNamespace {rows: $namespace})
-WHERE n.model IS NULL
+SET n.vector_bytes = $vector_bytes
+WITH n WHERE n.model IS NULL AND $model <> ''
 SET n.model = $model, n.vector_size = $size, n.origin = coalesce(n.origin, $origin),
     n.revision = coalesce(n.revision, 0)
 """
+"""``$vector_bytes`` is the JSON of the size of a vector under each model, ``$model`` that of
+statement vectors."""
 
 UNEMBEDDED: Final[LiteralString] = """
 UNWIND $keys AS key

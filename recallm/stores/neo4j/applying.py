@@ -10,7 +10,7 @@ from recallm.model import PreparedUpdate, text_digest
 from recallm.stores.base import Applied
 from recallm.stores.cypher.writing import OPEN_SESSION
 from recallm.stores.neo4j.batch import Batch
-from recallm.stores.neo4j.sizes import Sizes, models_of
+from recallm.stores.neo4j.sizes import Sizes
 from recallm.stores.neo4j.transaction import Row, Tx, rows
 from recallm.stores.neo4j.values import item_key, key_of
 from recallm.stores.neo4j.writing import lock, new_batch, write_batch
@@ -32,7 +32,6 @@ def apply(
         namespace,
         ids={update.id for update in updates if update.text is not None or update.id},
         items={item_key(it.path, it.key) for it in told if it.key is not None},
-        models=models_of(updates),
     )
     passages: dict[str, tuple[int, str]] = {key: (t, digest) for key, t, digest in state["known"]}
     pending = _Pending(tx=tx, state=state, forget=forget)

@@ -1,4 +1,4 @@
-"""``forget`` and ``delete_graph``, inside of one transaction."""
+"""``forget``, inside of one transaction."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, LiteralString
 
-from recallm.model import NO_POSITION, Forgotten, Selection, text_digest
+from recallm.model import NO_POSITION, Forgotten, GraphNames, Selection, text_digest
 from recallm.stores.cypher import forgetting as cypher
 from recallm.stores.cypher.writing import CHANGE_VECTORS
 from recallm.stores.neo4j.batch import triplet_key
@@ -19,7 +19,7 @@ from recallm.stores.neo4j.writing import lock, recompute_concepts
 from recallm.stores.redaction import redact
 from recallm.stores.sessions import derived_sessions, session_key_of
 
-__all__ = ["delete_graph", "forget", "forget_updates"]
+__all__ = ["forget", "forget_updates"]
 
 _LAST = 1 << 62
 """No t comes after it, and the server's integers hold it."""
@@ -34,13 +34,6 @@ def forget_updates(tx: Tx, key: str, ts: Collection[int]) -> Forgotten:
     """Forget the updates at these t, as by their ids. The caller holds the namespace's lock;
     ``key`` is the namespace of its rows."""
     return _Forgetting(tx, key).forget_updates(ts)
-
-
-def delete_graph(
-    tx: Tx, namespace: str, entities: Collection[str], triplets: Iterable[TripletKey]
-) -> Forgotten:
-    """See ``GraphStore.delete_graph``."""
-    return _Forgetting(tx, lock(tx, namespace)["rows"]).delete_graph(entities, triplets)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +63,7 @@ class _Lost:
 
 @dataclass(slots=True)
 class _Forgetting:
-    """One ``forget`` or ``delete_graph``, under the namespace's lock; ``_key`` is the namespace of
+    """One ``forget``, under the namespace's lock; ``_key`` is the namespace of
     its rows."""
 
     _tx: Tx
@@ -83,6 +76,8 @@ class _Forgetting:
             counts = self._rows(cypher.COUNT_EVERYTHING)[0]
             self._rows(cypher.FORGET_EVERYTHING, fresh=fresh_rows(), garbage=fresh_rows())
             return Forgotten(**counts)
+        if isinstance(selection.value, GraphNames):
+            return self._forget_graph(selection.value)
         entities: set[EntityKey] = set()
         if selection.kind == "concept":
             found = self._rows(cypher.ENTITIES_ON, value=key_of(str(selection.value)))
@@ -114,9 +109,9 @@ class _Forgetting:
             self._derive_sessions()
         return self._forgotten()
 
-    def delete_graph(self, entities: Collection[str], triplets: Iterable[TripletKey]) -> Forgotten:
-        self._delete_triplets([list(triplet_key(*triplet)) for triplet in triplets])
-        self._delete_entities({key_of(id) for id in entities}, ())
+    def _forget_graph(self, names: GraphNames) -> Forgotten:
+        self._delete_triplets([list(triplet_key(*triplet)) for triplet in names.triplets])
+        self._delete_entities({key_of(id) for id in names.entities}, ())
         self._counted["concepts"] += self._recompute_concepts()
         return self._forgotten()
 

@@ -13,7 +13,7 @@ from recallm.model import PreparedUpdate, Summary
 from recallm.stores.cypher import generations as cypher
 from recallm.stores.cypher.writing import IS_EMPTY
 from recallm.stores.neo4j.connection import Connection
-from recallm.stores.neo4j.sizes import Sizes, models_of
+from recallm.stores.neo4j.sizes import Sizes
 from recallm.stores.neo4j.transaction import Tx, chunks, rows
 from recallm.stores.neo4j.values import fresh_rows
 from recallm.stores.neo4j.writing import (
@@ -118,7 +118,7 @@ def _fill(connection: Connection, stage: str, records: Iterable[PreparedUpdate |
 
 
 def _write_updates(tx: Tx, stage: str, updates: Sequence[PreparedUpdate]) -> None:
-    state = lock_key(tx, stage, None, models=models_of(updates))
+    state = lock_key(tx, stage, None)
     sizes = Sizes.of(state)
     batch = new_batch(tx, state, [(_t_of(update), update) for update in updates])
     for update in updates:

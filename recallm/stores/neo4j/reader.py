@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any, LiteralString
 
 from recallm.model import (
     ConceptRow,
-    ContextVersion,
     CorpusSize,
     Entity,
     Filter,
     Horizon,
     Mentions,
+    NamespaceState,
     Passage,
     Postings,
     PreparedUpdate,
     Relation,
     SessionSize,
+    Sizes,
     Stats,
     StoredStatement,
     Summary,
@@ -43,13 +44,13 @@ from recallm.stores.neo4j.values import (
     summary_in,
 )
 from recallm.stores.neo4j.whole import whole_rows
-from recallm.stores.neo4j.writing import context_version
 from recallm.stores.sessions import session_key_of
 
 __all__ = ["Neo4jReader"]
 
 _ENDLESS = 1 << 62
 _NEVER = -_ENDLESS
+_EVERY = Filter()
 
 
 class Neo4jReader:
@@ -69,30 +70,40 @@ class Neo4jReader:
         self._plain = not (self._dated or state["expired"])
         self._t: int = self._counter if not isinstance(as_of, int) else min(as_of, self._counter)
         self._before = (self._t + 1) * BEFORE_NEXT
-        self.has_expired: bool = state["expired"]
         if self._dated:
             self._t = self._ask(cypher.LATEST_SAID)[0]["t"]
             self._before = (self._t + 1) * BEFORE_NEXT
+        vectors = None
+        if state["model"] is not None:
+            vectors = VectorState(
+                **{it: state[it] for it in ("model", "size", "origin", "revision")}
+            )
+        self.state = NamespaceState(
+            t_index=self._t, vectors=vectors, vector_bytes=json_in(state["vector_bytes"])
+        )
 
-    @property
-    def t_index(self) -> int:
-        """See ``GraphReader.t_index``."""
-        return self._t
-
-    def passage(self, id: str) -> Passage | None:
-        """See ``GraphReader.passage``."""
-        found = self._ask(cypher.PASSAGE, id=key_of(id))
-        return passage_in(found[0]["passage"]) if found and found[0]["seen"] else None
-
-    def passages(self, where: Filter, *, limit: int | None = None) -> list[Passage]:
-        """See ``GraphReader.passages``."""
+    def passages(
+        self,
+        where: Filter = _EVERY,
+        *,
+        ids: Collection[str] | None = None,
+        limit: int | None = None,
+    ) -> list[Passage]:
+        """Passages by id, or by a filter."""
         conditions = _filter(where)
         # Where the search enters the graph: the narrowest that an index knows.
-        entry, value = "t", ""
-        if where.path is not None:
+        entry: str
+        value: str | list[str]
+        if ids is not None:
+            entry, value = "ids", _keys(ids)
+        elif where.key is not None:
+            entry, value = "item", conditions["items"][0]
+        elif where.path is not None:
             entry, value = "path", path_key(where.path)
         elif conditions["lanes"]:
             entry, value = "session", conditions["lanes"][0]
+        else:
+            entry, value = "t", ""
         found = self._ask(
             cypher.PASSAGES[entry],
             entry=value,
@@ -102,17 +113,25 @@ class Neo4jReader:
         )
         return [passage_in(row["passage"]) for row in found]
 
-    def item(self, path: Sequence[str], key: str) -> Passage | None:
-        """See ``GraphReader.item``."""
-        found = self._ask(cypher.ITEM, item=item_key(path, key))
-        return passage_in(found[0]["passage"]) if found else None
-
     def paths(self) -> list[tuple[str, ...]]:
-        """See ``GraphReader.paths``."""
+        """The paths of visible items."""
         return sorted(tuple(row["path"]) for row in self._ask(cypher.PATHS, root=path_key(())))
 
+    def t_indexes(self, where: Filter) -> list[int]:
+        """The t of passages that meet a filter."""
+        conditions = _filter(where)
+        found = self._ask(cypher.T_INDEXES, **self._bounds(conditions), **conditions)
+        return [row["t"] for row in found]
+
+    def statement_keys(
+        self, *, embedded: bool, after: int = -1, limit: int | None = None
+    ) -> list[int]:
+        """Keys of statements with or without a vector."""
+        query = cypher.EMBEDDED if embedded else cypher.NOT_EMBEDDED
+        found = self._ask(query, after=after, limit=_ENDLESS if limit is None else limit)
+        return [row["key"] for row in found]
+
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
-        """See ``GraphReader.statements``."""
         return [
             statement_in(row["statement"], row["origin"], row["previous"], row["next"])
             for chunk in chunks(sorted(key for key in set(keys) if key < self._before))
@@ -122,7 +141,6 @@ class Neo4jReader:
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
-        """See ``GraphReader.postings``."""
         found = self._ask(
             cypher.POSTINGS,
             stems=sorted({key_of(stem) for stem in stems}),
@@ -144,7 +162,6 @@ class Neo4jReader:
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
-        """See ``GraphReader.mentions``."""
         found = self._ask(
             cypher.MENTIONS,
             names=_keys(names),
@@ -162,40 +179,24 @@ class Neo4jReader:
     def concepts(
         self, names: Collection[str] | None = None, *, limit: int | None = None
     ) -> list[ConceptRow]:
-        """See ``GraphReader.concepts``."""
         if names is None:
             bound = _ENDLESS if limit is None else limit
-            nodes = self._ask(graph.CONCEPTS_LATEST, limit=bound)
-        else:
-            nodes = self._ask(graph.CONCEPTS_NAMED, names=_keys(names))
-        return self._concept_rows([row["concept"] for row in nodes])[:limit]
+            return self._concept_rows(self._ask(graph.CONCEPTS_LATEST, limit=bound))[:limit]
+        found = self._ask(graph.CONCEPTS_NAMED, names=_keys(names))
+        return self._concept_rows(found)[:limit]
 
-    def relations(self, names: Collection[str], *, limit: int) -> list[Relation]:
-        """See ``GraphReader.relations``."""
-        return _relations(self._ask(graph.RELATIONS, names=_keys(names), limit=limit))
-
-    def relations_among(self, names: Collection[str]) -> list[Relation]:
-        """See ``GraphReader.relations_among``."""
-        return _relations(self._ask(graph.RELATIONS_AMONG, names=_keys(names)))
-
-    def linked(
-        self, start: str, *, hops: int, oldest: int, newest: int, limit: int
-    ) -> list[ConceptRow]:
-        """See ``GraphReader.linked``."""
-        nodes = self._ask(
-            graph.LINKED_START + graph.LINKED_HOP * hops + graph.LINKED_END,
-            start=key_of(start),
-            oldest=oldest,
-            newest=newest,
+    def relations(
+        self, names: Collection[str], *, limit: int | None = None, among: bool = False
+    ) -> list[Relation]:
+        """The newest relations of concepts, or all among them."""
+        keys = _keys(names)
+        found = (
+            self._ask(graph.RELATIONS_AMONG, names=keys)
+            if among
+            else self._ask(graph.RELATIONS, names=keys, limit=_ENDLESS if limit is None else limit)
         )
-        linked = self._concept_rows([row["concept"] for row in nodes])
-        return [row for row in linked if oldest <= row.t_index <= newest][:limit]
-
-    def summaries(self, names: Collection[str]) -> Mapping[str, Summary]:
-        """See ``GraphReader.summaries``."""
-        found = self._ask(graph.SUMMARIES, names=_keys(names))
-        # Ascending by t_index: the last one of each name stays.
-        return {row["name"]: summary_in(row["summary"]) for row in found}
+        relations = [Relation(**row) for row in found]
+        return sorted(relations, key=lambda relation: (relation.a, relation.b))
 
     def entities(
         self,
@@ -204,7 +205,6 @@ class Neo4jReader:
         concepts: Collection[str] | None = None,
         passages: Collection[str] | None = None,
     ) -> list[Entity]:
-        """See ``GraphReader.entities``."""
         found = self._ask(
             graph.ENTITIES,
             ids=_keys(ids or ()),
@@ -236,7 +236,6 @@ class Neo4jReader:
         ends: Collection[str] | None = None,
         passages: Collection[str] | None = None,
     ) -> list[Triplet]:
-        """See ``GraphReader.triplets``."""
         given = {
             "passages": passages,
             "subjects": subjects,
@@ -262,25 +261,36 @@ class Neo4jReader:
         ]
         return sorted(triplets, key=lambda it: (it.subject, it.predicate, it.object))
 
-    def corpus(self) -> CorpusSize:
-        """See ``GraphReader.corpus``."""
-        row = self._ask(cypher.CORPUS_TOTALS)[0]
-        # A node that is being written may be read half old, half new: what is whole is read twice.
+    def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
+        """Totals of the namespace and of sessions."""
+        row = dict(self._ask(cypher.SIZES, lanes=_keys(session_keys))[0])
+        by_session = row.pop("by_session")
+        # A node that is being written may be read half old, half new: equal reads are whole.
         if not (row["t"] <= self._t and row == self._ask(cypher.CORPUS_TOTALS)[0]):
-            row = self._ask(cypher.CORPUS_COUNTED)[0]
-        return CorpusSize(
-            statements=row["statements"], terms=row["terms"], sessions=row["sessions"]
+            row = dict(self._ask(cypher.CORPUS_COUNTED)[0])
+        return Sizes(
+            corpus=CorpusSize(
+                statements=row["statements"], terms=row["terms"], sessions=row["sessions"]
+            ),
+            sessions={
+                name: SessionSize(statements=statements, terms=terms)
+                for name, statements, terms in by_session
+            },
         )
 
-    def sessions(self, session_keys: Collection[str]) -> Mapping[str, SessionSize]:
-        """See ``GraphReader.sessions``."""
-        return {
-            row["name"]: SessionSize(statements=row["statements"], terms=row["terms"])
-            for row in self._ask(cypher.SESSIONS, lanes=_keys(session_keys))
-        }
-
-    def vectors(self, keys: Collection[int], *, model: str) -> Mapping[int, bytes]:
-        """See ``GraphReader.vectors``."""
+    def vectors(
+        self,
+        keys: Collection[int] | None = None,
+        *,
+        model: str,
+        after: int = -1,
+        limit: int | None = None,
+    ) -> Mapping[int, bytes]:
+        """Vectors of statements, by key or all in order."""
+        if keys is None:
+            bound = _ENDLESS if limit is None else limit
+            found = self._ask(cypher.VECTORS_AFTER, model=model, after=after, limit=bound)
+            return {row["key"]: row["blob"] for row in found}
         return {
             row["key"]: row["blob"]
             for chunk in chunks(sorted(set(keys)))
@@ -290,47 +300,12 @@ class Neo4jReader:
     def entity_vectors(
         self, ids: Collection[str] | None = None, *, model: str
     ) -> Mapping[str, bytes]:
-        """See ``GraphReader.entity_vectors``."""
         found = self._ask(
             graph.ENTITY_VECTORS, ids=_keys(ids or ()), all=ids is None, model=key_of(model)
         )
         return {row["id"]: row["blob"] for row in found}
 
-    def vector_size(self, model: str) -> int | None:
-        """See ``GraphReader.vector_size``."""
-        found = self._ask(graph.VECTOR_SIZE, model=key_of(model))
-        return found[0]["bytes"] if found else None
-
-    def vector_state(self) -> VectorState | None:
-        """See ``GraphReader.vector_state``."""
-        found = self._ask(cypher.VECTOR_STATE)
-        return VectorState(**found[0]) if found else None
-
-    def vectors_after(self, key: int, *, limit: int) -> list[tuple[int, bytes]]:
-        """See ``GraphReader.vectors_after``."""
-        found = self._ask(cypher.VECTORS_AFTER, after=key, limit=limit)
-        return [(row["key"], row["blob"]) for row in found]
-
-    def vector_keys(self) -> list[int]:
-        """See ``GraphReader.vector_keys``."""
-        return [row["key"] for row in self._ask(cypher.VECTOR_KEYS, after=-1, limit=_ENDLESS)]
-
-    def unembedded(self, *, after: int, limit: int) -> list[int]:
-        """See ``GraphReader.unembedded``."""
-        return [row["key"] for row in self._ask(cypher.UNEMBEDDED, after=after, limit=limit)]
-
-    def moments(self, where: Filter) -> list[int]:
-        """See ``GraphReader.moments``."""
-        conditions = _filter(where)
-        found = self._ask(cypher.MOMENTS, **self._bounds(conditions), **conditions)
-        return [row["t"] for row in found]
-
-    def context_version(self, name: str) -> ContextVersion | None:
-        """See ``GraphReader.context_version``."""
-        return self._connection.read(lambda tx: context_version(tx, self._key, name))
-
     def stats(self) -> Stats:
-        """See ``GraphReader.stats``."""
         row = self._ask(cypher.STATS)[0]
         return Stats(
             t_index=self._t,
@@ -346,7 +321,6 @@ class Neo4jReader:
         )
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
-        """See ``GraphReader.dump``."""
         return dump(self._connection, self._key, self._counter)
 
     def _bounds(self, conditions: Mapping[str, Any]) -> dict[str, int]:
@@ -372,34 +346,40 @@ class Neo4jReader:
     def _rows(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
         return list(self._connection.read(lambda tx: rows(tx, query, parameters)))
 
-    def _concept_rows(self, nodes: list[Row]) -> list[ConceptRow]:
-        """The concepts of these nodes, latest first: by their totals where these are of the
-        view, else counted."""
-        counted = {node["name"] for node in nodes if node["t_index"] > self._t}
-        if not self._plain:
+    def _concept_rows(self, found: list[Row]) -> list[ConceptRow]:
+        """The concepts of these rows, latest first: by their totals where these are of the view,
+        else counted."""
+        summaries: dict[str, Summary] = {}
+        counted: set[str] = set()
+        concepts: list[ConceptRow] = []
+        for row in found:
+            node = row["concept"]
+            name = node["name"]
+            if row["summary"] is not None:
+                summaries[name] = summary_in(row["summary"])
             # What is hidden may take a summary out of force, which ``merges`` counts from.
-            names = _keys([node["name"] for node in nodes])
-            counted |= {row["name"] for row in self._ask(graph.REVISED, names=names)}
-        found = [
-            ConceptRow(
-                name=node["name"],
-                label=node["label"],
-                kind=node["kind"],
-                t_index=node["t_index"],
-                updates=node["updates"],
-                statements=node["statements"],
-                merges=node["merges"],
+            if node["t_index"] > self._t or (row["revised"] and not self._plain):
+                counted.add(name)
+                continue
+            concepts.append(
+                ConceptRow(
+                    name=name,
+                    label=node["label"],
+                    kind=node["kind"],
+                    t_index=node["t_index"],
+                    updates=node["updates"],
+                    statements=node["statements"],
+                    merges=node["merges"],
+                    summary=summaries.get(name),
+                )
             )
-            for node in nodes
-            if node["name"] not in counted
-        ]
         for chunk in chunks(sorted(counted)):
-            found += self._counted_concepts(chunk)
-        return sorted(found, key=lambda row: (-row.t_index, row.name))
+            concepts += self._counted_concepts(chunk, summaries)
+        return sorted(concepts, key=lambda row: (-row.t_index, row.name))
 
-    def _counted_concepts(self, names: list[str]) -> list[ConceptRow]:
-        counted = self._ask(graph.CONCEPTS_COUNTED, names=_keys(names))
-        summaries = self.summaries(names)
+    def _counted_concepts(
+        self, names: list[str], summaries: Mapping[str, Summary]
+    ) -> list[ConceptRow]:
         return [
             ConceptRow(
                 name=row["name"],
@@ -411,8 +391,9 @@ class Neo4jReader:
                 merges=len(row["ts"]) - 1
                 if row["name"] not in summaries
                 else sum(t > summaries[row["name"]].t_index for t in row["ts"]),
+                summary=summaries.get(row["name"]),
             )
-            for row in counted
+            for row in self._ask(graph.CONCEPTS_COUNTED, names=_keys(names))
         ]
 
 
@@ -423,14 +404,6 @@ def _keys(names: Collection[str]) -> list[str]:
 def _source(row: Row) -> str | None:
     """The id of the latest passage that brought it."""
     return None if row["brought"] is None else row["brought"][1]
-
-
-def _relations(found: list[Row]) -> list[Relation]:
-    relations = [
-        Relation(a=row["a"], b=row["b"], strength=row["strength"], t_index=row["t_index"])
-        for row in found
-    ]
-    return sorted(relations, key=lambda relation: (relation.a, relation.b))
 
 
 def _filter(where: Filter) -> dict[str, Any]:
@@ -450,4 +423,5 @@ def _filter(where: Filter) -> dict[str, Any]:
         "speakers": [] if where.speaker is None else [where.speaker],
         "metadata": mapping_out(where.metadata),
         "paths": [] if where.path is None else [path_key(where.path)],
+        "items": [] if where.key is None else [item_key(where.path or (), where.key)],
     }

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from recallm.errors import DimensionError, EmbeddingModelError
 from recallm.model import PreparedUpdate
 from recallm.stores.cypher import writing as cypher
 from recallm.stores.neo4j.transaction import Row, Tx, chunks, rows
-from recallm.stores.neo4j.values import key_of
 from recallm.stores.neo4j.writing import lock
 
-__all__ = ["Sizes", "embed", "models_of"]
+__all__ = ["Sizes", "add_vectors"]
 
 
 @dataclass(slots=True)
@@ -23,12 +23,12 @@ class Sizes:
     _known: dict[str, int]
     _pinned: str | None
     _pins: str | None = None
-    _fresh: dict[str, int] = field(default_factory=dict)
+    _is_new: bool = False
 
     @classmethod
     def of(cls, state: Row) -> Sizes:
         """Those in what ``lock`` gave."""
-        return cls(dict(state["sizes"]), state["model"])
+        return cls(json.loads(state["vector_bytes"]), state["model"])
 
     def refusal(self, update: PreparedUpdate) -> EmbeddingModelError | DimensionError | None:
         """What is wrong with the vectors of an update; the first model of a statement's, and the
@@ -48,26 +48,28 @@ class Sizes:
     def refusal_of_sizes(self, vectors: Iterable[tuple[str, bytes]]) -> DimensionError | None:
         """``refusal`` for the sizes of any vectors."""
         for model, blob in vectors:
-            key = key_of(model)
-            if key not in self._known:
-                self._known[key] = self._fresh[key] = len(blob)
-            if self._known[key] != len(blob):
-                return DimensionError(model, expected=self._known[key] // 2, found=len(blob) // 2)
+            if model not in self._known:
+                self._known[model] = len(blob)
+                self._is_new = True
+            if self._known[model] != len(blob):
+                return DimensionError(model, expected=self._known[model] // 2, found=len(blob) // 2)
         return None
 
     def write(self, tx: Tx, namespace: str) -> None:
         """Write what is new; ``namespace`` is that of the rows."""
-        if self._pins is not None:
-            pin = {"model": self._pins, "size": self._known[key_of(self._pins)]}
-            rows(tx, cypher.PIN_MODEL, {"namespace": namespace, "origin": uuid.uuid4().hex, **pin})
-        if self._fresh:
-            sizes = [[model, size] for model, size in self._fresh.items()]
-            rows(tx, cypher.VECTOR_SIZES, {"namespace": namespace, "sizes": sizes})
+        if self._is_new or self._pins is not None:
+            pin = {
+                "model": self._pins or "",
+                "size": 0 if self._pins is None else self._known[self._pins],
+                "origin": uuid.uuid4().hex,
+                "vector_bytes": json.dumps(self._known),
+            }
+            rows(tx, cypher.PIN_VECTORS, {"namespace": namespace, **pin})
 
 
-def embed(tx: Tx, namespace: str, model: str, vectors: Mapping[int, bytes]) -> int:
-    """See ``GraphStore.embed``."""
-    state = lock(tx, namespace, models=[model])
+def add_vectors(tx: Tx, namespace: str, model: str, vectors: Mapping[int, bytes]) -> int:
+    """``GraphStore.amend`` with ``AddVectors``."""
+    state = lock(tx, namespace)
     key = {"namespace": state["rows"]}
     given = [
         row["key"]
@@ -88,11 +90,6 @@ def embed(tx: Tx, namespace: str, model: str, vectors: Mapping[int, bytes]) -> i
         rows(tx, cypher.VECTORS, {**key, "vectors": written})
     rows(tx, cypher.CHANGE_VECTORS, key)
     return len(given)
-
-
-def models_of(updates: Iterable[PreparedUpdate]) -> set[str]:
-    """The models of all vectors in ``updates``."""
-    return {model for update in updates for model, _ in _vectors_of(update)}
 
 
 def _vectors_of(update: PreparedUpdate) -> list[tuple[str, bytes]]:

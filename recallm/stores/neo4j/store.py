@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -13,25 +13,29 @@ from neo4j import Driver
 from recallm import checks
 from recallm.errors import SchemaVersionError, StoreError
 from recallm.model import (
-    ContextVersion,
+    AddVectors,
+    Amendment,
     Forgotten,
     Horizon,
     PreparedUpdate,
     Selection,
+    SetExpiry,
     Summary,
+    WriteSummary,
 )
 from recallm.stores.base import SCHEMA_VERSION, Applied
 from recallm.stores.cypher import reading, schema
 from recallm.stores.neo4j.applying import apply
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.failures import already_exists
-from recallm.stores.neo4j.forgetting import delete_graph, forget, forget_updates
+from recallm.stores.neo4j.forgetting import forget, forget_updates
 from recallm.stores.neo4j.generations import purge, restore
 from recallm.stores.neo4j.own_cypher import CYPHER_SCHEMA, run_own_cypher
 from recallm.stores.neo4j.reader import Neo4jReader
-from recallm.stores.neo4j.sizes import embed
+from recallm.stores.neo4j.sizes import add_vectors
 from recallm.stores.neo4j.transaction import Tx, rows
-from recallm.stores.neo4j.writing import expire, revise
+from recallm.stores.neo4j.values import key_of, micros
+from recallm.stores.neo4j.writing import set_expiry, write_summary
 
 __all__ = ["Neo4jStore"]
 
@@ -143,43 +147,41 @@ class Neo4jStore:
         """See ``GraphStore.reader``."""
         yield Neo4jReader(self._connection, namespace, horizon)
 
-    def revise(self, namespace: str, summary: Summary, *, expected: ContextVersion) -> bool:
-        """See ``GraphStore.revise``."""
-        return self._connection.write(lambda tx: revise(tx, namespace, summary, expected))
-
-    def embed(self, namespace: str, model: str, vectors: Mapping[int, bytes]) -> int:
-        """See ``GraphStore.embed``."""
+    def amend(self, namespace: str, amendment: Amendment) -> int:
+        """Add vectors, set expiry, or write a summary."""
         self._connection.check_open()
-        if not vectors:
-            return 0
-        return self._connection.write(lambda tx: embed(tx, namespace, model, vectors))
-
-    def expire(self, namespace: str, moments: Mapping[str, datetime | None]) -> int:
-        """See ``GraphStore.expire``."""
-        self._connection.check_open()
-        if not moments:
-            return 0
-        return self._connection.write(lambda tx: expire(tx, namespace, moments))
+        match amendment:
+            case AddVectors(model=model, vectors=vectors):
+                return (
+                    self._connection.write(lambda tx: add_vectors(tx, namespace, model, vectors))
+                    if vectors
+                    else 0
+                )
+            case SetExpiry(expires_at=moments):
+                return (
+                    self._connection.write(lambda tx: set_expiry(tx, namespace, moments))
+                    if moments
+                    else 0
+                )
+            case WriteSummary():
+                return self._connection.write(lambda tx: write_summary(tx, namespace, amendment))
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
         """See ``GraphStore.forget``. ``everything`` is forgotten at once, however much it is; its
         rows are deleted in portions before this returns, or, where that fails, when a store is
         opened next."""
+        if selection.limit is not None and not self._has_expired(namespace, selection.value):
+            return Forgotten()
         forgotten = self._connection.write(lambda tx: forget(tx, namespace, selection))
         if selection.kind == "everything":
             purge(self._connection)
         return forgotten
 
-    def delete_graph(
-        self,
-        namespace: str,
-        *,
-        entities: Collection[str] = (),
-        triplets: Iterable[tuple[str, str, str]] = (),
-    ) -> Forgotten:
-        """See ``GraphStore.delete_graph``."""
-        chosen = list(triplets)
-        return self._connection.write(lambda tx: delete_graph(tx, namespace, entities, chosen))
+    def _has_expired(self, namespace: str, by: object) -> bool:
+        """Whether a passage expired by this moment."""
+        given = {"key": key_of(namespace), "now": micros(by) if isinstance(by, datetime) else 0}
+        found = self._connection.read(lambda tx: rows(tx, reading.HAS_EXPIRED, given))
+        return bool(found and found[0]["expired"])
 
     def restore(
         self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]

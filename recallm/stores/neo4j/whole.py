@@ -13,7 +13,7 @@ from recallm.stores.neo4j.transaction import Row
 __all__ = ["whole_rows"]
 
 _READS = 3
-_MAY_BE_NULL: Final = frozenset({"brought", "next", "previous", "told"})
+_MAY_BE_NULL: Final = frozenset({"brought", "next", "previous", "summary", "told"})
 _ALWAYS_THERE: Final[Mapping[str, tuple[str, ...]]] = {
     "concept": ("name", "label", "kind", "t_index", "updates", "statements", "merges"),
     "entity": ("id", "type", "label", "kind", "concept", "properties"),

@@ -1,4 +1,4 @@
-"""Locking a namespace and writing rows into it; ``revise`` and ``expire``."""
+"""Locking a namespace and writing rows into it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from recallm.model import (
     PreparedUpdate,
     Summary,
     TripletUpsert,
+    WriteSummary,
     statement_key,
     t_index_of,
 )
@@ -29,15 +30,14 @@ from recallm.stores.neo4j.transaction import AlreadyWrittenError, Row, Tx, chunk
 from recallm.stores.neo4j.values import key_of, micros, summary_out
 
 __all__ = [
-    "context_version",
-    "expire",
     "lock",
     "lock_key",
     "new_batch",
     "recompute_concepts",
-    "revise",
+    "set_expiry",
     "write_batch",
     "write_summaries",
+    "write_summary",
 ]
 
 _NEVER = 1 << 62
@@ -51,12 +51,11 @@ def lock(
     *,
     ids: Collection[str] = (),
     items: Collection[str] = (),
-    models: Collection[str] = (),
 ) -> Row:
     """Keep other writers out of the namespace; its counter, open session, the namespace of its
-    rows, which of the passages ``ids`` exist, what is kept as ``items`` (``item_key``), and the
-    size of the vectors under ``models``."""
-    return lock_key(tx, key_of(namespace), namespace, ids=ids, items=items, models=models)
+    rows, which of the passages ``ids`` exist, the ``items`` (``item_key``) that exist, and the
+    model and the sizes of its vectors."""
+    return lock_key(tx, key_of(namespace), namespace, ids=ids, items=items)
 
 
 def lock_key(
@@ -66,7 +65,6 @@ def lock_key(
     *,
     ids: Collection[str] = (),
     items: Collection[str] = (),
-    models: Collection[str] = (),
 ) -> Row:
     """``lock`` by the key of the namespace's node.
 
@@ -78,7 +76,6 @@ def lock_key(
         "name": name,
         "ids": [key_of(id) for id in ids],
         "items": list(items),
-        "models": [key_of(model) for model in models],
         "writer": tx.mark.writer,
         "write": tx.mark.write,
         "remembered": _REMEMBERED,
@@ -89,8 +86,8 @@ def lock_key(
     return state
 
 
-def expire(tx: Tx, namespace: str, moments: Mapping[str, datetime | None]) -> int:
-    """See ``GraphStore.expire``."""
+def set_expiry(tx: Tx, namespace: str, moments: Mapping[str, datetime | None]) -> int:
+    """``GraphStore.amend`` with ``SetExpiry``."""
     key = lock(tx, namespace)["rows"]
     changed = [
         {
@@ -106,17 +103,17 @@ def expire(tx: Tx, namespace: str, moments: Mapping[str, datetime | None]) -> in
     )
 
 
-def revise(tx: Tx, namespace: str, summary: Summary, expected: ContextVersion) -> bool:
-    """See ``GraphStore.revise``."""
+def write_summary(tx: Tx, namespace: str, amendment: WriteSummary) -> int:
+    """``GraphStore.amend`` with ``WriteSummary``."""
     key = lock(tx, namespace)["rows"]
-    if context_version(tx, key, summary.concept) != expected:
-        return False
-    write_summaries(tx, key, [summary])
-    return True
+    if _context_version(tx, key, amendment.summary.concept) != amendment.expected:
+        return 0
+    write_summaries(tx, key, [amendment.summary])
+    return 1
 
 
-def context_version(tx: Tx, key: str, name: str) -> ContextVersion | None:
-    """See ``GraphReader.context_version``; ``key`` is the namespace of the rows."""
+def _context_version(tx: Tx, key: str, name: str) -> ContextVersion | None:
+    """The version of a concept's context; ``key`` is the namespace of the rows."""
     found = rows(tx, cypher.CONTEXT_VERSION, {"namespace": key, "concept": key_of(name)})
     if not found or found[0]["latest"] is None:
         return None

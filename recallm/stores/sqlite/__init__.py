@@ -7,43 +7,27 @@ reader may see; the rest does one thing each that ``GraphStore`` or ``GraphReade
 from __future__ import annotations
 
 import os
-import sqlite3
 import uuid
 import weakref
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from recallm.errors import InvalidInputError
-from recallm.model import (
-    ContextVersion,
-    Forgotten,
-    Horizon,
-    PreparedUpdate,
-    Selection,
-    Summary,
-)
+from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.base import Applied
+from recallm.stores.sqlite.amending import amend
 from recallm.stores.sqlite.applying import apply_updates
 from recallm.stores.sqlite.archive import restored
-from recallm.stores.sqlite.codec import microseconds, pack, timestamp_text
 from recallm.stores.sqlite.connections import Connections
 from recallm.stores.sqlite.failures import guarded
 from recallm.stores.sqlite.file import FileConnections
-from recallm.stores.sqlite.forgetting import (
-    delete_from_graph,
-    forget_selected,
-    forget_updates,
-)
-from recallm.stores.sqlite.lookup import fetch_from
+from recallm.stores.sqlite.forgetting import forget_selected, forget_updates
 from recallm.stores.sqlite.memory import MemoryConnections
 from recallm.stores.sqlite.reading import SQLiteReader
-from recallm.stores.sqlite.sizes import embed_statements
-from recallm.stores.sqlite.totals import context_version
-from recallm.stores.sqlite.writing import open_namespace
+from recallm.stores.sqlite.selecting import has_expired
 
 __all__ = ["SQLiteStore"]
 
@@ -120,70 +104,24 @@ class SQLiteStore:
         with self._connections.read() as snapshot:
             yield SQLiteReader(snapshot, namespace, horizon)
 
-    def revise(self, namespace: str, summary: Summary, *, expected: ContextVersion) -> bool:
-        """See ``GraphStore.revise``."""
-
-        def revise(connection: sqlite3.Connection) -> bool:
-            found = open_namespace(connection, namespace)
-            if found is None:
-                return False
-            ns, _ = found
-            if context_version(fetch_from(connection), ns, summary.concept) != expected:
-                return False
-            connection.execute(
-                "INSERT OR REPLACE INTO summary"
-                " SELECT ns, id, ?, ?, ?, ? FROM concept WHERE ns = ? AND name = ?",
-                (
-                    summary.t_index, summary.text, pack(summary.terms), int(summary.traits), ns,
-                    summary.concept,
-                ),
-            )  # fmt: skip
-            return True
-
-        return self._connections.write(revise)
-
-    def embed(self, namespace: str, model: str, vectors: Mapping[int, bytes]) -> int:
-        """See ``GraphStore.embed``."""
-        return self._connections.write(
-            lambda connection: embed_statements(connection, namespace, model, vectors)
-        )
-
-    def expire(self, namespace: str, moments: Mapping[str, datetime | None]) -> int:
-        """See ``GraphStore.expire``."""
-
-        def expire(connection: sqlite3.Connection) -> int:
-            found = open_namespace(connection, namespace)
-            if found is None or not moments:
-                return 0
-            return connection.executemany(
-                "UPDATE passage SET expires_at = ?, expires = ? WHERE ns = ? AND id = ?",
-                [
-                    (timestamp_text(moment), microseconds(moment), found[0], id)
-                    for id, moment in moments.items()
-                ],
-            ).rowcount
-
-        return self._connections.write(expire)
+    def amend(self, namespace: str, amendment: Amendment) -> int:
+        """Add vectors, set expiry, or write a summary."""
+        return self._connections.write(lambda connection: amend(connection, namespace, amendment))
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
         """See ``GraphStore.forget``."""
         if selection.limit is not None:
+            with self._connections.read() as snapshot:
+                if not has_expired(snapshot.rows, namespace, selection):
+                    return Forgotten()
             return self._connections.write(
                 lambda connection: forget_selected(connection, namespace, selection), waits=False
             )
-        return self._erased(lambda connection: forget_selected(connection, namespace, selection))
-
-    def delete_graph(
-        self,
-        namespace: str,
-        *,
-        entities: Collection[str] = (),
-        triplets: Iterable[tuple[str, str, str]] = (),
-    ) -> Forgotten:
-        """See ``GraphStore.delete_graph``."""
-        return self._erased(
-            lambda connection: delete_from_graph(connection, namespace, entities, triplets)
+        forgotten = self._connections.write(
+            lambda connection: forget_selected(connection, namespace, selection), erase=True
         )
+        pending = bool(forgotten) and self._connections.erasure_pending
+        return replace(forgotten, erasure_pending=pending)
 
     def restore(
         self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
@@ -204,8 +142,3 @@ class SQLiteStore:
     def close(self) -> None:
         """See ``GraphStore.close``."""
         self._connections.close()
-
-    def _erased(self, forget: Callable[[sqlite3.Connection], Forgotten]) -> Forgotten:
-        forgotten = self._connections.write(forget, erase=True)
-        pending = bool(forgotten) and self._connections.erasure_pending
-        return replace(forgotten, erasure_pending=pending)

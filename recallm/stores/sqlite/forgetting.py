@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +26,7 @@ from recallm.stores.sqlite.sessions import (
 )
 from recallm.stores.sqlite.writing import metadata_entries, open_namespace
 
-__all__ = ["delete_from_graph", "forget_selected", "forget_updates"]
+__all__ = ["forget_selected", "forget_updates"]
 
 _CHUNK = 500
 """Updates whose rows are held in memory at a time."""
@@ -44,6 +44,8 @@ def forget_selected(
         return _forget_everything(connection, ns)
     selected = select(connection, ns, selection)
     forgetting = _Forgetting(connection, ns)
+    for key in selected.triplets:
+        forgetting.forget_triplet(key)
     forgetting.forget_statements(selected.updates, selected.statements)
     forgetting.forget_entities(selected.entities)
     return forgetting.settle()
@@ -53,30 +55,6 @@ def forget_updates(connection: sqlite3.Connection, ns: int, ts: set[int]) -> For
     """Take the updates at these t away, inside a write transaction."""
     forgetting = _Forgetting(connection, ns)
     forgetting.forget_statements(ts, {})
-    return forgetting.settle()
-
-
-def delete_from_graph(
-    connection: sqlite3.Connection,
-    namespace: str,
-    entities: Collection[str],
-    triplets: Iterable[tuple[str, str, str]],
-) -> Forgotten:
-    """``GraphStore.delete_graph`` inside a write transaction."""
-    found = open_namespace(connection, namespace)
-    if found is None:
-        return Forgotten()
-    ns, _ = found
-    forgetting = _Forgetting(connection, ns)
-    for key in triplets:
-        forgetting.forget_triplet(key)
-    numbers = fetch_by(
-        fetch_from(connection),
-        "SELECT number FROM entity WHERE ns = ? AND id IN",
-        set(entities),
-        lead=(ns,),
-    )
-    forgetting.forget_entities({number for (number,) in numbers})
     return forgetting.settle()
 
 

@@ -13,7 +13,7 @@ from recallm.stores.sqlite.lookup import fetch_by, read, read_by
 from recallm.stores.sqlite.schema import NO_CONCEPT, passage_row
 from recallm.stores.sqlite.view import View
 
-__all__ = ["read_entities", "read_entity_vectors", "read_triplets", "read_vector_size"]
+__all__ = ["read_entities", "read_entity_vectors", "read_triplets"]
 
 
 _ENTITY_SOURCE: LiteralString = (
@@ -105,12 +105,6 @@ def read_entity_vectors(view: View, ids: Collection[str] | None, model: str) -> 
             tail=view.seen_values,
         )
     return dict(sorted(verified_vectors(rows)))
-
-
-def read_vector_size(view: View, model: str) -> int | None:
-    """``GraphReader.vector_size``."""
-    rows = view.rows("SELECT size FROM vector_size WHERE ns = ? AND model = ?", (view.ns, model))
-    return rows[0][0] if rows else None
 
 
 def _sources(view: View, sql: LiteralString, latest: Mapping[int, int]) -> dict[int, str | None]:

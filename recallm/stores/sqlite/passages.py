@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable
 from operator import itemgetter
 from typing import Any, LiteralString
 
@@ -15,30 +15,23 @@ from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.sieve import Sieve
 from recallm.stores.sqlite.view import View
 
-__all__ = ["read_item", "read_moments", "read_passage", "read_passages", "read_paths"]
+__all__ = ["EVERY_PASSAGE", "read_passages", "read_paths", "read_t_indexes"]
+
+EVERY_PASSAGE = Filter()
 
 _PAGE = 500
 """Passages that are read at a time."""
 
 
-def read_passage(view: View, id: str) -> Passage | None:
-    """``GraphReader.passage``."""
-    rows = read(
-        view.rows,
-        "passage",
-        "SELECT {} FROM passage WHERE ns = ? AND id = ?" + view.passed,
-        (view.ns, id, *view.passed_values),
-    )
-    if rows and rows[0][2] != id:
-        raise ValueError("an index of the table passage leads to another row")
-    return _passage(rows[0]) if rows else None
-
-
-def read_passages(view: View, where: Filter, limit: int | None) -> list[Passage]:
+def read_passages(
+    view: View, where: Filter, ids: Collection[str] | None, limit: int | None
+) -> list[Passage]:
     """``GraphReader.passages``."""
     sieve = Sieve(view, where)
+    if ids is not None:
+        return _of_ids(view, sieve, ids)[:limit]
     wanted = -1 if limit is None else limit
-    if sieve.few is not None:
+    if where.key is None and sieve.few is not None:
         return _of_few(view, sieve.few, wanted)
     source, span = _source(where, all=wanted < 0)
     page = wanted if not sieve.metadata else _PAGE
@@ -52,16 +45,38 @@ def read_passages(view: View, where: Filter, limit: int | None) -> list[Passage]
             (view.ns, *span, last, *view.passed_values, *sieve.passage_values, page),
         )  # fmt: skip
         check_ascending((-row[1] for row in rows), -last)
-        found = map(_passage, rows)
-        passing += [it for it in found if not sieve.metadata or sieve.admits(it.metadata)]
+        passing += _admitted(sieve, rows)
         if len(rows) != page:
             break
         last = rows[-1][1]
     return passing if wanted < 0 else passing[:wanted]
 
 
-def read_moments(view: View, where: Filter) -> list[int]:
-    """``GraphReader.moments``."""
+def _of_ids(view: View, sieve: Sieve, ids: Collection[str]) -> list[Passage]:
+    """The visible passages with these ids that meet a filter, latest first."""
+    wanted = set(ids)
+    rows = read_by(
+        view.rows,
+        "passage",
+        "SELECT {} FROM passage WHERE ns = ? AND id IN",
+        wanted,
+        view.passed + sieve.passages,
+        lead=(view.ns,),
+        tail=(*view.passed_values, *sieve.passage_values),
+    )
+    if any(row[2] not in wanted for row in rows):
+        raise ValueError("an index of the table passage leads to another row")
+    return _admitted(sieve, sorted(set(rows), key=itemgetter(1), reverse=True))
+
+
+def _admitted(sieve: Sieve, rows: Iterable[tuple[Any, ...]]) -> list[Passage]:
+    """The passages of these rows whose metadata meets the filter."""
+    found = map(_passage, rows)
+    return [it for it in found if not sieve.metadata or sieve.admits(it.metadata)]
+
+
+def read_t_indexes(view: View, where: Filter) -> list[int]:
+    """``GraphReader.t_indexes``."""
     sieve = Sieve(view, where)
     if sieve.few is not None:
         few = fetch_by(
@@ -85,8 +100,11 @@ def read_moments(view: View, where: Filter) -> list[int]:
 
 
 def _source(where: Filter, *, all: bool) -> tuple[LiteralString, tuple[str, ...]]:
-    """Where to look for passages, with the values after the namespace: all items below a path are
-    sooner found by their index, the latest of many among the latest of all."""
+    """Where to look for passages, with the values after the namespace: one item, or all items below
+    a path, by their index; the latest of many among the latest of all."""
+    if where.key is not None:
+        source: LiteralString = "passage INDEXED BY passage_item WHERE ns = ? AND path = ?"
+        return source + " AND key = ?", (path_text(where.path or ()), where.key)
     if where.path and all:
         return (
             "passage INDEXED BY passage_item"
@@ -111,18 +129,6 @@ def _of_few(view: View, ts: list[int], wanted: int) -> list[Passage]:
         if 0 <= wanted <= len(passing):
             return passing[:wanted]
     return passing
-
-
-def read_item(view: View, path: Sequence[str], key: str) -> Passage | None:
-    """``GraphReader.item``."""
-    rows = read(
-        view.rows,
-        "passage",
-        "SELECT {} FROM passage INDEXED BY passage_item"
-        " WHERE ns = ? AND path = ? AND key = ?" + view.passed + " ORDER BY t DESC LIMIT 1",
-        (view.ns, path_text(path), key, *view.passed_values),
-    )
-    return _passage(rows[0]) if rows else None
 
 
 def read_paths(view: View) -> list[tuple[str, ...]]:

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
+from collections.abc import Collection, Iterator, Mapping, Sized
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, LiteralString
 
 from recallm.model import (
     ConceptRow,
-    ContextVersion,
-    CorpusSize,
     Entity,
     Filter,
     Horizon,
     Mentions,
+    NamespaceState,
     Passage,
     Postings,
     PreparedUpdate,
     Relation,
-    SessionSize,
+    Sizes,
     Stats,
     StoredStatement,
     Summary,
     Trait,
     Triplet,
-    VectorState,
 )
 from recallm.stores.sqlite.archive import dumped
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
@@ -37,22 +35,19 @@ from recallm.stores.sqlite.graph import (
     read_entities,
     read_entity_vectors,
     read_triplets,
-    read_vector_size,
 )
 from recallm.stores.sqlite.lookup import fetch_by, read_by
 from recallm.stores.sqlite.passages import (
-    read_item,
-    read_moments,
-    read_passage,
+    EVERY_PASSAGE,
     read_passages,
     read_paths,
+    read_t_indexes,
 )
-from recallm.stores.sqlite.relations import among, newest_relations
+from recallm.stores.sqlite.relations import newest_relations, relations_among
 from recallm.stores.sqlite.schema import SUMMED, passage_row
 from recallm.stores.sqlite.sieve import Sieve, newest_rows
 from recallm.stores.sqlite.stats import counted, read_corpus, read_sessions, read_stats
-from recallm.stores.sqlite.totals import concept_rows, context_version, summaries_in_force
-from recallm.stores.sqlite.traversal import linked_to
+from recallm.stores.sqlite.totals import concept_rows
 from recallm.stores.sqlite.view import View
 
 __all__ = ["SQLiteReader"]
@@ -79,30 +74,44 @@ class SQLiteReader:
         self._session_keys: dict[int, str | None] = {}
 
     @property
-    def t_index(self) -> int:
-        """See ``GraphReader.t_index``."""
-        return self._view.t_index
+    def state(self) -> NamespaceState:
+        """The view's t and the state of the namespace's vectors."""
+        return self._view.state
 
-    @property
-    def has_expired(self) -> bool:
-        """See ``GraphReader.has_expired``."""
-        return self._view.expired_by is not None
-
-    def passage(self, id: str) -> Passage | None:
-        """See ``GraphReader.passage``."""
-        return read_passage(self._view, id)
-
-    def passages(self, where: Filter, *, limit: int | None = None) -> list[Passage]:
-        """See ``GraphReader.passages``."""
-        return read_passages(self._view, where, limit)
-
-    def item(self, path: Sequence[str], key: str) -> Passage | None:
-        """See ``GraphReader.item``."""
-        return read_item(self._view, path, key)
+    def passages(
+        self,
+        where: Filter = EVERY_PASSAGE,
+        *,
+        ids: Collection[str] | None = None,
+        limit: int | None = None,
+    ) -> list[Passage]:
+        """Passages by id, or by a filter."""
+        return read_passages(self._view, where, ids, limit)
 
     def paths(self) -> list[tuple[str, ...]]:
-        """See ``GraphReader.paths``."""
+        """The paths of visible items."""
         return read_paths(self._view)
+
+    def t_indexes(self, where: Filter) -> list[int]:
+        """The t of passages that meet a filter."""
+        return read_t_indexes(self._view, where)
+
+    def statement_keys(
+        self, *, embedded: bool, after: int = -1, limit: int | None = None
+    ) -> list[int]:
+        """Keys of statements with or without a vector."""
+        sql: LiteralString = "SELECT at FROM vector WHERE ns = ? AND at > ?"
+        if not embedded:
+            sql = (
+                "SELECT at FROM statement s WHERE ns = ? AND at > ? AND NOT EXISTS"
+                " (SELECT 1 FROM vector v WHERE v.ns = s.ns AND v.at = s.at)"
+            )
+        rows = self._rows(
+            sql + self._view.seen + " ORDER BY at LIMIT ?",
+            (self._ns, after, *self._view.seen_values, -1 if limit is None else limit),
+        )
+        check_ascending((at for (at,) in rows), after)
+        return [at for (at,) in rows]
 
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
         """See ``GraphReader.statements``."""
@@ -242,23 +251,13 @@ class SQLiteReader:
         """See ``GraphReader.concepts``."""
         return concept_rows(self._view, names, limit)
 
-    def relations(self, names: Collection[str], *, limit: int) -> list[Relation]:
-        """See ``GraphReader.relations``."""
-        return newest_relations(self._view, names, limit)
-
-    def relations_among(self, names: Collection[str]) -> list[Relation]:
-        """See ``GraphReader.relations_among``."""
-        return among(self._view, names)
-
-    def linked(
-        self, start: str, *, hops: int, oldest: int, newest: int, limit: int
-    ) -> list[ConceptRow]:
-        """See ``GraphReader.linked``."""
-        return linked_to(self._view, start, hops, oldest, newest, limit)
-
-    def summaries(self, names: Collection[str]) -> Mapping[str, Summary]:
-        """See ``GraphReader.summaries``."""
-        return summaries_in_force(self._view, names)
+    def relations(
+        self, names: Collection[str], *, limit: int | None = None, among: bool = False
+    ) -> list[Relation]:
+        """The newest relations of concepts, or all among them."""
+        if among:
+            return relations_among(self._view, names)
+        return newest_relations(self._view, names, -1 if limit is None else limit)
 
     def entities(
         self,
@@ -282,80 +281,46 @@ class SQLiteReader:
         """See ``GraphReader.triplets``."""
         return read_triplets(self._view, subjects, predicates, objects, ends, passages)
 
-    def corpus(self) -> CorpusSize:
-        """See ``GraphReader.corpus``."""
-        return read_corpus(self._view)
+    def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
+        """Totals of the namespace and of sessions."""
+        return Sizes(
+            corpus=read_corpus(self._view), sessions=read_sessions(self._view, session_keys)
+        )
 
-    def sessions(self, session_keys: Collection[str]) -> Mapping[str, SessionSize]:
-        """See ``GraphReader.sessions``."""
-        return read_sessions(self._view, session_keys)
-
-    def vectors(self, keys: Collection[int], *, model: str) -> Mapping[int, bytes]:
-        """See ``GraphReader.vectors``."""
+    def vectors(
+        self,
+        keys: Collection[int] | None = None,
+        *,
+        model: str,
+        after: int = -1,
+        limit: int | None = None,
+    ) -> Mapping[int, bytes]:
+        """Vectors of statements, by key or all in order."""
+        view = self._view
+        if keys is None:
+            rows = self._rows(
+                "SELECT at, blob, crc FROM vector WHERE ns = ? AND at > ? AND model = ?"
+                + view.seen
+                + " ORDER BY at LIMIT ?",
+                (self._ns, after, model, *view.seen_values, -1 if limit is None else limit),
+            )
+            check_ascending((at for at, _, _ in rows), after)
+            return dict(verified_vectors(rows))
         rows = fetch_by(
             self._rows,
             "SELECT at, blob, crc FROM vector WHERE ns = ? AND model = ? AND at IN",
-            _keys(keys),
-            self._view.seen_by_key,
+            [key for key in _keys(keys) if key > after][:limit],
+            view.seen_by_key,
             lead=(self._ns, model),
-            tail=self._view.seen_values,
+            tail=view.seen_values,
         )
-        return dict(verified_vectors(rows))
+        return dict(sorted(verified_vectors(rows)))
 
     def entity_vectors(
         self, ids: Collection[str] | None = None, *, model: str
     ) -> Mapping[str, bytes]:
-        """See ``GraphReader.entity_vectors``."""
+        """Vectors of entities."""
         return read_entity_vectors(self._view, ids, model)
-
-    def vector_size(self, model: str) -> int | None:
-        """See ``GraphReader.vector_size``."""
-        return read_vector_size(self._view, model)
-
-    def vector_state(self) -> VectorState | None:
-        """See ``GraphReader.vector_state``."""
-        rows = self._rows(
-            "SELECT n.model, size, origin, revision FROM namespace n JOIN vector_size z"
-            " ON z.ns = n.id AND z.model = n.model WHERE n.id = ?",
-            (self._ns,),
-        )
-        return (
-            VectorState(model=rows[0][0], size=rows[0][1], origin=rows[0][2], revision=rows[0][3])
-            if rows
-            else None
-        )
-
-    def vectors_after(self, key: int, *, limit: int) -> list[tuple[int, bytes]]:
-        """See ``GraphReader.vectors_after``."""
-        rows = self._rows(
-            "SELECT at, blob, crc FROM vector WHERE ns = ? AND at > ? ORDER BY at LIMIT ?",
-            (self._ns, key, limit),
-        )
-        check_ascending((at for at, _, _ in rows), key)
-        return verified_vectors(rows)
-
-    def vector_keys(self) -> list[int]:
-        """See ``GraphReader.vector_keys``."""
-        rows = self._rows("SELECT at FROM vector WHERE ns = ? ORDER BY at", (self._ns,))
-        return [at for (at,) in rows]
-
-    def unembedded(self, *, after: int, limit: int) -> list[int]:
-        """See ``GraphReader.unembedded``."""
-        rows = self._rows(
-            "SELECT at FROM statement s WHERE ns = ? AND at > ? AND NOT EXISTS"
-            " (SELECT 1 FROM vector v WHERE v.ns = s.ns AND v.at = s.at) ORDER BY at LIMIT ?",
-            (self._ns, after, limit),
-        )
-        check_ascending((at for (at,) in rows), after)
-        return [at for (at,) in rows]
-
-    def moments(self, where: Filter) -> list[int]:
-        """See ``GraphReader.moments``."""
-        return read_moments(self._view, where)
-
-    def context_version(self, name: str) -> ContextVersion | None:
-        """See ``GraphReader.context_version``."""
-        return context_version(self._rows, self._ns, name)
 
     def stats(self) -> Stats:
         """See ``GraphReader.stats``."""

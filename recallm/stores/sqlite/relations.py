@@ -15,7 +15,7 @@ from recallm.model import Relation
 from recallm.stores.sqlite.lookup import in_pairs
 from recallm.stores.sqlite.view import View
 
-__all__ = ["among", "newest_relations", "relation_count"]
+__all__ = ["newest_relations", "relation_count", "relations_among"]
 
 _FEW_AT_LEAST = 64
 """Neighbours that are always read, rather than asked for one by one."""
@@ -66,12 +66,12 @@ def _newest(view: View, concept: int, limit: int) -> list[tuple[int, int, str]]:
             (view.ceiling, view.ns, concept, view.ceiling, *values),
         )
     rows.sort(key=lambda row: (-row[0], -row[1], row[2]))
-    return rows[:limit]
+    return rows if limit < 0 else rows[:limit]
 
 
-def among(view: View, names: Collection[str]) -> list[Relation]:
-    """``GraphReader.relations_among``: the neighbours of those who have few; of two who both have
-    many, whether they are related."""
+def relations_among(view: View, names: Collection[str]) -> list[Relation]:
+    """``GraphReader.relations`` with ``among``: of concepts with few neighbours these are read; of
+    two that both have many, whether they are related."""
     ids = {id: name for name, id in view.ids("concept", names).items()}
     few = max(_FEW_AT_LEAST, len(ids))
     pairs: set[tuple[int, int]] = set()

@@ -7,20 +7,22 @@ import sqlite3
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from recallm.model import MAX_POSITION, NO_POSITION, Selection
+from recallm.model import MAX_POSITION, NO_POSITION, GraphNames, Selection
 from recallm.stores.sqlite.codec import microseconds
-from recallm.stores.sqlite.lookup import fetch_by, fetch_from
+from recallm.stores.sqlite.lookup import Fetch, fetch_by, fetch_from
 
-__all__ = ["Selected", "select"]
+__all__ = ["Selected", "has_expired", "select"]
 
 
 @dataclass(slots=True)
 class Selected:
-    """Whole updates by t, single statements by t and position, entities by number."""
+    """Whole updates by t, single statements by t and position, entities by number, triplets by
+    (subject, predicate, object)."""
 
     updates: set[int] = field(default_factory=set)
     statements: dict[int, set[int]] = field(default_factory=dict)
     entities: set[int] = field(default_factory=set)
+    triplets: frozenset[tuple[str, str, str]] = frozenset()
 
 
 def select(connection: sqlite3.Connection, ns: int, selection: Selection) -> Selected:
@@ -28,6 +30,16 @@ def select(connection: sqlite3.Connection, ns: int, selection: Selection) -> Sel
     value = selection.value
     selected = Selected()
     match selection.kind:
+        case "graph" if isinstance(value, GraphNames):
+            numbers = fetch_by(
+                fetch_from(connection),
+                "SELECT number FROM entity WHERE ns = ? AND id IN",
+                value.entities,
+                lead=(ns,),
+            )
+            selected.entities = {number for (number,) in numbers}
+            selected.triplets = value.triplets
+            return selected
         case "id":
             sql = "SELECT t FROM passage WHERE ns = ?1 AND id = ?2"
         case "source":
@@ -61,6 +73,17 @@ def select(connection: sqlite3.Connection, ns: int, selection: Selection) -> Sel
             return _with_whole_items(connection, ns, selected)
     selected.updates = {t for (t,) in connection.execute(sql, (ns, value))}
     return selected
+
+
+def has_expired(fetch: Fetch, namespace: str, selection: Selection) -> bool:
+    """Whether a selection of expired passages selects any."""
+    by = microseconds(selection.value) if isinstance(selection.value, datetime) else None
+    rows = fetch(
+        "SELECT 1 FROM namespace n JOIN passage p INDEXED BY passage_expires ON p.ns = n.id"
+        " WHERE n.name = ? AND p.expires <= ? LIMIT 1",
+        (namespace, by),
+    )
+    return bool(rows)
 
 
 def _with_whole_items(connection: sqlite3.Connection, ns: int, selected: Selected) -> Selected:

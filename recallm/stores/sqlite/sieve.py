@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from functools import cached_property
 from typing import Any, LiteralString
 
 from recallm.model import Filter, statement_key
 from recallm.stores.sessions import session_key_of
 from recallm.stores.sqlite.checksums import check_ascending
-from recallm.stores.sqlite.codec import below, entry_hash, microseconds, same_json
+from recallm.stores.sqlite.codec import below, entry_hash, microseconds, path_text, same_json
 from recallm.stores.sqlite.lookup import fetch_by, in_pairs
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.view import View
@@ -36,8 +37,7 @@ class Sieve:
 
     ``sql`` and ``values`` stand on a table with a column ``at``, ``passages`` and
     ``passage_values`` on ``passage``. ``metadata`` is what SQL cannot compare: the caller asks
-    ``admits`` for each passage. ``few``: the t of all passages that meet the filter, hidden ones
-    too, ascending; None where these may be many.
+    ``admits`` for each passage.
     """
 
     def __init__(self, view: View, where: Filter) -> None:
@@ -68,7 +68,12 @@ class Sieve:
             self._add(" AND +session_id = " + session, *key)
             sql = _PASSAGES + "passage_in_session WHERE ns = ? AND session_id = " + session
             self._indexed.append((sql, (view.ns, *key)))
-        if where.path is not None:
+        if where.key is not None:
+            item = (path_text(where.path or ()), where.key)
+            self._add(" AND +path = ? AND +key = ?", *item)
+            sql = _PASSAGES + "passage_item WHERE ns = ? AND path = ? AND key = ?"
+            self._indexed.append((sql, (view.ns, *item)))
+        elif where.path is not None:
             self._add(" AND +key IS NOT NULL")
             sql = _PASSAGES + "passage_item WHERE ns = ? AND key IS NOT NULL"
             span: tuple[object, ...] = ()
@@ -103,7 +108,6 @@ class Sieve:
                 + ")"
             )
             self.values += [view.ns, *self._values]
-        self.few = self._few()
 
     def admits(self, metadata: Mapping[str, Any]) -> bool:
         """Whether a passage's metadata has every entry that is asked for, equal as JSON."""
@@ -116,7 +120,10 @@ class Sieve:
         self._sql += sql
         self._values += values
 
-    def _few(self) -> list[int] | None:
+    @cached_property
+    def few(self) -> list[int] | None:
+        """The t of all passages that meet the filter, hidden ones too, ascending; None where these
+        may be many."""
         found: list[int] | None = None
         for sql, values in self._indexed:
             rows = self._view.rows(sql + " LIMIT ?", (*values, FEW + 1))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from recallm.errors import DimensionError, EmbeddingModelError
 from recallm.model import PreparedUpdate
-from recallm.stores.sqlite.writing import open_namespace
 
-__all__ = ["VectorSizes", "embed_statements"]
+__all__ = ["VectorSizes"]
 
 
 class VectorSizes:
@@ -77,36 +76,6 @@ class VectorSizes:
             row = execute("SELECT model FROM namespace WHERE id = ?", (self._ns,)).fetchone()
             self._pinned = row[0] if row else None
         return self._known
-
-
-def embed_statements(
-    connection: sqlite3.Connection, namespace: str, model: str, vectors: Mapping[int, bytes]
-) -> int:
-    """``GraphStore.embed`` inside a write transaction."""
-    found = open_namespace(connection, namespace)
-    if found is None:
-        return 0
-    ns, _ = found
-    given = [
-        (key, blob)
-        for key, blob in sorted(vectors.items())
-        if connection.execute(
-            "SELECT 1 FROM statement s WHERE ns = ? AND at = ? AND NOT EXISTS"
-            " (SELECT 1 FROM vector v WHERE v.ns = s.ns AND v.at = s.at)",
-            (ns, key),
-        ).fetchone()
-    ]
-    if not given:
-        return 0
-    sizes = VectorSizes(connection, ns)
-    sizes.check_models([model])
-    sizes.check_sizes((model, blob) for _, blob in given)
-    sizes.write(ns)
-    connection.executemany(
-        "INSERT INTO vector VALUES (?, ?, ?, ?)", [(ns, key, model, blob) for key, blob in given]
-    )
-    connection.execute("UPDATE namespace SET revision = revision + 1 WHERE id = ?", (ns,))
-    return len(given)
 
 
 def _told(update: PreparedUpdate) -> Iterator[tuple[str, bytes]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, LiteralString
 
@@ -18,7 +18,7 @@ from recallm.stores.sqlite.codec import unpack, unpack_mentions
 from recallm.stores.sqlite.lookup import Fetch, fetch_by, read, read_by
 from recallm.stores.sqlite.view import View
 
-__all__ = ["concept_rows", "context_version", "summaries_in_force"]
+__all__ = ["concept_rows", "context_version"]
 
 
 def concept_rows(view: View, names: Collection[str] | None, limit: int | None) -> list[ConceptRow]:
@@ -56,7 +56,7 @@ def concept_rows(view: View, names: Collection[str] | None, limit: int | None) -
     if derived:
         rows |= _derived_rows(view, derived)
     ordered = sorted(rows.items(), key=lambda item: (-item[1].t_index, item[1].name))[:limit]
-    return _with_merges(view, ordered)
+    return _with_summaries(view, ordered)
 
 
 def _derived_rows(view: View, ids: list[int]) -> dict[int, ConceptRow]:
@@ -142,33 +142,24 @@ def _touched_by_entities(view: View, concept: int, after: int) -> set[int]:
     return {t_index for (t_index,) in rows}
 
 
-def _with_merges(view: View, rows: list[tuple[int, ConceptRow]]) -> list[ConceptRow]:
-    """Where a summary is in force, ``merges`` counts the updates after it."""
+def _with_summaries(view: View, rows: list[tuple[int, ConceptRow]]) -> list[ConceptRow]:
+    """The rows with their summaries in force; ``merges`` counts the updates after those."""
     revised = _in_force(view, [id for id, _ in rows])
     result: list[ConceptRow] = []
     for id, row in rows:
         if id in revised:
-            after = revised[id][1]
+            _, after, text, terms, traits = revised[id]
+            summary = Summary(
+                concept=row.name,
+                t_index=after,
+                text=text,
+                terms=unpack(terms),
+                traits=Trait(traits),
+            )
             merged = _touched(view, id, after) | _touched_by_entities(view, id, after)
-            row = replace(row, merges=len(merged))
+            row = replace(row, merges=len(merged), summary=summary)
         result.append(row)
     return result
-
-
-def summaries_in_force(view: View, names: Iterable[str]) -> dict[str, Summary]:
-    """``GraphReader.summaries``."""
-    ids = {id: name for name, id in view.ids("concept", names).items()}
-    found = {
-        ids[concept]: Summary(
-            concept=ids[concept],
-            t_index=t_index,
-            text=text,
-            terms=unpack(terms),
-            traits=Trait(traits),
-        )
-        for concept, t_index, text, terms, traits in _in_force(view, list(ids)).values()
-    }
-    return dict(sorted(found.items()))
 
 
 def _in_force(view: View, ids: list[int]) -> dict[int, tuple[Any, ...]]:
@@ -212,7 +203,7 @@ def _covers_hidden(view: View, concept: int, t_index: int) -> bool:
 
 
 def context_version(fetch: Fetch, ns: int, name: str) -> ContextVersion | None:
-    """``GraphReader.context_version``: of everything, whatever a horizon hides."""
+    """The version of a concept's context, for ``WriteSummary``; None if nothing mentions it."""
     rows = fetch(
         "SELECT statements,"
         " (SELECT max(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"

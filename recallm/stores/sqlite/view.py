@@ -7,20 +7,28 @@ what expired, and, for a datetime ``as_of``, what was said later or at no known 
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import Any, LiteralString
 
-from recallm.model import Horizon, statement_key
+from recallm.model import Horizon, NamespaceState, VectorState, statement_key
+from recallm.stores.sqlite.checksums import verified
 from recallm.stores.sqlite.codec import microseconds
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
-from recallm.stores.sqlite.lookup import fetch_by, read
-from recallm.stores.sqlite.schema import MAX_T, STANDS_OUTSIDE_THE_INDEX
+from recallm.stores.sqlite.lookup import fetch_by
+from recallm.stores.sqlite.schema import MAX_T, STANDS_OUTSIDE_THE_INDEX, SUMMED
 
 __all__ = ["View"]
 
 Values = tuple[Any, ...]
 
+_NAMESPACE: LiteralString = (
+    "SELECT model, origin, revision, (SELECT json_group_object(z.model, z.size)"
+    " FROM vector_size z WHERE z.ns = namespace.id), "
+    + ", ".join((*SUMMED["namespace"], "crc"))
+    + " FROM namespace WHERE name = ?"
+)
 _SAID: LiteralString = (
     " AND EXISTS (SELECT 1 FROM passage x INDEXED BY passage_t WHERE x.ns = ? AND x.t = {}"
     " AND x.said <= ?)"
@@ -50,9 +58,8 @@ class View:
         self._set_conditions()
 
     def _open(self, namespace: str) -> None:
-        found = read(
-            self.rows, "namespace", "SELECT {} FROM namespace WHERE name = ?", (namespace,)
-        )
+        rows = self.rows(_NAMESPACE, (namespace,))
+        found = verified((row[4:] for row in rows), "namespace")
         if found and found[0][1] != namespace:
             raise ValueError("an index of the table namespace leads to another row")
         if not found and self.rows(STANDS_OUTSIDE_THE_INDEX, (namespace,)):
@@ -62,12 +69,22 @@ class View:
         self.totals: tuple[int, int, int]
         self.ns, _, self.counter, *totals = found[0] if found else (0, namespace, 0, 0, 0, 0)
         self.totals = (totals[0], totals[1], totals[2])
+        model, origin, revision, sizes = rows[0][:4] if rows else (None, None, 0, "{}")
+        vector_bytes: dict[str, int] = json.loads(sizes)
+        vectors = None
+        if model is not None:
+            vectors = VectorState(
+                model=model, size=vector_bytes[model], origin=origin, revision=revision
+            )
         self.expired_by = self._now if self._has_expired() else None
         self.is_dated = isinstance(self._as_of, datetime)
         self.hides = self.is_dated or self.expired_by is not None
         self.t_index = self._latest()
         self.is_present = self.t_index >= self.counter
         self.ceiling = min(self.t_index, MAX_T)
+        self.state = NamespaceState(
+            t_index=self.t_index, vectors=vectors, vector_bytes=vector_bytes
+        )
 
     def _set_conditions(self) -> None:
         self.upto: LiteralString = "" if self.is_present else " AND at < ?"
