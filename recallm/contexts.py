@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from recallm.model import Filter, StoredStatement, Summary, t_index_of
+from recallm.model import ConceptRow, Filter, StoredStatement, Summary, t_index_of
 from recallm.stores.base import GraphReader
 from recallm.untrusted_text import statement_line
 
@@ -26,13 +26,21 @@ class ConceptContext:
 
 
 def concept_contexts(
-    reader: GraphReader, names: Collection[str], *, where: Filter, known: Collection[str] = ()
+    reader: GraphReader,
+    concepts: Collection[ConceptRow],
+    *,
+    where: Filter,
+    known: Collection[str] = (),
 ) -> dict[str, ConceptContext]:
-    """The context of each of the concepts ``names`` that has one, without the statements of the
+    """The context of each of ``concepts`` that has one, by name, without the statements of the
     passages ``known``. With a filter, a summary stays out, since nothing says who said it and when;
     the statements that it covers stand for it."""
-    summaries: Mapping[str, Summary] = {} if where else reader.summaries(names)
-    mentions = reader.mentions(names, limit=None, where=where)
+    summaries = {
+        concept.name: concept.summary
+        for concept in concepts
+        if concept.summary is not None and not where
+    }
+    mentions = reader.mentions([concept.name for concept in concepts], limit=None, where=where)
     keys = {
         name: [
             key

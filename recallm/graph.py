@@ -14,8 +14,10 @@ from recallm.model import (
     Entity,
     EntityUpsert,
     Forgotten,
+    GraphNames,
     Horizon,
     PreparedUpdate,
+    Selection,
     Triplet,
     TripletUpsert,
     empty_mapping,
@@ -220,11 +222,11 @@ class MemoryGraph:
         ]
         sizes: dict[str, int] = {}
         with self._store.reader(self._namespace, self._horizon(None)) as reader:
-            for model, blob in vectors:
-                if model not in sizes:
-                    sizes[model] = reader.vector_size(model) or len(blob)
-                if sizes[model] != len(blob):
-                    raise DimensionError(model, expected=sizes[model] // 2, found=len(blob) // 2)
+            sizes.update(reader.state.vector_bytes)
+        for model, blob in vectors:
+            size = sizes.setdefault(model, len(blob))
+            if size != len(blob):
+                raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
 
     def nearest(
         self,
@@ -247,7 +249,7 @@ class MemoryGraph:
         among = None if ids is None else checks.strings(ids, "ids")
         at_most = checks.count(limit, "limit") or 1
         with self._store.reader(self._namespace, self._horizon(as_of)) as reader:
-            size = reader.vector_size(checks.name(model, "model"))
+            size = reader.state.vector_bytes.get(checks.name(model, "model"))
             if size is not None and size != len(blob):
                 raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
             found = nearest(embedding, reader.entity_vectors(among, model=model), at_most)
@@ -322,11 +324,13 @@ class MemoryGraph:
             raise InvalidInputError(
                 "a triplet is named by (subject, predicate, object)", argument="triplets"
             )
-        return self._store.delete_graph(
-            self._namespace,
-            entities=checks.strings(entities, "entities"),
-            triplets=[(subject, predicate, object_) for subject, predicate, object_ in named],
+        names = GraphNames(
+            entities=frozenset(checks.strings(entities, "entities")),
+            triplets=frozenset(
+                (subject, predicate, object_) for subject, predicate, object_ in named
+            ),
         )
+        return self._store.forget(self._namespace, Selection(kind="graph", value=names))
 
     @property
     def cypher_schema(self) -> str | None:

@@ -16,6 +16,9 @@ from recallm.updating import UpdateRequest, checked_requests
 
 __all__ = ["MemoryItems", "NewItem"]
 
+_READ_AT_ONCE = 64
+"""Ranked items that a search reads at a time."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewItem:
@@ -115,12 +118,16 @@ class MemoryItems:
         accepts = checks.optional_callable(accept, "accept")
         found: list[tuple[Passage, float]] = []
         with self._store.reader(self._namespace, Horizon(now=self._clock())) as reader:
-            for id, score in self._rank(reader, asked, where).items():
-                kept = reader.passage(id)
-                if kept is not None and (accepts is None or _accepted(accepts, kept)):
-                    found.append((kept, score))
-                    if len(found) == at_most:
-                        break
+            scores = self._rank(reader, asked, where)
+            ids = list(scores)
+            for start in range(0, len(ids), _READ_AT_ONCE):
+                some = ids[start : start + _READ_AT_ONCE]
+                items = {item.id: item for item in reader.passages(ids=some)}
+                for id in some:
+                    if id in items and (accepts is None or _accepted(accepts, items[id])):
+                        found.append((items[id], scores[id]))
+                        if len(found) == at_most:
+                            return tuple(found)
         return tuple(found)
 
     def paths(self) -> tuple[tuple[str, ...], ...]:
@@ -136,12 +143,12 @@ class MemoryItems:
         return bool(self._store.forget(self._namespace, Selection(kind="id", value=kept.id)))
 
     def _item(self, path: Sequence[str], key: str, horizon: Horizon) -> Passage | None:
-        place = checks.item_path(path, "path"), checks.name(key, "key")
+        where = Filter(path=checks.item_path(path, "path"), key=checks.name(key, "key"))
         for _ in range(2):
             with self._store.reader(self._namespace, horizon) as reader:
-                found = reader.item(*place)
-            if found is not None:
-                return found
+                found = reader.passages(where, limit=1)
+            if found:
+                return found[0]
             # On a server without snapshots one that was replaced since the reader was opened is
             # gone for it, and the new one not there yet: a new reader sees it.
         return None

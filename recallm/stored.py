@@ -14,7 +14,7 @@ from typing import IO, Any, Self
 from recallm import checks
 from recallm.archive import open_for_reading, open_for_writing, read_archive, write_archive
 from recallm.errors import ClosedError
-from recallm.model import ConceptRow, Filter, Horizon, Passage, Stats
+from recallm.model import ConceptRow, Filter, Horizon, Passage, SetExpiry, Stats
 from recallm.results import RecalledStatement, chronological
 from recallm.stores.base import GraphReader, GraphStore
 
@@ -52,15 +52,15 @@ class StoredMemory:
         """The passage with this id, verbatim; None if there is none (any more)."""
         wanted = checks.string(id, "id")
         with self._reader() as reader:
-            return reader.passage(wanted)
+            return next(iter(reader.passages(ids=[wanted])), None)
 
     def get_many(self, ids: Collection[str]) -> dict[str, Passage]:
         """The passages with these ids, by id, as they stood at one moment; without those that there
         are not (any more)."""
         wanted = dict.fromkeys(checks.strings(ids, "ids"))
         with self._reader() as reader:
-            found = {id: reader.passage(id) for id in wanted}
-        return {id: passage for id, passage in found.items() if passage is not None}
+            found = {passage.id: passage for passage in reader.passages(ids=wanted)}
+        return {id: found[id] for id in wanted if id in found}
 
     def passages(
         self,
@@ -139,7 +139,7 @@ class StoredMemory:
             checks.string(id, "moments"): checks.timestamp(moment, "moments")
             for id, moment in checks.mapping(moments, "moments").items()
         }
-        return self._store.expire(self._namespace, checked)
+        return self._store.amend(self._namespace, SetExpiry(expires_at=checked))
 
     # -- keeping ---------------------------------------------------------------------------
 
@@ -156,7 +156,7 @@ class StoredMemory:
 
         """
         with self._reader() as reader, open_for_writing(target) as stream:
-            return write_archive(stream, self._namespace, reader.t_index, reader.dump())
+            return write_archive(stream, self._namespace, reader.state.t_index, reader.dump())
 
     def load(self, source: str | os.PathLike[str] | IO[str]) -> int:
         """Fill this namespace, which must be empty, with an archive; return its number of

@@ -321,27 +321,23 @@ class Updater:
         sweep fails or leaves some, the expired passages with the ids of ``updates`` are forgotten
         one by one: these ids must be free for the write."""
         now = self._clock()
-        with self._store.reader(namespace, Horizon(now=now)) as reader:
-            if not reader.has_expired:
-                return
         try:
-            swept = self.forget(
-                namespace, Selection(kind="expired", value=now, limit=_SWEPT_PASSAGES)
-            )
+            selection = Selection(kind="expired", value=now, limit=_SWEPT_PASSAGES)
+            swept = self._store.forget(namespace, selection)
+            if swept and self._vectors is not None:
+                self._vectors.forgotten(namespace, None)
             if swept.passages < _SWEPT_PASSAGES:
                 return
         except StoreBusyError:
             pass
         except RecallMError:
             _log.warning("the sweep of expired passages failed", exc_info=True)
-        ids = dict.fromkeys(update.id for update in updates if update.id)
-        with (
-            self._store.reader(namespace, Horizon(now=now)) as shown,
-            self._store.reader(namespace, Horizon()) as stored,
-        ):
-            expired = [id for id in ids if not shown.passage(id) and stored.passage(id)]
-        for id in expired:
-            self.forget(namespace, Selection(kind="id", value=id))
+        ids = {update.id for update in updates if update.id}
+        with self._store.reader(namespace, Horizon()) as reader:
+            stored = reader.passages(ids=ids)
+        for passage in stored:
+            if passage.expires_at is not None and passage.expires_at <= now:
+                self.forget(namespace, Selection(kind="id", value=passage.id))
 
     def extract(self, texts: Iterable[object]) -> list[Extraction]:
         """The extraction of each text. An update that follows uses it again.
@@ -390,7 +386,7 @@ class Updater:
         with tqdm(disable=not progress, unit="statement") as bar:
             while True:
                 with self._store.reader(namespace, Horizon()) as reader:
-                    keys = reader.unembedded(after=latest, limit=size)
+                    keys = reader.statement_keys(embedded=False, after=latest, limit=size)
                 if not keys:
                     return total
                 embedded = self._vectors.fill(namespace, keys)

@@ -21,6 +21,7 @@ from recallm.errors import ClosedError, StoreUnavailableError
 from recallm.model import Horizon, PreparedUpdate
 from recallm.stores.sqlite import SQLiteStore
 from recallm.testing.marked_text import prepared
+from recallm.testing.suite.base import find_passage
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork"),
@@ -75,7 +76,7 @@ def ids(store: SQLiteStore) -> set[str]:
 
 def holds(store: SQLiteStore, id: str) -> bool:
     with store.reader("n", Horizon()) as reader:
-        return reader.passage(id) is not None
+        return find_passage(reader, id) is not None
 
 
 @contextmanager
@@ -172,7 +173,7 @@ class TestFile:
                     store.close()
 
                 assert exit_status(in_child(work)) == 0
-                assert reader.corpus().statements == 1
+                assert reader.sizes().corpus.statements == 1
             assert ids(store) == {"1", "2"}
 
     def test_a_fork_in_the_middle_of_a_write(self, path: Path) -> None:
@@ -197,7 +198,7 @@ class TestFile:
             assert store.restore("m", 100, records()) == 100
             assert statuses == [0]
             with store.reader("m", Horizon()) as reader:
-                assert reader.corpus().statements == 100
+                assert reader.sizes().corpus.statements == 100
             write(store, "2")
             assert ids(store) == {"1", "2"}
 

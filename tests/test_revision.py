@@ -7,11 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from recallm.errors import StoreError
-from recallm.model import ContextVersion, Filter, Summary, Trait
+from recallm.model import Amendment, Filter, Summary, Trait
 from recallm.prompts import revision_prompt
 from recallm.results import KnowledgeUpdate, Revision
 from recallm.revision import Reviser
 from recallm.testing import DictStore
+from recallm.testing.suite.base import summaries
 from tests.builders import said
 
 
@@ -46,7 +47,7 @@ def add(store: DictStore, number: int) -> KnowledgeUpdate:
 
 def summary_of(store: DictStore) -> str | None:
     with store.reader("n") as reader:
-        found = reader.summaries(["marta"]).get("marta")
+        found = summaries(reader, ["marta"]).get("marta")
     return found.text if found else None
 
 
@@ -73,7 +74,7 @@ def test_a_context_is_revised_after_every_third_merge() -> None:
         revision_prompt("Marta", "revised.\n" + "\n".join(f"Marta fact {n}." for n in (4, 5, 6))),
     ]
     with store.reader("n") as reader:
-        assert reader.summaries(["marta"])["marta"] == Summary(
+        assert summaries(reader, ["marta"])["marta"] == Summary(
             concept="marta", t_index=7, text="revised", terms=("revised",), traits=Trait.PRESENT
         )
         assert reader.mentions(["marta"], limit=None, where=Filter())["marta"].statements == 7
@@ -132,7 +133,7 @@ def test_a_long_context_is_folded_in_part_by_part() -> None:
 
 def test_a_store_that_fails_now_does_not_undo_the_update() -> None:
     class Failing(DictStore):
-        def revise(self, namespace: str, summary: Summary, *, expected: ContextVersion) -> bool:
+        def amend(self, namespace: str, amendment: Amendment) -> int:
             raise StoreError("gone")
 
     [revision] = after(Failing(), FakeLLM(), range(4))

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
+from operator import itemgetter
 
 import numpy as np
 
@@ -137,7 +138,10 @@ def gather(
     stems += tokens
     mentions = reader.mentions(names, limit=limit, where=where)
     essential = {row.name: row for row in reader.concepts(names)} if names else {}
-    corpus = reader.corpus()
+    sizes = reader.sizes(
+        {key for found in postings.values() for key in found.sessions if key is not None}
+    )
+    corpus = sizes.corpus
     if asked is None:
         near_by = kindred(reader, question, corpus, where=where)
     else:
@@ -153,7 +157,11 @@ def gather(
     spoken = {word for name in voices for word in name.split(" ")}
     hits = Hits.read(stems, postings, mentions, apart=spoken)
     chosen = hits.best(fetched, corpus)
-    summaries = [] if where else list(reader.summaries(essential).values())
+    summaries = [
+        row.summary
+        for _, row in sorted(essential.items(), key=itemgetter(0))
+        if row.summary is not None and not where
+    ]
     dated: dict[str, int] = {
         summary.concept: _newest_covered(summary, mentions.get(summary.concept))
         for summary in summaries
@@ -209,7 +217,7 @@ def gather(
             texts.counts({term: place for place, term in enumerate(terms)}),
         ),
         sessions=sessions,
-        session_sizes=reader.sessions(sessions),
+        session_sizes=sizes.sessions,
         corpus=corpus,
         speakers=speakers,
         essential=essential,

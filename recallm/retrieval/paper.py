@@ -35,11 +35,9 @@ def recall_paper(
 ) -> RecalledContext:
     """Recall as the paper does; ``limit`` counts concepts' contexts (paper: 10). Statements of the
     passages ``known`` are left out of them."""
-    ranked = rank_concepts(reader, question, config=config)[: limit or config.max_concepts]
-    contexts = concept_contexts(
-        reader, [concept.name for concept in ranked], where=where, known=known
-    )
-    ranked = [concept for concept in ranked if concept.name in contexts]
+    best = rank_concepts(reader, question, config=config)[: limit or config.max_concepts]
+    contexts = concept_contexts(reader, [row for _, row in best], where=where, known=known)
+    ranked = [concept for concept, _ in best if concept.name in contexts]
     lines = [
         (place, line)
         for place, concept in enumerate(ranked)

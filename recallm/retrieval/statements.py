@@ -130,8 +130,7 @@ def _says(one: StoredStatement, asked: str, reader: GraphReader) -> bool:
         return True
     if one.position or _folded(one.text).rpartition(": ")[2] not in asked:
         return False
-    passage = reader.passage(one.passage_id)
-    return passage is not None and _is(passage.text, asked)
+    return any(_is(it.text, asked) for it in reader.passages(ids=[one.passage_id]))
 
 
 def _is(text: str, asked: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from recallm.contexts import ConceptContext, concept_contexts
 from recallm.errors import StoreError
-from recallm.model import ContextVersion, Filter, Summary, Trait
+from recallm.model import ContextVersion, Filter, Summary, Trait, WriteSummary
 from recallm.prompts import revision_prompt
 from recallm.results import KnowledgeUpdate, Revision
 from recallm.stores.base import GraphReader, GraphStore
@@ -105,7 +105,7 @@ class Reviser:
         summary = Summary(
             concept=name, t_index=version.t_index, text=text, terms=terms, traits=traits
         )
-        if not self._store.revise(namespace, summary, expected=version):
+        if not self._store.amend(namespace, WriteSummary(summary=summary, expected=version)):
             return Revision(
                 concept=name,
                 text=None,
@@ -132,15 +132,19 @@ def _failed(name: str, error: StoreError) -> Revision:
 
 
 def _read(reader: GraphReader, name: str) -> tuple[str, ConceptContext, ContextVersion] | None:
-    version = reader.context_version(name)
-    if version is None:
-        return None
     concepts = reader.concepts([name])
-    context = concept_contexts(reader, [name], where=Filter()).get(name)
+    context = concept_contexts(reader, concepts, where=Filter()).get(name)
     # A server without snapshots may forget the concept between these reads.
     if not concepts or context is None:
         return None
-    return concepts[0].label, context, version
+    concept, statements, summary = concepts[0], context.statements, context.summary
+    latest = statements[-1].t_index if statements else summary.t_index if summary else 0
+    version = ContextVersion(
+        t_index=latest,
+        statements=concept.statements,
+        summary_t=None if summary is None else summary.t_index,
+    )
+    return concept.label, context, version
 
 
 def _parts(sentences: Iterable[str], max_characters: int) -> Iterator[str]:

@@ -230,7 +230,7 @@ def meets(update: PreparedUpdate, where: Filter) -> bool:
         and _not_after(update, where.until)
         and (where.speaker is None or update.speaker == where.speaker)
         and (where.session is None or name == where.session)
-        and (where.path is None or is_item(update, where.path))
+        and (where.path is None or is_item(update, where.path, where.key))
         and all(
             key in update.metadata and json_text(update.metadata[key]) == json_text(value)
             for key, value in where.metadata.items()

@@ -6,23 +6,24 @@ visible updates, what counts from all updates up to the view's t.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 
 from recallm.model import (
     ConceptKind,
     ConceptRow,
-    ContextVersion,
     CorpusSize,
     Entity,
     ExtractedStatement,
     Filter,
     Horizon,
     Mentions,
+    NamespaceState,
     Passage,
     Postings,
     PreparedUpdate,
     Relation,
     SessionSize,
+    Sizes,
     Stats,
     StoredStatement,
     Summary,
@@ -47,6 +48,8 @@ from recallm.testing.dict_namespace import (
 
 __all__ = ["DictReader"]
 
+_EVERY = Filter()
+
 
 class DictReader:
     """A ``GraphReader`` over a ``Namespace`` that nobody writes to any more."""
@@ -60,44 +63,50 @@ class DictReader:
         self._session_keys = session_keys_of(namespace.updates)
 
     @property
-    def t_index(self) -> int:
-        """See ``GraphReader.t_index``."""
-        return self._t_index
+    def state(self) -> NamespaceState:
+        everything = self._all
+        vectors = None
+        if everything.vector_model is not None:
+            vectors = VectorState(
+                model=everything.vector_model,
+                size=everything.vector_sizes[everything.vector_model],
+                origin=everything.vector_origin,
+                revision=everything.vector_revision,
+            )
+        return NamespaceState(
+            t_index=self._t_index, vectors=vectors, vector_bytes=dict(everything.vector_sizes)
+        )
 
-    @property
-    def has_expired(self) -> bool:
-        """See ``GraphReader.has_expired``."""
-        unheeded = Horizon(now=self._horizon.now)
-        return not all(is_visible(update, unheeded) for update in self._all.updates)
-
-    def passage(self, id: str) -> Passage | None:
-        """See ``GraphReader.passage``."""
-        for update in self._updates:
-            if update.text is not None and update.id == id:
-                return passage_of(update, update.text)
-        return None
-
-    def passages(self, where: Filter, *, limit: int | None = None) -> list[Passage]:
-        """See ``GraphReader.passages``."""
-        found = [passage_of(u, u.text) for u in self._updates if u.text is not None]
-        met = {t_of(u) for u in self._updates if meets(u, where)}
-        return [passage for passage in reversed(found) if passage.t_index in met][:limit]
-
-    def item(self, path: Sequence[str], key: str) -> Passage | None:
-        """See ``GraphReader.item``."""
+    def passages(
+        self,
+        where: Filter = _EVERY,
+        *,
+        ids: Collection[str] | None = None,
+        limit: int | None = None,
+    ) -> list[Passage]:
         found = [
-            passage_of(u, u.text)
-            for u in self._updates
-            if u.text is not None and is_item(u, tuple(path), key)
+            passage_of(update, update.text)
+            for update in reversed(self._updates)
+            if update.text is not None
+            and meets(update, where)
+            and (ids is None or update.id in ids)
         ]
-        return found[-1] if found else None
+        return found[:limit]
 
     def paths(self) -> list[tuple[str, ...]]:
-        """See ``GraphReader.paths``."""
         return sorted({update.path for update in self._updates if is_item(update, ())})
 
+    def t_indexes(self, where: Filter) -> list[int]:
+        return [t_of(it) for it in self._updates if it.text is not None and meets(it, where)]
+
+    def statement_keys(
+        self, *, embedded: bool, after: int = -1, limit: int | None = None
+    ) -> list[int]:
+        have = self._vectors()
+        keys = [key_of(update, statement) for update, statement in self._said()]
+        return [key for key in keys if key > after and (key in have) is embedded][:limit]
+
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
-        """See ``GraphReader.statements``."""
         order: dict[tuple[str, str | int], list[int]] = {}
         for update, statement in self._said():
             order.setdefault(self._sequence(update), []).append(key_of(update, statement))
@@ -133,7 +142,6 @@ class DictReader:
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
-        """See ``GraphReader.postings``."""
         found: dict[str, Postings] = {}
         for stem in sorted(set(stems)):
             documents = sum(stem in s.terms for _, s in self._said(self._counting))
@@ -151,7 +159,6 @@ class DictReader:
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
-        """See ``GraphReader.mentions``."""
         found: dict[str, Mentions] = {}
         for name in sorted(set(names)):
             total = sum(names_concept(s, name) for _, s in self._said(self._counting))
@@ -164,45 +171,22 @@ class DictReader:
     def concepts(
         self, names: Collection[str] | None = None, *, limit: int | None = None
     ) -> list[ConceptRow]:
-        """See ``GraphReader.concepts``."""
         shown = self._touched(self._updates)
         rows = [self._concept(name) for name in shown if names is None or name in names]
         rows.sort(key=lambda row: (-row.t_index, row.name))
         return rows[:limit]
 
-    def relations(self, names: Collection[str], *, limit: int) -> list[Relation]:
-        """See ``GraphReader.relations``."""
+    def relations(
+        self, names: Collection[str], *, limit: int | None = None, among: bool = False
+    ) -> list[Relation]:
+        if among:
+            return [r for r in self._relations() if r.a in names and r.b in names]
         chosen: set[tuple[str, str]] = set()
         for name in names:
             of_name = [r for r in self._relations() if name in (r.a, r.b)]
             of_name.sort(key=lambda r: (-r.t_index, -r.strength, r.b if r.a == name else r.a))
             chosen |= {(r.a, r.b) for r in of_name[:limit]}
         return [r for r in self._relations() if (r.a, r.b) in chosen]
-
-    def relations_among(self, names: Collection[str]) -> list[Relation]:
-        """See ``GraphReader.relations_among``."""
-        return [r for r in self._relations() if r.a in names and r.b in names]
-
-    def linked(
-        self, start: str, *, hops: int, oldest: int, newest: int, limit: int
-    ) -> list[ConceptRow]:
-        """See ``GraphReader.linked``."""
-        reached = {start}
-        for _ in range(hops):
-            touching = [r for r in self._relations() if r.a in reached or r.b in reached]
-            reached |= {end for r in touching for end in (r.a, r.b)}
-        reached.discard(start)
-        rows = [row for row in self.concepts(reached) if oldest <= row.t_index <= newest]
-        return rows[:limit]
-
-    def summaries(self, names: Collection[str]) -> Mapping[str, Summary]:
-        """See ``GraphReader.summaries``."""
-        found: dict[str, Summary] = {}
-        for name in sorted(set(names)):
-            summary = self._summary(name)
-            if summary is not None:
-                found[name] = summary
-        return found
 
     def entities(
         self,
@@ -211,7 +195,6 @@ class DictReader:
         concepts: Collection[str] | None = None,
         passages: Collection[str] | None = None,
     ) -> list[Entity]:
-        """See ``GraphReader.entities``."""
         found: list[Entity] = []
         properties = self._all.entity_properties()
         for id, state in sorted(self._all.entities.items()):
@@ -247,7 +230,6 @@ class DictReader:
         ends: Collection[str] | None = None,
         passages: Collection[str] | None = None,
     ) -> list[Triplet]:
-        """See ``GraphReader.triplets``."""
         found: list[Triplet] = []
         properties = self._all.triplet_properties()
         for key in sorted(self._all.triplets):
@@ -276,104 +258,59 @@ class DictReader:
                 )
         return found
 
-    def corpus(self) -> CorpusSize:
-        """See ``GraphReader.corpus``."""
+    def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
         said = list(self._said(self._counting))
-        return CorpusSize(
-            statements=len(said),
-            terms=sum(s.length for _, s in said),
-            sessions=len({self._session_keys[t_of(u)] for u, _ in said} - {None}),
+        by_session: dict[str | None, list[ExtractedStatement]] = {}
+        for update, statement in said:
+            by_session.setdefault(self._session_keys[t_of(update)], []).append(statement)
+        return Sizes(
+            corpus=CorpusSize(
+                statements=len(said),
+                terms=sum(s.length for _, s in said),
+                sessions=len(by_session.keys() - {None}),
+            ),
+            sessions={
+                key: SessionSize(
+                    statements=len(by_session[key]), terms=sum(s.length for s in by_session[key])
+                )
+                for key in sorted(set(session_keys))
+                if key in by_session
+            },
         )
 
-    def sessions(self, session_keys: Collection[str]) -> Mapping[str, SessionSize]:
-        """See ``GraphReader.sessions``."""
-        found: dict[str, SessionSize] = {}
-        for session_key in sorted(set(session_keys)):
-            said = [
-                s
-                for u, s in self._said(self._counting)
-                if self._session_keys[t_of(u)] == session_key
-            ]
-            if said:
-                found[session_key] = SessionSize(
-                    statements=len(said), terms=sum(s.length for s in said)
-                )
-        return found
-
-    def vectors(self, keys: Collection[int], *, model: str) -> Mapping[int, bytes]:
-        """See ``GraphReader.vectors``."""
-        found: dict[int, bytes] = {}
-        for update in self._updates:
-            for vector in update.vectors:
-                key = statement_key(t_of(update), vector.position)
-                if key in keys and vector.model == model:
-                    found[key] = vector.blob
-        return found
+    def vectors(
+        self,
+        keys: Collection[int] | None = None,
+        *,
+        model: str,
+        after: int = -1,
+        limit: int | None = None,
+    ) -> Mapping[int, bytes]:
+        found = [
+            (statement_key(t_of(update), vector.position), vector.blob)
+            for update in self._updates
+            for vector in update.vectors
+            if vector.model == model
+        ]
+        if keys is None:
+            return dict(sorted(it for it in found if it[0] > after)[:limit])
+        return {key: blob for key, blob in sorted(found) if key in keys}
 
     def entity_vectors(
         self, ids: Collection[str] | None = None, *, model: str
     ) -> Mapping[str, bytes]:
-        """See ``GraphReader.entity_vectors``."""
         return {
             id: state.vectors[model]
             for id, state in sorted(self._all.entities.items())
             if (ids is None or id in ids) and model in state.vectors and self._entity_evidence(id)
         }
 
-    def vector_size(self, model: str) -> int | None:
-        """See ``GraphReader.vector_size``."""
-        return self._all.vector_sizes.get(model)
-
-    def vector_state(self) -> VectorState | None:
-        """See ``GraphReader.vector_state``."""
-        model = self._all.vector_model
-        if model is None:
-            return None
-        return VectorState(
-            model=model,
-            size=self._all.vector_sizes[model],
-            origin=self._all.vector_origin,
-            revision=self._all.vector_revision,
-        )
-
-    def vectors_after(self, key: int, *, limit: int) -> list[tuple[int, bytes]]:
-        """See ``GraphReader.vectors_after``."""
-        return sorted(it for it in self._vectors().items() if it[0] > key)[:limit]
-
-    def vector_keys(self) -> list[int]:
-        """See ``GraphReader.vector_keys``."""
-        return sorted(self._vectors())
-
-    def unembedded(self, *, after: int, limit: int) -> list[int]:
-        """See ``GraphReader.unembedded``."""
-        have = self._vectors()
-        every = {key_of(update, it) for update in self._all.updates for it in update.statements}
-        return sorted(key for key in every if key > after and key not in have)[:limit]
-
-    def moments(self, where: Filter) -> list[int]:
-        """See ``GraphReader.moments``."""
-        return [t_of(it) for it in self._updates if it.text is not None and meets(it, where)]
-
-    def context_version(self, name: str) -> ContextVersion | None:
-        """See ``GraphReader.context_version``."""
-        whole = DictReader(self._all, Horizon())
-        mentions = whole.mentions([name], limit=None, where=Filter()).get(name)
-        if mentions is None:
-            return None
-        summary = whole._summary(name)
-        return ContextVersion(
-            t_index=max(t_of(u) for u, s in whole._said() if names_concept(s, name)),
-            statements=mentions.statements,
-            summary_t=None if summary is None else summary.t_index,
-        )
-
     def stats(self) -> Stats:
-        """See ``GraphReader.stats``."""
         counting = self._counting
         entities = {entity.id for update in counting for entity in update.entities}
         triplets = {ends_of(triplet) for update in counting for triplet in update.triplets}
         return Stats(
-            t_index=self.t_index,
+            t_index=self._t_index,
             passages=sum(update.text is not None for update in counting),
             statements=sum(len(update.statements) for update in counting),
             concepts=len(self._touched(counting)),
@@ -382,18 +319,17 @@ class DictReader:
             triplets=sum({subject, object} <= entities for subject, _, object in triplets),
             summaries=len({c for c, t in self._all.summaries if t <= self._t_index}),
             vectors=sum(len(update.vectors) for update in counting),
-            sessions=self.corpus().sessions,
+            sessions=self.sizes().corpus.sessions,
         )
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
-        """See ``GraphReader.dump``."""
         yield from self._all.records()
 
     def _vectors(self) -> dict[int, bytes]:
-        """Every statement's vector by its key, hidden or not."""
+        """Every visible statement's vector by its key."""
         return {
             statement_key(t_of(update), vector.position): vector.blob
-            for update in self._all.updates
+            for update in self._updates
             for vector in update.vectors
         }
 
@@ -442,6 +378,7 @@ class DictReader:
             updates=len(touched),
             statements=len(mentions),
             merges=len(merged),
+            summary=summary,
         )
 
     def _entity_label(self, name: str) -> tuple[str, ConceptKind]:
@@ -474,7 +411,9 @@ class DictReader:
         visible = [
             summary
             for (concept, t_index), summary in self._all.summaries.items()
-            if concept == name and t_index <= self.t_index and not any(t <= t_index for t in hidden)
+            if concept == name
+            and t_index <= self._t_index
+            and not any(t <= t_index for t in hidden)
         ]
         return max(visible, key=lambda summary: summary.t_index, default=None)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import threading
 import uuid
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -26,20 +26,32 @@ from recallm.errors import (
     UnknownPassageError,
 )
 from recallm.model import (
+    AddVectors,
+    Amendment,
     ContextVersion,
     EntityUpsert,
     Forgotten,
+    GraphNames,
     Horizon,
     PreparedUpdate,
     Selection,
+    SetExpiry,
     StatementVector,
     Summary,
+    WriteSummary,
     empty_mapping,
     statement_key,
 )
 from recallm.stores.base import Applied
 from recallm.stores.redaction import redact
-from recallm.testing.dict_namespace import EntityState, Namespace, ends_of, is_item, t_of
+from recallm.testing.dict_namespace import (
+    EntityState,
+    Namespace,
+    ends_of,
+    is_item,
+    names_concept,
+    t_of,
+)
 from recallm.testing.dict_reader import DictReader
 
 __all__ = ["DictStore"]
@@ -57,82 +69,33 @@ class DictStore:
         self._closed = False
 
     def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
-        """See ``GraphStore.apply``."""
         with self._write(namespace) as draft:
             return [_apply(draft, update, index) for index, update in enumerate(updates)]
 
     @contextmanager
     def reader(self, namespace: str, horizon: Horizon = _ALL) -> Generator[DictReader, None, None]:
-        """See ``GraphStore.reader``."""
         self._check_open()
         yield DictReader(self._namespaces.get(namespace, Namespace()), horizon)
 
-    def revise(self, namespace: str, summary: Summary, *, expected: ContextVersion) -> bool:
-        """See ``GraphStore.revise``."""
+    def amend(self, namespace: str, amendment: Amendment) -> int:
         with self._write(namespace) as draft:
-            found = DictReader(draft, _ALL).context_version(summary.concept)
-            if found != expected:
-                return False
-            draft.summaries[summary.concept, summary.t_index] = summary
-            return True
+            match amendment:
+                case AddVectors():
+                    return _add_vectors(draft, amendment)
+                case SetExpiry():
+                    return _set_expiry(draft, amendment)
+                case WriteSummary():
+                    return _write_summary(draft, amendment)
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
-        """See ``GraphStore.forget``."""
         with self._write(namespace) as draft:
             before = draft.copy()
             _forget(draft, selection)
             return _difference(before, draft)
 
-    def embed(self, namespace: str, model: str, vectors: Mapping[int, bytes]) -> int:
-        """See ``GraphStore.embed``."""
-        with self._write(namespace) as draft:
-            given = 0
-            for place, update in enumerate(draft.updates):
-                have = {vector.position for vector in update.vectors}
-                new = tuple(
-                    StatementVector(position=it.position, model=model, blob=vectors[key])
-                    for it in update.statements
-                    if (key := statement_key(t_of(update), it.position)) in vectors
-                    and it.position not in have
-                )
-                if new:
-                    _check_vectors(draft, replace(update, vectors=new, entities=()))
-                    draft.updates[place] = replace(update, vectors=(*update.vectors, *new))
-                given += len(new)
-            draft.vector_revision += given > 0
-            return given
-
-    def expire(self, namespace: str, moments: Mapping[str, datetime | None]) -> int:
-        """See ``GraphStore.expire``."""
-        with self._write(namespace) as draft:
-            found = 0
-            for place, update in enumerate(draft.updates):
-                if update.text is not None and update.id in moments:
-                    draft.updates[place] = replace(update, expires_at=moments[update.id])
-                    found += 1
-            return found
-
-    def delete_graph(
-        self,
-        namespace: str,
-        *,
-        entities: Collection[str] = (),
-        triplets: Iterable[tuple[str, str, str]] = (),
-    ) -> Forgotten:
-        """See ``GraphStore.delete_graph``."""
-        with self._write(namespace) as draft:
-            before = draft.copy()
-            for id in entities:
-                draft.entities.pop(id, None)
-            for key in triplets:
-                draft.triplets.discard(key)
-            _drop_what_nothing_shows(draft)
-            return _difference(before, draft)
-
     def restore(
         self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
     ) -> int:
-        """See ``GraphStore.restore``."""
         with self._write(namespace) as draft:
             if draft.counter > 0 or not draft.holds_nothing():
                 raise InvalidInputError(
@@ -151,7 +114,6 @@ class DictStore:
             return len(draft.updates)
 
     def namespaces(self) -> list[str]:
-        """See ``GraphStore.namespaces``."""
         self._check_open()
         return sorted(
             name
@@ -160,7 +122,6 @@ class DictStore:
         )
 
     def close(self) -> None:
-        """See ``GraphStore.close``."""
         self._closed = True
 
     def _check_open(self) -> None:
@@ -275,6 +236,57 @@ def _check_known(draft: Namespace, *ids: str) -> None:
             raise UnknownEntityError(id)
 
 
+def _add_vectors(draft: Namespace, amendment: AddVectors) -> int:
+    given = 0
+    for place, update in enumerate(draft.updates):
+        have = {vector.position for vector in update.vectors}
+        new = tuple(
+            StatementVector(
+                position=it.position, model=amendment.model, blob=amendment.vectors[key]
+            )
+            for it in update.statements
+            if (key := statement_key(t_of(update), it.position)) in amendment.vectors
+            and it.position not in have
+        )
+        if new:
+            _check_vectors(draft, replace(update, vectors=new, entities=()))
+            draft.updates[place] = replace(update, vectors=(*update.vectors, *new))
+        given += len(new)
+    draft.vector_revision += given > 0
+    return given
+
+
+def _set_expiry(draft: Namespace, amendment: SetExpiry) -> int:
+    found = 0
+    for place, update in enumerate(draft.updates):
+        if update.text is not None and update.id in amendment.expires_at:
+            draft.updates[place] = replace(update, expires_at=amendment.expires_at[update.id])
+            found += 1
+    return found
+
+
+def _write_summary(draft: Namespace, amendment: WriteSummary) -> int:
+    summary = amendment.summary
+    mentioned = [
+        t_of(update)
+        for update in draft.updates
+        for statement in update.statements
+        if names_concept(statement, summary.concept)
+    ]
+    if not mentioned:
+        return 0
+    summaries = [t for concept, t in draft.summaries if concept == summary.concept]
+    version = ContextVersion(
+        t_index=max(mentioned),
+        statements=len(mentioned),
+        summary_t=max(summaries, default=None),
+    )
+    if version != amendment.expected:
+        return 0
+    draft.summaries[summary.concept, summary.t_index] = summary
+    return 1
+
+
 def _own(value: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of JSON values that the caller cannot change any more."""
     copied: dict[str, Any] = json.loads(json.dumps(dict(value)))
@@ -293,6 +305,10 @@ def _forget(draft: Namespace, selection: Selection) -> None:
         for id, entity in list(draft.entities.items()):
             if entity.concept.name and entity.concept.name == selection.value:
                 del draft.entities[id]
+    if isinstance(selection.value, GraphNames):
+        for id in selection.value.entities:
+            draft.entities.pop(id, None)
+        draft.triplets -= selection.value.triplets
     if selection.kind == "everything":
         draft.vector_sizes.clear()
         draft.vector_model = None

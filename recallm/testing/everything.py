@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from recallm.model import Filter, PreparedUpdate, Summary, statement_key
+from recallm.model import (
+    ConceptRow,
+    ContextVersion,
+    Filter,
+    Passage,
+    PreparedUpdate,
+    Summary,
+    statement_key,
+    t_index_of,
+)
 from recallm.stores.base import GraphReader
 from recallm.testing.dict_namespace import json_text
 
-__all__ = ["UNHIDDEN", "Vocabulary", "everything"]
+__all__ = [
+    "UNHIDDEN",
+    "Vocabulary",
+    "context_version",
+    "everything",
+    "find_item",
+    "find_passage",
+    "summaries",
+]
 
-UNHIDDEN = frozenset(
-    {"dump", "dumped json", "versions", "all vectors", "vector keys", "unembedded"}
-)
+UNHIDDEN = frozenset({"dump", "dumped json"})
 """What no horizon hides anything of."""
 
 _ENOUGH = 1_000_000
@@ -66,10 +81,10 @@ def everything(reader: GraphReader, also: Vocabulary | None = None) -> dict[str,
     known = also or Vocabulary()
     known.add(dump)
     keys, names = sorted(known.keys), sorted(known.concepts)
-    passages = [reader.passage(id) for id in sorted(known.passages)]
+    passages = reader.passages(ids=known.passages)
     statements, entities = reader.statements(keys), reader.entities()
     triplets = reader.triplets()
-    values = [passage.metadata for passage in passages if passage]
+    values = [passage.metadata for passage in passages]
     values += [statement.metadata for statement in statements]
     values += [entity.properties for entity in entities]
     values += [triplet.properties for triplet in triplets]
@@ -77,11 +92,10 @@ def everything(reader: GraphReader, also: Vocabulary | None = None) -> dict[str,
     told = [entity.properties for update in updates for entity in update.entities]
     told += [triplet.properties for update in updates for triplet in update.triplets]
     return {
-        "t_index": reader.t_index,
-        "has expired": reader.has_expired,
+        "t_index": reader.state.t_index,
         "passages": passages,
         "all passages": reader.passages(Filter()),
-        "items": [reader.item(*place) for place in sorted(known.items)],
+        "items": [reader.passages(Filter(path=path, key=key)) for path, key in sorted(known.items)],
         "paths": reader.paths(),
         "statements": statements,
         "postings": dict(reader.postings(known.stems, limit=_ENOUGH, where=Filter())),
@@ -89,8 +103,7 @@ def everything(reader: GraphReader, also: Vocabulary | None = None) -> dict[str,
         "concepts": reader.concepts(),
         "named concepts": reader.concepts(names),
         "relations": reader.relations(names, limit=_ENOUGH),
-        "relations among": reader.relations_among(names),
-        "summaries": dict(reader.summaries(names)),
+        "relations among": reader.relations(names, among=True),
         "entities": entities,
         "named entities": reader.entities(known.entities),
         "entities brought": {id: reader.entities(passages=[id]) for id in sorted(known.passages)},
@@ -99,15 +112,46 @@ def everything(reader: GraphReader, also: Vocabulary | None = None) -> dict[str,
         "entity vectors": {m: dict(reader.entity_vectors(model=m)) for m in sorted(known.models)},
         # For Python 1, 1.0 and True are equal; as JSON they are not.
         "json": [json_text(dict(value)) for value in values],
-        "corpus": reader.corpus(),
-        "sessions": dict(reader.sessions(known.sessions)),
+        "sizes": reader.sizes(known.sessions),
         "vectors": {m: dict(reader.vectors(keys, model=m)) for m in sorted(known.models)},
-        "all vectors": reader.vectors_after(-1, limit=_ENOUGH),
-        "vector keys": reader.vector_keys(),
-        "unembedded": reader.unembedded(after=-1, limit=_ENOUGH),
-        "moments": reader.moments(Filter()),
-        "versions": {name: reader.context_version(name) for name in names},
+        "all vectors": {m: dict(reader.vectors(model=m)) for m in sorted(known.models)},
+        "embedded": reader.statement_keys(embedded=True),
+        "not embedded": reader.statement_keys(embedded=False),
+        "t_indexes": reader.t_indexes(Filter()),
         "stats": reader.stats(),
         "dump": dump,
         "dumped json": [json_text(dict(value)) for value in told],
     }
+
+
+def find_passage(reader: GraphReader, id: str) -> Passage | None:
+    """The visible passage with this id."""
+    return next(iter(reader.passages(ids=[id])), None)
+
+
+def find_item(reader: GraphReader, path: Sequence[str], key: str) -> Passage | None:
+    """The visible item under a key at a path."""
+    return next(iter(reader.passages(Filter(path=tuple(path), key=key), limit=1)), None)
+
+
+def summaries(reader: GraphReader, names: Iterable[str]) -> dict[str, Summary]:
+    """The summaries in force of these concepts, by name."""
+    rows = reader.concepts(list(names))
+    return {row.name: row.summary for row in sorted(rows, key=_name) if row.summary is not None}
+
+
+def context_version(reader: GraphReader, concept: str) -> ContextVersion | None:
+    """The version of a concept's context; None where no statement mentions it."""
+    mentions = reader.mentions([concept], limit=1, where=Filter()).get(concept)
+    if mentions is None or not mentions.keys:
+        return None
+    known = summaries(reader, [concept]).get(concept)
+    return ContextVersion(
+        t_index=t_index_of(mentions.keys[0]),
+        statements=mentions.statements,
+        summary_t=None if known is None else known.t_index,
+    )
+
+
+def _name(row: ConceptRow) -> str:
+    return row.name

@@ -23,17 +23,23 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from recallm.errors import RecallMError
 from recallm.model import (
+    AddVectors,
     EntityUpsert,
+    Filter,
+    GraphNames,
     Horizon,
     PreparedUpdate,
+    Selection,
+    SetExpiry,
     Summary,
     TripletUpsert,
+    WriteSummary,
     statement_key,
 )
 from recallm.stores.base import Applied, GraphReader, GraphStore
 from recallm.testing import strategies as ours
 from recallm.testing.dict_store import DictStore
-from recallm.testing.everything import Vocabulary, everything
+from recallm.testing.everything import Vocabulary, context_version, everything
 
 __all__ = ["StoreMachine"]
 
@@ -78,7 +84,7 @@ class StoreMachine(RuleBasedStateMachine):
         after = self._agree(place)
         assert after["t_index"] >= before["t_index"]
         was, now = _by_pair(before["relations"]), _by_pair(after["relations"])
-        lost = [p for p in before["passages"] if p and p not in after["passages"]]
+        lost = [p for p in before["passages"] if p not in after["passages"]]
         items = {(update.path, update.key) for update in updates if update.key is not None}
         replaced = {update.id for update in updates if update.replaces}
         assert all((p.path, p.key) in items or p.id in replaced for p in lost)
@@ -95,7 +101,7 @@ class StoreMachine(RuleBasedStateMachine):
         """A passage as it is now is known again, cut or not, and changes nothing."""
         name = self.names[place]
         before = self._seen(place)
-        passages = [p for p in before["passages"] if p]
+        passages = before["passages"]
         if passages:
             passage = data.draw(st.sampled_from(passages))
             again = PreparedUpdate(id=passage.id, text=passage.text, source="another")
@@ -109,7 +115,7 @@ class StoreMachine(RuleBasedStateMachine):
         name = self.names[place]
         seen = self._seen(place)
         before = seen["t_index"]
-        selection = data.draw(ours.selections([p for p in seen["passages"] if p]))
+        selection = data.draw(ours.selections(seen["passages"]))
         self._both(lambda store: store.forget(name, selection))
         assert self._agree(place)["t_index"] == before
 
@@ -117,9 +123,11 @@ class StoreMachine(RuleBasedStateMachine):
     def expire(self, place: int, data: st.DataObject, moment: datetime | None) -> None:
         """Another expiry changes what a horizon hides, and nothing else."""
         name = self.names[place]
-        ids = [p.id for p in self._seen(place)["passages"] if p] or ["nothing"]
+        ids = [p.id for p in self._seen(place)["passages"]] or ["nothing"]
         moments = dict.fromkeys(data.draw(st.lists(st.sampled_from(ids), max_size=2)), moment)
-        self._both(lambda store: store.expire(name, {**moments, "unknown": moment}))
+        self._both(
+            lambda store: store.amend(name, SetExpiry(expires_at={**moments, "unknown": moment}))
+        )
         self._agree(place)
         self._agree(place, data.draw(ours.horizons()))
 
@@ -133,8 +141,9 @@ class StoreMachine(RuleBasedStateMachine):
     ) -> None:
         """Entities and triplets go by exact id; no statement does."""
         name = self.names[place]
+        names = GraphNames(entities=frozenset(entities), triplets=frozenset(triplets))
         before = self._seen(place)["statements"]
-        self._both(lambda store: store.delete_graph(name, entities=entities, triplets=triplets))
+        self._both(lambda store: store.forget(name, Selection(kind="graph", value=names)))
         assert self._agree(place)["statements"] == before
 
     @rule(place=_places, data=st.data(), model=st.sampled_from(("m", "m", "m", "n")))
@@ -143,7 +152,7 @@ class StoreMachine(RuleBasedStateMachine):
         name = self.names[place]
         keys = [it.key for it in self._seen(place)["statements"]] or [1]
         vectors = data.draw(st.dictionaries(st.sampled_from(keys), ours.blobs, max_size=3))
-        self._both(lambda store: store.embed(name, model, vectors))
+        self._both(lambda store: store.amend(name, AddVectors(model=model, vectors=vectors)))
         self._agree(place)
 
     @rule(place=_places, concept=ours.concept_names, stale=st.booleans(), data=st.data())
@@ -151,14 +160,16 @@ class StoreMachine(RuleBasedStateMachine):
         """A summary is written over the context that was read, and over no other."""
         name = self.names[place]
         with self.oracle.reader(name, Horizon()) as reader:
-            version = reader.context_version(concept)
+            version = context_version(reader, concept)
         if version is None:
             return
         if stale:
             version = replace(version, statements=version.statements + 1)
         summary = data.draw(ours.summaries(concept, version.t_index))
-        written = self._both(lambda store: store.revise(name, summary, expected=version))
-        assert written is not stale
+        written = self._both(
+            lambda store: store.amend(name, WriteSummary(summary=summary, expected=version))
+        )
+        assert bool(written) is not stale
         self._agree(place)
 
     @rule(place=_places)
@@ -167,7 +178,7 @@ class StoreMachine(RuleBasedStateMachine):
         name = self.names[place]
         copied = self._unused(name)
         with self.store.reader(name, Horizon()) as reader:
-            t_index, records = reader.t_index, list(reader.dump())
+            t_index, records = reader.state.t_index, list(reader.dump())
         updates = sum(isinstance(record, PreparedUpdate) for record in records)
         assert self.store.restore(copied, t_index, records) == updates
         assert self.oracle.restore(copied, t_index, records) == updates
@@ -184,7 +195,6 @@ class StoreMachine(RuleBasedStateMachine):
         limit = data.draw(_limits)
         where = data.draw(ours.filters())
         path, key = data.draw(ours.item_paths), data.draw(ours.item_keys)
-        oldest, newest = data.draw(ours.t_indexes), data.draw(ours.t_indexes)
 
         def read(store: GraphStore) -> Any:
             with store.reader(self.names[place], horizon) as reader:
@@ -194,19 +204,17 @@ class StoreMachine(RuleBasedStateMachine):
                     "all mentions": dict(reader.mentions(names, limit=None, where=where)),
                     "latest": reader.concepts(limit=limit),
                     "passages": reader.passages(where, limit=limit),
-                    "moments": reader.moments(where),
-                    "vectors": reader.vectors_after((limit << 20) - 1, limit=limit + 1),
-                    "unembedded": reader.unembedded(after=(limit << 20) - 1, limit=limit + 1),
-                    "item": reader.item(path, key),
+                    "t_indexes": reader.t_indexes(where),
+                    "vectors": dict(
+                        reader.vectors(model="m", after=(limit << 20) - 1, limit=limit + 1)
+                    ),
+                    "not embedded": reader.statement_keys(
+                        embedded=False, after=(limit << 20) - 1, limit=limit + 1
+                    ),
+                    "item": reader.passages(Filter(path=path, key=key)),
                     "concepts": reader.concepts(names, limit=limit),
                     "relations": reader.relations(names, limit=limit),
-                    "among": reader.relations_among(names),
-                    "summaries": dict(reader.summaries(names)),
-                    "linked": [
-                        reader.linked(name, hops=hops, oldest=oldest, newest=newest, limit=limit)
-                        for name in names
-                        for hops in range(4)
-                    ],
+                    "among": reader.relations(names, among=True),
                 }
 
         self._both(read)
@@ -270,12 +278,10 @@ class StoreMachine(RuleBasedStateMachine):
         """All that both say, which is the same; totals are those of their evidence."""
         with self.oracle.reader(self.names[place], horizon or Horizon()) as reader:
             expected = everything(reader, self.heard[place])
-            sizes = {model: reader.vector_size(model) for model in self.heard[place].models}
-            pinned = _model_of(reader)
+            pinned = _model_and_sizes(reader)
         found = self._seen(place, horizon)
         with self.store.reader(self.names[place], horizon or Horizon()) as reader:
-            assert {model: reader.vector_size(model) for model in sizes} == sizes
-            assert _model_of(reader) == pinned
+            assert _model_and_sizes(reader) == pinned
         for kind, value in expected.items():
             assert found[kind] == value, kind
         if horizon is None:
@@ -287,10 +293,11 @@ def _some(names: st.SearchStrategy[str]) -> st.SearchStrategy[list[str] | None]:
     return st.none() | st.lists(names, max_size=2)
 
 
-def _model_of(reader: GraphReader) -> tuple[str, int] | None:
-    """The model and the size of statement vectors; origin and revision are each store's own."""
-    state = reader.vector_state()
-    return None if state is None else (state.model, state.size)
+def _model_and_sizes(reader: GraphReader) -> Any:
+    """The model of statement vectors and the sizes of all vectors; origin and revision are each
+    store's own."""
+    vectors, sizes = reader.state.vectors, dict(reader.state.vector_bytes)
+    return None if vectors is None else (vectors.model, vectors.size), sizes
 
 
 def _outcome(do: Callable[[], Any]) -> Any:
@@ -333,4 +340,4 @@ def _check_totals(found: dict[str, Any]) -> None:
     }
     assert {name: set(m.keys) for name, m in found["mentions"].items()} == mentioned
     assert found["stats"].statements == sum(len(update.statements) for update in updates)
-    assert found["corpus"].terms == sum(s.length for u in updates for s in u.statements)
+    assert found["sizes"].corpus.terms == sum(s.length for u in updates for s in u.statements)

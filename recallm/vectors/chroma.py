@@ -314,7 +314,7 @@ class ChromaIndex:
     def _drop(self, namespace: str) -> None:
         self._client.heartbeat()  # a server that does not answer has lost nothing
         with self._store.reader(namespace, Horizon()) as reader:
-            state = reader.vector_state()
+            state = reader.state.vectors
         if state is not None:
             self._client.delete_collection(_name(namespace, state))
 
@@ -322,7 +322,7 @@ class ChromaIndex:
         """The exact search, where Chroma failed in the middle of one."""
         self._fail(namespace, error)
         with self._store.reader(namespace, Horizon()) as reader:
-            return self._exact.caught_up(namespace, reader.vector_state() or state, reader)
+            return self._exact.caught_up(namespace, reader.state.vectors or state, reader)
 
 
 class _View:

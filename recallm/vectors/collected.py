@@ -60,7 +60,7 @@ class Collected:
         metadata = collection.metadata or {}
         self._watermark = int(metadata.get("watermark", -1))
         self._latest = self._watermark
-        there = np.array(reader.vector_keys(), np.int64)
+        there = np.array(reader.statement_keys(embedded=True), np.int64)
         there = there[there <= self._watermark]
         if metadata.get("revision") == state.revision and collection.count() == len(there):
             self._held: Keys = there
@@ -92,7 +92,7 @@ class Collected:
             # Its reader was opened before another's, and sees what was forgotten since.
             return CollectedView(self._collection, self._held, self._tail.view)
         if state.revision > self._revision:
-            there = np.array(reader.vector_keys(), np.int64)
+            there = np.array(reader.statement_keys(embedded=True), np.int64)
             gone = self._held[~np.isin(self._held, there)]
             self._delete(gone)
             self._held = self._held[np.isin(self._held, there)]
@@ -100,7 +100,9 @@ class Collected:
             self._fill(there[there <= self._latest], state, reader)
             self._revision = state.revision
             self._note()
-        while found := reader.vectors_after(self._latest, limit=PORTION):
+        while found := list(
+            reader.vectors(model=state.model, after=self._latest, limit=PORTION).items()
+        ):
             self._tail.add(found)
             self._latest = found[-1][0]
             if len(found) < PORTION:

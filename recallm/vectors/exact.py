@@ -82,7 +82,9 @@ class _Kept:
         if state.revision > self._revision:
             self._compare(state, reader)
             self._revision = state.revision
-        while found := reader.vectors_after(self._latest, limit=PORTION):
+        while found := list(
+            reader.vectors(model=state.model, after=self._latest, limit=PORTION).items()
+        ):
             self.vectors.add(found)
             self._latest = found[-1][0]
             if len(found) < PORTION:
@@ -90,7 +92,7 @@ class _Kept:
 
     def _compare(self, state: VectorState, reader: GraphReader) -> None:
         """Take away what is gone, and add what was given to earlier statements."""
-        there = np.array(reader.vector_keys(), np.int64)
+        there = np.array(reader.statement_keys(embedded=True), np.int64)
         self.vectors.keep(there)
         earlier = there[there <= self._latest]
         missing = earlier[~np.isin(earlier, self.vectors.keys)]

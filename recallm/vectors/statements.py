@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from recallm.errors import DimensionError, EmbeddingModelError
 from recallm.model import (
+    AddVectors,
     Filter,
     Horizon,
     PreparedUpdate,
@@ -98,13 +99,11 @@ class StatementVectors:
         embeds nothing twice."""
         with self._store.reader(namespace, _ALL) as reader:
 
-            def stands(update: PreparedUpdate) -> bool:
-                kept = reader.passage(update.id)
-                return kept is not None and kept.text == update.text
+            def stored(some: Sequence[PreparedUpdate]) -> set[str]:
+                texts = {it.id: it.text for it in reader.passages(ids={it.id for it in some})}
+                return {it.id for it in some if it.id in texts and texts[it.id] == it.text}
 
-            if not updates or not stands(updates[0]):
-                return set()
-            return {update.id for update in updates if stands(update)}
+            return stored(updates) if stored(updates[:1]) else set()
 
     def check(self, namespace: str) -> None:
         """Refuse a namespace whose vectors are of another model, before anything is embedded.
@@ -141,7 +140,7 @@ class StatementVectors:
         """Finds the nearest statements that ``reader`` sees and that meet ``where``; ``past``:
         its horizon is not the present."""
         with self._store.reader(namespace, _ALL) as everything:
-            state = everything.vector_state()
+            state = everything.state.vectors
             if state is None or replace(state, revision=asked.state.revision) != asked.state:
                 return _nothing  # all was forgotten since
             view = self._index.caught_up(namespace, state, everything)
@@ -154,12 +153,12 @@ class StatementVectors:
         texts = [statement_text(row.text, row.speaker) for row in rows]
         blobs = _blobs(self._embedding.texts(texts))
         vectors = {row.key: blob for row, blob in zip(rows, blobs, strict=True)}
-        return self._store.embed(namespace, self.model, vectors)
+        return self._store.amend(namespace, AddVectors(model=self.model, vectors=vectors))
 
     def state(self, namespace: str) -> VectorState | None:
         """What the namespace's vectors are, of whatever model."""
         with self._store.reader(namespace, _ALL) as reader:
-            return reader.vector_state()
+            return reader.state.vectors
 
     def forgotten(self, namespace: str, before: VectorState | None) -> None:
         """Some was forgotten: a durable index deletes it at once, so that no search finds it.
@@ -168,7 +167,7 @@ class StatementVectors:
         if not self._index.is_durable:
             return
         with self._store.reader(namespace, _ALL) as reader:
-            state = reader.vector_state()
+            state = reader.state.vectors
             if state is not None and state.model == self.model:
                 self._index.caught_up(namespace, state, reader)
         if state is None:
@@ -179,7 +178,7 @@ class StatementVectors:
         self._index.close()
 
     def _state(self, reader: GraphReader) -> VectorState | None:
-        state = reader.vector_state()
+        state = reader.state.vectors
         if state is not None and state.model != self.model:
             raise EmbeddingModelError(stored=state.model, given=self.model)
         return state
@@ -216,7 +215,7 @@ class _Finder:
                     return visible[:limit]
             self._restricted = True
         if self._moments is None:
-            self._moments = self._reader.moments(self._where)
+            self._moments = self._reader.t_indexes(self._where)
         return self._view.nearest(self._vector, limit, moments=self._moments)
 
 

@@ -192,7 +192,7 @@ def test_what_shares_neither_a_stem_nor_a_concept_is_found(answer: str) -> None:
 def brought(store: DictStore, question: Question, where: Filter = NO_FILTER) -> list[str]:
     """The texts of the statements that words of the same meaning bring."""
     with store.reader("n") as reader:
-        keys = kindred(reader, question, reader.corpus(), where=where)
+        keys = kindred(reader, question, reader.sizes().corpus, where=where)
         texts = {one.key: one.text for one in reader.statements(keys)}
     return [texts[key] for key in keys]
 

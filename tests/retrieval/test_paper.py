@@ -7,7 +7,15 @@ from dataclasses import replace
 import pytest
 
 from recallm.config import RecallConfig
-from recallm.model import ContextVersion, Filter, PreparedUpdate, Question, Summary, Trait
+from recallm.model import (
+    ContextVersion,
+    Filter,
+    PreparedUpdate,
+    Question,
+    Summary,
+    Trait,
+    WriteSummary,
+)
 from recallm.results import RecalledContext
 from recallm.retrieval.paper import recall_paper
 from recallm.testing import DictStore
@@ -100,6 +108,43 @@ def test_hops_bound_the_distance() -> None:
     assert names == ["pari", "brandon"]
 
 
+@pytest.mark.parametrize(
+    ("hops", "window", "found"),
+    [
+        (1, 9, "young a"),
+        (2, 9, "young a bridge"),
+        (3, 9, "young a bridge"),
+        (4, 9, "young a bridge"),
+        (4, 2, "young a"),
+        (4, 1, "young a"),
+        (4, 0, "young"),
+    ],
+)
+def test_concepts_outside_of_the_window_may_lie_between(hops: int, window: int, found: str) -> None:
+    """t_index: start 5, young 5, a 4, bridge 2, ann 6, far 6."""
+    pairs = ("a bridge", "bridge ann", "ann far", "start a", "start young", "far ann")
+    store = store_of(*(said(pair, *pair.split()) for pair in pairs))
+    config = RecallConfig(ranking="paper", hops=hops, temporal_window=window)
+    names = {it.name for it in recall(store, "start", config=config).concepts}
+    assert names == {"start", *found.split()}
+
+
+def test_old_concepts_lead_to_new_ones() -> None:
+    """From far (6) over ann (6) and bridge (2) to a (4)."""
+    pairs = ("a bridge", "bridge ann", "ann far", "start a", "start young", "far ann")
+    store = store_of(*(said(pair, *pair.split()) for pair in pairs))
+    config = RecallConfig(ranking="paper", hops=3, temporal_window=2)
+    names = {it.name for it in recall(store, "far", config=config).concepts}
+    assert names == {"far", "ann", "a"}
+
+
+def test_two_essential_concepts_have_a_window_each() -> None:
+    store = store_of(*WALKTHROUGH, said("It rains", "rain"), said("Rain in Rome", "rain", "rome"))
+    config = RecallConfig(ranking="paper", temporal_window=0, hops=1)
+    names = {it.name for it in recall(store, "pari", "rome", config=config).concepts}
+    assert names == {"pari", "brandon", "rome", "rain"}
+
+
 def test_limit_counts_contexts() -> None:
     recalled = recall(store_of(*WALKTHROUGH), "pari", limit=1)
     assert [it.name for it in recalled.concepts] == ["pari"]
@@ -118,10 +163,14 @@ def test_max_tokens_bounds_the_whole_text_and_keeps_the_most_important(max_token
 
 def test_a_summary_takes_the_place_of_the_statements_it_covers() -> None:
     store = store_of(*WALKTHROUGH)
-    store.revise(
+    store.amend(
         "n",
-        Summary(concept="brandon", t_index=2, text="Brandon is off.", terms=(), traits=Trait(0)),
-        expected=ContextVersion(t_index=2, statements=2, summary_t=None),
+        WriteSummary(
+            summary=Summary(
+                concept="brandon", t_index=2, text="Brandon is off.", terms=(), traits=Trait(0)
+            ),
+            expected=ContextVersion(t_index=2, statements=2, summary_t=None),
+        ),
     )
     store.apply("n", [said("Brandon is back", "brandon")])
     recalled = recall(store, "brandon", limit=1)
@@ -131,10 +180,14 @@ def test_a_summary_takes_the_place_of_the_statements_it_covers() -> None:
 
 def test_a_filter_leaves_statements_out_and_brings_those_under_a_summary_back() -> None:
     store = store_of(*WALKTHROUGH)
-    store.revise(
+    store.amend(
         "n",
-        Summary(concept="brandon", t_index=2, text="Brandon is off.", terms=(), traits=Trait(0)),
-        expected=ContextVersion(t_index=2, statements=2, summary_t=None),
+        WriteSummary(
+            summary=Summary(
+                concept="brandon", t_index=2, text="Brandon is off.", terms=(), traits=Trait(0)
+            ),
+            expected=ContextVersion(t_index=2, statements=2, summary_t=None),
+        ),
     )
     recalled = recall(store, "brandon", where=Filter(until=1))
     assert [it.text for it in recalled.statements] == ["Brandon loves coffee"]

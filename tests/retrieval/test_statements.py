@@ -17,9 +17,11 @@ from recallm.model import (
     TemporalIntent,
     TemporalReading,
     Trait,
+    WriteSummary,
     statement_key,
 )
 from recallm.retrieval.signals import SIGNALS
+from recallm.testing.suite.base import context_version
 from tests.retrieval.talk import (
     asked,
     best,
@@ -200,7 +202,7 @@ def test_a_summary_in_force_is_one_more_statement() -> None:
         turn("Kayak sold", day=3),
     )
     with store.reader("n") as reader:
-        now = reader.context_version("kayak")
+        now = context_version(reader, "kayak")
     assert now is not None
     revised = Summary(
         concept="kayak",
@@ -209,7 +211,7 @@ def test_a_summary_in_force_is_one_more_statement() -> None:
         terms=("kayak", "red"),
         traits=Trait(0),
     )
-    assert store.revise("n", revised, expected=now)
+    assert store.amend("n", WriteSummary(summary=revised, expected=now))
     context = recall(store, asked("kayak", "kayak"))
     assert texts(context)[-1] == "The kayak is red."
     assert context.text.splitlines()[-1] == "[2024-03-03] The kayak is red."

@@ -11,12 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from recallm.errors import StoreError
-from recallm.model import Filter, Horizon, PreparedUpdate, Selection
+from recallm.model import AddVectors, Filter, Horizon, PreparedUpdate, Selection, SetExpiry
 from recallm.stores.base import GraphReader
 from recallm.stores.sqlite import SQLiteStore
 from recallm.testing.everything import Vocabulary
 from recallm.testing.marked_text import entity, prepared, triplet, vector
-from recallm.testing.suite.base import at, revise
+from recallm.testing.suite.base import (
+    at,
+    context_version,
+    delete_graph,
+    find_passage,
+    revise,
+    summaries,
+)
 
 __all__ = ["BROKEN", "answers", "damage", "fill", "vocabulary", "writes"]
 
@@ -109,13 +116,13 @@ def writes(path: Path) -> None:
         for do in (
             lambda: store.apply("n", list(_updates(chance, 90, 95))),
             lambda: store.apply("n", [prepared("p7", "[name1]", replaces=True)]),
-            lambda: store.expire("n", {"p8": at(0)}),
-            lambda: store.embed("n", "m", {}),
+            lambda: store.amend("n", SetExpiry(expires_at={"p8": at(0)})),
+            lambda: store.amend("n", AddVectors(model="m", vectors={})),
             lambda: store.forget("n", Selection(kind="statement", value="p9#0")),
             lambda: store.forget("n", Selection(kind="concept", value="name3")),
             lambda: store.forget("n", Selection(kind="session", value="s1")),
             lambda: store.forget("n", Selection(kind="before", value=30)),
-            lambda: store.delete_graph("n", entities=["e1", "e2"]),
+            lambda: delete_graph(store, "n", entities=["e1", "e2"]),
             lambda: store.forget("n", Selection(kind="everything", value=True)),
         ):
             _outcome(do)
@@ -145,34 +152,34 @@ def _updates(chance: random.Random, first: int, stop: int) -> Iterator[PreparedU
 
 def _latest(store: SQLiteStore, name: str) -> int:
     with store.reader("n") as reader:
-        version = reader.context_version(name)
+        version = context_version(reader, name)
     assert version is not None
     return version.t_index
 
 
 def _questions(known: Vocabulary) -> dict[str, Callable[[GraphReader], Any]]:
     asked: dict[str, Callable[[GraphReader], Any]] = {
-        "t_index": lambda it: it.t_index,
+        "t_index": lambda it: it.state.t_index,
         "passages": lambda it: it.passages(Filter()),
         "paths": lambda it: it.paths(),
-        "moments": lambda it: it.moments(Filter()),
+        "moments": lambda it: it.t_indexes(Filter()),
         "concepts": lambda it: it.concepts(),
-        "summaries": lambda it: dict(it.summaries(known.concepts)),
+        "summaries": lambda it: dict(summaries(it, known.concepts)),
         "entities": lambda it: it.entities(),
         "triplets": lambda it: it.triplets(),
-        "all vectors": lambda it: it.vectors_after(-1, limit=1000),
+        "all vectors": lambda it: list(it.vectors(model="m", after=-1, limit=1000).items()),
         "entity vectors": lambda it: dict(it.entity_vectors(model="m")),
-        "state": lambda it: it.vector_state(),
+        "state": lambda it: it.state.vectors,
         "stats": lambda it: it.stats(),
-        "corpus": lambda it: it.corpus(),
-        "sessions": lambda it: dict(it.sessions(known.sessions)),
+        "corpus": lambda it: it.sizes().corpus,
+        "sessions": lambda it: dict(it.sizes(known.sessions).sessions),
         "dump": lambda it: list(it.dump()),
         "speaker": lambda it: it.passages(Filter(speaker="Ann")),
         "metadata": lambda it: it.passages(Filter(metadata={"page": 3})),
         "session": lambda it: it.passages(Filter(session="s1")),
     }
     for id in sorted(known.passages):
-        asked[f"passage {id}"] = lambda it, id=id: it.passage(id)  # type: ignore[misc]
+        asked[f"passage {id}"] = lambda it, id=id: find_passage(it, id)  # type: ignore[misc]
     for key in sorted(known.keys):
         asked[f"statement {key}"] = lambda it, key=key: it.statements([key])  # type: ignore[misc]
     for stem in sorted(known.stems):
@@ -182,7 +189,7 @@ def _questions(known: Vocabulary) -> dict[str, Callable[[GraphReader], Any]]:
             it.concepts([name]),
             it.mentions([name], limit=9, where=Filter()),
             it.relations([name], limit=9),
-            it.linked(name, hops=2, oldest=0, newest=99, limit=9),
+            it.relations(known.concepts, among=True),
         )
     return asked
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
+from itertools import chain
 from typing import Any, LiteralString
 
 import pytest
@@ -23,6 +24,7 @@ from recallm.model import (
     Selection,
     Summary,
     Trait,
+    WriteSummary,
 )
 from recallm.stores.cypher import dumping as dumping_cypher
 from recallm.stores.cypher import forgetting as forgetting_cypher
@@ -36,6 +38,7 @@ from recallm.stores.neo4j import store as store_module
 from recallm.stores.neo4j.transaction import Tx, rows
 from recallm.testing.everything import everything
 from recallm.testing.marked_text import entity, mention, prepared, triplet, vector
+from recallm.testing.suite.base import context_version, delete_graph, find_passage
 from tests.stores.rich import rich, seen
 
 
@@ -72,16 +75,14 @@ def test_cypher_in_every_string(store: Neo4jStore, namespace: str, evil: str) ->
     )
     store.apply(strange, [update])
     with store.reader(strange, Horizon()) as reader:
-        passage = reader.passage(evil)
+        passage = find_passage(reader, evil)
         assert passage is not None
         assert (passage.source, passage.metadata) == (evil, {evil: evil})
         where = Filter(speaker=evil, session=evil, metadata={evil: evil})
         assert reader.mentions([evil], limit=1, where=where)[evil].statements == 1
         assert [it.id for it in reader.entities([evil])] == [evil]
         assert [it.predicate for it in reader.triplets(predicates=[evil])] == [evil]
-        assert [it.name for it in reader.linked(evil, hops=2, oldest=0, newest=9, limit=9)] == [
-            "bo"
-        ]
+        assert [{it.a, it.b} for it in reader.relations([evil])] == [{evil, "bo"}]
     assert store.forget(strange, Selection(kind="concept", value=evil)).passages == 1
     assert seen(store, other) == before
 
@@ -106,7 +107,7 @@ def test_names_longer_than_an_index_holds(store: Neo4jStore, namespace: str) -> 
         assert [(r.a, r.b) for r in reader.relations([longer], limit=9)] == [("bo", longer)]
         assert len(reader.mentions([long], limit=9, where=Filter(session=long))[long].keys) == 1
         assert reader.mentions([long], limit=9, where=Filter(session=longer))[long].keys == ()
-        found = reader.passage(wide)
+        found = find_passage(reader, wide)
         assert found is not None
         assert found.session == wide
     assert {long, longer, wide} <= set(store.namespaces())
@@ -138,14 +139,14 @@ def test_rows_that_a_crash_left(
             forgotten = store.forget(namespace, Selection(kind="everything", value=True))
             assert (forgotten.passages, forgotten.statements, forgotten.triplets) == (2, 4, 1)
             with store.reader(namespace, Horizon()) as reader:
-                assert reader.t_index == 2
-                assert (reader.concepts(), reader.passage("1")) == ([], None)
+                assert reader.state.t_index == 2
+                assert (reader.concepts(), find_passage(reader, "1")) == ([], None)
             assert _nodes(driver, namespace) > 0
         assert store.apply(namespace, [rich("1")])[0].t_index == 3
     Neo4jStore(driver).close()
     assert _nodes(driver, namespace) == 0
     with closing(Neo4jStore(driver)) as store, store.reader(namespace, Horizon()) as reader:
-        assert reader.relations_among(["ann", "bo"])[0].strength == 1
+        assert reader.relations(["ann", "bo"], among=True)[0].strength == 1
 
 
 def test_vectors_and_their_sizes_are_purged(
@@ -156,10 +157,10 @@ def test_vectors_and_their_sizes_are_purged(
     eve = replace(entity("e", "Eve"), vectors={"m": b"four", long: b"2."})
     store.apply(namespace, [prepared("1", "[Ann]", entities=(eve,))])
     with store.reader(namespace, Horizon()) as reader:
-        assert (reader.vector_size("m"), reader.vector_size(long)) == (4, 2)
+        assert (reader.state.vector_bytes.get("m"), reader.state.vector_bytes.get(long)) == (4, 2)
         assert reader.entity_vectors(model=long) == {"e": b"2."}
     counted = _nodes(driver, namespace)
-    store.delete_graph(namespace, entities=["e"])
+    delete_graph(store, namespace, entities=["e"])
     assert counted - _nodes(driver, namespace) == 4
     store.forget(namespace, Selection(kind="everything", value=True))
     assert _nodes(driver, namespace) == 0
@@ -311,11 +312,7 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore) -> No
             properties_cypher,
         )
         for name in module.__all__
-        if not name.startswith("LINKED")
     }
-    queries["linked"] = (
-        graph_cypher.LINKED_START + graph_cypher.LINKED_HOP + graph_cypher.LINKED_END
-    )
     for name, query in queries.items():
         several = query.values() if isinstance(query, dict) else query
         for text in [query] if isinstance(query, str) else several:
@@ -418,7 +415,7 @@ def test_round_trips_of_items(
         assert [it.id for it in reader.passages(Filter(path=()))] == [
             f"{n}" for n in range(179, 119, -1)
         ]
-        assert reader.corpus().statements == 60
+        assert reader.sizes().corpus.statements == 60
         assert reader.relations(["n1"], limit=9)[0].strength == 6
 
 
@@ -452,7 +449,7 @@ def _keep_items(store: Neo4jStore, namespace: str, writer: int, *, rounds: int) 
         )
         store.apply(namespace, [update])
         with store.reader(namespace, Horizon()) as reader:
-            version = reader.context_version("bo")
+            version = context_version(reader, "bo")
         if version is not None:
             summary = Summary(
                 concept="bo",
@@ -461,7 +458,7 @@ def _keep_items(store: Neo4jStore, namespace: str, writer: int, *, rounds: int) 
                 terms=("bo", "knows", "ann"),
                 traits=Trait(0),
             )
-            store.revise(namespace, summary, expected=version)
+            store.amend(namespace, WriteSummary(summary=summary, expected=version))
         if n % 5 == 4:
             store.forget(namespace, Selection(kind="id", value=id))
 
@@ -470,8 +467,7 @@ def _read_items(store: Neo4jStore, memory: RecallM) -> None:
     """All that a reader can say, and what is recalled: each passage and statement as written."""
     with store.reader(memory.namespace, Horizon()) as reader:
         said = everything(reader)
-    passages = [*said["passages"], *said["all passages"], *said["items"]]
-    _check_passages([it for it in passages if it is not None])
+    _check_passages([*said["passages"], *said["all passages"], *chain.from_iterable(said["items"])])
     for row in said["statements"]:
         assert row.metadata == {"id": row.passage_id}
         assert row.item_path == ("p", row.session)

@@ -23,13 +23,16 @@ from neo4j import Driver
 
 from recallm.errors import StoreBusyError, StoreUnavailableError
 from recallm.model import (
+    AddVectors,
     ContextVersion,
     Filter,
     Horizon,
     PreparedUpdate,
     Selection,
+    SetExpiry,
     Summary,
     Trait,
+    WriteSummary,
     statement_key,
 )
 from recallm.stores.base import Applied
@@ -37,6 +40,7 @@ from recallm.stores.neo4j import Neo4jStore, applying, connection, transaction
 from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.neo4j.writing import lock
 from recallm.testing.marked_text import entity, prepared, triplet, vector
+from recallm.testing.suite.base import delete_graph
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
 from tests.stores.rich import rich
@@ -104,14 +108,20 @@ _WRITES: dict[str, Callable[[Neo4jStore, str], object]] = {
     "forget everything": lambda store, name: store.forget(
         name, Selection(kind="everything", value=True)
     ),
-    "delete_graph": lambda store, name: store.delete_graph(name, entities=["e"]),
-    "revise": lambda store, name: store.revise(
+    "delete_graph": lambda store, name: delete_graph(store, name, entities=["e"]),
+    "revise": lambda store, name: store.amend(
         name,
-        Summary(concept="ann", t_index=2, text="Ann.", terms=("ann",), traits=Trait(0)),
-        expected=ContextVersion(t_index=2, statements=2, summary_t=None),
+        WriteSummary(
+            summary=Summary(concept="ann", t_index=2, text="Ann.", terms=("ann",), traits=Trait(0)),
+            expected=ContextVersion(t_index=2, statements=2, summary_t=None),
+        ),
     ),
-    "embed": lambda store, name: store.embed(name, "m", {statement_key(1, 0): b"four"}),
-    "expire": lambda store, name: store.expire(name, {"1": datetime(2030, 1, 1, tzinfo=UTC)}),
+    "embed": lambda store, name: store.amend(
+        name, AddVectors(model="m", vectors={statement_key(1, 0): b"four"})
+    ),
+    "expire": lambda store, name: store.amend(
+        name, SetExpiry(expires_at={"1": datetime(2030, 1, 1, tzinfo=UTC)})
+    ),
 }
 
 
@@ -171,7 +181,7 @@ def test_another_write_between(
     graph = PreparedUpdate(id="", text=None, entities=(entity("g", "Gil"),))
     assert unsteady.apply(namespace, [graph]) == [Applied(t_index=1)]
     with store.reader(namespace, Horizon()) as reader:
-        assert reader.t_index == 41
+        assert reader.state.t_index == 41
         assert [it.updates for it in reader.entities()] == [1]
 
 
@@ -429,7 +439,7 @@ def _calls_to_fetch(store: Neo4jStore, namespace: str, size: int) -> int:
 
 def _t_index(store: Neo4jStore, namespace: str) -> int:
     with store.reader(namespace, Horizon()) as reader:
-        return reader.t_index
+        return reader.state.t_index
 
 
 def _dumped(store: Neo4jStore, namespace: str) -> list[PreparedUpdate | Summary]:

@@ -72,14 +72,14 @@ def test_writers_in_several_processes(
     assert sorted(t for ts in taken for t in ts) == list(range(1, 91))
     assert all(ts == sorted(ts) for ts in taken)
     with store.reader(namespace, Horizon()) as reader:
-        assert reader.t_index == 90
+        assert reader.state.t_index == 90
         assert reader.relations(["ann"], limit=9) == [
             Relation(a="ann", b="bo", strength=90, t_index=90)
         ]
         [ann] = reader.concepts(["ann"])
         assert (ann.updates, ann.statements, ann.merges) == (90, 90, 89)
-        assert reader.corpus().statements == 90
-        assert reader.sessions(["=s"])["=s"].statements == 90
+        assert reader.sizes().corpus.statements == 90
+        assert reader.sizes(["=s"]).sessions["=s"].statements == 90
         assert reader.postings(["met"], limit=1, where=Filter())["met"].documents == 90
 
 
@@ -115,7 +115,7 @@ def test_addresses(neo4j_server: RunningServer, namespace: str, scheme: str) -> 
         store.apply(namespace, [prepared("1", "[Ann] sings")])
     with closing(Neo4jStore(address, auth=neo4j_server.auth, database="neo4j")) as store:
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.t_index == 1
+            assert reader.state.t_index == 1
 
 
 def test_a_given_driver_stays_open(driver: Driver, namespace: str) -> None:
@@ -195,8 +195,8 @@ def test_dropped_in_the_middle(
         result = dropped.apply(namespace, [second])[0]
         assert result.t_index == 2
     with store.reader(namespace, Horizon()) as reader:
-        assert reader.relations_among(["ann", "bo"])[0].strength == 2
-        assert reader.t_index == reader.entities()[0].updates == 2
+        assert reader.relations(["ann", "bo"], among=True)[0].strength == 2
+        assert reader.state.t_index == reader.entities()[0].updates == 2
 
 
 def test_a_lost_connection_is_tried_again(
@@ -208,9 +208,9 @@ def test_a_lost_connection_is_tried_again(
         assert dropped.apply(namespace, [rich("1")])[0].t_index == 1
         proxy.cut_after(1, accept=True)
         with dropped.reader(namespace, Horizon()) as reader:
-            assert reader.t_index == 1
+            assert reader.state.t_index == 1
     with store.reader(namespace, Horizon()) as reader:
-        assert reader.relations_among(["ann", "bo"])[0].strength == 1
+        assert reader.relations(["ann", "bo"], among=True)[0].strength == 1
 
 
 def test_a_server_that_dies_and_comes_back(neo4j_server: RunningServer, namespace: str) -> None:

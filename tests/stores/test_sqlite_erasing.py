@@ -15,6 +15,7 @@ import pytest
 from recallm.model import Horizon, Selection
 from recallm.stores.sqlite import SQLiteStore, erasing
 from recallm.testing.marked_text import entity, prepared, triplet
+from recallm.testing.suite.base import delete_graph, find_passage
 from tests.stores.sqlite_rows import check_rows
 
 
@@ -32,7 +33,7 @@ def store(path: Path) -> Iterator[SQLiteStore]:
 
 def count(store: SQLiteStore, namespace: str = "n") -> int:
     with store.reader(namespace, Horizon()) as reader:
-        return reader.corpus().statements
+        return reader.sizes().corpus.statements
 
 
 def bytes_of(path: Path) -> bytes:
@@ -82,16 +83,16 @@ class TestForgottenText:
     def test_an_open_reader_puts_the_purge_off(self, store: SQLiteStore, path: Path) -> None:
         self.tell(store)
         with store.reader("n", Horizon()) as reader:
-            assert reader.corpus().statements == 500
+            assert reader.sizes().corpus.statements == 500
             store.forget("n", Selection(kind="source", value="xylophone"))
-            assert reader.passage("secret 1") is not None
+            assert find_passage(reader, "secret 1") is not None
             assert b"zyzzyva" in bytes_of(path)
         assert b"zyzzyva" not in bytes_of(path)
 
     def test_rows_fit_afterwards(self, store: SQLiteStore, path: Path) -> None:
         self.tell(store)
         store.forget("n", Selection(kind="concept", value="rome"))
-        store.delete_graph("n", entities=["e-vexillology"])
+        delete_graph(store, "n", entities=["e-vexillology"])
         with closing(sqlite3.connect(path)) as connection:
             check_rows(connection)
 
@@ -181,7 +182,7 @@ from recallm.model import Horizon
 from recallm.stores.sqlite import SQLiteStore
 store = SQLiteStore(sys.argv[1])
 with store.reader("n", Horizon()) as reader:
-    print(reader.corpus().statements, flush=True)
+    print(reader.sizes().corpus.statements, flush=True)
     sys.stdin.readline()
 """
 

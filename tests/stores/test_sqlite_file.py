@@ -50,7 +50,7 @@ def store(path: Path) -> Iterator[SQLiteStore]:
 
 def count(store: SQLiteStore, namespace: str = "n") -> int:
     with store.reader(namespace, Horizon()) as reader:
-        return reader.corpus().statements
+        return reader.sizes().corpus.statements
 
 
 def fill(path: Path, updates: int = 3) -> None:
@@ -202,9 +202,9 @@ class TestWithoutTheRightToWrite:
             last = 0
             while last < 303:
                 with store.reader("n", Horizon()) as reader:
-                    seen = reader.corpus().statements
+                    seen = reader.sizes().corpus.statements
                     found = reader.mentions(["bo"], limit=None, where=Filter())["bo"]
-                    assert seen == len(found.keys) == reader.t_index >= last
+                    assert seen == len(found.keys) == reader.state.t_index >= last
                 last = seen
 
         with ThreadPoolExecutor(max_workers=1) as pool:
@@ -352,7 +352,7 @@ class TestSeveralUsers:
                 store.close()
                 os._exit(0 if done else 1)
             assert os.waitpid(child, 0)[1] == 0
-            assert reader.corpus().statements == 1
+            assert reader.sizes().corpus.statements == 1
         assert count(store) == 2
         assert store.apply("n", [prepared("3", "[Ann]")])[0].t_index == 3
 
@@ -369,11 +369,15 @@ class TestSeveralUsers:
             views = 0
             while not stop.is_set():
                 with store.reader("n", Horizon()) as reader:
-                    size = reader.corpus().statements
+                    size = reader.sizes().corpus.statements
                     found = reader.mentions(["bo"], limit=None, where=Filter()).get("bo")
-                    assert (0 if found is None else len(found.keys)) == size == 2 * reader.t_index
+                    assert (
+                        (0 if found is None else len(found.keys))
+                        == size
+                        == 2 * reader.state.t_index
+                    )
                     for relation in reader.relations(["ann"], limit=3):
-                        assert relation.strength == reader.t_index
+                        assert relation.strength == reader.state.t_index
                 views += 1
             return views
 
@@ -391,7 +395,7 @@ class TestMemory:
                 store.apply("n", [prepared("2", "[Ann]")])
                 with store.reader("n", Horizon()) as second:
                     store.forget("n", Selection(kind="everything", value=True))
-                    assert [r.corpus().statements for r in (first, twin, second)] == [1, 1, 2]
+                    assert [r.sizes().corpus.statements for r in (first, twin, second)] == [1, 1, 2]
                     assert count(store) == 0
             assert count(store) == 0
 

@@ -78,12 +78,9 @@ QUESTIONS: dict[str, Callable[[GraphReader], object]] = {
     "concepts": lambda it: it.concepts(["ann", "bo", "c2"]),
     "latest concepts": lambda it: it.concepts(limit=5),
     "relations": lambda it: it.relations(["ann"], limit=20),
-    "relations among": lambda it: it.relations_among(["ann", "bo", "c2"]),
-    "linked": lambda it: it.linked("c2", hops=1, oldest=0, newest=20, limit=5),
+    "relations among": lambda it: it.relations(["ann", "bo", "c2"], among=True),
     "statements": lambda it: it.statements(KEYS),
-    "summaries": lambda it: it.summaries(["ann"]),
-    "corpus": lambda it: it.corpus(),
-    "sessions": lambda it: it.sessions(["=s0"]),
+    "sizes": lambda it: it.sizes(["=s0"]),
     "passages": lambda it: it.passages(Filter(), limit=5),
     "entities": lambda it: it.entities(["e"]),
     "triplets": lambda it: it.triplets(subjects=["e"]),
@@ -136,7 +133,7 @@ def test_filters_that_little_meets_make_nothing_scan(
             lambda it, where=where: it.postings(["met"], limit=20, where=where),
             lambda it, where=where: it.mentions(["ann"], limit=20, where=where),
             lambda it, where=where: it.passages(where),
-            lambda it, where=where: it.moments(where),
+            lambda it, where=where: it.t_indexes(where),
         ):
             small, large = (steps(store, horizon, ask) for store in stores)
             assert large <= 1.5 * small + 5, where

@@ -21,7 +21,7 @@ import pytest
 from chromadb.config import Settings
 
 from recallm import InvalidInputError, MissingDependencyError, RecallConfig, RecallM
-from recallm.model import Horizon, Selection, statement_key
+from recallm.model import AddVectors, Horizon, Selection, statement_key
 from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
 from recallm.testing.marked_text import prepared
@@ -92,7 +92,12 @@ class TestFollowing:
             assert counts(index) == [635]
             for id in ("0", "704", "300"):
                 store.forget("n", Selection(kind="id", value=id))
-            store.embed("n", "m", {statement_key(631, 0): encode(RANDOM.normal(size=8))})
+            store.amend(
+                "n",
+                AddVectors(
+                    model="m", vectors={statement_key(631, 0): encode(RANDOM.normal(size=8))}
+                ),
+            )
             asked(index, store)
             assert counts(index) == [633]
             store.forget("n", Selection(kind="before", value=500))
@@ -137,7 +142,7 @@ class TestFollowing:
             asked(index, store)
             tell(store, 5, 1)
             with store.reader("n", Horizon()) as older:
-                state = older.vector_state()
+                state = older.state.vectors
                 assert state is not None
                 for id in ("5", "2"):
                     store.forget("n", Selection(kind="id", value=id))
@@ -164,14 +169,14 @@ class TestFollowing:
             def upsert(self, **arguments: Any) -> None:
                 store.forget("n", Selection(kind="id", value="2"))
                 with store.reader("n", Horizon()) as reader:
-                    state = reader.vector_state()
+                    state = reader.state.vectors
                     assert state is not None
                     collected.catch_up(state, reader)
                 self.collection.upsert(**arguments)
 
         collection = client.create_collection(f"slow-{uuid.uuid4()}", embedding_function=None)
         with store.reader("n", Horizon()) as reader:
-            state = reader.vector_state()
+            state = reader.state.vectors
             assert state is not None
             collected = Collected(Slow(collection), state, reader)
             collected.catch_up(state, reader)
@@ -228,7 +233,9 @@ class TestAfterACrash:
         [collection] = client.list_collections()
         if where == "after upsert":
             with store.reader("n", Horizon()) as reader:
-                found = reader.vectors_after(statement_key(20, 0), limit=99)
+                found = list(
+                    reader.vectors(model="m", after=statement_key(20, 0), limit=99).items()
+                )
             from recallm.vectors import decode
 
             rows = np.stack([decode(blob) for _, blob in found])

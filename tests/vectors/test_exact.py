@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from recallm.model import Horizon, Selection, statement_key
+from recallm.model import AddVectors, Horizon, Selection, statement_key
 from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
 from recallm.testing.marked_text import prepared, vector
@@ -40,7 +40,7 @@ def tell(store: GraphStore, first: int, count: int, namespace: str = "n") -> Non
 def expected(store: GraphStore, asked: np.ndarray, namespace: str = "n") -> list[int]:
     """The keys by cosine, one by one."""
     with store.reader(namespace, Horizon()) as reader:
-        kept = reader.vectors_after(-1, limit=10_000)
+        kept = list(reader.vectors(model="m", after=-1, limit=10_000).items())
     rows = {key: decode(blob).astype(np.float64) for key, blob in kept}
     cosines = {key: float(row @ asked / np.linalg.norm(row)) for key, row in rows.items()}
     return sorted(cosines, key=lambda key: -cosines[key])
@@ -55,7 +55,7 @@ def keys(
     namespace: str = "n",
 ) -> list[int]:
     with store.reader(namespace, Horizon()) as reader:
-        state = reader.vector_state()
+        state = reader.state.vectors
         assert state is not None
         view = index.caught_up(namespace, state, reader)
     return [key for key, _ in view.nearest(asked, limit, moments=moments)]
@@ -90,7 +90,9 @@ def test_it_follows_the_store(store: GraphStore) -> None:
     assert keys(index, store, asked, 99) == expected(store, asked)
     for id in ("0", "84", "40"):
         store.forget("n", Selection(kind="id", value=id))
-    store.embed("n", "m", {statement_key(81, 0): encode(RANDOM.normal(size=8))})
+    store.amend(
+        "n", AddVectors(model="m", vectors={statement_key(81, 0): encode(RANDOM.normal(size=8))})
+    )
     assert keys(index, store, asked, 99) == expected(store, asked)
     store.forget("n", Selection(kind="before", value=70))
     tell(store, 100, 5)
@@ -107,7 +109,7 @@ def test_an_older_snapshot_brings_nothing_back(store: GraphStore) -> None:
     keys(index, store, asked, 99)
     tell(store, 5, 1)
     with store.reader("n", Horizon()) as older:
-        state = older.vector_state()
+        state = older.state.vectors
         assert state is not None
         for id in ("5", "2"):
             store.forget("n", Selection(kind="id", value=id))
@@ -160,7 +162,7 @@ def test_threads_and_writers(store: GraphStore) -> None:
     def ask() -> None:
         for _ in range(40):
             with store.reader("n", Horizon()) as reader:
-                state = reader.vector_state()
+                state = reader.state.vectors
                 assert state is not None
                 view = index.caught_up("n", state, reader)
             found = [key for key, _ in view.nearest(asked, 10_000)]

@@ -46,12 +46,12 @@ def texts(memory: RecallM, question: str, **arguments: Any) -> list[str]:
 
 def vectors(memory: RecallM) -> dict[int, bytes]:
     with memory._store.reader(memory.namespace, Horizon()) as reader:
-        return dict(reader.vectors_after(-1, limit=100_000))
+        return dict(list(reader.vectors(model="m", after=-1, limit=100_000).items()))
 
 
 def state(memory: RecallM) -> VectorState | None:
     with memory._store.reader(memory.namespace, Horizon()) as reader:
-        return reader.vector_state()
+        return reader.state.vectors
 
 
 class TestWriting:
@@ -487,7 +487,7 @@ class TestConcurrency:
             asked = memory._vectors.ask("default", "Ann sings")
             assert asked is not None
             with memory._store.reader("default", Horizon()) as reader:
-                reader.vector_state()
+                assert reader.state.vectors is not None
                 memory.update("Ann sings.")
                 find = memory._vectors.finder("default", asked, reader, Filter(), past=False)
                 assert [key for key, _ in find(1)] == [1 << 20]

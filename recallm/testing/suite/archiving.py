@@ -130,14 +130,14 @@ class ArchivingTests(StoreTests):
         before = seen(store, namespace)
         oracle, copy = DictStore(), f"{namespace}-copy"
         with store.reader(namespace, Horizon()) as reader:
-            assert oracle.restore("there", reader.t_index, reader.dump()) == 4
+            assert oracle.restore("there", reader.state.t_index, reader.dump()) == 4
         assert seen(oracle, "there") == before
         with oracle.reader("there", Horizon()) as reader:
-            assert store.restore(copy, reader.t_index, reader.dump()) == 4
+            assert store.restore(copy, reader.state.t_index, reader.dump()) == 4
         assert seen(store, copy) == before
         assert tell(store, copy, prepared("7", "[Ann]", timestamp=at(130))) == [7]
         with store.reader(copy, Horizon()) as reader:
-            assert reader.sessions(["@5"])["@5"].statements == 2
+            assert reader.sizes(["@5"]).sessions["@5"].statements == 2
 
     def test_from_the_oracle(self, store: GraphStore, namespace: str) -> None:
         """What the oracle was told and forgot is the same here."""
@@ -152,7 +152,7 @@ class ArchivingTests(StoreTests):
         one = replace(prepared("1", "[Ann]"), t_index=3)
         assert store.restore(namespace, 9, [one]) == 1
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.t_index == 9
+            assert reader.state.t_index == 9
             assert [s.key >> 20 for s in reader.statements([3 << 20])] == [3]
         assert tell(store, namespace, prepared("2", "[Ann]")) == [10]
 
@@ -178,7 +178,7 @@ class ArchivingTests(StoreTests):
             store.restore(namespace, 1, [one])
         with store.reader(namespace, Horizon()) as reader:
             assert list(reader.dump()) == []
-            assert reader.t_index == 1
+            assert reader.state.t_index == 1
 
     def test_records_that_fail(self, store: GraphStore, namespace: str) -> None:
         """An error while the records are read leaves nothing behind."""
@@ -224,5 +224,5 @@ class ArchivingTests(StoreTests):
         with store.reader(namespace, Horizon()) as reader:
             assert list(reader.dump()) == records
             assert reader.concepts(["ann"])[0].updates == 1500
-            assert reader.sessions(["@1"])["@1"].statements == 1500
+            assert reader.sizes(["@1"]).sessions["@1"].statements == 1500
             assert len(reader.relations(["ann"], limit=99)) == 7

@@ -11,18 +11,41 @@ import pytest
 
 from recallm.model import (
     Forgotten,
+    GraphNames,
     Horizon,
     PreparedUpdate,
     Selection,
     SelectionKind,
     Summary,
     Trait,
+    WriteSummary,
 )
 from recallm.stores.base import GraphStore
 from recallm.testing.dict_store import DictStore
-from recallm.testing.everything import Vocabulary, everything
+from recallm.testing.everything import (
+    Vocabulary,
+    context_version,
+    everything,
+    find_item,
+    find_passage,
+    summaries,
+)
 
-__all__ = ["NOON", "StoreTests", "at", "forget", "revise", "seen", "summary", "tell"]
+__all__ = [
+    "NOON",
+    "StoreTests",
+    "at",
+    "context_version",
+    "delete_graph",
+    "find_item",
+    "find_passage",
+    "forget",
+    "revise",
+    "seen",
+    "summaries",
+    "summary",
+    "tell",
+]
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
@@ -63,6 +86,18 @@ def forget(
     return store.forget(namespace, Selection(kind=kind, value=value))
 
 
+def delete_graph(
+    store: GraphStore,
+    namespace: str,
+    *,
+    entities: Iterable[str] = (),
+    triplets: Iterable[tuple[str, str, str]] = (),
+) -> Forgotten:
+    """Forget entities and triplets by name."""
+    names = GraphNames(entities=frozenset(entities), triplets=frozenset(triplets))
+    return store.forget(namespace, Selection(kind="graph", value=names))
+
+
 def summary(concept: str, t_index: int, text: str = "in short") -> Summary:
     """A summary of a concept up to ``t_index``."""
     return Summary(
@@ -73,10 +108,10 @@ def summary(concept: str, t_index: int, text: str = "in short") -> Summary:
 def revise(store: GraphStore, namespace: str, concept: str, t_index: int) -> None:
     """Write ``summary(concept, t_index)``; ``t_index`` must be that of its latest statement."""
     with store.reader(namespace, Horizon()) as reader:
-        version = reader.context_version(concept)
+        version = context_version(reader, concept)
     assert version is not None
     assert version.t_index == t_index
-    assert store.revise(namespace, summary(concept, t_index), expected=version)
+    assert store.amend(namespace, WriteSummary(summary=summary(concept, t_index), expected=version))
 
 
 def seen(

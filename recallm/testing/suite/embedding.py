@@ -9,6 +9,7 @@ import pytest
 
 from recallm.errors import DimensionError, EmbeddingModelError
 from recallm.model import (
+    AddVectors,
     EntityUpsert,
     Filter,
     Horizon,
@@ -27,7 +28,7 @@ _ONE, _TWO, _THREE = (statement_key(t, 0) for t in (1, 2, 3))
 
 def _state(store: GraphStore, namespace: str) -> VectorState:
     with store.reader(namespace, Horizon()) as reader:
-        state = reader.vector_state()
+        state = reader.state.vectors
     assert state is not None
     return state
 
@@ -37,38 +38,37 @@ def _vectors(store: GraphStore, namespace: str) -> dict[int, bytes]:
     found: dict[int, bytes] = {}
     with store.reader(namespace, Horizon()) as reader:
         latest = -1
-        while portion := reader.vectors_after(latest, limit=2):
+        model = reader.state.vectors.model if reader.state.vectors else ""
+        while portion := list(reader.vectors(model=model, after=latest, limit=2).items()):
             assert [key for key, _ in portion] == sorted(key for key, _ in portion)
             found.update(portion)
             latest = portion[-1][0]
-        assert reader.vector_keys() == list(found)
-        state = reader.vector_state()
-        if state is not None:
-            assert dict(reader.vectors(list(found), model=state.model)) == found
+        assert reader.statement_keys(embedded=True) == list(found)
+        assert dict(reader.vectors(list(found), model=model)) == found
     return found
 
 
 def _unembedded(store: GraphStore, namespace: str, after: int = -1, limit: int = 99) -> list[int]:
     with store.reader(namespace, Horizon()) as reader:
-        return reader.unembedded(after=after, limit=limit)
+        return reader.statement_keys(embedded=False, after=after, limit=limit)
 
 
 class EmbeddingTests(StoreTests):
-    """``VectorState``, ``GraphStore.embed``, and the readers' operations beside it."""
+    """``VectorState``, ``AddVectors``, and what readers say of vectors."""
 
     def test_the_first_vector_pins_the_model(self, store: GraphStore, namespace: str) -> None:
         """Another one is refused, with all of its batch; those of entities are as they were."""
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.vector_state() is None
-            assert reader.vectors_after(-1, limit=9) == []
-            assert reader.vector_keys() == []
+            assert reader.state.vectors is None
+            assert list(reader.vectors(model="m", after=-1, limit=9).items()) == []
+            assert reader.statement_keys(embedded=True) == []
         tell(
             store,
             namespace,
             prepared("1", "[Ann]", entities=(entity("e", "E", vectors={"o": b"oo"}),)),
         )
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.vector_state() is None
+            assert reader.state.vectors is None
         tell(store, namespace, prepared("2", "[Ann]", vectors=(vector(0, b"four", "it's \x00é"),)))
         state = _state(store, namespace)
         assert (state.model, state.size) == ("it's \x00é", 4)
@@ -126,7 +126,7 @@ class EmbeddingTests(StoreTests):
             tell(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"aa", "n"),)))
         forget(store, namespace, "everything", True)
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.vector_state() is None
+            assert reader.state.vectors is None
         tell(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"four", "n"),)))
         third = _state(store, namespace)
         assert (third.model, third.size, third.origin) == ("n", 4, first.origin)
@@ -158,7 +158,7 @@ class EmbeddingTests(StoreTests):
         assert not rose()
         forget(store, namespace, "statement", "1#1")
         assert rose()
-        store.embed(namespace, "m", {_TWO: b"cc"})
+        store.amend(namespace, AddVectors(model="m", vectors={_TWO: b"cc"}))
         assert rose()
         tell(
             store,
@@ -187,54 +187,74 @@ class EmbeddingTests(StoreTests):
         assert _unembedded(store, namespace) == [_ONE, _TWO, _THREE]
         assert _unembedded(store, namespace, after=_ONE, limit=1) == [_TWO]
         given: Mapping[int, bytes] = {_ONE: b"1.", second: b"no", _THREE: b"3.", 77: b"no"}
-        assert store.embed(namespace, "m", given) == 2
+        assert store.amend(namespace, AddVectors(model="m", vectors=given)) == 2
         assert _vectors(store, namespace) == {_ONE: b"1.", second: b"22", _THREE: b"3."}
-        assert store.embed(namespace, "m", given) == store.embed(namespace, "m", {}) == 0
+        assert (
+            store.amend(namespace, AddVectors(model="m", vectors=given))
+            == store.amend(namespace, AddVectors(model="m", vectors={}))
+            == 0
+        )
         assert _unembedded(store, namespace) == [_TWO]
         with store.reader(namespace, Horizon()) as reader:
-            assert (reader.t_index, reader.stats().vectors) == (3, 3)
+            assert (reader.state.t_index, reader.stats().vectors) == (3, 3)
             update = list(reader.dump())[1]
         assert isinstance(update, PreparedUpdate)
         assert update.vectors == (vector(1, b"22"),)
-        assert store.embed(f"{namespace}-unknown", "m", {_ONE: b"1."}) == 0
+        assert (
+            store.amend(f"{namespace}-unknown", AddVectors(model="m", vectors={_ONE: b"1."})) == 0
+        )
 
     def test_vectors_given_later_are_checked(self, store: GraphStore, namespace: str) -> None:
         """As those that come with their statements: all or none."""
         tell(store, namespace, prepared("1", "[Ann]"), prepared("2", "[Bo]"), prepared("3", "[C]"))
         with pytest.raises(DimensionError):
-            store.embed(namespace, "m", {_ONE: b"1.", _TWO: b"long"})
+            store.amend(namespace, AddVectors(model="m", vectors={_ONE: b"1.", _TWO: b"long"}))
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.vector_state() is None
-        assert store.embed(namespace, "m", {_ONE: b"1."}) == 1
+            assert reader.state.vectors is None
+        assert store.amend(namespace, AddVectors(model="m", vectors={_ONE: b"1."})) == 1
         assert _state(store, namespace).model == "m"
         with pytest.raises(EmbeddingModelError):
-            store.embed(namespace, "n", {_TWO: b"2."})
+            store.amend(namespace, AddVectors(model="n", vectors={_TWO: b"2."}))
         with pytest.raises(DimensionError):
-            store.embed(namespace, "m", {_TWO: b"2.", _THREE: b"long"})
+            store.amend(namespace, AddVectors(model="m", vectors={_TWO: b"2.", _THREE: b"long"}))
         assert _vectors(store, namespace) == {_ONE: b"1."}
         assert _unembedded(store, namespace) == [_TWO, _THREE]
 
-    def test_no_horizon_hides_what_an_index_asks_for(
+    def test_a_horizon_hides_vectors_but_not_their_state(
         self, store: GraphStore, namespace: str
     ) -> None:
-        """State, vectors and keys are of all that is stored."""
         tell(
             store,
             namespace,
             prepared("1", "[Ann]", expires_at=at(1), vectors=(vector(0, b"aa"),)),
-            prepared("2", "[Bo]", vectors=(vector(0, b"bb"),)),
+            prepared("2", "[Bo]", timestamp=at(0), vectors=(vector(0, b"bb"),)),
             prepared("3", "[Cy]"),
+            prepared("4", "[Dee]", timestamp=at(9)),
         )
         state = _state(store, namespace)
-        for horizon in (Horizon(as_of=0), Horizon(as_of=NOON), Horizon(now=at(2))):
+        all_four = [_ONE, _TWO], [_THREE, statement_key(4, 0)]
+        for horizon, (embedded, not_embedded) in (
+            (Horizon(), all_four),
+            (Horizon(now=at(0)), all_four),
+            (Horizon(now=at(2)), ([_TWO], all_four[1])),
+            (Horizon(as_of=3), ([_ONE, _TWO], [_THREE])),
+            (Horizon(as_of=1), ([_ONE], [])),
+            (Horizon(as_of=NOON), ([_TWO], [])),
+            (Horizon(as_of=0), ([], [])),
+        ):
             with store.reader(namespace, horizon) as reader:
-                assert reader.vector_state() == state
-                assert reader.vectors_after(-1, limit=9) == [(_ONE, b"aa"), (_TWO, b"bb")]
-                assert reader.vectors_after(_ONE, limit=9) == [(_TWO, b"bb")]
-                assert reader.vector_keys() == [_ONE, _TWO]
-                assert reader.unembedded(after=-1, limit=9) == [_THREE]
+                assert reader.state.vectors == state
+                assert reader.state.vector_bytes == {"m": 2}
+                assert list(reader.vectors(model="m")) == embedded
+                assert list(reader.vectors(model="m", after=_ONE)) == embedded[-1:] * (
+                    _TWO in embedded
+                )
+                assert reader.vectors(model="n") == {}
+                assert reader.statement_keys(embedded=True) == embedded
+                assert reader.statement_keys(embedded=False) == not_embedded
+                assert reader.statement_keys(embedded=False, after=_THREE, limit=0) == []
 
-    def test_moments(self, store: GraphStore, namespace: str) -> None:
+    def test_t_indexes(self, store: GraphStore, namespace: str) -> None:
         """The t of the passages that are seen and meet a filter, ascending."""
         tell(
             store,
@@ -249,7 +269,7 @@ class EmbeddingTests(StoreTests):
         def moments(horizon: Horizon = Horizon(), **conditions: object) -> list[int]:  # noqa: B008
             with store.reader(namespace, horizon) as reader:
                 where = Filter(**conditions)  # type: ignore[arg-type]
-                found = reader.moments(where)
+                found = reader.t_indexes(where)
                 assert found == sorted(it.t_index for it in reader.passages(where))
                 return found
 
@@ -283,7 +303,7 @@ class EmbeddingTests(StoreTests):
         assert copy.origin != _state(store, namespace).origin
         assert _vectors(store, f"{namespace}-copy") == {_ONE: b"aa"}
         with pytest.raises(EmbeddingModelError):
-            store.embed(f"{namespace}-copy", "n", {_TWO: b"bb"})
+            store.amend(f"{namespace}-copy", AddVectors(model="n", vectors={_TWO: b"bb"}))
         third = prepared("3", "[Cy]", vectors=(vector(0, b"cc", "n"),), t_index=3)
         with pytest.raises(EmbeddingModelError):
             store.restore(f"{namespace}-mixed", 3, [*records, third])

@@ -8,7 +8,7 @@ from recallm.errors import UnknownEntityError
 from recallm.model import Entity, Forgotten, Horizon, PreparedUpdate, Triplet
 from recallm.stores.base import GraphStore
 from recallm.testing.marked_text import entity, prepared, triplet
-from recallm.testing.suite.base import StoreTests, forget, seen, tell
+from recallm.testing.suite.base import StoreTests, delete_graph, forget, seen, tell
 
 __all__ = ["EntityTests"]
 
@@ -118,7 +118,7 @@ class EntityTests(StoreTests):
         )
         bare = _graph_only(entity("e", "Eve"), triplets=(triplet("e", "is", "e"),))
         tell(store, namespace, eve)
-        store.delete_graph(namespace, entities=["e"])
+        delete_graph(store, namespace, entities=["e"])
         tell(store, namespace, bare)
         with store.reader(namespace, Horizon()) as reader:
             assert [e.properties for e in reader.entities()] == [{}]
@@ -248,7 +248,7 @@ class EntityTests(StoreTests):
         with store.reader(namespace, Horizon()) as reader:
             assert [e.id for e in reader.entities()] == ["a"]
             assert [t.subject for t in reader.triplets()] == ["a"]
-            assert reader.t_index == 2
+            assert reader.state.t_index == 2
             [update] = reader.dump()
             assert isinstance(update, PreparedUpdate)
             assert [e.id for e in update.entities] == ["a"]
@@ -288,13 +288,19 @@ class EntityTests(StoreTests):
         tell(store, namespace, *story)
         tell(store, other, *story)
         before = seen(store, other)
-        unknown = store.delete_graph(
-            namespace, entities=["Ann", "nobody"], triplets=[("ann", "P", "b"), ("b", "p", "ann")]
+        unknown = delete_graph(
+            store,
+            namespace,
+            entities=["Ann", "nobody"],
+            triplets=[("ann", "P", "b"), ("b", "p", "ann")],
         )
         assert not unknown
-        assert store.delete_graph(namespace) == Forgotten()
-        counted = store.delete_graph(
-            namespace, entities=["ann", "ann"], triplets=iter([("c", "p", "b"), ("c", "p", "b")])
+        assert delete_graph(store, namespace) == Forgotten()
+        counted = delete_graph(
+            store,
+            namespace,
+            entities=["ann", "ann"],
+            triplets=iter([("c", "p", "b"), ("c", "p", "b")]),
         )
         assert counted == Forgotten(entities=1, triplets=2)
         with store.reader(namespace, Horizon()) as reader:
@@ -303,11 +309,11 @@ class EntityTests(StoreTests):
             assert [c.name for c in reader.concepts()] == ["ann", "b", "bo", "c"]
             assert [c.label for c in reader.concepts(["ann"])] == ["Ann"]
             assert reader.stats().statements == 1
-        assert store.delete_graph(namespace, entities=["b", "c"]) == Forgotten(
+        assert delete_graph(store, namespace, entities=["b", "c"]) == Forgotten(
             entities=2, triplets=2, concepts=2
         )
         assert seen(store, other) == before
-        assert not store.delete_graph(f"{namespace}-unknown", entities=["ann"])
+        assert not delete_graph(store, f"{namespace}-unknown", entities=["ann"])
 
     def test_a_triplet_outlives_the_first_evidence_of_its_entity(
         self, store: GraphStore, namespace: str

@@ -19,7 +19,18 @@ from recallm.model import (
 from recallm.stores.base import Applied, GraphStore
 from recallm.testing.everything import Vocabulary
 from recallm.testing.marked_text import entity, prepared, triplet, vector
-from recallm.testing.suite.base import StoreTests, at, forget, revise, seen, seen_of, summary, tell
+from recallm.testing.suite.base import (
+    StoreTests,
+    at,
+    find_passage,
+    forget,
+    revise,
+    seen,
+    seen_of,
+    summaries,
+    summary,
+    tell,
+)
 
 __all__ = ["ForgettingTests"]
 
@@ -217,14 +228,14 @@ class ForgettingTests(StoreTests):
         )
         self.as_if(store, namespace, [replace(story[0], t_index=1), one], story, 2)
         with store.reader(namespace, Horizon()) as reader:
-            passage = reader.passage("1")
+            passage = find_passage(reader, "1")
             assert passage is not None
             assert passage.text == "Ann met Bo.\n\nCy met Bo."
             first, last = reader.statements([statement_key(2, n) for n in range(3)])
             assert (first.text, last.text) == ("Ann met Bo.", "Cy met Bo.")
             assert (first.next, last.previous) == (last.key, first.key)
             assert (first.id, last.id) == ("1#0", "1#2")
-            [relation] = reader.relations_among(["ann", "bo"])
+            [relation] = reader.relations(["ann", "bo"], among=True)
             assert (relation.strength, relation.t_index) == (2, 2)
 
     def test_a_pair_across_the_cut(self, store: GraphStore, namespace: str) -> None:
@@ -237,7 +248,7 @@ class ForgettingTests(StoreTests):
             ]
         assert forget(store, namespace, "statement", "1#0") == Forgotten(statements=1)
         with store.reader(namespace, Horizon()) as reader:
-            assert len(reader.relations_among(["ann", "bo"])) == 1
+            assert len(reader.relations(["ann", "bo"], among=True)) == 1
         assert forget(store, namespace, "statement", "1#2") == Forgotten(
             statements=1, concepts=1, relations=2
         )
@@ -258,7 +269,7 @@ class ForgettingTests(StoreTests):
             counted = forget(store, namespace, "statement", f"a#0#{position}")
             assert counted.statements == 1
             with store.reader(namespace, Horizon()) as reader:
-                passage = reader.passage("a#0")
+                passage = find_passage(reader, "a#0")
                 assert len(reader.entities()) == (passage is not None)
                 texts += [passage.text] if passage else []
         assert texts == ["Bo ran Cy ran", "Bo ran"]
@@ -346,12 +357,12 @@ class ForgettingTests(StoreTests):
         )
         forget(store, namespace, "id", "3")
         with store.reader(namespace, Horizon()) as reader:
-            [relation] = reader.relations_among(["ann", "bo"])
+            [relation] = reader.relations(["ann", "bo"], among=True)
             assert (relation.strength, relation.t_index) == (2, 2)
             assert [(c.t_index, c.updates, c.merges) for c in reader.concepts()] == [(2, 2, 1)] * 2
         forget(store, namespace, "before", 2)
         with store.reader(namespace, Horizon()) as reader:
-            [relation] = reader.relations_among(["ann", "bo"])
+            [relation] = reader.relations(["ann", "bo"], among=True)
             assert (relation.strength, relation.t_index) == (1, 2)
 
     def test_derived_sessions_are_derived_again(self, store: GraphStore, namespace: str) -> None:
@@ -360,7 +371,7 @@ class ForgettingTests(StoreTests):
         story.insert(2, prepared("named", "[Ann]", session="s", timestamp=at(60)))
         tell(store, namespace, *story)
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.sessions(["@1", "@4", "@5"]).keys() == {"@1"}
+            assert reader.sizes(["@1", "@4", "@5"]).sessions.keys() == {"@1"}
         # Updates 1 2 (named 3) 4 5 6: without 2 and 5 the rest stand alone or begin anew.
         for id, gone in (("1", {2}), ("3", {2, 5}), ("0", {1, 2, 5})):
             forget(store, namespace, "id", id)
@@ -369,11 +380,11 @@ class ForgettingTests(StoreTests):
             ]
             self.as_if(store, namespace, kept, story, 6)
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.sessions(["@4", "@6"]).keys() == {"@4", "@6"}
+            assert reader.sizes(["@4", "@6"]).sessions.keys() == {"@4", "@6"}
         # The next update goes on with the session that is now the last.
         tell(store, namespace, prepared("next", "[Ann]", timestamp=at(210)))
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.sessions(["@6"])["@6"].statements == 2
+            assert reader.sizes(["@6"]).sessions["@6"].statements == 2
 
     def test_the_last_of_a_session_forgotten(self, store: GraphStore, namespace: str) -> None:
         """A new update is derived from what is left, not from what is gone."""
@@ -386,7 +397,7 @@ class ForgettingTests(StoreTests):
         forget(store, namespace, "id", "2")
         tell(store, namespace, prepared("3", "[Ann]", timestamp=at(100)))
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.sessions(["@1", "@3"]).keys() == {"@1", "@3"}
+            assert reader.sizes(["@1", "@3"]).sessions.keys() == {"@1", "@3"}
 
     def test_summaries_go_with_what_they_cover(self, store: GraphStore, namespace: str) -> None:
         """A summary goes from the t of a forgotten statement on; the one before is in force."""
@@ -394,13 +405,13 @@ class ForgettingTests(StoreTests):
             tell(store, namespace, prepared(f"{n}", f"[Ann] ate {n}"), prepared(f"b{n}", "[Bo]"))
             revise(store, namespace, "ann", 2 * n - 1)
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.summaries(["ann"])["ann"].t_index == 5
+            assert summaries(reader, ["ann"])["ann"].t_index == 5
         assert forget(store, namespace, "id", "2").summaries == 2
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.summaries(["ann"])["ann"].t_index == 1
+            assert summaries(reader, ["ann"])["ann"].t_index == 1
             assert reader.concepts(["ann"])[0].merges == 1
         assert forget(store, namespace, "id", "b1").summaries == 0
         assert forget(store, namespace, "id", "3").summaries == 0
         assert forget(store, namespace, "id", "1").summaries == 1
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.summaries(["ann"]) == {}
+            assert summaries(reader, ["ann"]) == {}

@@ -76,7 +76,7 @@ class GraphTests(StoreTests):
         """The last concept of a statement and the first of the next are related."""
         tell(store, namespace, prepared("1", "[Ann] met [Bo]", "[Cy] met [Di]"))
         with store.reader(namespace, Horizon()) as reader:
-            pairs = [(r.a, r.b) for r in reader.relations_among(["ann", "bo", "cy", "di"])]
+            pairs = [(r.a, r.b) for r in reader.relations(["ann", "bo", "cy", "di"], among=True)]
         assert pairs == [("ann", "bo"), ("bo", "cy"), ("cy", "di")]
 
     def test_a_label_is_the_earliest_spelling(self, store: GraphStore, namespace: str) -> None:
@@ -146,7 +146,7 @@ class GraphTests(StoreTests):
         with store.reader(namespace, Horizon()) as reader:
             assert [c.name for c in reader.concepts()] == sorted(names)
             assert [c.name for c in reader.concepts(limit=4)] == sorted(names)[:4]
-            found = [(r.a, r.b) for r in reader.relations_among(names)]
+            found = [(r.a, r.b) for r in reader.relations(names, among=True)]
         assert found == sorted(found)
         assert len(found) == len(names) - 1
 
@@ -174,6 +174,7 @@ class GraphTests(StoreTests):
             assert others(9) == ["aaa", "bbb", "old", "strong", "zzz"]
             both = reader.relations(["old", "aaa", "nobody"], limit=1)
             assert [(r.a, r.b) for r in both] == [("aaa", "hub"), ("hub", "old")]
+            assert len(reader.relations(["hub"])) == 5
             assert reader.relations(["nobody"], limit=5) == []
             assert reader.relations([], limit=5) == []
 
@@ -188,49 +189,9 @@ class GraphTests(StoreTests):
         """Both ends must be among the names."""
         tell(store, namespace, prepared("1", "[Ann] [Bo] [Cy] [Ann]"))
         with store.reader(namespace, Horizon()) as reader:
-            assert [(r.a, r.b) for r in reader.relations_among(["ann", "cy"])] == [("ann", "cy")]
-            assert reader.relations_among(["ann"]) == []
-            assert reader.relations_among([]) == []
-            assert len(reader.relations_among(["cy", "bo", "ann", "bo"])) == 3
-
-    def test_linked_by_hops_and_window(self, store: GraphStore, namespace: str) -> None:
-        """Nodes outside of the window are left out but may lie between."""
-        tell(
-            store,
-            namespace,
-            prepared("1", "[A] [Bridge]"),
-            prepared("2", "[Bridge] [Ann]"),
-            prepared("3", "[Ann] [Far]"),
-            prepared("4", "[Start] [A]"),
-            prepared("5", "[Start] [Young]"),
-            prepared("6", "[Far] [Ann]"),
-        )
-        # t_index: start 5, young 5, a 4, bridge 2, ann 6, far 6.
-        with store.reader(namespace, Horizon()) as reader:
-
-            def linked(hops: int, oldest: int = 0, newest: int = 99, limit: int = 99) -> list[str]:
-                rows = reader.linked("start", hops=hops, oldest=oldest, newest=newest, limit=limit)
-                return [row.name for row in rows]
-
-            assert linked(0) == []
-            assert linked(1) == ["young", "a"]
-            assert linked(2) == ["young", "a", "bridge"]
-            assert linked(3) == ["ann", "young", "a", "bridge"]
-            assert linked(4) == ["ann", "far", "young", "a", "bridge"]
-            assert linked(4, oldest=5) == ["ann", "far", "young"]
-            assert linked(4, newest=5) == ["young", "a", "bridge"]
-            assert linked(4, oldest=4, newest=4) == ["a"]
-            assert linked(3, oldest=6) == ["ann"]
-            assert linked(4, limit=2) == ["ann", "far"]
-            assert reader.linked("nobody", hops=2, oldest=0, newest=9, limit=9) == []
-            assert reader.linked("young", hops=1, oldest=0, newest=9, limit=9) == (
-                reader.concepts(["start"])
-            )
-
-    def test_linked_in_a_circle(self, store: GraphStore, namespace: str) -> None:
-        """The start is left out however often a path comes back to it."""
-        tell(store, namespace, prepared("1", "[Ann] [Bo] [Cy] [Ann]"))
-        with store.reader(namespace, Horizon()) as reader:
-            for hops in (1, 2, 3):
-                rows = reader.linked("ann", hops=hops, oldest=1, newest=1, limit=9)
-                assert [row.name for row in rows] == ["bo", "cy"]
+            assert [(r.a, r.b) for r in reader.relations(["ann", "cy"], among=True)] == [
+                ("ann", "cy")
+            ]
+            assert reader.relations(["ann"], among=True) == []
+            assert reader.relations([], among=True) == []
+            assert len(reader.relations(["cy", "bo", "ann", "bo"], among=True)) == 3

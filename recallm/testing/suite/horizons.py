@@ -19,7 +19,17 @@ from recallm.model import (
 from recallm.stores.base import GraphStore
 from recallm.testing.everything import UNHIDDEN, Vocabulary
 from recallm.testing.marked_text import entity, prepared, triplet, vector
-from recallm.testing.suite.base import StoreTests, at, forget, revise, seen, seen_of, tell
+from recallm.testing.suite.base import (
+    StoreTests,
+    at,
+    find_passage,
+    forget,
+    revise,
+    seen,
+    seen_of,
+    summaries,
+    tell,
+)
 
 __all__ = ["HorizonTests"]
 
@@ -93,7 +103,7 @@ class HorizonTests(StoreTests):
     def test_what_a_moment_shows(self, told: GraphStore, namespace: str) -> None:
         """One datetime view, written out: what was said by then, with the totals of its t."""
         with told.reader(namespace, Horizon(as_of=at(30))) as reader:
-            assert reader.t_index == 7
+            assert reader.state.t_index == 7
             assert [(c.name, c.label, c.t_index, c.statements) for c in reader.concepts()] == [
                 ("dee", "Dee", 7, 1),
                 ("ann", "Ann", 6, 4),
@@ -104,10 +114,10 @@ class HorizonTests(StoreTests):
                 ("ann", "cy", 1),
                 ("bo", "cy", 1),
             ]
-            assert reader.relations_among(["ann", "bo"]) == []
+            assert reader.relations(["ann", "bo"], among=True) == []
             assert [(e.id, e.updates) for e in reader.entities()] == [("e", 1)]
             assert reader.triplets() == []
-            assert reader.passage("1") is None
+            assert find_passage(reader, "1") is None
             met = reader.postings(["met"], limit=9, where=Filter())["met"]
             assert (met.documents, len(met.keys)) == (5, 2)
             assert reader.stats() == Stats(
@@ -140,24 +150,21 @@ class HorizonTests(StoreTests):
             ),
         )
         with store.reader(namespace, Horizon(now=at(5))) as reader:
-            assert reader.has_expired
             assert [(c.name, c.updates) for c in reader.concepts()] == [("ann", 2), ("bo", 2)]
             assert reader.concepts(["cy", "fay"]) == []
             shown = [(r.a, r.b, r.strength) for r in reader.relations(["ann", "bo"], limit=9)]
             assert shown == [("ann", "bo", 2)]
-            assert reader.relations_among(["bo", "cy"]) == []
-            assert reader.linked("bo", hops=2, oldest=0, newest=9, limit=9)[0].name == "ann"
-            assert len(reader.linked("bo", hops=2, oldest=0, newest=9, limit=9)) == 1
+            assert reader.relations(["bo", "cy"], among=True) == []
+            assert [r.a for r in reader.relations(["bo"])] == ["ann"]
             assert (reader.entities(), reader.triplets()) == ([], [])
             assert reader.vectors([statement_key(2, 0)], model="m") == {}
             mentions = reader.mentions(["ann", "cy"], limit=9, where=Filter())
             assert mentions["ann"].keys == (statement_key(1, 0),)
             assert [found.statements for found in mentions.values()] == [2, 1]
             assert mentions["cy"].keys == ()
-            assert (reader.stats().passages, reader.corpus().statements) == (2, 2)
+            assert (reader.stats().passages, reader.sizes().corpus.statements) == (2, 2)
         assert forget(store, namespace, "expired", at(5)).passages == 1
         with store.reader(namespace, Horizon(now=at(5))) as reader:
-            assert not reader.has_expired
             assert [(c.name, c.updates) for c in reader.concepts()] == [("ann", 1), ("bo", 1)]
             assert reader.stats().passages == 1
 
@@ -187,10 +194,12 @@ class HorizonTests(StoreTests):
             assert (two.previous, two.next) == (None, keys[3])
             assert (four.previous, four.next) == (keys[1], None)
             assert (two.session_key, four.session_key) == ("@1", "@1")
-            assert reader.sessions(["@1"])["@1"].statements == 4
+            assert reader.sizes(["@1"]).sessions["@1"].statements == 4
 
-    def test_linked_through_the_hidden(self, store: GraphStore, namespace: str) -> None:
-        """A hidden relation leads nowhere, and a concept's age is that of the view."""
+    def test_a_concept_and_its_relations_have_the_age_of_the_view(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """Relations after the view's t are hidden, and t_index is the latest up to it."""
         tell(
             store,
             namespace,
@@ -198,12 +207,10 @@ class HorizonTests(StoreTests):
             prepared("2", "[Bo] [Cy]"),
             prepared("3", "[Bo]"),
         )
-        with store.reader(namespace, Horizon(as_of=1)) as reader:
-            [bo] = reader.linked("ann", hops=2, oldest=0, newest=9, limit=9)
-            assert (bo.name, bo.t_index) == ("bo", 1)
-        with store.reader(namespace, Horizon(as_of=2)) as reader:
-            rows = reader.linked("ann", hops=2, oldest=2, newest=2, limit=9)
-            assert [row.name for row in rows] == ["bo", "cy"]
+        for as_of, ends in ((1, ["bo"]), (2, ["bo", "cy"])):
+            with store.reader(namespace, Horizon(as_of=as_of)) as reader:
+                assert [r.b for r in reader.relations(["bo", "ann"])][: as_of + 1] == ends
+                assert [row.t_index for row in reader.concepts(["bo"])] == [as_of]
 
     def test_graph_only_updates_do_not_expire(self, store: GraphStore, namespace: str) -> None:
         """Without a passage there is no moment: seen at any ``now``, hidden at any datetime."""
@@ -224,7 +231,7 @@ class HorizonTests(StoreTests):
         with store.reader(namespace, Horizon(as_of=at(10))) as reader:
             assert reader.entities() == []
             assert reader.concepts() == []
-            assert reader.t_index == 0
+            assert reader.state.t_index == 0
 
     def test_summaries_in_a_view(self, store: GraphStore, namespace: str) -> None:
         """A view shows the latest summary that covers nothing hidden."""
@@ -236,7 +243,7 @@ class HorizonTests(StoreTests):
 
         def in_force(horizon: Horizon) -> int | None:
             with store.reader(namespace, horizon) as reader:
-                found = reader.summaries(["ann", "bo"]).get("ann")
+                found = summaries(reader, ["ann", "bo"]).get("ann")
                 return None if found is None else found.t_index
 
         assert in_force(Horizon()) == 2
@@ -249,8 +256,7 @@ class HorizonTests(StoreTests):
         assert in_force(Horizon(now=at(89))) == 2
         assert in_force(Horizon(now=at(90))) is None
 
-    def test_a_version_is_of_everything(self, store: GraphStore, namespace: str) -> None:
-        """``context_version`` and ``dump`` do not heed the horizon."""
+    def test_a_dump_heeds_no_horizon(self, store: GraphStore, namespace: str) -> None:
         tell(
             store,
             namespace,
@@ -258,12 +264,9 @@ class HorizonTests(StoreTests):
             prepared("2", "[Ann]", expires_at=at(0)),
         )
         with store.reader(namespace, Horizon()) as reader:
-            version, dump = reader.context_version("ann"), list(reader.dump())
-        assert version is not None
-        assert (version.t_index, version.statements, version.summary_t) == (2, 3, None)
+            dump = list(reader.dump())
         for horizon in (Horizon(as_of=0), Horizon(as_of=at(9)), Horizon(now=at(9))):
             with store.reader(namespace, horizon) as reader:
-                assert reader.context_version("ann") == version
                 assert list(reader.dump()) == dump
 
     @staticmethod
@@ -283,7 +286,7 @@ class HorizonTests(StoreTests):
         ]
         view, alone = seen(store, namespace, horizon, also), seen_of(t_index, kept, also)
         whole = seen(store, namespace, Horizon(as_of=t_index), also)
-        for kind in ("t_index", "corpus", "sessions", "stats"):
+        for kind in ("t_index", "sizes", "stats"):
             assert view.pop(kind) == whole[kind], kind
         for kind in ("concepts", "named concepts", "relations", "relations among"):
             shown = [_named(row) for row in alone[kind]]
@@ -294,7 +297,7 @@ class HorizonTests(StoreTests):
             for name, found in view.pop(kind).items():
                 assert getattr(found, total) == getattr(whole[kind][name], total), name
                 assert found.keys == (alone[kind][name].keys if name in alone[kind] else ()), name
-        for kind in view.keys() - UNHIDDEN - {"has expired"}:
+        for kind in view.keys() - UNHIDDEN:
             assert view[kind] == alone[kind], kind
 
 

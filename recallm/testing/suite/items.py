@@ -8,11 +8,21 @@ from typing import Any
 import pytest
 
 from recallm.errors import ConflictError
-from recallm.model import Filter, Forgotten, Horizon, Passage, PreparedUpdate
+from recallm.model import Filter, Forgotten, Horizon, Passage, PreparedUpdate, SetExpiry
 from recallm.stores.base import Applied, GraphStore
 from recallm.testing.everything import Vocabulary
 from recallm.testing.marked_text import entity, prepared, triplet, vector
-from recallm.testing.suite.base import StoreTests, at, forget, revise, seen, seen_of, tell
+from recallm.testing.suite.base import (
+    StoreTests,
+    at,
+    find_item,
+    find_passage,
+    forget,
+    revise,
+    seen,
+    seen_of,
+    tell,
+)
 
 __all__ = ["ItemTests"]
 
@@ -41,7 +51,7 @@ class ItemTests(StoreTests):
     def item(store: GraphStore, namespace: str, path: tuple[str, ...], key: str) -> Passage | None:
         """The item that a reader of all sees."""
         with store.reader(namespace, Horizon()) as reader:
-            return reader.item(path, key)
+            return find_item(reader, path, key)
 
     @staticmethod
     def ids(
@@ -74,7 +84,7 @@ class ItemTests(StoreTests):
         assert self.item(store, f"{namespace}-other", ("a",), "b") is None
         with store.reader(namespace, Horizon()) as reader:
             assert reader.paths() == [(), ("a",), ("a", "b")]
-            assert reader.item(["a"], "b") == reader.passage("2")
+            assert find_item(reader, ["a"], "b") == find_passage(reader, "2")
 
     def test_an_item_takes_the_place_of_the_one_before(
         self, store: GraphStore, namespace: str
@@ -195,7 +205,9 @@ class ItemTests(StoreTests):
             assert self.ids(store, namespace, where) == expected, where
         with store.reader(namespace, Horizon()) as reader:
             assert [it.id for it in reader.passages(Filter(session="s"), limit=2)] == ["4", "2"]
-            assert reader.passages(Filter(metadata={"k": 1}), limit=1)[0] == reader.passage("4")
+            assert reader.passages(Filter(metadata={"k": 1}), limit=1)[0] == find_passage(
+                reader, "4"
+            )
             assert reader.passages(Filter(), limit=0) == []
         assert self.ids(store, namespace, Filter(), Horizon(now=at(5))) == "5421"
         assert self.ids(store, namespace, Filter(), Horizon(as_of=2)) == "21"
@@ -238,7 +250,7 @@ class ItemTests(StoreTests):
             [prepared(f"{n}", "[Ann]", path=path, key=key) for n, (path, key) in enumerate(places)],
         )
         with store.reader(namespace, Horizon()) as reader:
-            found = [reader.item(path, key) for path, key in places]
+            found = [find_item(reader, path, key) for path, key in places]
             assert [it.id for it in found if it] == [f"{n}" for n in range(len(places))]
             assert reader.paths() == sorted({path for path, _ in places})
             for part in _STRANGE:
@@ -268,7 +280,9 @@ class ItemTests(StoreTests):
             ),
             prepared("2", "[Ann] met [Cy]"),
         )
-        assert store.expire(namespace, {"1": at(90), "2": at(50), "3": None}) == 2
+        assert (
+            store.amend(namespace, SetExpiry(expires_at={"1": at(90), "2": at(50), "3": None})) == 2
+        )
         for minutes, expected in [(0, "21"), (49, "21"), (50, "1"), (89, "1"), (90, "")]:
             horizon = Horizon(now=at(minutes))
             assert self.ids(store, namespace, Filter(), horizon) == expected
@@ -276,9 +290,15 @@ class ItemTests(StoreTests):
             assert len(found["statements"]) == len(found["relations"]) == len(expected)
             assert len(found["entities"]) == ("1" in expected)
         assert seen(store, namespace)["t_index"] == 2
-        assert store.expire(namespace, {"1": None}) == 1  # it had expired, and is there again
+        assert (
+            store.amend(namespace, SetExpiry(expires_at={"1": None})) == 1
+        )  # it had expired, and is there again
         assert self.ids(store, namespace, Filter(), Horizon(now=at(90))) == "1"
-        assert store.expire(namespace, {}) == store.expire(f"{namespace}-other", {"1": None}) == 0
+        assert (
+            store.amend(namespace, SetExpiry(expires_at={}))
+            == store.amend(f"{namespace}-other", SetExpiry(expires_at={"1": None}))
+            == 0
+        )
 
     def test_what_expired_is_forgotten(self, store: GraphStore, namespace: str) -> None:
         """What a moment has reached, and nothing else."""

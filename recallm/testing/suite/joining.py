@@ -24,9 +24,12 @@ from recallm.testing.suite.base import (
     NOON,
     StoreTests,
     at,
+    delete_graph,
+    find_passage,
     forget,
     revise,
     seen,
+    summaries,
     tell,
 )
 
@@ -110,7 +113,7 @@ class JoiningTests(StoreTests):
                 )
             ]
             assert [e.updates for e in reader.entities()] == [1, 1]
-            assert reader.t_index == 1
+            assert reader.state.t_index == 1
 
     def test_joining_an_earlier_update_keeps_what_is_latest(
         self, store: GraphStore, namespace: str
@@ -152,7 +155,7 @@ class JoiningTests(StoreTests):
         with store.reader(namespace, Horizon()) as reader:
             [row] = reader.concepts(["ann"])
             assert (row.updates, row.merges) == (2, 0)
-            assert set(reader.summaries(["ann"])) == {"ann"}
+            assert set(summaries(reader, ["ann"])) == {"ann"}
 
     def test_what_joined_goes_with_its_passage(self, store: GraphStore, namespace: str) -> None:
         """What another passage brought too stays, with that one as its source."""
@@ -184,7 +187,11 @@ class JoiningTests(StoreTests):
         with pytest.raises(UnknownPassageError):
             store.apply(namespace, [_joining("a", _ANN)])
         with store.reader(namespace, Horizon()) as reader:
-            assert (reader.t_index, reader.stats().entities, reader.passage("c")) == (1, 0, None)
+            assert (reader.state.t_index, reader.stats().entities, find_passage(reader, "c")) == (
+                1,
+                0,
+                None,
+            )
 
     def test_an_expired_passage_is_joined_and_hides_what_joined(
         self, store: GraphStore, namespace: str
@@ -263,7 +270,7 @@ class JoiningTests(StoreTests):
         store.restore(copied, 3, records)
         with store.reader(copied, Horizon()) as reader:
             assert list(reader.dump()) == records
-        gone = store.delete_graph(namespace, entities=["a"])
+        gone = delete_graph(store, namespace, entities=["a"])
         assert (gone.entities, gone.triplets, gone.concepts) == (1, 1, 0)
 
     def test_an_entity_may_gain_and_lose_its_concept(

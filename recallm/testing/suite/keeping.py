@@ -10,11 +10,29 @@ from dataclasses import replace
 import pytest
 
 from recallm.errors import ClosedError
-from recallm.model import ContextVersion, Filter, Horizon, Neighbours, PreparedUpdate, Selection
+from recallm.model import (
+    ContextVersion,
+    Filter,
+    Horizon,
+    Neighbours,
+    PreparedUpdate,
+    Selection,
+    WriteSummary,
+)
 from recallm.stores.base import GraphStore
 from recallm.testing.everything import Vocabulary, everything
 from recallm.testing.marked_text import entity, mention, prepared, triplet
-from recallm.testing.suite.base import StoreTests, at, forget, seen, seen_of, summary, tell
+from recallm.testing.suite.base import (
+    StoreTests,
+    at,
+    delete_graph,
+    find_passage,
+    forget,
+    seen,
+    seen_of,
+    summary,
+    tell,
+)
 
 __all__ = ["KeepingTests"]
 
@@ -64,13 +82,13 @@ class KeepingTests(StoreTests):
         for n, name in enumerate(names[:-1]):
             control = seen(store, name)
             assert alone is not None
-            for kind in ("concepts", "relations", "corpus", "stats", "entities", "versions"):
+            for kind in ("concepts", "relations", "sizes", "stats", "entities"):
                 assert control[kind] == alone[kind]
             with store.reader(name, Horizon()) as reader:
                 found = reader.postings([f"{n}", f"{n + 1}", "ann"], limit=9, where=Filter())
             assert {stem: p.documents for stem, p in found.items()} == {"ann": 2, f"{n}": 1}
         forget(store, names[0], "concept", "ann")
-        store.delete_graph(names[0], entities=["e"])
+        delete_graph(store, names[0], entities=["e"])
         assert seen(store, names[-1]) == alone
 
     @pytest.mark.parametrize("strange", _STRANGE, ids=repr)
@@ -99,7 +117,7 @@ class KeepingTests(StoreTests):
         dumped = seen(store, strange_namespace)["dump"]
         version = ContextVersion(t_index=1, statements=1, summary_t=None)
         written = summary(strange, 1, strange)
-        assert store.revise(strange_namespace, written, expected=version)
+        assert store.amend(strange_namespace, WriteSummary(summary=written, expected=version))
         assert seen(store, strange_namespace, also=also) == seen_of(1, [*dumped, written], also)
         [only] = dumped
         assert only.text == update.text
@@ -109,8 +127,7 @@ class KeepingTests(StoreTests):
             assert reader.mentions([strange], limit=9, where=where)[strange].keys == (1 << 20,)
             assert reader.postings([strange], limit=9, where=where)[strange].counts == (2,)
             assert [t.predicate for t in reader.triplets(predicates=[strange])] == [strange]
-            linked = reader.linked("ann", hops=1, oldest=0, newest=9, limit=9)
-            assert [row.name for row in linked] == [strange]
+            assert [{r.a, r.b} for r in reader.relations([strange])] == [{"ann", strange}]
         assert strange_namespace in store.namespaces()
         counted = forget(store, strange_namespace, "statement", f"{strange}#0")
         assert (counted.passages, counted.entities, counted.summaries) == (1, 1, 1)
@@ -124,7 +141,7 @@ class KeepingTests(StoreTests):
         tell(store, namespace, update, named)
         assert store.apply(namespace, [update])[0].duplicate
         with store.reader(namespace, Horizon()) as reader:
-            passage = reader.passage(long)
+            passage = find_passage(reader, long)
             assert passage is not None
             assert passage.text == text
             assert passage.source == long
@@ -142,10 +159,10 @@ class KeepingTests(StoreTests):
             before = reader.concepts(), reader.stats()
             _elsewhere(lambda: tell(store, namespace, prepared("2", "[Ann] met [Cy]")))
             assert (reader.concepts(), reader.stats()) == before
-            assert reader.t_index == 1
-            assert reader.passage("2") is None
+            assert reader.state.t_index == 1
+            assert find_passage(reader, "2") is None
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.t_index == 2
+            assert reader.state.t_index == 2
 
     def test_a_reader_keeps_what_is_forgotten(self, store: GraphStore, namespace: str) -> None:
         """What is forgotten while a reader is open is gone for the next, not for this one."""
@@ -155,7 +172,7 @@ class KeepingTests(StoreTests):
             _elsewhere(lambda: forget(store, namespace, "everything", True))
             assert everything(reader) == before
         with store.reader(namespace, Horizon()) as reader:
-            assert (reader.t_index, reader.concepts()) == (1, [])
+            assert (reader.state.t_index, reader.concepts()) == (1, [])
 
     def test_readers_of_two_namespaces_at_once(self, store: GraphStore, namespace: str) -> None:
         """Readers may be nested and stand beside each other in one thread."""
@@ -209,11 +226,11 @@ class KeepingTests(StoreTests):
             views = 0
             while not done.is_set():
                 with store.reader(namespace, Horizon()) as reader:
-                    t_index, stats = reader.t_index, reader.stats()
+                    t_index, stats = reader.state.t_index, reader.stats()
                     assert stats.t_index == t_index
                     assert (stats.passages, stats.statements) == (t_index, 2 * t_index)
                     assert t_index % 2 == 0
-                    assert reader.corpus().statements == 2 * t_index
+                    assert reader.sizes().corpus.statements == 2 * t_index
                     for row in reader.concepts(["ann"]):
                         assert (row.t_index, row.updates) == (t_index, t_index)
                         assert row.statements == 2 * t_index
@@ -248,8 +265,8 @@ class KeepingTests(StoreTests):
         assert sorted(one.duplicate for [one] in applied) == [False] + [True] * 11
         assert {one.t_index for [one] in applied} == {1}
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.t_index == 1
-            assert reader.relations_among(["ann", "bo"])[0].strength == 1
+            assert reader.state.t_index == 1
+            assert reader.relations(["ann", "bo"], among=True)[0].strength == 1
 
     def test_a_reader_in_another_thread(self, store: GraphStore, namespace: str) -> None:
         """A store made in one thread serves every other."""
@@ -258,7 +275,7 @@ class KeepingTests(StoreTests):
 
         def read() -> None:
             with store.reader(namespace, Horizon()) as reader:
-                found.append(reader.t_index)
+                found.append(reader.state.t_index)
 
         for _ in range(3):
             _elsewhere(read)
@@ -274,9 +291,11 @@ class KeepingTests(StoreTests):
             lambda: store.apply(namespace, [prepared("2", "[Ann]")]),
             lambda: store.apply(namespace, []),
             lambda: store.reader(namespace, Horizon()).__enter__(),
-            lambda: store.revise(namespace, summary("ann", 1), expected=version),
+            lambda: store.amend(
+                namespace, WriteSummary(summary=summary("ann", 1), expected=version)
+            ),
             lambda: store.forget(namespace, Selection(kind="id", value="1")),
-            lambda: store.delete_graph(namespace),
+            lambda: delete_graph(store, namespace),
             lambda: store.restore(f"{namespace}-2", 0, []),
             store.namespaces,
         ]
@@ -296,7 +315,7 @@ class KeepingTests(StoreTests):
         assert tell(reopened, namespace, prepared("3", "[Ann]", timestamp=at(20))) == [3]
         assert tell(store, namespace, prepared("4", "[Bo]", timestamp=at(30))) == [4]
         with reopened.reader(namespace, Horizon()) as reader:
-            assert reader.sessions(["@1"])["@1"].statements == 4
+            assert reader.sizes(["@1"]).sessions["@1"].statements == 4
         before = seen(reopened, namespace)
         store.close()
         assert seen(reopened, namespace) == before

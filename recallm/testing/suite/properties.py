@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from recallm.model import NO_POSITION, Horizon, PreparedUpdate, SelectionKind
+from recallm.model import NO_POSITION, Horizon, PreparedUpdate, SelectionKind, SetExpiry
 from recallm.stores.base import GraphStore
 from recallm.testing.marked_text import entity, prepared, triplet
-from recallm.testing.suite.base import StoreTests, at, forget, seen, tell
+from recallm.testing.suite.base import StoreTests, at, delete_graph, forget, seen, tell
 
 __all__ = ["PropertyTests"]
 
@@ -171,7 +171,7 @@ class PropertyTests(StoreTests):
             prepared("a", "[Ann]", expires_at=at(1), **_told({"k": 1, "l": 1})),
             prepared("b", "[Bo]", **_told({"k": 2})),
         )
-        assert store.expire(namespace, {"a": None, "b": at(1)}) == 2
+        assert store.amend(namespace, SetExpiry(expires_at={"a": None, "b": at(1)})) == 2
         assert _kept(store, namespace) == {"k": 2, "l": 1}
         assert forget(store, namespace, "expired", at(2)).passages == 1
         assert _kept(store, namespace) == {"k": 1, "l": 1}
@@ -280,7 +280,7 @@ class PropertyTests(StoreTests):
         with store.reader(namespace, Horizon()) as reader:
             assert [e.properties for e in reader.entities()] == [{"k": 2}, {"f": 1}]
         assert seen(store, other) == before
-        store.delete_graph(namespace, triplets=[("e", "is", "e")])
+        delete_graph(store, namespace, triplets=[("e", "is", "e")])
         tell(
             store, namespace, PreparedUpdate(id="", text=None, triplets=(triplet("e", "is", "e"),))
         )

@@ -19,7 +19,15 @@ from recallm.model import (
 )
 from recallm.stores.base import GraphStore
 from recallm.testing.marked_text import entity, prepared, triplet, vector
-from recallm.testing.suite.base import NOON, StoreTests, at, tell
+from recallm.testing.suite.base import (
+    NOON,
+    StoreTests,
+    at,
+    context_version,
+    find_passage,
+    summaries,
+    tell,
+)
 
 __all__ = ["ReadingTests"]
 
@@ -30,21 +38,20 @@ class ReadingTests(StoreTests):
     def test_an_unknown_namespace_is_empty(self, store: GraphStore, namespace: str) -> None:
         """Reading what was never written gives nothing, and makes nothing."""
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.t_index == 0
-            assert reader.passage("a") is None
+            assert reader.state.t_index == 0
+            assert find_passage(reader, "a") is None
             assert reader.statements([1, statement_key(1, 0)]) == []
             assert reader.postings(["a"], limit=5, where=Filter()) == {}
             assert reader.mentions(["a"], limit=5, where=Filter()) == {}
             assert reader.concepts() == []
             assert reader.relations(["a"], limit=5) == []
-            assert reader.linked("a", hops=2, oldest=0, newest=9, limit=5) == []
-            assert reader.summaries(["a"]) == {}
+            assert summaries(reader, ["a"]) == {}
             assert reader.entities() == []
             assert reader.triplets() == []
-            assert reader.corpus() == CorpusSize(statements=0, terms=0, sessions=0)
-            assert reader.sessions(["=a", "@1"]) == {}
+            assert reader.sizes().corpus == CorpusSize(statements=0, terms=0, sessions=0)
+            assert reader.sizes(["=a", "@1"]).sessions == {}
             assert reader.vectors([statement_key(1, 0)], model="m") == {}
-            assert reader.context_version("a") is None
+            assert context_version(reader, "a") is None
             assert reader.stats() == Stats(
                 t_index=0,
                 passages=0,
@@ -80,8 +87,8 @@ class ReadingTests(StoreTests):
         spaced = replace(update, id="b", text=f"  {update.text}\r\n\t", path=(), key=None)
         tell(store, namespace, update, spaced, PreparedUpdate(id="c", text=""))
         with store.reader(namespace, Horizon()) as reader:
-            first, second, third = (reader.passage(id) for id in "abc")
-            assert reader.passage("d") is None
+            first, second, third = (find_passage(reader, id) for id in "abc")
+            assert find_passage(reader, "d") is None
         assert first is not None
         assert second is not None
         assert third is not None
@@ -98,11 +105,11 @@ class ReadingTests(StoreTests):
         metadata = {"b": {"z": 1, "a": [{"y": {}, "x": 2}]}, "a": {"k": 1}}
         tell(store, namespace, prepared("1", "[Ann]", metadata=metadata))
         with store.reader(namespace, Horizon()) as reader:
-            passage = reader.passage("1")
+            passage = find_passage(reader, "1")
             [statement] = reader.statements([statement_key(1, 0)])
             store.restore(f"{namespace}-copy", 1, list(reader.dump()))
         with store.reader(f"{namespace}-copy", Horizon()) as reader:
-            copied = reader.passage("1")
+            copied = find_passage(reader, "1")
         assert passage is not None
         assert copied is not None
         for found in (passage.metadata, statement.metadata, copied.metadata):
@@ -237,8 +244,8 @@ class ReadingTests(StoreTests):
             PreparedUpdate(id="", text=None, triplets=(triplet("x", "is", "y"),)),
         )
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.corpus() == CorpusSize(statements=6, terms=9, sessions=2)
-            assert reader.sessions(["=s", "@3", "@4", "=other"]) == {
+            assert reader.sizes().corpus == CorpusSize(statements=6, terms=9, sessions=2)
+            assert reader.sizes(["=s", "@3", "@4", "=other"]).sessions == {
                 "=s": SessionSize(statements=3, terms=4),
                 "@3": SessionSize(statements=1, terms=3),
             }
@@ -303,4 +310,4 @@ class ReadingTests(StoreTests):
             assert [s.session_key for s in alone] == [None, None]
             assert [s.previous for s in alone] == [None, statement_key(3, 0)]
             assert [s.next for s in alone] == [statement_key(3, 1), None]
-            assert reader.corpus().sessions == 4
+            assert reader.sizes().corpus.sessions == 4

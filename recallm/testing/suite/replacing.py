@@ -8,7 +8,15 @@ from recallm.errors import ConflictError, UnknownEntityError
 from recallm.model import Filter, Horizon, PreparedUpdate
 from recallm.stores.base import Applied, GraphStore
 from recallm.testing.marked_text import entity, prepared, triplet
-from recallm.testing.suite.base import StoreTests, revise, seen, tell
+from recallm.testing.suite.base import (
+    StoreTests,
+    find_item,
+    find_passage,
+    revise,
+    seen,
+    summaries,
+    tell,
+)
 
 __all__ = ["ReplacingTests"]
 
@@ -23,12 +31,12 @@ class ReplacingTests(StoreTests):
         new = prepared("a", "[Ann] met [Cy]", replaces=True)
         assert store.apply(namespace, [new]) == [Applied(t_index=3)]
         with store.reader(namespace, Horizon()) as reader:
-            passage = reader.passage("a")
+            passage = find_passage(reader, "a")
             assert passage is not None
             assert (passage.text, passage.t_index) == ("Ann met Cy", 3)
             assert {c.name: c.updates for c in reader.concepts()} == {"ann": 2, "cy": 1}
             assert [(r.a, r.b) for r in reader.relations(["ann"], limit=9)] == [("ann", "cy")]
-            assert reader.summaries(["ann"]) == {}
+            assert summaries(reader, ["ann"]) == {}
             assert reader.stats().passages == 2
 
     def test_the_same_text_is_a_duplicate(self, store: GraphStore, namespace: str) -> None:
@@ -102,7 +110,7 @@ class ReplacingTests(StoreTests):
         )
         with store.reader(namespace, Horizon()) as reader:
             assert [c.name for c in reader.concepts()] == ["cy"]
-            item = reader.item(("p",), "k")
+            item = find_item(reader, ("p",), "k")
             assert item is not None
             assert item.id == "a"
 
@@ -115,7 +123,7 @@ class ReplacingTests(StoreTests):
         with pytest.raises(UnknownEntityError):
             tell(store, namespace, broken)
         with store.reader(namespace, Horizon()) as reader:
-            passage = reader.passage("a")
+            passage = find_passage(reader, "a")
             assert passage is not None
             assert passage.text == "Ann ran"
-            assert reader.t_index == 1
+            assert reader.state.t_index == 1

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from recallm.model import ContextVersion, Horizon, PreparedUpdate
+from recallm.model import ContextVersion, Horizon, PreparedUpdate, WriteSummary
 from recallm.stores.base import GraphStore
 from recallm.testing.marked_text import entity, prepared
-from recallm.testing.suite.base import StoreTests, forget, seen, summary, tell
+from recallm.testing.suite.base import (
+    StoreTests,
+    context_version,
+    forget,
+    seen,
+    summaries,
+    summary,
+    tell,
+)
 
 __all__ = ["RevisingTests"]
 
 
 def _version(store: GraphStore, namespace: str, concept: str = "ann") -> ContextVersion:
     with store.reader(namespace, Horizon()) as reader:
-        found = reader.context_version(concept)
+        found = context_version(reader, concept)
     assert found is not None
     return found
 
@@ -34,27 +42,30 @@ class RevisingTests(StoreTests):
         )
         expected = ContextVersion(t_index=2, statements=3, summary_t=None)
         assert _version(store, namespace) == expected
-        assert store.revise(namespace, summary("ann", 2), expected=expected)
+        assert store.amend(namespace, WriteSummary(summary=summary("ann", 2), expected=expected))
         assert _version(store, namespace) == replace(expected, summary_t=2)
         assert _version(store, namespace, "bo").summary_t is None
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.context_version("fay") is None
-            assert reader.context_version("nobody") is None
+            assert context_version(reader, "fay") is None
+            assert context_version(reader, "nobody") is None
 
     def test_a_summary_is_in_force(self, store: GraphStore, namespace: str) -> None:
         """It comes back whole, for its concept alone; statements and totals stay."""
         tell(store, namespace, prepared("1", "[Ann] met [Bo]"), prepared("2", "[Ann] ran"))
         before = seen(store, namespace)
         written = replace(summary("ann", 2, "Ann: 'ran' \x00 😀"), terms=("run", "ann", "run"))
-        assert store.revise(namespace, written, expected=_version(store, namespace))
+        assert store.amend(
+            namespace, WriteSummary(summary=written, expected=_version(store, namespace))
+        )
         after = seen(store, namespace)
-        assert after["summaries"] == {"ann": written}
+        with store.reader(namespace, Horizon()) as reader:
+            assert summaries(reader, ["ann", "bo"]) == {"ann": written}
         assert after["stats"] == replace(before["stats"], summaries=1)
-        for kind in ("t_index", "statements", "relations", "postings", "mentions", "corpus"):
+        for kind in ("t_index", "statements", "relations", "postings", "mentions", "sizes"):
             assert after[kind] == before[kind]
         ann = next(c for c in before["concepts"] if c.name == "ann")
         bo = next(c for c in before["concepts"] if c.name == "bo")
-        assert after["concepts"] == [replace(ann, merges=0), bo]
+        assert after["concepts"] == [replace(ann, merges=0, summary=written), bo]
 
     def test_stale_after_an_update(self, store: GraphStore, namespace: str) -> None:
         """What came while the summary was made wins."""
@@ -62,7 +73,7 @@ class RevisingTests(StoreTests):
         read = _version(store, namespace)
         tell(store, namespace, prepared("2", "[Ann] sat"))
         before = seen(store, namespace)
-        assert not store.revise(namespace, summary("ann", 1), expected=read)
+        assert not store.amend(namespace, WriteSummary(summary=summary("ann", 1), expected=read))
         assert seen(store, namespace) == before
 
     def test_still_fresh_after_another_concept(self, store: GraphStore, namespace: str) -> None:
@@ -75,7 +86,7 @@ class RevisingTests(StoreTests):
             prepared("2", "[Bo] sat"),
             PreparedUpdate(id="", text=None, entities=(entity("e", "Ann"),)),
         )
-        assert store.revise(namespace, summary("ann", 1), expected=read)
+        assert store.amend(namespace, WriteSummary(summary=summary("ann", 1), expected=read))
         with store.reader(namespace, Horizon()) as reader:
             assert reader.concepts(["ann"])[0].merges == 1
 
@@ -84,27 +95,33 @@ class RevisingTests(StoreTests):
         tell(store, namespace, prepared("1", "[Ann] ran"), prepared("2", "[Ann] sat"))
         read = _version(store, namespace)
         forget(store, namespace, "id", "1")
-        assert not store.revise(namespace, summary("ann", 2), expected=read)
+        assert not store.amend(namespace, WriteSummary(summary=summary("ann", 2), expected=read))
         forget(store, namespace, "id", "2")
-        assert not store.revise(namespace, summary("ann", 2), expected=read)
+        assert not store.amend(namespace, WriteSummary(summary=summary("ann", 2), expected=read))
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.summaries(["ann"]) == {}
+            assert summaries(reader, ["ann"]) == {}
 
     def test_of_two_writers_one_wins(self, store: GraphStore, namespace: str) -> None:
         """The second, which read the same, finds the first one's summary."""
         tell(store, namespace, prepared("1", "[Ann] ran"))
         read = _version(store, namespace)
-        assert store.revise(namespace, summary("ann", 1, "first"), expected=read)
-        assert not store.revise(namespace, summary("ann", 1, "second"), expected=read)
+        assert store.amend(
+            namespace, WriteSummary(summary=summary("ann", 1, "first"), expected=read)
+        )
+        assert not store.amend(
+            namespace, WriteSummary(summary=summary("ann", 1, "second"), expected=read)
+        )
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.summaries(["ann"])["ann"].text == "first"
+            assert summaries(reader, ["ann"])["ann"].text == "first"
 
     def test_a_summary_of_the_same_t_is_replaced(self, store: GraphStore, namespace: str) -> None:
         """Revised again with nothing new: one summary, the later one."""
         tell(store, namespace, prepared("1", "[Ann] ran"))
         for text in ("first", "second"):
             version = _version(store, namespace)
-            assert store.revise(namespace, summary("ann", 1, text), expected=version)
+            assert store.amend(
+                namespace, WriteSummary(summary=summary("ann", 1, text), expected=version)
+            )
         assert seen(store, namespace)["dump"][1:] == [summary("ann", 1, "second")]
 
     def test_summaries_of_some_names(self, store: GraphStore, namespace: str) -> None:
@@ -112,14 +129,14 @@ class RevisingTests(StoreTests):
         tell(store, namespace, prepared("1", "[Ann] met [Bo]"))
         for name in ("ann", "bo"):
             version = _version(store, namespace, name)
-            assert store.revise(namespace, summary(name, 1), expected=version)
+            assert store.amend(namespace, WriteSummary(summary=summary(name, 1), expected=version))
         tell(store, namespace, prepared("2", "[Ann] sat"))
         version = _version(store, namespace)
         assert version == ContextVersion(t_index=2, statements=2, summary_t=1)
-        assert store.revise(namespace, summary("ann", 2), expected=version)
+        assert store.amend(namespace, WriteSummary(summary=summary("ann", 2), expected=version))
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.summaries(["ann", "cy", "ann"]) == {"ann": summary("ann", 2)}
-            assert reader.summaries([]) == {}
+            assert summaries(reader, ["ann", "cy", "ann"]) == {"ann": summary("ann", 2)}
+            assert summaries(reader, []) == {}
             assert reader.stats().summaries == 2
             assert list(reader.dump())[2:] == [
                 summary("ann", 1),
@@ -130,7 +147,11 @@ class RevisingTests(StoreTests):
     def test_revising_what_is_not_there(self, store: GraphStore, namespace: str) -> None:
         """No statement, no version, no summary."""
         expected = ContextVersion(t_index=1, statements=1, summary_t=None)
-        assert not store.revise(namespace, summary("ann", 1), expected=expected)
+        assert not store.amend(
+            namespace, WriteSummary(summary=summary("ann", 1), expected=expected)
+        )
         assert namespace not in store.namespaces()
         tell(store, namespace, prepared("1", "[Bo] ran"))
-        assert not store.revise(namespace, summary("ann", 1), expected=expected)
+        assert not store.amend(
+            namespace, WriteSummary(summary=summary("ann", 1), expected=expected)
+        )

@@ -8,7 +8,7 @@ from recallm.errors import DimensionError, UnknownEntityError
 from recallm.model import EntityUpsert, Horizon, PreparedUpdate
 from recallm.stores.base import GraphStore
 from recallm.testing.marked_text import entity, prepared, triplet, vector
-from recallm.testing.suite.base import NOON, StoreTests, at, forget, tell
+from recallm.testing.suite.base import NOON, StoreTests, at, delete_graph, forget, tell
 
 __all__ = ["VectorTests"]
 
@@ -39,8 +39,11 @@ class VectorTests(StoreTests):
             assert dict(reader.entity_vectors(["b", "c", "x"], model="n")) == {"b": b"bb"}
             assert dict(reader.entity_vectors([], model="n")) == {}
             assert dict(reader.entity_vectors(model="o")) == {}
-            assert (reader.vector_size("m"), reader.vector_size("n")) == (256, 2)
-            assert reader.vector_size("o") is None
+            assert (reader.state.vector_bytes.get("m"), reader.state.vector_bytes.get("n")) == (
+                256,
+                2,
+            )
+            assert reader.state.vector_bytes.get("o") is None
             assert reader.stats().vectors == 0
 
     def test_vectors_go_with_their_entity(self, store: GraphStore, namespace: str) -> None:
@@ -51,7 +54,7 @@ class VectorTests(StoreTests):
             _graph(_entity("a", m=b"aa"), _entity("b", m=b"bb"), _entity("c", m=b"cc")),
             prepared("p", "[Dan] ran", entities=(_entity("d", m=b"dd"),)),
         )
-        store.delete_graph(namespace, entities=["a"])
+        delete_graph(store, namespace, entities=["a"])
         forget(store, namespace, "concept", "b")
         forget(store, namespace, "id", "p")
         tell(store, namespace, _graph(_entity("a"), _entity("b"), _entity("d")))
@@ -75,7 +78,7 @@ class VectorTests(StoreTests):
         ):
             with store.reader(namespace, horizon) as reader:
                 assert set(reader.entity_vectors(model="m")) == ids
-                assert reader.vector_size("m") == 2
+                assert reader.state.vector_bytes.get("m") == 2
 
     def test_one_size_for_each_model(self, store: GraphStore, namespace: str) -> None:
         """Vectors of entities and of statements have the size of the first; others are refused
@@ -95,7 +98,7 @@ class VectorTests(StoreTests):
             store.apply(namespace, [_graph(_entity("b", m=b"12345678"))])
         with store.reader(namespace, Horizon()) as reader:
             assert [e.id for e in reader.entities()] == ["a"]
-            assert (reader.t_index, reader.vector_size("o")) == (2, None)
+            assert (reader.state.t_index, reader.state.vector_bytes.get("o")) == (2, None)
         tell(store, f"{namespace}-other", _graph(_entity("b", m=b"no")))
 
     def test_the_size_outlives_the_vectors(self, store: GraphStore, namespace: str) -> None:
@@ -106,7 +109,7 @@ class VectorTests(StoreTests):
             tell(store, namespace, _graph(_entity("a", m=b"long")))
         forget(store, namespace, "everything", True)
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.vector_size("m") is None
+            assert reader.state.vector_bytes.get("m") is None
         tell(store, namespace, _graph(_entity("a", m=b"long")))
 
     def test_a_duplicate_is_not_checked(self, store: GraphStore, namespace: str) -> None:
@@ -139,7 +142,7 @@ class VectorTests(StoreTests):
         with store.reader(copied, Horizon()) as reader:
             assert list(reader.dump()) == records
             assert dict(reader.entity_vectors(model="m")) == {"a": b"aa"}
-            assert reader.vector_size("n") == 1
+            assert reader.state.vector_bytes.get("n") == 1
         with pytest.raises(DimensionError):
             tell(store, copied, _graph(_entity("b", m=b"long")))
         mixed = [*records, prepared("q", "[Bo]", vectors=(vector(0, b"x"),), t_index=3)]

@@ -10,7 +10,7 @@ from recallm.errors import ConflictError, UnknownEntityError
 from recallm.model import Horizon, PreparedUpdate
 from recallm.stores.base import Applied, GraphStore
 from recallm.testing.marked_text import entity, prepared, triplet
-from recallm.testing.suite.base import StoreTests, forget, seen, tell
+from recallm.testing.suite.base import StoreTests, find_passage, forget, seen, tell
 
 __all__ = ["WritingTests"]
 
@@ -24,7 +24,7 @@ class WritingTests(StoreTests):
         assert store.apply(namespace, batch) == [Applied(t_index=1), Applied(t_index=2)]
         assert tell(store, namespace, prepared("c", "[Cy] sings")) == [3]
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.t_index == 3
+            assert reader.state.t_index == 3
             assert reader.stats().t_index == 3
 
     def test_an_empty_batch_writes_nothing(self, store: GraphStore, namespace: str) -> None:
@@ -57,7 +57,7 @@ class WritingTests(StoreTests):
             Applied(t_index=1, duplicate=True),
         ]
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.t_index == 2
+            assert reader.state.t_index == 2
             assert reader.stats().passages == 2
 
     @pytest.mark.parametrize("place", [0, 1, 2])
@@ -88,7 +88,7 @@ class WritingTests(StoreTests):
         ids = ["a", "A", " a", "a ", "á", "a\u0301", "\uff41", "", "a\x00", "0", "00"]
         tell(store, namespace, *(prepared(id, f"[Ann] says {n}") for n, id in enumerate(ids)))
         with store.reader(namespace, Horizon()) as reader:
-            found = [reader.passage(id) for id in ids]
+            found = [find_passage(reader, id) for id in ids]
         assert [p.text for p in found if p] == [f"Ann says {n}" for n in range(len(ids))]
 
     def test_an_unknown_entity_writes_nothing(self, store: GraphStore, namespace: str) -> None:
@@ -130,18 +130,18 @@ class WritingTests(StoreTests):
         blank = PreparedUpdate(id="blank", text=" \n… ", source="s")
         assert tell(store, namespace, blank, blank) == [1, 1]
         with store.reader(namespace, Horizon()) as reader:
-            found = reader.passage("blank")
+            found = find_passage(reader, "blank")
             assert found is not None
             assert found.text == " \n… "
             assert reader.stats().passages == 1
-            assert reader.corpus().sessions == 0
+            assert reader.sizes().corpus.sessions == 0
 
     def test_a_forgotten_t_is_never_used_again(self, store: GraphStore, namespace: str) -> None:
         """Forgetting the latest update does not turn the counter back."""
         tell(store, namespace, prepared("a", "[Ann] sings"), prepared("b", "[Bo] sings"))
         forget(store, namespace, "id", "b")
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.t_index == 2
+            assert reader.state.t_index == 2
         assert tell(store, namespace, prepared("b", "[Bo] sleeps")) == [3]
 
     def test_the_callers_values_are_copied(self, store: GraphStore, namespace: str) -> None:
@@ -150,6 +150,6 @@ class WritingTests(StoreTests):
         tell(store, namespace, prepared("a", "[Ann] sings", metadata=metadata))
         metadata["tags"].append("y")
         with store.reader(namespace, Horizon()) as reader:
-            found = reader.passage("a")
+            found = find_passage(reader, "a")
         assert found is not None
         assert found.metadata == {"tags": ["x"]}
