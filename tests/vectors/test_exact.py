@@ -40,8 +40,10 @@ def tell(store: GraphStore, first: int, count: int, namespace: str = "n") -> Non
 def expected(store: GraphStore, asked: np.ndarray, namespace: str = "n") -> list[int]:
     """The keys by cosine, one by one."""
     with store.reader(namespace, Horizon()) as reader:
-        kept = list(reader.vectors(model="m", after=-1, limit=10_000).items())
-    rows = {key: decode(blob).astype(np.float64) for key, blob in kept}
+        state = reader.state.vectors
+        assert state is not None
+        vectors = reader.vectors(model=state.model)
+    rows = {key: decode(blob).astype(np.float64) for key, blob in vectors.items()}
     cosines = {key: float(row @ asked / np.linalg.norm(row)) for key, row in rows.items()}
     return sorted(cosines, key=lambda key: -cosines[key])
 

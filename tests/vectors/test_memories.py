@@ -46,7 +46,8 @@ def texts(memory: RecallM, question: str, **arguments: Any) -> list[str]:
 
 def vectors(memory: RecallM) -> dict[int, bytes]:
     with memory._store.reader(memory.namespace, Horizon()) as reader:
-        return dict(list(reader.vectors(model="m", after=-1, limit=100_000).items()))
+        state = reader.state.vectors
+        return {} if state is None else dict(reader.vectors(model=state.model))
 
 
 def state(memory: RecallM) -> VectorState | None:
