@@ -1,9 +1,8 @@
 """The command line ``recallm``.
 
-What is asked for goes to standard output, progress and errors to standard error, so that output
-can be piped on. Exit codes: 0 done, also where nothing was found; 1 an error, said in one line;
-2 a command that cannot be understood; 130 interrupted. No text that is stored or given steers the
-terminal that shows it.
+Results go to standard output, progress and errors to standard error, so that a pipe gets the
+results alone. Exit codes: 0 done, also if nothing was found; 1 an error, in one line; 2 wrong
+usage; 130 interrupted. No text, stored or given, controls the terminal that shows it.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ import io
 import logging
 import sys
 
-from recallm.cli import asking, writing
-from recallm.cli.command import app
+from recallm.cli import commands
+from recallm.cli.app import app
 from recallm.cli.output import PrintableFormatter
 
-__all__ = ["app", "asking", "main", "writing"]
+__all__ = ["app", "commands", "main"]
 
 
 def main() -> None:
@@ -24,7 +23,7 @@ def main() -> None:
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8")
-    notes = logging.StreamHandler()
-    notes.setFormatter(PrintableFormatter("recallm: %(message)s"))
-    logging.basicConfig(level=logging.WARNING, handlers=[notes])
+    log = logging.StreamHandler()
+    log.setFormatter(PrintableFormatter("recallm: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[log])
     app()

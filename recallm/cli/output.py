@@ -1,10 +1,9 @@
-"""How a command line writes what it found.
+"""How results are written.
 
-What a stored text, a file's name or a web page says is data: no character of it steers a terminal
-(ESC and the other controls of C0 and C1, marks that turn the direction of writing). They are
-replaced in all that is written for people, in errors too, wherever that goes; JSON spells them as
-escapes. A text for a prompt and a model's answer are replaced on a terminal alone: a program that
-reads them gets them as they are.
+A stored text, the name of a file or a web page may hold characters that control a terminal: ESC and
+the other C0 and C1 controls, marks of writing direction. All output for people, errors too, shows
+U+FFFD in their place; JSON escapes them. The text for a prompt and the answer of a model keep them,
+unless the output is a terminal: a program that reads them needs the original text.
 """
 
 from __future__ import annotations
@@ -44,25 +43,25 @@ _IN_LINES = {code: it for code, it in _CONTROLS.items() if chr(code) not in "\t\
 
 
 def console() -> Console:
-    """Standard output as it is now; text is never read as markup."""
+    """The current standard output; text is never read as markup."""
     return Console(highlight=False, markup=False, emoji=False)
 
 
 def printable(text: str) -> str:
-    """The text as one line, without characters that would steer a terminal."""
+    """The text on one line, without characters that control a terminal."""
     return text.translate(_IN_A_LINE)
 
 
 class PrintableFormatter(logging.Formatter):
-    """A log record as one line, without characters that would steer a terminal."""
+    """A log record on one line, without characters that control a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """See ``logging.Formatter.format``."""
+        """The record as ``Formatter`` writes it, made printable."""
         return printable(super().format(record))
 
 
 def write_text(text: str) -> None:
-    """A text of several lines; what would steer a terminal is replaced where it goes to one."""
+    """Write a text of several lines; on a terminal, without characters that control it."""
     typer.echo(text.translate(_IN_LINES) if sys.stdout.isatty() else text)
 
 
@@ -73,7 +72,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def write_statements(statements: Iterable[RecalledStatement]) -> None:
-    """A line each, never broken."""
+    """Write each statement on one line, however long."""
     out = console()
     for each in statements:
         line = Text(f"t={each.t_index}", style="cyan")
@@ -88,7 +87,7 @@ def write_statements(statements: Iterable[RecalledStatement]) -> None:
 
 
 def write_json(value: Any) -> None:
-    """Values of recallm as JSON."""
+    """Write values of recallm as JSON."""
     text = json.dumps(value, default=_plain, ensure_ascii=False, indent=2)
     typer.echo(escaped_for_terminals(text))
 

@@ -14,7 +14,8 @@ _TIMEOUT = 30
 """Seconds for each answer of a server."""
 
 _DEADLINE = 60.0
-"""Seconds for a page, redirects and further tries included: each byte of a server is an answer."""
+"""Seconds for a page, with redirects and retries. ``_TIMEOUT`` alone does not bound a server that
+sends a byte now and then."""
 
 _LARGEST = 20_000_000
 """Bytes of a page, unpacked."""
@@ -48,7 +49,7 @@ def page_text(url: str) -> str:
             argument="url",
         )
     try:
-        import trafilatura  # noqa: F401 - before a thread waits for it
+        import trafilatura  # noqa: F401 - imported here, so that the deadline does not count it
     except ImportError as error:
         raise MissingDependencyError("trafilatura", extra="web") from error
     page: Future[str] = Future()
@@ -59,8 +60,8 @@ def page_text(url: str) -> str:
         except Exception as error:  # noqa: BLE001 - raised where it is waited for
             page.set_exception(error)
 
-    # Nothing else ends a request to a server that sends a byte now and then, or never all of its
-    # headers. The thread ends with the request, or with the process.
+    # Only a thread bounds a request to a server that sends a byte now and then, or never ends its
+    # headers. It is a daemon: it ends with the request, or with the process.
     threading.Thread(target=fetch, name="recallm-fetch", daemon=True).start()
     try:
         return page.result(_DEADLINE)
@@ -86,7 +87,7 @@ def _fetched(url: str) -> str:
         "MAX_FILE_SIZE": str(_LARGEST),
         # A page whose certificate is wrong is not the page that was asked for.
         "INSECURE_SSL_FALLBACK": "off",
-        # The user names the page; one of the own network is as good as another.
+        # The user chose the page; a page of the user's own network is allowed.
         "SSRF_PROTECTION": "off",
     }.items():
         config.set("DEFAULT", option, value)

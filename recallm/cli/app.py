@@ -1,4 +1,4 @@
-"""What all commands share: the memory they work on, and how they fail."""
+"""The application, its options for the memory, and how errors are shown."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 
 from recallm import InvalidInputError, RecallConfig, RecallM, RecallMError, StoreError
 from recallm.cli.output import printable
+from recallm.recalling import RankingName
 from recallm.stores.addresses import checked_uri, is_server
 
 __all__ = ["Opener", "app", "command"]
@@ -24,15 +25,15 @@ Opener: TypeAlias = Callable[..., RecallM]
 
 
 class _Commands(TyperGroup):
-    """Commands whose errors of usage name what they were given without steering a terminal."""
+    """Commands whose usage errors show arguments without control characters."""
 
     def make_context(self, *arguments: Any, **extra: Any) -> Any:
-        """See ``TyperGroup``: reads the options before the command."""
+        """Read the options before the command."""
         with _printable_usage():
             return super().make_context(*arguments, **extra)
 
     def invoke(self, ctx: Any) -> Any:
-        """See ``TyperGroup``: reads the command's arguments and runs it."""
+        """Read the command's arguments and run it."""
         with _printable_usage():
             return super().invoke(ctx)
 
@@ -50,7 +51,7 @@ def _printable_usage() -> Iterator[None]:
 app = typer.Typer(
     name="recallm",
     cls=_Commands,
-    help="A long-term memory: text goes in, the statements that answer a question come out.",
+    help="A long-term memory: add text, ask questions, get the statements that answer them.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -73,26 +74,29 @@ _MEMORY_OPTIONS: Mapping[str, tuple[Any, Any]] = {
         "recallm.db",
     ),
     "namespace": (
-        Annotated[str | None, _option(help="Whose memory it is.", envvar="RECALLM_NAMESPACE")],
+        Annotated[str | None, _option(help="The owner of the memory.", envvar="RECALLM_NAMESPACE")],
         None,
     ),
     "embeddings": (
         Annotated[
             Literal["default"] | None,
             _option(
-                help="Write and use statement vectors; 'default' is all-MiniLM-L6-v2, on this "
-                "machine (80 MB are fetched the first time).",
+                help="Write and use statement vectors; 'default' is all-MiniLM-L6-v2, run on this "
+                "machine (the first use downloads 80 MB).",
                 envvar="RECALLM_EMBEDDINGS",
             ),
         ],
         None,
     ),
-    "user": (Annotated[str, _option(help="User of the server.", envvar="RECALLM_USER")], "neo4j"),
+    "user": (
+        Annotated[str, _option(help="User of the server.", envvar="RECALLM_USER")],
+        "neo4j",
+    ),
     "password_file": (
         Annotated[
             Path | None,
             _option(
-                help="File with the server's password; without one it is asked for.",
+                help="A file with the server's password; without it, the command asks for it.",
                 envvar="RECALLM_PASSWORD_FILE",
                 exists=True,
                 dir_okay=False,
@@ -104,10 +108,10 @@ _MEMORY_OPTIONS: Mapping[str, tuple[Any, Any]] = {
 
 
 def command(*, creates: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a command of a function whose first argument is a function that opens the memory.
+    """Turn a function into a command. Its first argument is a function that opens the memory.
 
-    Adds the options that say which memory; turns errors into one line and exit code 1. Only a
-    command that ``creates`` makes a file that is not there.
+    The command gets the options that name the memory. Its errors are shown in one line, with exit
+    code 1. Only a command with ``creates`` makes a new file.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
@@ -138,7 +142,7 @@ def _open(
     user: str,
     password_file: Path | None,
     creates: bool,
-    ranking: Literal["statements", "paper", "ement", "vectors"] = "statements",
+    ranking: RankingName = "statements",
 ) -> RecallM:
     options: dict[str, Any] = {"config": RecallConfig(ranking=ranking), "embeddings": embeddings}
     if namespace is not None:
@@ -148,7 +152,7 @@ def _open(
         options["auth"] = (user, _password(user, password_file))
     elif not creates and not Path(db).exists():
         raise StoreError(
-            f"there is no memory at {db}; 'recallm update' makes one, --db names another"
+            f"there is no memory at {db}; make one with 'recallm update', or name another with --db"
         )
     return RecallM(db, **options)
 
@@ -171,7 +175,7 @@ def _errors_in_one_line() -> Iterator[None]:
         yield
     except (RecallMError, OSError) as error:
         if isinstance(error, BrokenPipeError) or isinstance(error.__cause__, BrokenPipeError):
-            # Whoever read the output has seen enough; nothing is left to be flushed into it.
+            # The reader of the pipe has left: nothing more may be flushed into it.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(1) from None
         typer.echo(f"recallm: {printable(str(error))}", err=True)
