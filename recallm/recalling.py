@@ -25,7 +25,7 @@ from recallm.retrieval import (
 )
 from recallm.retrieval.similarity import AskedVector
 from recallm.stores.base import GraphReader, GraphStore
-from recallm.vectors.statements import Asked, StatementVectors
+from recallm.vectors.statements import QuestionVector, StatementVectors
 
 if TYPE_CHECKING:
     from recallm.extraction import Extractor
@@ -242,11 +242,15 @@ class Recaller:
             vector = self._vector(asked, reader, where, past=past)
             yield OpenQuestion(question=analysed, reader=reader, vector=vector)
 
-    def _asked(self, question: str) -> Asked | None:
-        return None if self._vectors is None else self._vectors.ask(self._namespace, question)
+    def _asked(self, question: str) -> QuestionVector | None:
+        return (
+            None
+            if self._vectors is None
+            else self._vectors.embed_question(self._namespace, question)
+        )
 
     def _vector(
-        self, asked: Asked | None, reader: GraphReader, where: Filter, *, past: bool
+        self, asked: QuestionVector | None, reader: GraphReader, where: Filter, *, past: bool
     ) -> AskedVector | None:
         if self._vectors is None or asked is None:
             return None

@@ -247,7 +247,7 @@ class Updater:
         """
         if self._vectors is None:
             return (self.update(namespace, batch) for batch in batches)
-        self._vectors.check(namespace)
+        self._vectors.check_model(namespace)
         return self._update_overlapped(namespace, iter(batches))
 
     def _update_overlapped(
@@ -299,7 +299,7 @@ class Updater:
     ) -> list[KnowledgeUpdate]:
         self._sweep(namespace, updates)
         if self._vectors is not None:
-            updates = self._vectors.embedded(namespace, updates)
+            updates = self._vectors.with_vectors(namespace, updates)
         try:
             applied = self._store.apply(namespace, updates)
         except ConflictError as error:
@@ -307,7 +307,7 @@ class Updater:
             raise ConflictError(error.id, index=index) from None
         if self._vectors is not None:
             ts = [None if it.duplicate else it.t_index for it in applied]
-            self._vectors.mend(namespace, updates, ts)
+            self._vectors.embed_skipped(namespace, updates, ts)
         results = [
             KnowledgeUpdate(id=update.id, t_index=it.t_index, duplicate=True)
             if it.duplicate
@@ -325,7 +325,7 @@ class Updater:
             selection = Selection(kind="expired", value=now, limit=_SWEPT_PASSAGES)
             swept = self._store.forget(namespace, selection)
             if swept and self._vectors is not None:
-                self._vectors.forgotten(namespace, None)
+                self._vectors.after_forget(namespace, None)
             if swept.passages < _SWEPT_PASSAGES:
                 return
         except StoreBusyError:
@@ -363,7 +363,7 @@ class Updater:
         before = self._vectors.state(namespace)
         forgotten = self._store.forget(namespace, selection)
         if before is not None:
-            self._vectors.forgotten(namespace, before)
+            self._vectors.after_forget(namespace, before)
         return forgotten
 
     def embed(self, namespace: str, size: int, *, progress: bool) -> int:
@@ -380,7 +380,7 @@ class Updater:
                 "embed needs an embedding model: open the memory with RecallM(…, embeddings=…)",
                 argument="embeddings",
             )
-        self._vectors.check(namespace)
+        self._vectors.check_model(namespace)
         total = 0
         latest = -1
         with tqdm(disable=not progress, unit="statement") as bar:
@@ -389,7 +389,7 @@ class Updater:
                     keys = reader.statement_keys(embedded=False, after=latest, limit=size)
                 if not keys:
                     return total
-                embedded = self._vectors.fill(namespace, keys)
+                embedded = self._vectors.embed_statements(namespace, keys)
                 total += embedded
                 latest = keys[-1]
                 bar.update(embedded)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recallm.vectors.blobs import decode, encode, nearest
+from recallm.vectors.arrays import decode, encode, nearest
 from recallm.vectors.embedding import Embedding
 
 __all__ = ["Embedding", "decode", "encode", "nearest"]

@@ -17,8 +17,7 @@ from recallm.stores.base import GraphStore
 from recallm.vectors import minilm
 from recallm.vectors.chroma import ChromaIndex
 from recallm.vectors.embedding import Embedding, model_name
-from recallm.vectors.exact import ExactIndex
-from recallm.vectors.index import VectorIndex
+from recallm.vectors.index import ExactIndex, VectorIndex
 
 __all__ = ["checked_embedding", "checked_index", "open_index"]
 

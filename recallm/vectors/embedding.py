@@ -1,8 +1,5 @@
-"""An embedding model as recallm uses it, whatever library it comes from.
-
-Nothing of these libraries is imported: a model is known by the methods that it has. What it gives
-is checked: one row of finite numbers for each text, all of one dimension.
-"""
+"""An embedding model as recallm uses it, whatever library it comes from: what it returns, checked,
+and the name that tells it apart from other models."""
 
 from __future__ import annotations
 
@@ -13,17 +10,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from types import CodeType
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from recallm.errors import EmbeddingError, InvalidInputError
-from recallm.vectors.blobs import unit_rows
+from recallm.vectors.arrays import Rows, unit_rows
 
-__all__ = ["Embedding", "Rows", "model_name", "statement_text"]
-
-Rows: TypeAlias = npt.NDArray[np.float32]
+__all__ = ["Embedding", "model_name", "statement_text"]
 
 _MODEL_ATTRIBUTES = (
     "model_name",
@@ -36,25 +30,26 @@ _MODEL_ATTRIBUTES = (
     "tokenizer.name_or_path",
     "model_card_data.base_model",
 )
-"""What the models of LangChain, LlamaIndex, Chroma and Sentence Transformers call which model they
-are."""
+"""The attributes in which the classes of LangChain, LlamaIndex, Chroma and Sentence Transformers
+name their model."""
 
 _DIMENSION_ATTRIBUTES = ("dimensions", "dimension", "output_dimensionality")
-"""What they call the dimension that a model was asked to give."""
+"""The attributes for the dimension that the model was asked for."""
 
-_LONGEST_NAME = 500
+_MAX_NAME_LENGTH = 500
 
-_LONGEST_WORD = 100
+_MAX_WORD_LENGTH = 100
+"""A longer argument of a ``partial`` is named by its digest."""
 
-_SAYS_NOTHING = re.compile(
+_IRRELEVANT_ARGUMENT = re.compile(
     "key$|token$|secret|password|auth|device|batch|timeout|retries|progress|verbose|workers|client",
     re.IGNORECASE,
 )
-"""What is given by such names says nothing of the model, or is nobody's business."""
+"""Arguments of a ``partial`` that do not tell models apart, or are secret."""
 
 
 def statement_text(text: str, speaker: str | None) -> str:
-    """What is embedded of a statement: who said it, where that is known, and its sentence."""
+    """The text that is embedded for a statement: its sentence, after its speaker if known."""
     return f"{speaker}: {text}" if speaker else text
 
 
@@ -63,8 +58,8 @@ class Embedding:
     """An embedding model under a name.
 
     ``name`` tells it apart from others: the vectors of two models are never compared. ``embed``
-    gives one vector for each of a list of texts; ``embed_question`` the vector of one question
-    (by ``embed`` where it is None).
+    returns one vector for each of a list of texts, ``embed_question`` the vector of one question
+    (None: ``embed`` does).
 
     >>> length = Embedding(name="length", embed=lambda texts: [[len(text), 1] for text in texts])
     >>> length.texts(["four", ""]).round(2).tolist()
@@ -81,9 +76,10 @@ class Embedding:
 
     def __post_init__(self) -> None:
         name: object = self.name
-        if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME:
+        if not isinstance(name, str) or not 0 < len(name) <= _MAX_NAME_LENGTH:
             raise InvalidInputError(
-                f"the name of an embedding model must be a str of 1 to {_LONGEST_NAME} characters",
+                "the name of an embedding model must be a str of 1 to "
+                f"{_MAX_NAME_LENGTH} characters",
                 argument="embeddings",
             )
         for function in (self.embed, self.embed_question):
@@ -93,32 +89,32 @@ class Embedding:
                 )
 
     def texts(self, texts: list[str]) -> Rows:
-        """The unit vectors of ``texts``, of shape (number of texts, dimension); rows of zeros stay
-        as they are.
+        """The unit vectors of ``texts``, of shape (number of texts, dimension); vectors of zeros
+        stay as they are.
 
         Raises:
-            EmbeddingError: the model failed, or gave something else than vectors of one dimension.
+            EmbeddingError: the model failed, or returned anything but vectors of one dimension.
 
         """
         if not texts:
             return np.empty((0, 0), np.float32)
-        return self._checked(self._called(self.embed, texts), len(texts))
+        return self._unit_rows(self._call(self.embed, texts), len(texts))
 
     def question(self, text: str) -> Rows:
         """The unit vector of a question, of shape (dimension,).
 
         Raises:
-            EmbeddingError: the model failed, or gave something else than a vector.
+            EmbeddingError: the model failed, or returned anything but a vector.
 
         """
         if self.embed_question is None:
             return np.asarray(self.texts([text])[0])
-        given = self._called(self.embed_question, text)
-        return np.asarray(self._checked([given], 1)[0])
+        vector = self._call(self.embed_question, text)
+        return np.asarray(self._unit_rows([vector], 1)[0])
 
-    def _called(self, function: Callable[[Any], Any], given: str | list[str]) -> Any:
+    def _call(self, function: Callable[[Any], Any], argument: str | list[str]) -> Any:
         try:
-            result = function(given)
+            result = function(argument)
             if isinstance(result, Iterable) and not isinstance(
                 result, np.ndarray | list | str | bytes | Mapping
             ):
@@ -131,100 +127,101 @@ class Embedding:
             ) from error
         return result
 
-    def _checked(self, given: Any, count: int) -> Rows:
-        if not isinstance(given, np.ndarray | list):
-            raise self._refused(f"gave {type(given).__name__}, not a list of vectors")
-        if len(given) != count:
-            raise self._refused(f"gave {len(given)} vectors for {count} texts")
+    def _unit_rows(self, result: Any, count: int) -> Rows:
+        """What the model returned for ``count`` texts, checked."""
+        if not isinstance(result, np.ndarray | list):
+            raise self._error(f"returned {type(result).__name__}, not a list of vectors")
+        if len(result) != count:
+            raise self._error(f"returned {len(result)} vectors for {count} texts")
         try:
-            read = (list(row) if isinstance(row, Iterator) else row for row in given)
-            rows = [np.asarray(row, dtype=np.float64) for row in read]
+            vectors = (list(row) if isinstance(row, Iterator) else row for row in result)
+            rows = [np.asarray(row, dtype=np.float64) for row in vectors]
         except Exception as error:
-            raise self._refused(f"gave something that is no vector of numbers: {error}") from error
+            raise self._error(f"returned something that is no vector: {error}") from error
         shapes = sorted({row.shape for row in rows})
         if any(len(shape) != 1 or shape == (0,) for shape in shapes):
-            raise self._refused(f"gave something of shape {shapes[0]} in place of a vector")
+            raise self._error(f"returned something of shape {shapes[0]} in place of a vector")
         if len(shapes) != 1:
             sizes = ", ".join(str(shape[0]) for shape in shapes)
-            raise self._refused(f"gave vectors of several dimensions: {sizes}")
+            raise self._error(f"returned vectors of several dimensions: {sizes}")
         matrix = np.stack(rows)
-        finite = np.isfinite(matrix).all(axis=1)
-        if not finite.all():
-            place = int(np.argmin(finite))
-            raise self._refused(f"gave a vector that is not of finite numbers, for text {place}")
+        is_finite = np.isfinite(matrix).all(axis=1)
+        if not is_finite.all():
+            place = int(np.argmin(is_finite))
+            raise self._error(f"returned numbers that are not finite, for text {place}")
         return unit_rows(matrix)
 
-    def _refused(self, what: str) -> EmbeddingError:
+    def _error(self, problem: str) -> EmbeddingError:
         return EmbeddingError(
-            f"the embedding model {self.name!r} {what}; it must give one vector of finite numbers, "
-            "all of one dimension, for each text"
+            f"the embedding model {self.name!r} {problem}; it must return one vector of finite "
+            "numbers, all of one dimension, for each text"
         )
 
 
 def model_name(model: Any) -> str:
-    """What tells the model apart, as far as can be known: its class or function, which model it is
-    and the dimension that it was asked for.
+    """A name that tells ``model`` apart, as far as that can be known: its class or function, which
+    model it is, and the dimension that it was asked for.
 
-    Of a method it is its object's, of a ``functools.partial`` also what was given beforehand, of a
-    lambda also its code (another version of Python compiles another). What cannot be told apart: a
-    function that was changed under its name, or that takes its model from a variable outside it,
-    and objects of one class that say nothing of which model they are. An ``Embedding`` with a name
-    of one's own tells them apart.
+    A method's name is that of its object. The name of a ``functools.partial`` also has the
+    arguments given beforehand, that of a lambda a digest of its code (which differs between
+    versions of Python). Some models cannot be told apart: a function that was changed under its
+    name, or that takes its model from a variable outside it, and objects of one class that do not
+    say which model they are. Give those an ``Embedding`` with a name.
     """
-    name = _whole_name(model)
-    if len(name) <= _LONGEST_NAME:
+    name = _full_name(model)
+    if len(name) <= _MAX_NAME_LENGTH:
         return name
-    return f"{name[: _LONGEST_NAME - 17]}#{_digest(name)}"
+    return f"{name[: _MAX_NAME_LENGTH - 17]}#{_digest(name)}"
 
 
-def _whole_name(model: Any) -> str:
+def _full_name(model: Any) -> str:
     owner = getattr(model, "__self__", None)
-    if owner is not None and not isinstance(owner, type):  # a method, as SentenceTransformer.encode
-        return f"{_whole_name(owner)}.{model.__name__}"
+    if owner is not None and not isinstance(owner, type):  # a method: SentenceTransformer.encode
+        return f"{_full_name(owner)}.{model.__name__}"
     if isinstance(model, partial):
-        given = [_given(value) for value in model.args]
-        given += [
-            f"{key}={_given(value)}"
+        arguments = [_argument_name(value) for value in model.args]
+        arguments += [
+            f"{key}={_argument_name(value)}"
             for key, value in sorted(model.keywords.items())
-            if not _SAYS_NOTHING.search(key)
+            if not _IRRELEVANT_ARGUMENT.search(key)
         ]
-        inner = _whole_name(model.func)
-        return f"{inner}({', '.join(given)})" if given else inner
+        function = _full_name(model.func)
+        return f"{function}({', '.join(arguments)})" if arguments else function
     if hasattr(model, "__qualname__"):
         name = f"{model.__module__}.{model.__qualname__}"
         code = getattr(model, "__code__", None)
         if isinstance(code, CodeType) and code.co_name == "<lambda>":
-            name += f"#{_digest(_compiled(code))}"
+            name += f"#{_digest(_code_text(code))}"
         return name
     parts = [type(model).__qualname__]
     for attributes in (_MODEL_ATTRIBUTES, _DIMENSION_ATTRIBUTES):
-        parts += [str(value) for value in (_told(model, it) for it in attributes) if value][:1]
+        values = (_attribute(model, path) for path in attributes)
+        parts += [str(value) for value in values if value][:1]
     return ":".join(parts)
 
 
-def _given(value: object) -> str:
-    """A value that a partial was given; what is neither a number nor a short word by its digest,
-    an object by its name."""
+def _argument_name(value: object) -> str:
+    """A number or short text as it is, a longer text by its digest, an object by its name."""
     if value is None or isinstance(value, bool | int | float):
         return repr(value)
     if isinstance(value, str):
-        return value if len(value) <= _LONGEST_WORD else _digest(value)
-    return _whole_name(value)
+        return value if len(value) <= _MAX_WORD_LENGTH else _digest(value)
+    return _full_name(value)
 
 
-def _compiled(code: CodeType) -> str:
-    """The same in every process of one version of Python."""
-    constants = ", ".join(map(_constant, code.co_consts))
+def _code_text(code: CodeType) -> str:
+    """Text that is the same for equal code, in every process of one version of Python."""
+    constants = ", ".join(map(_constant_text, code.co_consts))
     return f"{code.co_code.hex()} ({constants}) {code.co_names} {code.co_freevars}"
 
 
-def _constant(value: object) -> str:
+def _constant_text(value: object) -> str:
     if isinstance(value, CodeType):
-        return _compiled(value)
+        return _code_text(value)
     if isinstance(value, tuple):
-        return f"({', '.join(map(_constant, value))})"
-    if isinstance(value, frozenset):
-        return f"{{{', '.join(sorted(map(_constant, value)))}}}"
+        return f"({', '.join(map(_constant_text, value))})"
+    if isinstance(value, frozenset):  # in an order that does not depend on the process
+        return f"{{{', '.join(sorted(map(_constant_text, value)))}}}"
     return repr(value)
 
 
@@ -232,9 +229,10 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-def _told(model: Any, path: str) -> str | int | None:
+def _attribute(model: Any, path: str) -> str | int | None:
+    """The attribute at a path such as "tokenizer.name_or_path", if it is a text or a number."""
     value = model
-    with suppress(Exception):  # a property that fails tells nothing
+    with suppress(Exception):  # a property may fail
         for attribute in path.split("."):
             value = getattr(value, attribute, None)
         if isinstance(value, str | int) and not isinstance(value, bool):

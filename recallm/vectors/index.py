@@ -1,60 +1,163 @@
-"""Which statement vectors of a namespace are nearest to a question's.
+"""Indexes over statement vectors: which of a namespace are nearest to a question's.
 
-What the store holds is the truth. An index over it is caught up from the store whenever it is
-asked: with the vectors of new statements, and, where the revision of the vectors says that others
-came or went, with the difference of the keys. So it never matters which process wrote what, nor
-when one was cut short.
+The store's vectors are the truth. An index follows the store: each time it is asked, it reads the
+vectors of new statements, and, if the revision of the vectors has changed (some were forgotten, or
+earlier statements were given theirs), it compares all keys. So it does not matter which process
+wrote a vector, nor when a process was killed.
+
+``CachedVectors`` states how to follow the store; ``ExactIndex`` holds all vectors in memory and
+compares every one.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Collection
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from recallm.forking import new_lock
 from recallm.model import VectorState
 from recallm.stores.base import GraphReader
+from recallm.vectors.arrays import GrowingMatrix, Keys, Matches, Matrix, Vector
 
-__all__ = ["Found", "Vector", "VectorIndex", "VectorView"]
+__all__ = ["PAGE", "CachedVectors", "ExactIndex", "VectorIndex", "VectorView"]
 
-Vector: TypeAlias = npt.NDArray[np.float32]
-"""A unit vector, of shape (dimension,)."""
+PAGE = 4_096
+"""Vectors that are read from the store at once."""
 
-Found: TypeAlias = list[tuple[int, float]]
-"""Keys of statements with their cosines, greatest first, of equal ones the latest statement."""
+_MAX_MEMORY = 1 << 30
+"""Bytes of all matrices in memory. Beyond it those that were not used for longest are dropped; the
+one in use stays, whatever its size."""
 
 
 class VectorView(Protocol):
-    """The statement vectors of a namespace as they stood when the index was caught up."""
+    """The statement vectors of a namespace as they were when the index caught up."""
 
     def nearest(
-        self, vector: Vector, limit: int, *, moments: Collection[int] | None = None
-    ) -> Found:
-        """The ``limit`` nearest statements, of the knowledge updates ``moments`` alone where they
-        are given."""
+        self, vector: Vector, limit: int, *, updates: Collection[int] | None = None
+    ) -> Matches:
+        """The ``limit`` nearest statements; with ``updates``, only those of the knowledge updates
+        with these t."""
         ...
 
 
 class VectorIndex(Protocol):
     """Finds the nearest statement vectors of any namespace of one store. Safe for threads.
 
-    ``is_durable``: it keeps vectors where they outlive it, so that it is told at once of those that
-    are forgotten.
+    ``is_durable``: it keeps vectors on disk or on a server. It must then be told at once when
+    vectors are forgotten.
     """
 
     is_durable: bool
 
-    def caught_up(self, namespace: str, state: VectorState, reader: GraphReader) -> VectorView:
-        """What there is by now; ``reader`` sees everything, ``state`` is what it says."""
+    def catch_up(self, namespace: str, state: VectorState, reader: GraphReader) -> VectorView:
+        """Follow the store, as ``reader`` shows it; it must hide nothing. ``state`` is what it says
+        of the namespace's vectors."""
         ...
 
-    def emptied(self, namespace: str, state: VectorState | None) -> None:
-        """Let go of what is held of a namespace in which everything was forgotten; ``state`` is
-        what was said of its vectors before, where that is known."""
+    def drop(self, namespace: str, state: VectorState | None) -> None:
+        """Delete everything of a namespace that has no vectors any more; ``state`` is its last one,
+        if it is known."""
         ...
 
     def close(self) -> None:
-        """Let go of what is open; a second call does nothing."""
+        """Close what is open; a second call does nothing."""
         ...
+
+
+class CachedVectors:
+    """The vectors of one namespace, as far as an index has read them from the store.
+
+    ``matrix`` has those in memory, ``keys_elsewhere`` (ascending) tells which ones the index keeps
+    somewhere else. Hold ``lock`` while calling a method.
+    """
+
+    def __init__(self, state: VectorState) -> None:
+        self.lock = new_lock()
+        self.matrix = GrowingMatrix(state.size // 2)
+        self.keys_elsewhere: Keys = np.empty(0, np.int64)
+        self.origin = state.origin
+        self.revision = -1
+        self._identity = _identity(state)
+        self._last_key = -1
+
+    def belongs_to(self, state: VectorState) -> bool:
+        """Whether these are the vectors that ``state`` describes."""
+        return self._identity == _identity(state)
+
+    def catch_up(self, state: VectorState, reader: GraphReader) -> Keys:
+        """Read what the store has and this lacks, and remove what the store has no more. The result
+        is the removed keys of ``keys_elsewhere``."""
+        removed: Keys = np.empty(0, np.int64)
+        if state.revision < self.revision:
+            # The reader was opened before an earlier call's, and still sees forgotten statements.
+            return removed
+        if state.revision > self.revision:
+            stored = np.array(reader.statement_keys(embedded=True), np.int64)
+            removed = np.setdiff1d(self.keys_elsewhere, stored)
+            self.keys_elsewhere = np.setdiff1d(self.keys_elsewhere, removed)
+            self.matrix.keep_only(stored)
+            missing = np.setdiff1d(stored, np.concatenate([self.keys_elsewhere, self.matrix.keys]))
+            for start in range(0, len(missing), PAGE):
+                page = missing[start : start + PAGE].tolist()
+                self.matrix.add(reader.vectors(page, model=state.model))
+            self._last_key = max(self._last_key, int(stored.max(initial=-1)))
+            self.revision = state.revision
+        while vectors := reader.vectors(model=state.model, after=self._last_key, limit=PAGE):
+            self.matrix.add(vectors)
+            self._last_key = max(vectors)
+        return removed
+
+    def move_elsewhere(self, keys: Keys) -> None:
+        """Note that the index has put these vectors of the matrix somewhere else."""
+        self.keys_elsewhere = np.union1d(self.keys_elsewhere, keys)
+        self.matrix.keep_only(np.setdiff1d(self.matrix.keys, keys))
+
+
+def _identity(state: VectorState) -> tuple[str, str, int]:
+    return state.origin, state.model, state.size
+
+
+class ExactIndex:
+    """Compares every vector, in one matrix in memory for each namespace: four bytes a dimension.
+    Nothing is on disk."""
+
+    is_durable = False
+
+    def __init__(self) -> None:
+        self._lock = new_lock()
+        self._caches: OrderedDict[str, CachedVectors] = OrderedDict()
+        """By namespace; the one used last comes last."""
+
+    def catch_up(self, namespace: str, state: VectorState, reader: GraphReader) -> Matrix:
+        """The matrix with all vectors of the namespace."""
+        with self._lock:
+            cache = self._caches.pop(namespace, None)
+            if cache is None or not cache.belongs_to(state):
+                cache = CachedVectors(state)
+            self._caches[namespace] = cache
+        with cache.lock:
+            cache.catch_up(state, reader)
+            snapshot = cache.matrix.snapshot
+        self._limit_memory()
+        return snapshot
+
+    def drop(self, namespace: str, state: VectorState | None) -> None:
+        """Drop the matrix of the namespace."""
+        del state
+        with self._lock:
+            self._caches.pop(namespace, None)
+
+    def close(self) -> None:
+        """Drop all matrices."""
+        with self._lock:
+            self._caches.clear()
+
+    def _limit_memory(self) -> None:
+        with self._lock:
+            total = sum(cache.matrix.memory_size for cache in self._caches.values())
+            while total > _MAX_MEMORY and len(self._caches) > 1:
+                _, oldest = self._caches.popitem(last=False)
+                total -= oldest.matrix.memory_size

@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from tqdm import tqdm
 
 from recallm.errors import EmbeddingError, MissingDependencyError
 from recallm.forking import keep_for_good, new_loading_lock
+from recallm.vectors.arrays import Rows
 from recallm.vectors.embedding import Embedding
 
 __all__ = ["DIMENSION", "NAME", "load_session", "load_tokenizer", "mini_lm", "model_folder"]
@@ -50,8 +50,6 @@ _TIMEOUT = 30.0
 
 _MAX_TOKENS = 256
 _BATCH_SIZE = 64
-
-Rows = npt.NDArray[np.float32]
 
 
 def mini_lm() -> Embedding:

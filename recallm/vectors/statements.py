@@ -1,4 +1,5 @@
-"""The vectors of a memory's statements: made, written, found."""
+"""The vectors of a memory's statements: made by its embedding model, kept in its store, searched in
+its index."""
 
 from __future__ import annotations
 
@@ -16,29 +17,30 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import GraphReader, GraphStore
-from recallm.vectors.embedding import Embedding, Rows, statement_text
-from recallm.vectors.index import Found, Vector, VectorIndex, VectorView
+from recallm.vectors.arrays import Matches, Rows, Vector
+from recallm.vectors.embedding import Embedding, statement_text
+from recallm.vectors.index import VectorIndex, VectorView
 
-__all__ = ["Asked", "StatementVectors"]
+__all__ = ["QuestionVector", "StatementVectors"]
 
-_ALL = Horizon()
+_EVERYTHING = Horizon()
 
-_FURTHER = 8
-"""So many times as many are looked at where some of the nearest are hidden, before all that are
-seen are told apart."""
+_OVER_FETCH_FACTOR = 8
+"""Factor of over-fetching when some of the nearest statements are hidden. If too few are visible
+even then, only visible statements are searched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A question's unit vector, of shape (dimension,), and what its namespace's vectors were
-    then."""
+class QuestionVector:
+    """A question's unit vector, of shape (dimension,), and the state of its namespace's vectors
+    when it was embedded."""
 
     vector: Vector
     state: VectorState
 
 
 class StatementVectors:
-    """An embedding model and an index over the vectors that it made, of one store.
+    """The statement vectors of one store.
 
     Raises:
         EmbeddingError: of each method, the model failed.
@@ -52,140 +54,149 @@ class StatementVectors:
 
     @property
     def model(self) -> str:
-        """The name of the model."""
+        """The name of the embedding model."""
         return self._embedding.name
 
-    def embedded(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[PreparedUpdate]:
-        """The updates with the vectors of their statements; those that are there already, which
-        nothing will be written of, without."""
-        known = self._known(namespace, updates)
+    def with_vectors(
+        self, namespace: str, updates: Sequence[PreparedUpdate]
+    ) -> list[PreparedUpdate]:
+        """The updates with the vectors of their statements. Duplicates stay without: the store
+        writes nothing of them."""
+        duplicates = self._duplicates(namespace, updates)
+        new = [update for update in updates if update.id not in duplicates]
         texts = [
-            statement_text((update.text or "")[it.start : it.end], update.speaker)
-            for update in updates
-            if update.id not in known
-            for it in update.statements
+            statement_text((update.text or "")[span.start : span.end], update.speaker)
+            for update in new
+            for span in update.statements
         ]
-        blobs = iter(_blobs(self._embedding.texts(texts)))
+        blobs = iter(_half_precision(self._embedding.texts(texts)))
         model = self._embedding.name
         return [
-            replace(
+            update
+            if update.id in duplicates
+            else replace(
                 update,
                 vectors=tuple(
-                    StatementVector(position=it.position, model=model, blob=next(blobs))
-                    for it in update.statements
+                    StatementVector(position=span.position, model=model, blob=next(blobs))
+                    for span in update.statements
                 ),
             )
-            if update.id not in known
-            else update
             for update in updates
         ]
 
-    def mend(
+    def embed_skipped(
         self, namespace: str, updates: Sequence[PreparedUpdate], ts: Sequence[int | None]
     ) -> None:
-        """Give vectors to the statements of those of ``updates`` that were taken for known and were
-        written after all, at these t: they were forgotten in between."""
+        """Embed the statements of updates that ``with_vectors`` took for duplicates, but that were
+        written, at these t (None: not written), because their passage was forgotten meanwhile."""
         keys = [
-            statement_key(t, it.position)
+            statement_key(t, span.position)
             for update, t in zip(updates, ts, strict=True)
             if t is not None and not update.vectors
-            for it in update.statements
+            for span in update.statements
         ]
         if keys:
-            self.fill(namespace, keys)
+            self.embed_statements(namespace, keys)
 
-    def _known(self, namespace: str, updates: Sequence[PreparedUpdate]) -> set[str]:
-        """The ids that stand with the same text, where the first one does: a call that is repeated
-        embeds nothing twice."""
-        with self._store.reader(namespace, _ALL) as reader:
+    def _duplicates(self, namespace: str, updates: Sequence[PreparedUpdate]) -> set[str]:
+        """The ids that are stored with the same text, so that a repeated call embeds nothing. Only
+        looked up if the first update is one, as in a repeated call it is."""
+        with self._store.reader(namespace, _EVERYTHING) as reader:
 
             def stored(some: Sequence[PreparedUpdate]) -> set[str]:
-                texts = {it.id: it.text for it in reader.passages(ids={it.id for it in some})}
-                return {it.id for it in some if it.id in texts and texts[it.id] == it.text}
+                passages = reader.passages(ids={update.id for update in some})
+                texts = {passage.id: passage.text for passage in passages}
+                return {update.id for update in some if texts.get(update.id) == update.text}
 
             return stored(updates) if stored(updates[:1]) else set()
 
-    def check(self, namespace: str) -> None:
+    def check_model(self, namespace: str) -> None:
         """Refuse a namespace whose vectors are of another model, before anything is embedded.
 
         Raises:
             EmbeddingModelError: they are.
 
         """
-        with self._store.reader(namespace, _ALL) as reader:
-            self._state(reader)
+        with self._store.reader(namespace, _EVERYTHING) as reader:
+            self._own_state(reader)
 
-    def ask(self, namespace: str, question: str) -> Asked | None:
-        """The question under the model; None where the namespace has no vectors.
+    def embed_question(self, namespace: str, question: str) -> QuestionVector | None:
+        """The question's vector; None if the namespace has no vectors.
 
         Raises:
             EmbeddingModelError: its vectors are of another model.
             DimensionError: they have another dimension.
 
         """
-        with self._store.reader(namespace, _ALL) as reader:
-            state = self._state(reader)
+        with self._store.reader(namespace, _EVERYTHING) as reader:
+            state = self._own_state(reader)
         if state is None:
             if self._index.is_durable:
-                self._index.emptied(namespace, None)
+                self._index.drop(namespace, None)
             return None
         vector = self._embedding.question(question)
         if 2 * len(vector) != state.size:
             raise DimensionError(self.model, expected=state.size // 2, found=len(vector))
-        return Asked(vector=vector, state=state)
+        return QuestionVector(vector=vector, state=state)
 
     def finder(
-        self, namespace: str, asked: Asked, reader: GraphReader, where: Filter, *, past: bool
-    ) -> Callable[[int], Found]:
-        """Finds the nearest statements that ``reader`` sees and that meet ``where``; ``past``:
-        its horizon is not the present."""
-        with self._store.reader(namespace, _ALL) as everything:
+        self,
+        namespace: str,
+        question: QuestionVector,
+        reader: GraphReader,
+        where: Filter,
+        *,
+        past: bool,
+    ) -> Callable[[int], Matches]:
+        """A function from a limit to so many nearest statements that ``reader`` shows and that meet
+        ``where``. ``past``: the reader's horizon is not the present."""
+        with self._store.reader(namespace, _EVERYTHING) as everything:
             state = everything.state.vectors
-            if state is None or replace(state, revision=asked.state.revision) != asked.state:
-                return _nothing  # all was forgotten since
-            view = self._index.caught_up(namespace, state, everything)
-        return _Finder(view, asked.vector, reader, self.model, where, past)
+            if state is None or replace(state, revision=question.state.revision) != question.state:
+                return lambda _: []  # everything was forgotten since the question was embedded
+            view = self._index.catch_up(namespace, state, everything)
+        return _VisibleMatches(view, question.vector, reader, self.model, where, past)
 
-    def fill(self, namespace: str, keys: Sequence[int]) -> int:
-        """Give vectors to the statements with these keys; the number of those that had none."""
-        with self._store.reader(namespace, _ALL) as reader:
-            rows = reader.statements(keys)
-        texts = [statement_text(row.text, row.speaker) for row in rows]
-        blobs = _blobs(self._embedding.texts(texts))
-        vectors = {row.key: blob for row, blob in zip(rows, blobs, strict=True)}
+    def embed_statements(self, namespace: str, keys: Sequence[int]) -> int:
+        """Embed the statements with these keys; how many had no vector before."""
+        with self._store.reader(namespace, _EVERYTHING) as reader:
+            statements = reader.statements(keys)
+        texts = [statement_text(it.text, it.speaker) for it in statements]
+        blobs = _half_precision(self._embedding.texts(texts))
+        vectors = {it.key: blob for it, blob in zip(statements, blobs, strict=True)}
         return self._store.amend(namespace, AddVectors(model=self.model, vectors=vectors))
 
     def state(self, namespace: str) -> VectorState | None:
-        """What the namespace's vectors are, of whatever model."""
-        with self._store.reader(namespace, _ALL) as reader:
+        """The state of the namespace's vectors, of whatever model."""
+        with self._store.reader(namespace, _EVERYTHING) as reader:
             return reader.state.vectors
 
-    def forgotten(self, namespace: str, before: VectorState | None) -> None:
-        """Some was forgotten: a durable index deletes it at once, so that no search finds it.
-        ``before`` is what ``state`` said then. What Chroma's files may still hold of the numbers:
-        see ``ChromaIndex``."""
+    def after_forget(self, namespace: str, before: VectorState | None) -> None:
+        """After a forget: a durable index deletes the forgotten vectors at once. ``before`` is the
+        ``state`` before the forget. For what may stay in Chroma's files see ``ChromaIndex``."""
         if not self._index.is_durable:
             return
-        with self._store.reader(namespace, _ALL) as reader:
+        with self._store.reader(namespace, _EVERYTHING) as reader:
             state = reader.state.vectors
             if state is not None and state.model == self.model:
-                self._index.caught_up(namespace, state, reader)
+                self._index.catch_up(namespace, state, reader)
         if state is None:
-            self._index.emptied(namespace, before)
+            self._index.drop(namespace, before)
 
     def close(self) -> None:
         """Close the index."""
         self._index.close()
 
-    def _state(self, reader: GraphReader) -> VectorState | None:
+    def _own_state(self, reader: GraphReader) -> VectorState | None:
+        """The state of the namespace's vectors, which must be of this model."""
         state = reader.state.vectors
         if state is not None and state.model != self.model:
             raise EmbeddingModelError(stored=state.model, given=self.model)
         return state
 
 
-class _Finder:
-    """The nearest of the statements that a reader sees and that meet a filter."""
+class _VisibleMatches:
+    """The nearest of the statements that a reader shows and that meet a filter."""
 
     def __init__(
         self,
@@ -201,28 +212,23 @@ class _Finder:
         self._reader = reader
         self._model = model
         self._where = where
-        self._moments: list[int] | None = None
-        self._restricted = past or bool(where)
+        self._visible_updates: list[int] | None = None
+        self._search_visible = past or bool(where)
 
-    def __call__(self, limit: int) -> Found:
-        if not self._restricted:
-            # Some may have expired, or come after the reader was opened: they starve no others.
-            for wanted in (limit, _FURTHER * limit):
-                found = self._view.nearest(self._vector, wanted)
-                seen = self._reader.vectors([key for key, _ in found], model=self._model)
-                visible = [it for it in found if it[0] in seen]
-                if len(visible) >= limit or len(visible) == len(found) < wanted:
+    def __call__(self, limit: int) -> Matches:
+        if not self._search_visible:
+            # A few matches may be hidden: expired, or written after the reader was opened.
+            for fetched in (limit, _OVER_FETCH_FACTOR * limit):
+                matches = self._view.nearest(self._vector, fetched)
+                shown = self._reader.vectors([key for key, _ in matches], model=self._model)
+                visible = [match for match in matches if match[0] in shown]
+                if len(visible) >= limit or len(visible) == len(matches) < fetched:
                     return visible[:limit]
-            self._restricted = True
-        if self._moments is None:
-            self._moments = self._reader.t_indexes(self._where)
-        return self._view.nearest(self._vector, limit, moments=self._moments)
+            self._search_visible = True
+        if self._visible_updates is None:
+            self._visible_updates = self._reader.t_indexes(self._where)
+        return self._view.nearest(self._vector, limit, updates=self._visible_updates)
 
 
-def _nothing(limit: int) -> Found:
-    del limit
-    return []
-
-
-def _blobs(rows: Rows) -> list[bytes]:
+def _half_precision(rows: Rows) -> list[bytes]:
     return [row.tobytes() for row in rows.astype("<f2")]

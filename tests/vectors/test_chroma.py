@@ -25,12 +25,12 @@ from recallm.model import AddVectors, Horizon, Selection, statement_key
 from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
 from recallm.testing.marked_text import prepared
-from recallm.vectors import Embedding, chroma, encode
+from recallm.vectors import Embedding, chroma_folder, encode
 from recallm.vectors.arguments import checked_index
 from recallm.vectors.chroma import ChromaIndex
-from recallm.vectors.collected import Collected
+from recallm.vectors.chroma_collection import ChromaCollection
 from tests.vectors.fakes import bag_of_words, words
-from tests.vectors.test_exact import RANDOM, expected, keys, tell, unit
+from tests.vectors.test_index import RANDOM, expected, keys, unit, write
 
 NEAREST = RecallConfig(ranking="vectors")
 
@@ -75,19 +75,19 @@ def asked(index: ChromaIndex, store: GraphStore, namespace: str = "n") -> None:
         assert keys(index, store, wanted, 9_999, namespace=namespace) == order
         some = [key >> 20 for key in order[5::3]]
         assert keys(index, store, wanted, 7, some, namespace=namespace) == order[5::3][:7]
-        assert index.settle()
-    assert not index._off
+        assert index.wait_until_flushed()
+    assert not index._is_off
 
 
 class TestFollowing:
     def test_it_follows_the_store(self, store: GraphStore, folder: Path) -> None:
         with closing(ChromaIndex(store, folder)) as index:
-            tell(store, 0, 600)
+            write(store, 0, 600)
             asked(index, store)
             assert counts(index) == [600]
-            tell(store, 600, 30)
+            write(store, 600, 30)
             store.apply("n", [prepared("bare", "[Bo]")])
-            tell(store, 700, 5)
+            write(store, 700, 5)
             asked(index, store)
             assert counts(index) == [635]
             for id in ("0", "704", "300"):
@@ -106,11 +106,11 @@ class TestFollowing:
     def test_many_that_meet_a_filter(self, store: GraphStore, folder: Path) -> None:
         """They are found among the nearest of all; few are compared one by one."""
         for first in range(0, 5_000, 1_000):
-            tell(store, first, 1_000)
+            write(store, first, 1_000)
         with closing(ChromaIndex(store, folder)) as index:
             wanted = unit()
             keys(index, store, wanted, 1)
-            assert index.settle()
+            assert index.wait_until_flushed()
             order = expected(store, wanted)
             most = [key for key in order if (key >> 20) % 10]
             found = keys(index, store, wanted, 10, [key >> 20 for key in most])
@@ -122,42 +122,42 @@ class TestFollowing:
     def test_it_is_caught_up_when_it_is_opened_again(
         self, store: GraphStore, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        tell(store, 0, 50)
+        write(store, 0, 50)
         with closing(ChromaIndex(store, folder)) as index:
             asked(index, store)
-        tell(store, 50, 20)
+        write(store, 50, 20)
         store.forget("n", Selection(kind="id", value="7"))
         with closing(ChromaIndex(store, folder)) as index:
             asked(index, store)
             assert counts(index) == [69]
         with closing(ChromaIndex(store, folder)) as index:
             monkeypatch.setattr(
-                "recallm.vectors.collected.Collected._compared", lambda *_: pytest.fail("compared")
+                ChromaCollection, "_list_keys", lambda _: pytest.fail("all keys were compared")
             )
             asked(index, store)
 
     def test_an_older_snapshot_brings_nothing_back(self, store: GraphStore, folder: Path) -> None:
-        tell(store, 0, 5)
+        write(store, 0, 5)
         with closing(ChromaIndex(store, folder)) as index:
             asked(index, store)
-            tell(store, 5, 1)
+            write(store, 5, 1)
             with store.reader("n", Horizon()) as older:
                 state = older.state.vectors
                 assert state is not None
                 for id in ("5", "2"):
                     store.forget("n", Selection(kind="id", value=id))
                 asked(index, store)
-                view = index.caught_up("n", state, older)
+                view = index.catch_up("n", state, older)
             wanted = unit()
             assert [key for key, _ in view.nearest(wanted, 99)] == expected(store, wanted)
-            assert index.settle()
+            assert index.wait_until_flushed()
             assert counts(index) == [4]
             asked(index, store)
             assert counts(index) == [4]
 
     def test_what_is_forgotten_while_it_is_moved(self, store: GraphStore, client: Any) -> None:
         """It was written to Chroma after it was forgotten, and leaves it again."""
-        tell(store, 0, 5)
+        write(store, 0, 5)
 
         class Slow:
             def __init__(self, collection: Any) -> None:
@@ -171,16 +171,16 @@ class TestFollowing:
                 with store.reader("n", Horizon()) as reader:
                     state = reader.state.vectors
                     assert state is not None
-                    collected.catch_up(state, reader)
+                    moved.catch_up(state, reader)
                 self.collection.upsert(**arguments)
 
         collection = client.create_collection(f"slow-{uuid.uuid4()}", embedding_function=None)
         with store.reader("n", Horizon()) as reader:
             state = reader.state.vectors
             assert state is not None
-            collected = Collected(Slow(collection), state, reader)
-            collected.catch_up(state, reader)
-        assert collected.fold()
+            moved = ChromaCollection(Slow(collection), state, reader)
+            moved.catch_up(state, reader)
+        assert moved.flush()
         left = {str(statement_key(t, 0)) for t in (1, 2, 4, 5)}
         assert set(collection.get(include=[])["ids"]) == left
         client.delete_collection(collection.name)
@@ -189,33 +189,33 @@ class TestFollowing:
         self, store: GraphStore, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Those used last, and those that are not in Chroma yet."""
-        monkeypatch.setattr("recallm.vectors.chroma._KEPT", 2)
+        monkeypatch.setattr("recallm.vectors.chroma._MAX_OPEN_COLLECTIONS", 2)
         names = [f"n{place}" for place in range(5)]
         with closing(ChromaIndex(store, folder)) as index:
             for place, name in enumerate(names):
-                tell(store, 0, 2 + place, name)
+                write(store, 0, 2 + place, name)
                 asked(index, store, name)
-            assert list(index._kept) == names[-2:]
+            assert list(index._open) == names[-2:]
             for name in names:
-                tell(store, 10, 1, name)
+                write(store, 10, 1, name)
                 asked(index, store, name)
-            assert list(index._kept) == names[-2:]
+            assert list(index._open) == names[-2:]
             assert sorted(counts(index)) == [3, 4, 5, 6, 7]
             with monkeypatch.context() as patched:
-                patched.setattr(index, "_move", lambda: None)
+                patched.setattr(index, "_flush_queue", lambda: None)
                 for name in names:
-                    tell(store, 20, 1, name)
+                    write(store, 20, 1, name)
                     wanted = unit()
                     assert keys(index, store, wanted, 99, namespace=name) == expected(
                         store, wanted, name
                     )
-                assert list(index._kept) == names
-            index._waiting.clear()
+                assert list(index._open) == names
+            index._queue.clear()
 
     def test_namespaces_are_apart(self, store: GraphStore, folder: Path) -> None:
         with closing(ChromaIndex(store, folder)) as index:
             for place, name in enumerate(("n", "it's \x00\"", "ä" * 3_000)):
-                tell(store, 0, 5 + place, name)
+                write(store, 0, 5 + place, name)
                 asked(index, store, name)
             assert sorted(counts(index)) == [5, 6, 7]
 
@@ -223,10 +223,10 @@ class TestFollowing:
 class TestAfterACrash:
     def cut_short(self, store: GraphStore, folder: Path, where: str) -> None:
         """A process that fell while it moved 30 vectors beside 20 that are there."""
-        tell(store, 0, 20)
+        write(store, 0, 20)
         with closing(ChromaIndex(store, folder)) as index:
             asked(index, store)
-        tell(store, 20, 30)
+        write(store, 20, 30)
         client: Any = chromadb.PersistentClient(
             str(folder), settings=Settings(anonymized_telemetry=False)
         )
@@ -311,11 +311,11 @@ class TestAfterACrash:
             raise OSError(24, "Too many open files")
 
         with monkeypatch.context() as patched, caplog.at_level(logging.WARNING):
-            patched.setattr("recallm.vectors.chroma._persistent", fails)
+            patched.setattr("recallm.vectors.chroma_folder._embedded_client", fails)
             with closing(ChromaIndex(store, folder)) as index:
                 wanted = unit()
                 assert keys(index, store, wanted, 99) == expected(store, wanted)
-                assert index._off
+                assert index._is_off
         assert "Too many open files" in caplog.text
         assert "searching exactly" in caplog.text
         assert (folder / "chroma.sqlite3").read_bytes() == before
@@ -328,11 +328,11 @@ class TestAfterACrash:
         """Damaged or not: the exact search does without."""
         folder.mkdir()
         (folder / "chroma.sqlite3").write_bytes(b"precious" * 1000)
-        tell(store, 0, 20)
+        write(store, 0, 20)
         with closing(ChromaIndex(store, folder)) as index, caplog.at_level(logging.WARNING):
             wanted = unit()
             assert keys(index, store, wanted, 99) == expected(store, wanted)
-            assert index._off
+            assert index._is_off
         assert (folder / "chroma.sqlite3").read_bytes() == b"precious" * 1000
         assert "searching exactly" in caplog.text
 
@@ -342,10 +342,10 @@ class TestAfterACrash:
         )
         client.create_collection("mine").add(ids=["1"], embeddings=[[1.0]])
         client.close()
-        tell(store, 0, 5)
+        write(store, 0, 5)
         with closing(ChromaIndex(store, folder)) as index:
             asked(index, store)
-            index.emptied("n", None)
+            index.drop("n", None)
             assert [it.name for it in collections(index)] == ["mine"]
 
     def test_another_store_s_index_in_the_folder_stays(
@@ -353,20 +353,20 @@ class TestAfterACrash:
     ) -> None:
         """Whatever becomes of a namespace with the same name; one that never had vectors does not
         open Chroma at all."""
-        tell(store, 0, 5)
+        write(store, 0, 5)
         with closing(ChromaIndex(store, folder)) as index:
             asked(index, store)
             [name] = [it.name for it in collections(index)]
         with closing(SQLiteStore()) as other, closing(ChromaIndex(other, folder)) as index:
-            index.emptied("n", None)
+            index.drop("n", None)
             assert index._client is None
-            tell(other, 0, 3)
+            write(other, 0, 3)
             asked(index, other)
             other.forget("n", Selection(kind="everything", value=True))
-            index.emptied("n", None)
+            index.drop("n", None)
             assert [it.name for it in collections(index)] == [name]
             assert counts(index) == [5]
-            assert not index._off
+            assert not index._is_off
 
     def test_another_store_s_index_is_not_believed(self, tmp_path: Path, folder: Path) -> None:
         """A file that took the place of another, and a copy that went another way."""
@@ -374,14 +374,14 @@ class TestAfterACrash:
             path = tmp_path / "memory.db"
             path.unlink(missing_ok=True)
             with closing(SQLiteStore(path)) as store, closing(ChromaIndex(store, folder)) as index:
-                tell(store, 0, 20)
+                write(store, 0, 20)
                 asked(index, store)
         copy = tmp_path / "copy.db"
         with closing(sqlite3.connect(path)) as one, closing(sqlite3.connect(copy)) as two:
             one.backup(two)
         for each in (path, copy):
             with closing(SQLiteStore(each)) as store, closing(ChromaIndex(store, folder)) as index:
-                tell(store, 20, 20)
+                write(store, 20, 20)
                 asked(index, store)
 
 
@@ -391,14 +391,14 @@ class TestClients:
         for count in (5, 7):
             with closing(SQLiteStore()) as store, closing(ChromaIndex(store, client)) as index:
                 name = "shared"
-                tell(store, 0, count, name)
+                write(store, 0, count, name)
                 asked(index, store, name)
                 assert client.heartbeat()
 
     def test_one_that_fails_is_done_without(
         self, store: GraphStore, client: Any, caplog: pytest.LogCaptureFixture
     ) -> None:
-        tell(store, 0, 20)
+        write(store, 0, 20)
 
         class Failing:
             def __getattr__(self, name: str) -> Any:
@@ -408,7 +408,7 @@ class TestClients:
         with caplog.at_level(logging.WARNING):
             index = ChromaIndex(store, Failing())
             assert keys(index, store, wanted, 99) == expected(store, wanted)
-            assert index._off
+            assert index._is_off
         assert caplog.text.count("nobody answers") == 3
         index.close()
         with closing(ChromaIndex(store, client)) as index:
@@ -455,7 +455,7 @@ def _client_of(port: int) -> Any:
 def test_a_server(store: GraphStore, server: tuple[Any, subprocess.Popen[bytes]]) -> None:
     """What it holds is caught up and forgotten; once it is gone, all is found all the same."""
     client, process = server
-    tell(store, 0, 700)
+    write(store, 0, 700)
     with closing(ChromaIndex(store, client)) as index:
         asked(index, store)
         store.forget("n", Selection(kind="id", value="3"))
@@ -463,7 +463,7 @@ def test_a_server(store: GraphStore, server: tuple[Any, subprocess.Popen[bytes]]
         assert counts(index) == [699]
         process.terminate()
         process.wait()
-        tell(store, 700, 5)
+        write(store, 700, 5)
         wanted = unit()
         assert keys(index, store, wanted, 9_999) == expected(store, wanted)
         assert keys(index, store, wanted, 9) == expected(store, wanted)[:9]
@@ -491,7 +491,7 @@ class TestMemories:
             assert self.found(memory, "Ann sings") == ["Ann sings songs.", "Bo reads books."]
             assert self.found(other, "Ann") == ["Cy cooks."]
             index = self.index(memory)
-            assert index.settle()
+            assert index.wait_until_flushed()
             assert sorted(counts(index)) == [1, 2]
             memory.forget(id="a")
             assert counts(index) == [1, 1]
@@ -507,13 +507,13 @@ class TestMemories:
             memory.update("Ann sings songs.", id="a")
             memory.update("Bo reads books.")
             self.found(memory, "Ann")
-            assert self.index(memory).settle()
+            assert self.index(memory).wait_until_flushed()
             memory.forget(id="a")
         folder = Path(f"{path}.chroma")
         shutil.rmtree(folder)
         with self.memory(path) as memory:
             assert self.found(memory, "Ann sings") == ["Bo reads books."]
-            assert self.index(memory).settle()
+            assert self.index(memory).wait_until_flushed()
             assert counts(self.index(memory)) == [1]
         files = [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
         assert files
@@ -525,7 +525,7 @@ class TestMemories:
             memory.update("Bo reads books.")
             self.found(memory, "Ann")
             index = self.index(memory)
-            assert index.settle()
+            assert index.wait_until_flushed()
             plain.forget(id="a")
             assert self.found(memory, "Ann sings") == ["Bo reads books."]
             assert counts(index) == [1]
@@ -537,14 +537,14 @@ class TestMemories:
         with self.memory(path) as memory:
             memory.update("Ann sings songs.")
             self.found(memory, "Ann")
-            assert self.index(memory).settle()
+            assert self.index(memory).wait_until_flushed()
         with RecallM(path) as plain:
             plain.forget(everything=True)
         short = Embedding(name="short", embed=lambda given: bag_of_words(given)[:, :16])
         with RecallM(path, embeddings=short, config=NEAREST, vector_index="chroma") as memory:
             memory.update("Bo reads books.")
             assert self.found(memory, "Ann") == ["Bo reads books."]
-            assert self.index(memory).settle()
+            assert self.index(memory).wait_until_flushed()
             assert counts(self.index(memory)) == [1]
 
     def test_two_processes_on_one_file(self, path: Path) -> None:
@@ -557,13 +557,13 @@ class TestMemories:
             "    memory.update('Cy cooks rice.')\n"
             "    memory.forget(id='a')\n"
             "    found = memory.recall('Cy', limit=9).statements\n"
-            "    print([it.text for it in found], memory._vectors._index._off)\n"
+            "    print([it.text for it in found], memory._vectors._index._is_off)\n"
         )
         with self.memory(path) as memory:
             memory.update("Ann sings songs.", id="a")
             memory.update("Bo reads books.")
             self.found(memory, "Ann")
-            assert self.index(memory).settle()
+            assert self.index(memory).wait_until_flushed()
             done = subprocess.run(
                 [sys.executable, "-c", script, str(path)],
                 capture_output=True,
@@ -572,9 +572,9 @@ class TestMemories:
             )
             assert done.stdout == "['Bo reads books.', 'Cy cooks rice.'] True\n"
             assert self.found(memory, "Ann") == ["Bo reads books.", "Cy cooks rice."]
-            assert self.index(memory).settle()
+            assert self.index(memory).wait_until_flushed()
             assert counts(self.index(memory)) == [2]
-            assert not self.index(memory)._off
+            assert not self.index(memory)._is_off
         done = subprocess.run(
             [sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True
         )
@@ -585,7 +585,7 @@ class TestMemories:
         with RecallM(embeddings=words, config=NEAREST, vector_index=folder) as memory:
             memory.update("Ann sings songs.")
             assert self.found(memory, "Ann") == ["Ann sings songs."]
-            assert self.index(memory).settle()
+            assert self.index(memory).wait_until_flushed()
         assert (folder / "chroma.sqlite3").exists()
 
     def test_with_a_client(self, client: Any) -> None:
@@ -595,7 +595,7 @@ class TestMemories:
         ) as memory:
             memory.update("Ann sings songs.")
             assert self.found(memory, "Ann") == ["Ann sings songs."]
-            assert self.index(memory).settle()
+            assert self.index(memory).wait_until_flushed()
             before = client.count_collections()
             memory.forget(everything=True)
             assert client.count_collections() == before - 1
@@ -615,7 +615,7 @@ class TestMemories:
         assert (done.returncode, done.stdout, done.stderr) == (0, "10\n", "")
         with self.memory(path) as memory:
             assert len(self.found(memory, "Ann")) == 99
-            assert self.index(memory).settle()
+            assert self.index(memory).wait_until_flushed()
             assert counts(self.index(memory)) == [2000]
 
 
@@ -659,7 +659,7 @@ class TestWhatChromaRaises:
             raise TimeOut
 
         with pytest.raises(TimeOut):
-            chroma._chroma(interrupted)
+            chroma_folder.call_chroma(interrupted)
 
     def test_a_panic_of_its_native_code_is_a_failure(self) -> None:
         panic = type("PanicException", (BaseException,), {"__module__": "pyo3_runtime"})
@@ -667,5 +667,5 @@ class TestWhatChromaRaises:
         def panicking() -> None:
             raise panic("index out of bounds")
 
-        with pytest.raises(chroma._ChromaError, match="index out of bounds"):
-            chroma._chroma(panicking)
+        with pytest.raises(chroma_folder.ChromaError, match="index out of bounds"):
+            chroma_folder.call_chroma(panicking)

@@ -76,29 +76,29 @@ def _given(given: Any, _: str) -> Any:
 
 class TestWhatModelsMustNotGive:
     @pytest.mark.parametrize(
-        ("given", "said"),
+        ("result", "message"),
         [
-            (None, "gave NoneType"),
-            ("text", "gave str"),
-            ({"a": 1}, "gave dict"),
-            (7, "gave int"),
-            ([[1.0]], "gave 1 vectors for 2 texts"),
-            ([[1.0]] * 3, "gave 3 vectors for 2 texts"),
-            ([], "gave 0 vectors"),
+            (None, "returned NoneType"),
+            ("text", "returned str"),
+            ({"a": 1}, "returned dict"),
+            (7, "returned int"),
+            ([[1.0]], "returned 1 vectors for 2 texts"),
+            ([[1.0]] * 3, "returned 3 vectors for 2 texts"),
+            ([], "returned 0 vectors"),
             ([1.0, 2.0], "of shape"),
             ([[], []], "of shape"),
             ([[[1.0]], [[1.0]]], "of shape"),
             ([[1.0], [1.0, 2.0]], "several dimensions: 1, 2"),
-            ([[1.0], [float("nan")]], "finite numbers, for text 1"),
-            ([[float("inf")], [1.0]], "finite numbers, for text 0"),
-            ([["a"], ["b"]], "no vector of numbers"),
-            ([[1.0, [2.0]], [1.0]], "no vector of numbers"),
+            ([[1.0], [float("nan")]], "not finite, for text 1"),
+            ([[float("inf")], [1.0]], "not finite, for text 0"),
+            ([["a"], ["b"]], "no vector:"),
+            ([[1.0, [2.0]], [1.0]], "no vector:"),
         ],
         ids=str,
     )
-    def test_it_is_refused(self, given: Any, said: str) -> None:
-        with pytest.raises(EmbeddingError, match=f"'it' .*{said}"):
-            of(lambda _: given).texts(["a", "b"])
+    def test_it_is_refused(self, result: Any, message: str) -> None:
+        with pytest.raises(EmbeddingError, match=f"'it' .*{message}"):
+            of(lambda _: result).texts(["a", "b"])
 
     def test_a_failing_model(self) -> None:
         failing = [lambda _: 1 / 0, generator_that_fails]
@@ -112,7 +112,7 @@ class TestWhatModelsMustNotGive:
         for bad in bads:
             answer = partial(_given, bad)
             model = Embedding(name="it", embed=bag_of_words, embed_question=answer)
-            with pytest.raises(EmbeddingError, match="'it' gave"):
+            with pytest.raises(EmbeddingError, match="'it' returned"):
                 model.question("a")
 
 

@@ -485,7 +485,7 @@ class TestConcurrency:
         with RecallM(tmp_path / "memory.db", embeddings=words, config=NEAREST) as memory:
             memory.update("Ann sings songs.")
             assert memory._vectors is not None
-            asked = memory._vectors.ask("default", "Ann sings")
+            asked = memory._vectors.embed_question("default", "Ann sings")
             assert asked is not None
             with memory._store.reader("default", Horizon()) as reader:
                 assert reader.state.vectors is not None

@@ -1,0 +1,274 @@
+"""Unit vectors: how stores keep them, and matrices of them that can be searched.
+
+Stores keep a vector as a unit vector in half precision, little-endian, two bytes a dimension, so
+that a dot product is a cosine. Half precision moves a cosine by less than 0.001. A vector of zeros
+stays as it is: its cosine with any other is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from recallm import checks
+from recallm.errors import InvalidInputError
+from recallm.model import POSITION_BITS
+
+__all__ = [
+    "GrowingMatrix",
+    "Keys",
+    "Matches",
+    "Matrix",
+    "Rows",
+    "Vector",
+    "best_matches",
+    "decode",
+    "encode",
+    "from_updates",
+    "nearest",
+    "unit_rows",
+]
+
+Vector: TypeAlias = npt.NDArray[np.float32]
+"""A unit vector, of shape (dimension,)."""
+
+Rows: TypeAlias = npt.NDArray[np.float32]
+"""Unit vectors, of shape (n, dimension)."""
+
+Keys: TypeAlias = npt.NDArray[np.int64]
+"""Keys of statements, of shape (n,)."""
+
+Matches: TypeAlias = list[tuple[int, float]]
+"""Keys of statements with their cosines: greatest cosine first, of equal ones the latest
+statement."""
+
+Key = TypeVar("Key", bound=Hashable)
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+
+_HALF = np.dtype("<f2")
+
+_CHUNK = 4_096
+"""Stored vectors that become one matrix at a time."""
+
+_MAX_SPARSITY = 1.25
+"""A matrix with so many more rows than vectors is compacted."""
+
+
+def encode(embedding: Sequence[float] | npt.NDArray[Any]) -> bytes:
+    """``embedding`` as stores keep it: two bytes a dimension.
+
+    Raises:
+        InvalidInputError: it is not a row of at least one finite number.
+
+    """
+    return _unit_vector(embedding).astype(_HALF).tobytes()
+
+
+def decode(blob: bytes) -> Vector:
+    """The unit vector that ``encode`` made ``blob`` of, of shape (dimension,).
+
+    Raises:
+        InvalidInputError: ``encode`` gives no such value.
+
+    """
+    value: object = blob
+    if not isinstance(value, bytes) or len(value) % _HALF.itemsize:
+        raise InvalidInputError(
+            "a stored vector must be bytes, two for each dimension", argument="blob"
+        )
+    return np.frombuffer(value, _HALF).astype(np.float32)
+
+
+def nearest(
+    embedding: Sequence[float] | npt.NDArray[Any], vectors: Mapping[Key, bytes], limit: int
+) -> list[tuple[Key, float]]:
+    """The ``limit`` keys whose stored vectors have the greatest cosine with ``embedding``, with it,
+    greatest first; of equal ones those that come first in ``vectors``. Compares every vector.
+
+    Raises:
+        InvalidInputError: an argument cannot be used, or a vector has another dimension.
+
+    """
+    query = _unit_vector(embedding)
+    at_most = checks.whole(limit, "limit", least=0)
+    value: object = vectors
+    if not isinstance(value, Mapping) or not all(
+        isinstance(blob, bytes) for blob in value.values()
+    ):
+        raise InvalidInputError(
+            "vectors must be a mapping of keys to vectors as encode gives them, in bytes",
+            argument="vectors",
+        )
+    size = query.size * _HALF.itemsize
+    if any(len(blob) != size for blob in vectors.values()):
+        raise InvalidInputError(
+            f"the embedding has {query.size} dimensions, the vectors have another number; "
+            "use the embedding model that they were made with",
+            argument="embedding",
+        )
+    chunks = (_half_rows(blobs, query.size).astype(np.float32) for blobs in _chunks(vectors))
+    cosines = np.concatenate([rows @ query for rows in chunks] or [np.empty(0, np.float32)])
+    keys = list(vectors)
+    best = np.argsort(-cosines, kind="stable")[:at_most]
+    return [(keys[place], float(np.clip(cosines[place], -1, 1))) for place in best]
+
+
+def unit_rows(embeddings: npt.NDArray[Any]) -> Rows:
+    """Rows of finite numbers as unit vectors, of the same shape (n, dimension); rows of zeros stay
+    as they are."""
+    rows = np.asarray(embeddings, dtype=np.float64)
+    # Divided by the greatest number first, so that no square overflows or vanishes.
+    greatest = np.abs(rows).max(axis=1, keepdims=True)
+    scaled = rows / np.where(greatest == 0, 1, greatest)
+    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return np.asarray(scaled / np.where(lengths == 0, 1, lengths), dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Keys, of shape (n,), and their unit vectors, of shape (n, dimension), in any order. It never
+    changes. A negative key marks the row of a statement that is gone."""
+
+    keys: Keys
+    rows: Rows
+
+    def nearest(
+        self, vector: Vector, limit: int, *, updates: Collection[int] | None = None
+    ) -> Matches:
+        """The ``limit`` nearest statements; with ``updates``, only those of the knowledge updates
+        with these t."""
+        if updates is None:
+            return best_matches(self.keys, _products(self.rows, vector), limit)
+        places = np.flatnonzero(from_updates(self.keys, updates))
+        if 4 * len(places) < len(self.keys):
+            return best_matches(self.keys[places], _products(self.rows[places], vector), limit)
+        return best_matches(self.keys[places], _products(self.rows, vector)[places], limit)
+
+
+class GrowingMatrix:
+    """Vectors that are added and removed. Its snapshots never change: rows are added behind them,
+    and a removal makes new arrays."""
+
+    def __init__(self, dimension: int) -> None:
+        self._count = 0
+        self._keys: Keys = np.empty(0, np.int64)
+        self._rows: Rows = np.empty((0, dimension), np.float32)
+
+    @property
+    def memory_size(self) -> int:
+        """Bytes of memory."""
+        return self._rows.nbytes + self._keys.nbytes
+
+    @property
+    def keys(self) -> Keys:
+        """The keys, in the order in which they were added."""
+        keys = self._keys[: self._count]
+        return keys[keys >= 0]
+
+    @property
+    def snapshot(self) -> Matrix:
+        """The vectors that are there now."""
+        return Matrix(self._keys[: self._count], self._rows[: self._count])
+
+    def add(self, blobs: Mapping[int, bytes]) -> None:
+        """Add stored vectors, by new keys."""
+        if not blobs:
+            return
+        end = self._count + len(blobs)
+        if end > len(self._keys):
+            capacity = max(end, min(2 * end, end + (1 << 16)))
+            self._keys = _enlarged(self._keys, self._count, (capacity,))
+            self._rows = _enlarged(self._rows, self._count, (capacity, self._rows.shape[1]))
+        rows = _half_rows(blobs.values(), self._rows.shape[1]).astype(np.float32)
+        # In half precision the length is not exactly 1.
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        self._keys[self._count : end] = list(blobs)
+        self._rows[self._count : end] = rows / np.where(lengths == 0, 1, lengths)
+        self._count = end
+
+    def keep_only(self, keys: Keys) -> None:
+        """Remove all vectors but those with these keys."""
+        own = self._keys[: self._count]
+        stays = np.isin(own, keys) & (own >= 0)
+        if _MAX_SPARSITY * stays.sum() < self._count:
+            self._keys, self._rows = own[stays], self._rows[: self._count][stays]
+            self._count = len(self._keys)
+        elif not stays.all():
+            self._keys = self._keys.copy()
+            self._keys[: self._count][~stays] = -1
+
+    def first(self, limit: int) -> Matrix:
+        """A copy of the ``limit`` vectors with the smallest keys, ascending."""
+        keys = self._keys[: self._count]
+        places = np.flatnonzero(keys >= 0)
+        places = places[np.argsort(keys[places])][:limit]
+        return Matrix(keys[places], self._rows[places])
+
+
+def from_updates(keys: Keys, updates: Collection[int]) -> npt.NDArray[np.bool_]:
+    """Which keys belong to statements of the knowledge updates with these t. No negative key
+    does."""
+    ts = np.fromiter(updates, np.int64, len(updates))
+    return np.isin(keys >> POSITION_BITS, ts) & (keys >= 0)
+
+
+def best_matches(keys: Keys, cosines: npt.NDArray[np.float32], limit: int) -> Matches:
+    """The ``limit`` keys with the greatest cosines; negative keys are left out."""
+    if len(keys) and keys.min() < 0:
+        exists = keys >= 0
+        keys, cosines = keys[exists], cosines[exists]
+    if limit <= 0 or not len(keys):
+        return []
+    if limit < len(keys):
+        # Ties are broken by key: all that equal the last cosine that counts take part.
+        least = np.partition(cosines, len(keys) - limit)[len(keys) - limit]
+        places = np.flatnonzero(cosines >= least)
+        keys, cosines = keys[places], cosines[places]
+    order = np.lexsort((-keys, -cosines))[:limit]
+    clipped = np.clip(cosines[order], -1, 1)
+    return list(zip(keys[order].tolist(), clipped.tolist(), strict=True))
+
+
+def _products(rows: Rows, vector: Vector) -> npt.NDArray[np.float32]:
+    # As fast as BLAS, since both wait for memory; and BLAS would take every core for it.
+    return np.asarray(np.einsum("ij,j->i", rows, vector))
+
+
+def _enlarged(
+    array: npt.NDArray[_Scalar], count: int, shape: tuple[int, ...]
+) -> npt.NDArray[_Scalar]:
+    larger = np.empty(shape, array.dtype)
+    larger[:count] = array[:count]
+    return larger
+
+
+def _half_rows(blobs: Collection[bytes], dimension: int) -> npt.NDArray[Any]:
+    return np.frombuffer(b"".join(blobs), _HALF).reshape(len(blobs), dimension)
+
+
+def _chunks(vectors: Mapping[Any, bytes]) -> Iterator[list[bytes]]:
+    blobs = iter(vectors.values())
+    while chunk := list(islice(blobs, _CHUNK)):
+        yield chunk
+
+
+def _unit_vector(embedding: Sequence[float] | npt.NDArray[Any]) -> Vector:
+    try:
+        vector = np.asarray(embedding, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInputError(
+            f"an embedding must be a list of numbers: {error}", argument="embedding"
+        ) from None
+    if vector.ndim != 1 or vector.size == 0:
+        raise InvalidInputError(
+            f"an embedding must be one row of numbers, not of shape {vector.shape}",
+            argument="embedding",
+        )
+    if not np.isfinite(vector).all():
+        raise InvalidInputError("an embedding must hold finite numbers only", argument="embedding")
+    return np.asarray(unit_rows(vector[None, :])[0])

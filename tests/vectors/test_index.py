@@ -1,0 +1,183 @@
+"""The exact search, and how an index follows the store."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from recallm.model import AddVectors, Horizon, Selection, statement_key
+from recallm.stores.base import GraphStore
+from recallm.stores.sqlite import SQLiteStore
+from recallm.testing.marked_text import prepared, vector
+from recallm.vectors import decode, encode
+from recallm.vectors.arrays import GrowingMatrix, Matrix
+from recallm.vectors.index import ExactIndex, VectorIndex
+
+RANDOM = np.random.default_rng(3)
+
+
+@pytest.fixture
+def store() -> Iterator[GraphStore]:
+    store = SQLiteStore()
+    yield store
+    store.close()
+
+
+def write(store: GraphStore, first: int, count: int, namespace: str = "n") -> None:
+    store.apply(
+        namespace,
+        [
+            prepared(str(n), f"[Ann] {n}", vectors=(vector(0, encode(RANDOM.normal(size=8))),))
+            for n in range(first, first + count)
+        ],
+    )
+
+
+def expected(store: GraphStore, question: np.ndarray, namespace: str = "n") -> list[int]:
+    """All keys in the order of their cosines, computed one by one."""
+    with store.reader(namespace, Horizon()) as reader:
+        state = reader.state.vectors
+        assert state is not None
+        stored = reader.vectors(model=state.model)
+    rows = {key: decode(blob).astype(np.float64) for key, blob in stored.items()}
+    cosines = {key: float(row @ question / np.linalg.norm(row)) for key, row in rows.items()}
+    return sorted(cosines, key=lambda key: -cosines[key])
+
+
+def keys(
+    index: VectorIndex,
+    store: GraphStore,
+    question: np.ndarray,
+    limit: int,
+    updates: list[int] | None = None,
+    namespace: str = "n",
+) -> list[int]:
+    with store.reader(namespace, Horizon()) as reader:
+        state = reader.state.vectors
+        assert state is not None
+        view = index.catch_up(namespace, state, reader)
+    return [key for key, _ in view.nearest(question, limit, updates=updates)]
+
+
+def unit(size: int = 8) -> np.ndarray:
+    row = RANDOM.normal(size=size).astype(np.float32)
+    return np.asarray(row / np.linalg.norm(row))
+
+
+def test_it_finds_the_nearest_statements(store: GraphStore) -> None:
+    write(store, 0, 300)
+    index, question = ExactIndex(), unit()
+    order = expected(store, question)
+    assert keys(index, store, question, 10) == order[:10]
+    assert keys(index, store, question, 9_999) == order
+    assert keys(index, store, question, 0) == []
+    even = list(range(2, 301, 2))
+    matches = [key for key in order if (key >> 20) % 2 == 0]
+    assert keys(index, store, question, 9, even) == matches[:9]
+    assert keys(index, store, question, 9, [5]) == [5 << 20]
+    assert keys(index, store, question, 9, []) == []
+
+
+def test_it_follows_the_store(store: GraphStore) -> None:
+    """New vectors, forgotten ones, and vectors given to earlier statements, in any order."""
+    index, question = ExactIndex(), unit()
+    write(store, 0, 50)
+    assert keys(index, store, question, 99) == expected(store, question)
+    write(store, 50, 30)
+    store.apply("n", [prepared("bare", "[Bo]"), prepared("bare2", "[Cy]")])
+    write(store, 80, 5)
+    assert keys(index, store, question, 99) == expected(store, question)
+    for id in ("0", "84", "40"):
+        store.forget("n", Selection(kind="id", value=id))
+    vectors = {statement_key(81, 0): encode(RANDOM.normal(size=8))}
+    store.amend("n", AddVectors(model="m", vectors=vectors))
+    assert keys(index, store, question, 99) == expected(store, question)
+    store.forget("n", Selection(kind="before", value=70))
+    write(store, 100, 5)
+    assert keys(index, store, question, 99) == expected(store, question)
+    store.forget("n", Selection(kind="everything", value=True))
+    store.apply("n", [prepared("x", "[Ann]", vectors=(vector(0, encode([1, 2, 3]), "other"),))])
+    assert keys(index, store, unit(3), 99) == expected(store, unit(3))
+
+
+def test_an_older_snapshot_brings_nothing_back(store: GraphStore) -> None:
+    """A reader opened before a forget catches up after a reader opened behind it."""
+    index, question = ExactIndex(), unit()
+    write(store, 0, 5)
+    keys(index, store, question, 99)
+    write(store, 5, 1)
+    with store.reader("n", Horizon()) as older:
+        state = older.state.vectors
+        assert state is not None
+        for id in ("5", "2"):
+            store.forget("n", Selection(kind="id", value=id))
+        left = expected(store, question)
+        assert keys(index, store, question, 99) == left
+        view = index.catch_up("n", state, older)
+    assert [key for key, _ in view.nearest(question, 99)] == left
+    assert keys(index, store, question, 99) == left
+
+
+def test_namespaces_are_apart(store: GraphStore) -> None:
+    index, question = ExactIndex(), unit()
+    for name in ("n", 'it\'s \x00 "another"'):
+        write(store, 0, 5, name)
+    for name in ("n", 'it\'s \x00 "another"'):
+        found = keys(index, store, question, 99, namespace=name)
+        assert found == expected(store, question, name)
+
+
+def test_snapshots_never_change() -> None:
+    matrix = GrowingMatrix(2)
+    matrix.add({1: encode([1, 0]), 2: encode([0, 1]), 3: encode([1, 1])})
+    before = matrix.snapshot
+    matrix.keep_only(np.array([1, 3]))
+    middle = matrix.snapshot
+    for key in range(4, 100):
+        matrix.add({key: encode([1, key])})
+    matrix.keep_only(np.array([3]))
+    question = np.array([1, 0], np.float32)
+    assert [key for key, _ in before.nearest(question, 9)] == [1, 3, 2]
+    assert [key for key, _ in middle.nearest(question, 9)] == [1, 3]
+    assert [key for key, _ in matrix.snapshot.nearest(question, 9)] == [3]
+    assert matrix.keys.tolist() == [3]
+
+
+def test_of_equal_cosines_the_latest_statement_comes_first() -> None:
+    matrix = GrowingMatrix(2)
+    matrix.add({5: encode([0, 1]), 1: encode([0, 1]), 9: encode([0, 1])})
+    matrix.add({3: encode([0, 1]), 7: encode([1, 0])})
+    question = np.array([0, 1], np.float32)
+    assert matrix.snapshot.nearest(question, 3) == [(9, 1.0), (5, 1.0), (3, 1.0)]
+    assert Matrix(np.empty(0, np.int64), np.empty((0, 2), np.float32)).nearest(question, 3) == []
+
+
+def test_several_threads_search_while_another_writes(store: GraphStore) -> None:
+    """No search sees an index that has caught up in part."""
+    index, question = ExactIndex(), unit()
+    write(store, 0, 10)
+    failures: list[object] = []
+
+    def ask() -> None:
+        for _ in range(40):
+            with store.reader("n", Horizon()) as reader:
+                state = reader.state.vectors
+                assert state is not None
+                view = index.catch_up("n", state, reader)
+            found = [key for key, _ in view.nearest(question, 10_000)]
+            if len(found) != len(set(found)):
+                failures.append(found)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for n in range(20):
+        write(store, 10 + 10 * n, 10)
+        store.forget("n", Selection(kind="id", value=str(7 * n)))
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert keys(index, store, question, 10_000) == expected(store, question)
