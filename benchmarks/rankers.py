@@ -14,7 +14,7 @@ from typing import Protocol
 
 from benchmarks.peers import Index
 from recallm import RecallConfig, RecalledContext, RecalledStatement, RecallM
-from recallm.retrieval.lines import PREFIX
+from recallm.ranking.budget import PREFIX
 
 __all__ = ["DEEP", "Ement", "Found", "Memory", "Paper", "Peer", "Ranker"]
 

@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias, get_args
 from recallm import checks
 from recallm.errors import InvalidInputError
 
-__all__ = ["RecallConfig"]
+__all__ = ["RankingName", "RecallConfig"]
 
-_Ranking: TypeAlias = Literal["statements", "paper", "ement", "vectors"]
+RankingName: TypeAlias = Literal["statements", "paper", "ement", "vectors"]
 
 _MOST = 1 << 62
 """What stores count with has 63 bits."""
@@ -38,7 +38,7 @@ class RecallConfig:
     only the first name and the concepts just before and after it stay; where it holds no name,
     the middle three. None: off."""
 
-    ranking: _Ranking = "statements"
+    ranking: RankingName = "statements"
     """Which ranking ``recall`` uses: the default, the paper's, EMENT's (the statements of the
     question's entities, and the nearest by embedding), or the nearest by embedding alone. The last
     two need embeddings."""
@@ -102,7 +102,7 @@ class RecallConfig:
             checks.file_path(self.weights, "weights")
             checks.string(self.weights, "weights")
         ranking: object = self.ranking
-        if ranking not in get_args(_Ranking):
+        if ranking not in get_args(RankingName):
             raise InvalidInputError(
                 "ranking must be 'statements', 'paper', 'ement' or 'vectors', "
                 f"not {checks.shown(ranking)}",

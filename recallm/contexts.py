@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from recallm.model import ConceptRow, Filter, StoredStatement, Summary, t_index_of
-from recallm.stores.base import GraphReader
 from recallm.untrusted_text import statement_line
+
+if TYPE_CHECKING:
+    from recallm.stores.base import GraphReader
 
 __all__ = ["ConceptContext", "concept_contexts", "sentence"]
 

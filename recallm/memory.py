@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any, Self
 from tqdm import tqdm
 
 from recallm import checks
-from recallm.config import RecallConfig
+from recallm.config import RankingName, RecallConfig
 from recallm.errors import InvalidInputError, LLMRequiredError
 from recallm.graph import MemoryGraph, NewEntity, NewTriplet
 from recallm.items import MemoryItems
 from recallm.model import Extraction, Forgotten, Selection
-from recallm.prompts import answer_of, ement_prompt, question_prompt
-from recallm.recalling import RankingName, Recaller, check_ranking, checked_wanted
+from recallm.prompts import answer_of
+from recallm.ranking.signals import load_tables
+from recallm.recall_request import RecallRequest, quarter_of_characters
+from recallm.recalling import RANKINGS, Recaller, check_ranking, checked_request
 from recallm.results import Answer, KnowledgeUpdate, RecalledContext
-from recallm.retrieval.weights import load_tables
 from recallm.revision import Reviser
 from recallm.stored import StoredMemory
 from recallm.stores.base import GraphStore
@@ -39,11 +40,6 @@ __all__ = ["RecallM"]
 
 _CACHED_CHARACTERS = 1_000_000
 """Characters of texts whose extraction is cached for an update that follows: about 50 MB."""
-
-
-def _quarter_of_characters(text: str) -> int:
-    """Tokens of ``text`` at four characters each, rounded up."""
-    return -(-len(text) // 4)
 
 
 class RecallM(StoredMemory):
@@ -114,7 +110,7 @@ class RecallM(StoredMemory):
         self._config = config or RecallConfig()
         self._llm = checks.optional_callable(llm, "llm")
         self._count_tokens = checks.token_counter(
-            checks.optional_callable(count_tokens, "count_tokens") or _quarter_of_characters
+            checks.optional_callable(count_tokens, "count_tokens") or quarter_of_characters
         )
         present = checks.clock(clock)
         embedding = checked_embedding(embeddings)
@@ -333,7 +329,7 @@ class RecallM(StoredMemory):
         """
         self._check_open()
         return self._recaller.recall(
-            checked_wanted(
+            checked_request(
                 question,
                 limit=limit,
                 max_tokens=max_tokens,
@@ -346,7 +342,9 @@ class RecallM(StoredMemory):
                 path=path,
                 min_score=min_score,
                 known=known,
-                ranking=self._config.ranking,
+                now=self._clock(),
+                config=self._config,
+                count_tokens=self._count_tokens,
             )
         )
 
@@ -371,7 +369,7 @@ class RecallM(StoredMemory):
                 "ask(question, llm=…) or RecallM(…, llm=…); recall needs none"
             )
         context = self.recall(question, **recall)
-        prompt = ement_prompt if self._config.ranking == "ement" else question_prompt
+        prompt = RANKINGS[self._config.ranking].prompt
         return Answer(answer_of(model, prompt(question, context.text)), context)
 
     def extract(self, texts: Iterable[str]) -> list[Extraction]:
@@ -402,7 +400,16 @@ class RecallM(StoredMemory):
             self._store,
             self._namespace,
             self._put,
-            self._recaller.passages,
+            lambda reader, question, where: self._recaller.passages(
+                reader,
+                RecallRequest(
+                    question=question,
+                    where=where,
+                    now=self._clock(),
+                    config=self._config,
+                    count_tokens=self._count_tokens,
+                ),
+            ),
             self._clock,
         )
 
@@ -439,15 +446,7 @@ class RecallM(StoredMemory):
 
     @property
     def _recaller(self) -> Recaller:
-        return Recaller(
-            self._store,
-            self._namespace,
-            self._extractor,
-            self._vectors,
-            config=self._config,
-            count_tokens=self._count_tokens,
-            clock=self._clock,
-        )
+        return Recaller(self._store, self._namespace, self._extractor, self._vectors)
 
     def _request(self, item: object) -> UpdateRequest:
         self._check_open()

@@ -1,5 +1,8 @@
-"""From a question that a user asks to a recalled context: its arguments checked, the question read
-by extraction and by the embedding model, and handed to the ranking that the settings name."""
+"""The road of a question to its context: a checked request, a reader, a ranking from the table.
+
+text ─ checked_request ─▶ RecallRequest ─ extraction, embedding ─▶ Question, EmbeddedQuestion
+─ RANKINGS[name]: recallm.retrieval reads candidates, recallm.ranking orders them ─▶ RecalledContext
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,31 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from recallm import checks
-from recallm.config import RecallConfig
+from recallm.config import RankingName, RecallConfig
+from recallm.contexts import concept_contexts
 from recallm.errors import InvalidInputError
-from recallm.model import Filter, Horizon, Question
-from recallm.results import RecalledContext
-from recallm.retrieval import (
-    rank_passages,
-    recall_ement,
-    recall_nearest,
-    recall_paper,
-    recall_statements,
+from recallm.model import Question
+from recallm.prompts import ement_prompt, question_prompt
+from recallm.ranking.ement import ement_context, nearest_context, nearest_limit
+from recallm.ranking.paper import context_of_concepts, ranked_concepts
+from recallm.ranking.statements import (
+    context_of_statements,
+    may_say,
+    passage_scores,
+    rank,
+    wanted_statements,
 )
-from recallm.retrieval.similarity import AskedVector
+from recallm.recall_request import RecallRequest
+from recallm.results import RecalledContext
+from recallm.retrieval.candidates import read_candidates
+from recallm.retrieval.nearest import EmbeddedQuestion, read_entity_statements, read_nearest
+from recallm.retrieval.subgraph import read_subgraph
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.statements import QuestionVector, StatementVectors
 
@@ -31,121 +42,183 @@ if TYPE_CHECKING:
     from recallm.extraction import Extractor
 
 __all__ = [
+    "RANKINGS",
     "OpenQuestion",
+    "Ranking",
     "RankingName",
     "Recaller",
-    "Wanted",
     "check_probabilities",
     "check_ranking",
-    "checked_wanted",
+    "checked_request",
 ]
 
-RankingName: TypeAlias = Literal["statements", "paper", "ement", "vectors"]
 
-_NOTHING_NEAR = AskedVector(model="", vector=np.zeros(0), nearest=lambda _: ())
-"""Of a namespace that has no vectors."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """The arguments of one ``recall``, checked."""
-
-    question: str
-    limit: int | None
-    max_tokens: int | None
-    as_of: int | datetime | None
-    where: Filter
-    min_score: float | None
-    known: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenQuestion:
-    """A question as extraction reads it, and under the embedding model where there is one, with
-    the reader that it is answered from."""
+class OpenQuestion(NamedTuple):
+    """A question as extraction reads it, the reader that it is answered from, and its vector under
+    the embedding model; None where there is no model or no vector yet."""
 
     question: Question
     reader: GraphReader
-    vector: AskedVector | None
+    vector: EmbeddedQuestion | None
 
 
-def check_ranking(ranking: str, *, embedded: bool) -> None:
-    """Refuse a ranking that needs embeddings where there are none.
+# Rankings.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """How a ranking recalls, and what it needs.
+
+    ``recall`` reads candidates and orders them. ``embeddings`` says whether the memory's embeddings
+    are required, used where there are any, or unused. ``has_probabilities``: its scores are
+    probabilities, so that ``min_score`` and an order by score mean something. ``prompt`` makes the
+    prompt of ``ask`` from a question and a context.
+    """
+
+    recall: Callable[[OpenQuestion, RecallRequest], RecalledContext]
+    embeddings: Literal["required", "optional", "unused"]
+    has_probabilities: bool = False
+    prompt: Callable[[str, str], str] = question_prompt
+
+
+def _recall_statements(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
+    question, reader, vector = asked
+    candidates = read_candidates(
+        reader, question, vector, request, wanted=wanted_statements(request)
+    )
+    if candidates is None:
+        return RecalledContext(question=question.text, time=question.time)
+    return context_of_statements(candidates, request)
+
+
+def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
+    question, reader, _ = asked
+    config = request.config
+    nodes, relations, essential = read_subgraph(reader, question, config)
+    ranked = ranked_concepts(nodes.values(), relations, essential, config.temporal_weight)
+    ranked = ranked[: request.limit or config.max_concepts]
+    rows = [nodes[concept.name] for concept in ranked]
+    contexts = concept_contexts(reader, rows, where=request.where, known=request.known)
+    return context_of_concepts(ranked, contexts, request)
+
+
+def _recall_ement(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
+    question, reader, vector = asked
+    nearest = read_nearest(
+        reader, vector or _NOTHING_NEAR, request, wanted=request.config.neighbours
+    )
+    of_entities = read_entity_statements(reader, question, request)
+    return ement_context(question, nearest, of_entities, request)
+
+
+def _recall_nearest(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
+    _, reader, vector = asked
+    nearest = read_nearest(reader, vector or _NOTHING_NEAR, request, wanted=nearest_limit(request))
+    return nearest_context(nearest, request)
+
+
+_NOTHING_NEAR = EmbeddedQuestion(model="", vector=np.zeros(0), nearest=lambda _: ())
+"""Of a namespace that has no vectors."""
+
+RANKINGS: Mapping[RankingName, Ranking] = MappingProxyType(
+    {
+        "statements": Ranking(
+            recall=_recall_statements, embeddings="optional", has_probabilities=True
+        ),
+        "paper": Ranking(recall=_recall_paper, embeddings="unused"),
+        "ement": Ranking(recall=_recall_ement, embeddings="required", prompt=ement_prompt),
+        "vectors": Ranking(recall=_recall_nearest, embeddings="required"),
+    }
+)
+"""Every ranking by its name in ``RecallConfig.ranking``."""
+
+
+# The door.
+
+
+def check_ranking(name: RankingName, *, embedded: bool) -> None:
+    """Refuse a ranking that needs embeddings where the memory has none.
 
     Raises:
         InvalidInputError: it does.
 
     """
-    if ranking in ("ement", "vectors") and not embedded:
+    if RANKINGS[name].embeddings == "required" and not embedded:
         raise InvalidInputError(
-            f"ranking={ranking!r} needs embeddings: give RecallM(embeddings=…), "
+            f"ranking={name!r} needs embeddings: give RecallM(embeddings=…), "
             "'default' or an embedding model",
             argument="embeddings",
         )
 
 
-def check_probabilities(ranking: str, argument: str) -> None:
-    """Refuse what ``argument`` asks for where the scores of a ranking are no probabilities.
+def check_probabilities(name: RankingName, argument: str) -> None:
+    """Refuse ``argument``, which needs probabilities, where the ranking gives none.
 
     Raises:
-        InvalidInputError: they are none.
+        InvalidInputError: it gives none.
 
     """
-    if ranking != "statements":
-        wanted = {"order": "order='score'"}.get(argument, argument)
-        raise InvalidInputError(
-            f"{wanted} needs ranking='statements': ranking={ranking!r} gives statements no "
-            "probabilities; memory.with_ranking('statements') is the same memory ranked so",
-            argument=argument,
-        )
+    if RANKINGS[name].has_probabilities:
+        return
+    shown = {"order": "order='score'"}.get(argument, argument)
+    able = " or ".join(
+        repr(each) for each, ranking in RANKINGS.items() if ranking.has_probabilities
+    )
+    raise InvalidInputError(
+        f"{shown} needs ranking={able}: ranking={name!r} gives statements no "
+        f"probabilities; memory.with_ranking({able}) is the same memory ranked so",
+        argument=argument,
+    )
 
 
-def checked_wanted(
+def checked_request(
     question: object,
     *,
-    limit: object,
-    max_tokens: object,
-    as_of: object,
-    since: object,
-    until: object,
-    speaker: object,
-    session: object,
-    metadata: object,
-    path: object,
-    min_score: object,
-    known: object,
-    ranking: str,
-) -> Wanted:
-    """The arguments of ``recall`` with this ranking.
+    limit: object = None,
+    max_tokens: object = None,
+    as_of: object = None,
+    since: object = None,
+    until: object = None,
+    speaker: object = None,
+    session: object = None,
+    metadata: object = None,
+    path: object = None,
+    min_score: object = None,
+    known: object = (),
+    now: datetime,
+    config: RecallConfig,
+    count_tokens: Callable[[str], int],
+) -> RecallRequest:
+    """The arguments of ``RecallM.recall``, checked, with the settings of the memory.
 
     Raises:
-        InvalidInputError: one cannot be used.
+        InvalidInputError: an argument cannot be used, or not with this ranking.
 
     """
-    asked = checks.string(question, "question")
-    limit = checks.count(limit, "limit")
-    max_tokens = checks.count(max_tokens, "max_tokens")
-    as_of = checks.moment(as_of, "as_of")
-    where = checks.statement_filter(
-        since=since, until=until, speaker=speaker, session=session, metadata=metadata, path=path
-    )
-    least = checks.probability(min_score, "min_score")
-    if least is not None:
-        check_probabilities(ranking, "min_score")
-    return Wanted(
-        question=asked,
-        limit=limit,
-        max_tokens=max_tokens,
-        as_of=as_of,
-        where=where,
-        min_score=least,
+    request = RecallRequest(
+        question=checks.string(question, "question"),
+        limit=checks.count(limit, "limit"),
+        max_tokens=checks.count(max_tokens, "max_tokens"),
+        as_of=checks.moment(as_of, "as_of"),
+        where=checks.statement_filter(
+            since=since, until=until, speaker=speaker, session=session, metadata=metadata, path=path
+        ),
+        min_score=checks.probability(min_score, "min_score"),
         known=frozenset(checks.strings(known, "known")),
+        now=now,
+        config=config,
+        count_tokens=count_tokens,
     )
+    if request.min_score is not None:
+        check_probabilities(config.ranking, "min_score")
+    return request
+
+
+# Recalling.
 
 
 class Recaller:
-    """Recalls from one namespace. ``vectors`` is None where the memory has no embeddings;
-    ``clock`` says when a question is asked."""
+    """Recalls from one namespace. ``vectors`` is None where the memory has no embeddings."""
 
     def __init__(
         self,
@@ -153,20 +226,13 @@ class Recaller:
         namespace: str,
         extractor: Extractor,
         vectors: StatementVectors | None,
-        *,
-        config: RecallConfig,
-        count_tokens: Callable[[str], int],
-        clock: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._namespace = namespace
         self._extractor = extractor
         self._vectors = vectors
-        self._config = config
-        self._count_tokens = count_tokens
-        self._clock = clock
 
-    def recall(self, wanted: Wanted) -> RecalledContext:
+    def recall(self, request: RecallRequest) -> RecalledContext:
         """What the ranking of the settings finds.
 
         Raises:
@@ -175,87 +241,55 @@ class Recaller:
             StoreError: the store failed.
 
         """
-        horizon = Horizon(as_of=wanted.as_of, now=self._clock())
-        asked_at = wanted.as_of if isinstance(wanted.as_of, datetime) else horizon.now
-        with self.opened(wanted.question, where=wanted.where, horizon=horizon) as it:
-            ranking = self._config.ranking
-            if ranking == "statements":
-                return recall_statements(
-                    it.reader,
-                    it.question,
-                    config=self._config,
-                    where=wanted.where,
-                    limit=wanted.limit,
-                    max_tokens=wanted.max_tokens,
-                    count_tokens=self._count_tokens,
-                    min_score=wanted.min_score,
-                    known=wanted.known,
-                    asked=it.vector,
-                    now=asked_at,
-                )
-            if ranking == "paper":
-                return recall_paper(
-                    it.reader,
-                    it.question,
-                    config=self._config,
-                    where=wanted.where,
-                    limit=wanted.limit,
-                    max_tokens=wanted.max_tokens,
-                    count_tokens=self._count_tokens,
-                    known=wanted.known,
-                )
-            nearest = recall_ement if ranking == "ement" else recall_nearest
-            return nearest(
-                it.reader,
-                it.question,
-                config=self._config,
-                where=wanted.where,
-                limit=wanted.limit,
-                max_tokens=wanted.max_tokens,
-                count_tokens=self._count_tokens,
-                known=wanted.known,
-                asked=it.vector or _NOTHING_NEAR,
-            )
-
-    def passages(self, reader: GraphReader, question: str, where: Filter) -> Mapping[str, float]:
-        """The ids of the passages that ``reader`` sees, that meet ``where`` and that have to do
-        with ``question``, best first, each with the probability of its best statement."""
-        analysed = self._extractor.question(question)
-        asked = self._asked(question)
-        return rank_passages(
-            reader,
-            analysed,
-            config=self._config,
-            where=where,
-            asked=self._vector(asked, reader, where, past=False),
-            now=self._clock(),
-        )
+        with self.opened(request) as asked:
+            return RANKINGS[request.config.ranking].recall(asked, request)
 
     @contextmanager
-    def opened(self, question: str, *, where: Filter, horizon: Horizon) -> Iterator[OpenQuestion]:
-        """``question``, to be answered from the statements within ``horizon`` that meet
-        ``where``, for as long as the context lasts."""
-        analysed = self._extractor.question(question)
-        asked = self._asked(question) if self._config.ranking != "paper" else None
-        with self._store.reader(self._namespace, horizon) as reader:
-            past = horizon.as_of is not None
-            vector = self._vector(asked, reader, where, past=past)
-            yield OpenQuestion(question=analysed, reader=reader, vector=vector)
+    def opened(self, request: RecallRequest) -> Iterator[OpenQuestion]:
+        """The question, to be answered from what its horizon shows for as long as the context
+        lasts."""
+        question = self._extractor.question(request.question)
+        uses_vectors = RANKINGS[request.config.ranking].embeddings != "unused"
+        embedded = self._embedded(request) if uses_vectors else None
+        with self._store.reader(self._namespace, request.horizon) as reader:
+            yield OpenQuestion(question, reader, self._vector(embedded, reader, request))
 
-    def _asked(self, question: str) -> QuestionVector | None:
-        return (
-            None
-            if self._vectors is None
-            else self._vectors.embed_question(self._namespace, question)
+    def passages(self, reader: GraphReader, request: RecallRequest) -> Mapping[str, float]:
+        """The ids of the passages that ``reader`` sees and that have to do with the question, best
+        first, each with the probability of its best statement; equal passages each. Every ranking
+        answers by the default ranking here.
+
+        As many candidates are read as for one word, whatever the limit: pages add up to the whole.
+        """
+        vector = self._vector(self._embedded(request), reader, request)
+        candidates = read_candidates(
+            reader,
+            self._extractor.question(request.question),
+            vector,
+            request,
+            wanted=request.config.candidate_limit,
         )
+        if candidates is None:
+            return {}
+        ranked = rank(candidates, request, repeats=True)
+        ids = may_say(ranked, request.question)
+        first_passages = {one.id: one for one in reader.passages(ids=ids)} if ids else {}
+        return passage_scores(ranked, request.question, first_passages)
+
+    def _embedded(self, request: RecallRequest) -> QuestionVector | None:
+        if self._vectors is None:
+            return None
+        return self._vectors.embed_question(self._namespace, request.question)
 
     def _vector(
-        self, asked: QuestionVector | None, reader: GraphReader, where: Filter, *, past: bool
-    ) -> AskedVector | None:
-        if self._vectors is None or asked is None:
+        self, embedded: QuestionVector | None, reader: GraphReader, request: RecallRequest
+    ) -> EmbeddedQuestion | None:
+        if self._vectors is None or embedded is None:
             return None
-        return AskedVector(
+        return EmbeddedQuestion(
             model=self._vectors.model,
-            vector=asked.vector.astype(np.float64),
-            nearest=self._vectors.finder(self._namespace, asked, reader, where, past=past),
+            vector=embedded.vector.astype(np.float64),
+            nearest=self._vectors.finder(
+                self._namespace, embedded, reader, request.where, past=request.as_of is not None
+            ),
         )

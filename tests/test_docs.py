@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recallm.retrieval.signals import SIGNALS
-from recallm.retrieval.weights import load_tables
+from recallm.ranking.signals import SIGNALS, load_tables
 
 DOCS = Path(__file__).parents[1] / "docs"
 

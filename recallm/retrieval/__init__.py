@@ -1,15 +1,4 @@
-"""From a question's concepts to a recalled context: the rankings of ``recall``."""
+"""Reads what the rankings order, from a ``GraphReader``, and gives it as values.
 
-from __future__ import annotations
-
-from recallm.retrieval.ement import recall_ement, recall_nearest
-from recallm.retrieval.paper import recall_paper
-from recallm.retrieval.statements import rank_passages, recall_statements
-
-__all__ = [
-    "rank_passages",
-    "recall_ement",
-    "recall_nearest",
-    "recall_paper",
-    "recall_statements",
-]
+``recallm.ranking`` orders these values and never sees a reader.
+"""

@@ -14,7 +14,6 @@ from recallm.model import (
     ConceptMention,
     ExtractedStatement,
     Filter,
-    Horizon,
     Neighbours,
     PreparedUpdate,
     Question,
@@ -23,10 +22,12 @@ from recallm.model import (
     TemporalReading,
     Trait,
 )
+from recallm.ranking.candidates import Candidates
+from recallm.recall_request import RecallRequest
+from recallm.recalling import RANKINGS, OpenQuestion
 from recallm.results import RecalledContext
-from recallm.retrieval.candidates import Candidates, gather
-from recallm.retrieval.similarity import AskedVector
-from recallm.retrieval.statements import recall_statements
+from recallm.retrieval.candidates import read_candidates
+from recallm.retrieval.nearest import EmbeddedQuestion
 from recallm.testing import DictStore
 from recallm.vectors import encode
 
@@ -108,10 +109,10 @@ def embedded(update: PreparedUpdate, *vectors: Sequence[float] | None) -> Prepar
     )
 
 
-def under_model(*vector: float) -> AskedVector:
+def under_model(*vector: float) -> EmbeddedQuestion:
     """A question's vector, to which nothing is found that its words do not find."""
     found = np.array(vector)
-    return AskedVector(model=MODEL, vector=found / np.linalg.norm(found), nearest=lambda _: ())
+    return EmbeddedQuestion(model=MODEL, vector=found / np.linalg.norm(found), nearest=lambda _: ())
 
 
 def asked(
@@ -148,11 +149,12 @@ def candidates(
     question: Question,
     *,
     where: Filter = NO_FILTER,
-    under: AskedVector | None = None,
+    under: EmbeddedQuestion | None = None,
     namespace: str = "n",
 ) -> Candidates | None:
     with store.reader(namespace) as reader:
-        return gather(reader, question, config=RecallConfig(), where=where, wanted=10, asked=under)
+        request = RecallRequest(question=question.text, where=where)
+        return read_candidates(reader, question, under, request, wanted=10)
 
 
 def recall(
@@ -165,22 +167,21 @@ def recall(
     min_score: float | None = None,
     as_of: int | None = None,
     config: RecallConfig | None = None,
-    under: AskedVector | None = None,
+    under: EmbeddedQuestion | None = None,
     namespace: str = "n",
 ) -> RecalledContext:
     """Recall with a token for each four characters."""
-    with store.reader(namespace, Horizon(as_of=as_of)) as reader:
-        return recall_statements(
-            reader,
-            question,
-            config=config or RecallConfig(),
-            where=where,
-            limit=limit,
-            max_tokens=max_tokens,
-            count_tokens=lambda text: -(-len(text) // 4),
-            min_score=min_score,
-            asked=under,
-        )
+    request = RecallRequest(
+        question=question.text,
+        config=config or RecallConfig(),
+        where=where,
+        limit=limit,
+        max_tokens=max_tokens,
+        min_score=min_score,
+        as_of=as_of,
+    )
+    with store.reader(namespace, request.horizon) as reader:
+        return RANKINGS["statements"].recall(OpenQuestion(question, reader, under), request)
 
 
 def texts(context: RecalledContext) -> list[str]:

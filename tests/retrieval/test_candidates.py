@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 import pytest
 
 from recallm.config import RecallConfig
-from recallm.model import Filter, PreparedUpdate
-from recallm.retrieval.candidates import FETCHED, Candidates, gather
-from recallm.retrieval.conditions import meets
+from recallm.model import Filter, PreparedUpdate, statement_key
+from recallm.ranking.candidates import Candidates
+from recallm.recall_request import RecallRequest
+from recallm.retrieval.candidates import FETCHED, read_candidates
+from recallm.retrieval.nearest import meets
 from recallm.testing import DictStore
 from tests.retrieval.talk import asked, candidates, store_of, turn
 
@@ -62,13 +64,8 @@ def test_a_hub_is_cut_to_a_few_hundred_that_match_best() -> None:
 def test_the_candidate_limit_bounds_what_is_looked_at() -> None:
     store = store_of(*(turn(f"The ferry left {n}", session=str(n)) for n in range(50)))
     with store.reader("n") as reader:
-        found = gather(
-            reader,
-            asked("ferry"),
-            config=RecallConfig(candidate_limit=5),
-            where=Filter(),
-            wanted=10,
-        )
+        request = RecallRequest(question="ferry", config=RecallConfig(candidate_limit=5))
+        found = read_candidates(reader, asked("ferry"), None, request, wanted=10)
     assert found is not None
     assert said(found) == {f"The ferry left {n}" for n in range(45, 50)}
     assert found.documents.tolist() == [50]
@@ -90,12 +87,18 @@ def test_sessions_and_passages_count_the_questions_stems() -> None:
         turn("An owl", session="b"),
     )
     found = gathered(store, "heron owl")
-    assert {name: counts.tolist() for name, counts in found.sessions.items()} == {
+    assert {name: counts.tolist() for name, counts in found.session_counts.items()} == {
         "=a": [2, 1],
         "=b": [0, 1],
     }
-    by_key = dict(zip(found.hits.units.tolist(), found.hits.counts.tolist(), strict=True))
-    assert by_key == {1 << 20: [1, 0], (1 << 20) + 1: [1, 1], 2 << 20: [0, 1]}
+    by_key = dict(
+        zip(found.stem_counts.units.tolist(), found.stem_counts.counts.tolist(), strict=True)
+    )
+    assert by_key == {
+        statement_key(1, 0): [1, 0],
+        statement_key(1, 1): [1, 1],
+        statement_key(2, 0): [0, 1],
+    }
 
 
 @pytest.mark.parametrize(
@@ -122,6 +125,6 @@ def test_a_filter_decides_as_the_store_does(where: Filter, expected: bool) -> No
     update = turn("A heron", speaker="Ana", day=5, session="walk")
     store = store_of(replace(update, metadata={"mood": "good", "rank": 1}))
     with store.reader("n") as reader:
-        assert meets(reader.statements([1 << 20])[0], where) is expected
+        assert meets(reader.statements([statement_key(1, 0)])[0], where) is expected
         found = reader.postings(["heron"], limit=1, where=where).get("heron")
     assert bool(found is not None and found.keys) is expected

@@ -163,9 +163,9 @@ def test_of_a_world_the_statements_that_tell_the_state_asked_for(data: dict[str,
 def test_with_embeddings_candidates_have_vectors(data: dict[str, Unit]) -> None:
     for asked in asked_of(data["harbour"], words):
         assert asked.candidates is not None
-        assert asked.candidates.asked is not None
+        assert asked.candidates.question_vector is not None
         assert set(asked.candidates.vectors) == set(asked.candidates.context)
     assert all(
-        asked.candidates is not None and asked.candidates.asked is None
+        asked.candidates is not None and asked.candidates.question_vector is None
         for asked in asked_of(data["harbour"], None)
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from recallm.model import PreparedUpdate
-from recallm.retrieval.weights import Weights
+from recallm.ranking.signals import Weights
 from tests.retrieval.talk import asked, candidates, store_of, turn
 from training.ranking.examples import Asked
 from training.ranking.fitting import measured

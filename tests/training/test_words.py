@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from recallm.retrieval import relatedness
-from recallm.retrieval.relatedness import related
+from recallm.ranking import meaning
+from recallm.ranking.meaning import relatedness
 from training.words import __main__ as command
 
 SUBJECTS = {
@@ -88,24 +88,24 @@ def output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     data = write_treebank(tmp_path / "data")
     monkeypatch.setattr(command, "MiniLM", HandMade)
     monkeypatch.setattr(sys, "argv", ["training.words", str(data), "--output", str(path)])
-    monkeypatch.setattr(relatedness, "DATA", path)
+    monkeypatch.setattr(meaning, "DATA", path)
     command.main()
-    relatedness._table.cache_clear()
+    meaning._table.cache_clear()
     yield path
-    relatedness._table.cache_clear()
+    meaning._table.cache_clear()
 
 
 def test_words_of_one_subject_come_out_related(output: Path) -> None:
-    assert related(["resid"], ["live"])[0, 0] > 0.5
-    assert related(["tricycl"], ["bicycl"])[0, 0] > 0.5
-    assert related(["opera", "bicycl", "resid"], ["live", "sing"])[:2].tolist() == [
+    assert relatedness(["resid"], ["live"])[0, 0] > 0.5
+    assert relatedness(["tricycl"], ["bicycl"])[0, 0] > 0.5
+    assert relatedness(["opera", "bicycl", "resid"], ["live", "sing"])[:2].tolist() == [
         [0, pytest.approx(0.9, abs=0.45)],
         [0, 0],
     ]
 
 
 def test_stems_stand_once_and_in_order(output: Path) -> None:
-    stems = list(relatedness._table().places)
+    stems = list(meaning._table().places)
     assert stems == sorted(set(stems))
     assert {"live", "resid", "bicycl", "tricycl", "opera", "sing", "zebra"} == set(stems)
 

@@ -21,8 +21,7 @@ from typing import Any
 from tqdm import tqdm
 
 from benchmarks.report import report
-from recallm.retrieval.signals import SIGNALS
-from recallm.retrieval.weights import DATA, Weights
+from recallm.ranking.signals import DATA, SIGNALS, Weights
 from recallm.vectors.minilm import mini_lm
 from training.ranking.examples import Asked, Unit, asked_of, units_of
 from training.ranking.fitting import fit, hardest, measured, refit

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from benchmarks.corpora import conversations, films
 from benchmarks.temporal_world import CURRENT, tell
 from recallm import RecallM
-from recallm.model import Filter, Horizon
-from recallm.retrieval.candidates import Candidates, gather
+from recallm.ranking.candidates import Candidates
+from recallm.recall_request import RecallRequest
+from recallm.retrieval.candidates import read_candidates
 
 __all__ = ["Asked", "Unit", "asked_of", "units_of"]
 
@@ -133,15 +134,9 @@ def asked_of(unit: Unit, embeddings: object) -> list[Asked]:
 
 
 def _candidates(memory: RecallM, text: str) -> Candidates | None:
-    with memory._recaller.opened(text, where=Filter(), horizon=Horizon()) as it:
-        return gather(
-            it.reader,
-            it.question,
-            config=memory.config,
-            where=Filter(),
-            wanted=10,
-            asked=it.vector,
-        )
+    request = RecallRequest(question=text, config=memory.config)
+    with memory._recaller.opened(request) as it:
+        return read_candidates(it.reader, it.question, it.vector, request, wanted=10)
 
 
 def _of_passages(groups: Sequence[set[str]]) -> Callable[[Candidates], Groups]:

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from recallm.retrieval.frequencies import Floats
-from recallm.retrieval.signals import SIGNALS, measure
-from recallm.retrieval.weights import Weights
+from recallm.ranking.signals import SIGNALS, Weights, measure
+from recallm.ranking.stem_counts import Floats
 from training.ranking.examples import Asked
 
 __all__ = ["Measured", "fit", "hardest", "measured", "refit"]

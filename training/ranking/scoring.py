@@ -7,9 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from statistics import fmean
 
-from recallm.retrieval.budget import fit as fill
-from recallm.retrieval.ranking import Ranking, ranked
-from recallm.retrieval.weights import Weights
+from recallm.model import TemporalReading
+from recallm.ranking.budget import Budget, fit_by_worth
+from recallm.ranking.signals import Weights
+from recallm.ranking.statements import RankedStatements, rank_measured
+from recallm.recall_request import quarter_of_characters
 from training.ranking.examples import Asked
 from training.ranking.fitting import Measured
 
@@ -47,7 +49,7 @@ def _score(one: Measured, weights: Weights) -> tuple[float, float]:
     asked = one.asked
     if asked.candidates is None:
         return 0.0, 0.0
-    ranking = ranked(asked.candidates, one.values, weights, min_score=None)
+    ranking = rank_measured(asked.candidates, one.values, weights)
     first, second = (int(column.strip("@ tokens")) for column in COLUMNS[asked.kind])
     if asked.kind == "DuoRC":
         return _held(asked, ranking, first), _held(asked, ranking, second)
@@ -61,10 +63,9 @@ def _score(one: Measured, weights: Weights) -> tuple[float, float]:
     return within[0], within[1]
 
 
-def _held(asked: Asked, ranking: Ranking, tokens: int) -> float:
-    chosen = fill(ranking, limit=None, max_tokens=tokens, count_tokens=_tokens)
+def _held(asked: Asked, ranking: RankedStatements, tokens: int) -> float:
+    budget = Budget(limit=None, max_tokens=tokens, count_tokens=quarter_of_characters)
+    chosen = fit_by_worth(
+        ranking.statements, ranking.order, ranking.worth, budget, TemporalReading()
+    )
     return float(any(not answers.isdisjoint(chosen) for answers in map(set, asked.groups)))
-
-
-def _tokens(text: str) -> int:
-    return -(-len(text) // 4)

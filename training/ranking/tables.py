@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from recallm.retrieval.signals import SIGNALS
-from recallm.retrieval.weights import Weights
+from recallm.ranking.signals import SIGNALS, Weights
 
 __all__ = ["written"]
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from recallm.extraction import stem
-from recallm.retrieval.relatedness import DATA, write_table
+from recallm.ranking.meaning import DATA, write_table
 from training.words.model import MiniLM
 
 __all__ = ["main"]

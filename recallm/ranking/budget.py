@@ -1,0 +1,245 @@
+"""Budgets and equal sentences: how much of an order is recalled, in every ranking.
+
+* A **budget** limits the number of statements and the tokens of the whole text.
+* **Equal sentences** of one speaker count as one statement: the latest of them is recalled.
+* The **text** of a context has one statement a line; ``recallm.untrusted_text`` says
+  what a line is.
+
+A token counter need not be additive: the text is counted as a whole wherever that decides.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from recallm.model import StoredStatement, TemporalReading
+from recallm.ranking.stem_counts import Floats
+from recallm.results import chronological
+from recallm.untrusted_text import statement_line
+
+__all__ = [
+    "PREFIX",
+    "SHORTEST_LINE",
+    "Budget",
+    "context_line",
+    "context_text",
+    "fit_by_worth",
+    "fit_in_order",
+    "fitting_number",
+    "is_later",
+    "latest_of_equals",
+    "sentence_key",
+]
+
+PREFIX = "In chronological order:"
+
+SHORTEST_LINE = 5
+"""Tokens of a short statement: they say how many statements a budget may hold."""
+
+_COST_EXPONENT = 0.5
+"""Worth is divided by tokens to this power. At 1, many short statements that help little crowd out
+the one that answers; at 0, long ones do. On film plots 0.5 keeps most answers at any budget."""
+
+_SPARE_TRIALS = 32
+"""How many more statements are tried for the tokens that are left over."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """At most ``limit`` statements, at most ``max_tokens`` by ``count_tokens``; None: no limit."""
+
+    limit: int | None
+    max_tokens: int | None
+    count_tokens: Callable[[str], int]
+
+    def holds(self, text: str) -> bool:
+        """Whether a text has few enough tokens."""
+        return self.max_tokens is None or self.count_tokens(text) <= self.max_tokens
+
+    def is_full(self, number: int) -> bool:
+        """Whether no statement may follow ``number`` of them."""
+        return self.limit is not None and number >= self.limit
+
+
+# The text of a context.
+
+
+def context_line(statement: StoredStatement) -> str:
+    """A statement with its date and speaker, where known: ``[2023-05-08] Caroline: …``."""
+    return statement_line(statement.text, speaker=statement.speaker, timestamp=statement.timestamp)
+
+
+def context_text(statements: Sequence[StoredStatement]) -> str:
+    """The statements in order of time; empty where there are none. The text begins with ``PREFIX``
+    where they come from several passages: sentences of one passage stand in their own order."""
+    several = len({statement.passage_id for statement in statements}) > 1
+    return "\n".join((*([PREFIX] if several else []), *map(context_line, statements)))
+
+
+# Equal sentences.
+
+
+def sentence_key(statement: StoredStatement) -> tuple[str | None, str]:
+    """What equal sentences of a speaker have in common, whatever their case and white space."""
+    text = unicodedata.normalize("NFKC", statement.text).casefold()
+    return statement.speaker, " ".join(text.split())
+
+
+def is_later(one: StoredStatement, other: StoredStatement) -> bool:
+    """Whether ``one`` became true after ``other``."""
+    return chronological((one, other))[1] is one
+
+
+def latest_of_equals(
+    statements: Iterable[StoredStatement],
+) -> dict[tuple[str | None, str], StoredStatement]:
+    """The latest of equal sentences, by ``sentence_key``, in the order of the first of each."""
+    latest: dict[tuple[str | None, str], StoredStatement] = {}
+    for one in statements:
+        key = sentence_key(one)
+        if key not in latest or is_later(one, latest[key]):
+            latest[key] = one
+    return latest
+
+
+# Budgets.
+
+
+def fitting_number(number: int, text_of: Callable[[int], str], budget: Budget) -> int:
+    """How many of the first ``number`` parts fit; ``text_of(n)`` is the text of the first n."""
+    if budget.max_tokens is None:
+        return number
+    return bisect_right(
+        range(1, number + 1),
+        budget.max_tokens,
+        key=lambda size: budget.count_tokens(text_of(size)),
+    )
+
+
+def fit_in_order(
+    ordered: Sequence[_T], text_of: Callable[[Sequence[_T]], str], budget: Budget
+) -> list[_T]:
+    """The first of ``ordered`` that the budget holds; a statement that has no room is left out for
+    a shorter one after it."""
+    first = list(ordered if budget.limit is None else ordered[: budget.limit])
+    if budget.holds(text_of(first)):
+        return first
+    size = fitting_number(len(first) - 1, lambda size: text_of(first[:size]), budget)
+    chosen = first[:size]
+    for one in ordered[size + 1 : size + 1 + _SPARE_TRIALS]:
+        if budget.is_full(len(chosen)):
+            break
+        if budget.holds(text_of([*chosen, one])):
+            chosen.append(one)
+    return chosen
+
+
+def fit_by_worth(
+    statements: Sequence[StoredStatement],
+    order: Sequence[int],
+    worth: Floats,
+    budget: Budget,
+    time: TemporalReading,
+) -> list[int]:
+    """The places of the statements to recall, the most valuable first.
+
+    They are the first of ``order`` where these have room, else the best by worth for their tokens.
+    Of equal sentences of a speaker the latest stays, or the earliest where ``time`` asks for that,
+    and takes one place; where ``time`` asks for dates, or for all that there is, one a day stays.
+    """
+    choice = _Choice(statements, time)
+    for place in order:
+        if budget.is_full(len(choice.places)) and not choice.has_equal(place):
+            break
+        choice.take(place)
+    if budget.max_tokens is None or budget.holds(choice.text()):
+        return choice.places
+    costs = {
+        place: max(1, budget.count_tokens(context_line(statements[place]) + "\n"))
+        for place in order
+    }
+    by_value = sorted(order, key=lambda place: -worth[place] / costs[place] ** _COST_EXPONENT)
+    return _filled(_Choice(statements, time), by_value, costs, budget, budget.max_tokens)
+
+
+def _filled(
+    choice: _Choice,
+    ordered: Sequence[int],
+    costs: Mapping[int, int],
+    budget: Budget,
+    max_tokens: int,
+) -> list[int]:
+    """The first of ``ordered`` that have room, then what still has room of the others."""
+    left: list[int] = []
+    room = max_tokens - (budget.count_tokens(PREFIX + "\n") if choice.needs_prefix else 0)
+    for place in ordered:
+        full = budget.is_full(len(choice.places))
+        if costs[place] > room or (full and not choice.has_equal(place)):
+            left.append(place)
+        elif choice.take(place):
+            room -= costs[place]
+    while choice.places and not budget.holds(choice.text()):
+        choice.drop_last()
+    spare = max_tokens - budget.count_tokens(choice.text())
+    trials = (place for place in left if costs[place] <= spare + 1 and not choice.has_equal(place))
+    for _, place in zip(range(_SPARE_TRIALS), trials, strict=False):
+        if budget.is_full(len(choice.places)):
+            break
+        choice.take(place)
+        if not budget.holds(choice.text()):
+            choice.drop_last()
+    return choice.places
+
+
+class _Choice:
+    """Places of statements that differ. Of equal sentences of a speaker one is chosen: the latest,
+    or the earliest where ``time`` asks for it. Where it asks for dates or for all that there is,
+    equal sentences of different days are different."""
+
+    def __init__(self, statements: Sequence[StoredStatement], time: TemporalReading) -> None:
+        self.places: list[int] = []
+        self._statements = statements
+        self._earliest = time.order == "earliest"
+        self._by_day = time.spread or time.window != "none"
+        self._slots: dict[tuple[str | None, ...], int] = {}
+
+    @property
+    def needs_prefix(self) -> bool:
+        """Whether the candidates come from several passages."""
+        return len({statement.passage_id for statement in self._statements}) > 1
+
+    def has_equal(self, place: int) -> bool:
+        """Whether an equal sentence is chosen."""
+        return self._key(place) in self._slots
+
+    def take(self, place: int) -> bool:
+        """Choose a statement; False where it takes the place of an equal one, or that one stays."""
+        key = self._key(place)
+        slot = self._slots.get(key)
+        if slot is None:
+            self._slots[key] = len(self.places)
+            self.places.append(place)
+            return True
+        one, other = self._statements[place], self._statements[self.places[slot]]
+        if is_later(other, one) if self._earliest else is_later(one, other):
+            self.places[slot] = place
+        return False
+
+    def drop_last(self) -> None:
+        """Give back the statement that was chosen last."""
+        del self._slots[self._key(self.places.pop())]
+
+    def text(self) -> str:
+        """The text that the chosen statements make."""
+        return context_text(chronological(self._statements[place] for place in self.places))
+
+    def _key(self, place: int) -> tuple[str | None, ...]:
+        one = self._statements[place]
+        day = one.timestamp.date().isoformat() if self._by_day and one.timestamp else None
+        return *sentence_key(one), day

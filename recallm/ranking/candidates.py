@@ -1,0 +1,118 @@
+"""What the default ranking knows of a question and of the statements that may answer it.
+
+**Activation.** The strength of a relation alone favours hubs: a concept that is related to
+everything is related to the question too. Divided by the updates that touch each of the two
+concepts (a cosine), it says how much of what is told of the one is told of the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from recallm.dating import AskedDate
+from recallm.model import (
+    ConceptRow,
+    CorpusSize,
+    Question,
+    Relation,
+    SessionSize,
+    StoredStatement,
+    Summary,
+)
+from recallm.ranking.stem_counts import Floats, Keys, StatementStems, StemCounts
+
+__all__ = ["Activation", "Candidates", "activate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activation:
+    """A concept next to an essential one: how strongly activated (0 to 1), and through which."""
+
+    concept: ConceptRow
+    through: str
+    value: float
+
+
+def activate(
+    essential: Mapping[str, ConceptRow],
+    relations: Iterable[Relation],
+    neighbours: Iterable[ConceptRow],
+) -> dict[str, Activation]:
+    """The activation of each neighbour, through the essential concept that gives it most."""
+    rows = {row.name: row for row in neighbours}
+    found: dict[str, Activation] = {}
+    for relation in relations:
+        for source, target in ((relation.a, relation.b), (relation.b, relation.a)):
+            if source not in essential or target in essential or target not in rows:
+                continue
+            value = _association(relation.strength, essential[source].updates, rows[target].updates)
+            known = found.get(target)
+            if known is None or value > known.value:
+                found[target] = Activation(concept=rows[target], through=source, value=value)
+    return found
+
+
+def _association(together: int, first: int, second: int) -> float:
+    return together / math.sqrt(max(first, together) * max(second, together))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """The candidates of a question, with all that the signals are measured on.
+
+    Statements:
+
+    * ``statements``: the candidates, ascending by key, summaries last.
+    * ``context``: every statement that was read, by key; what surrounds the candidates too.
+    * ``read``: the candidates, then all others of ``context``. ``stems`` are theirs, and
+      ``previous_places`` the places among them of what was said just before each: -1 where there
+      is nothing or it was not read.
+    * ``summaries``: those among the candidates, by the passage id that stands for them.
+    * ``vectors``: the embeddings of ``context``, by key; empty without ``question_vector``.
+
+    The question:
+
+    * ``terms``: its stems without the names of speakers. ``documents`` says how many statements
+      hold each, ``stem_counts`` (by statement key) and ``session_counts`` (by session key) how
+      often each holds them.
+    * ``essential``: its concepts that are known. ``mention_counts`` says how many statements
+      mention each, ``activation`` how strongly the concepts next to them are activated,
+      ``speakers`` which are the concepts of speakers.
+    * ``dates``: those that it names.
+    * ``question_vector``: its unit vector under the embedding model; None without embeddings.
+    """
+
+    question: Question
+    statements: tuple[StoredStatement, ...]
+    context: Mapping[int, StoredStatement]
+    read: tuple[StoredStatement, ...]
+    stems: StatementStems
+    previous_places: Keys
+    summaries: Mapping[str, Summary]
+    vectors: Mapping[int, bytes]
+    terms: tuple[str, ...]
+    documents: Floats
+    stem_counts: StemCounts
+    session_counts: Mapping[str, Floats]
+    session_sizes: Mapping[str, SessionSize]
+    corpus: CorpusSize
+    essential: Mapping[str, ConceptRow]
+    mention_counts: Mapping[str, int]
+    activation: Mapping[str, Activation]
+    speakers: frozenset[str]
+    dates: tuple[AskedDate, ...]
+    question_vector: Floats | None
+
+    @property
+    def keys(self) -> Keys:
+        """The key of each candidate."""
+        return np.array([one.key for one in self.statements], dtype=np.int64)
+
+    @property
+    def traits(self) -> Keys:
+        """The traits of each candidate, as the bits of ``Trait``."""
+        return np.array([int(one.traits) for one in self.statements], dtype=np.int64)

@@ -1,0 +1,161 @@
+"""``ranking="ement"`` and ``ranking="vectors"``: nearness by embedding, with entities and without.
+
+EMENT (Embeddings + Entity Extraction) combines two things, since each finds what the other misses:
+the k statements nearest to the question by embedding, and the raw sentences of the question's
+entities. Its text holds the nearest first, the very nearest at the top, then, after an empty line,
+the entities' sentences in order of time. Where a limit cuts, the two take turns. No sentence stands
+there twice: of equal sentences of a speaker the latest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from recallm.model import ConceptRow, Question, StoredStatement
+from recallm.ranking.budget import (
+    SHORTEST_LINE,
+    Budget,
+    context_line,
+    context_text,
+    fit_in_order,
+    latest_of_equals,
+    sentence_key,
+)
+from recallm.recall_request import RecallRequest
+from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
+
+__all__ = ["EntityStatements", "NearStatement", "ement_context", "nearest_context", "nearest_limit"]
+
+
+@dataclass(frozen=True, slots=True)
+class NearStatement:
+    """A statement with its cosine where it is one of the nearest, else None."""
+
+    statement: StoredStatement
+    cosine: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityStatements:
+    """The statements that mention a question's concepts: ``mentioning`` says, by key, how many of
+    them each mentions. ``concepts`` are those that are known, by name."""
+
+    statements: Sequence[StoredStatement]
+    mentioning: Mapping[int, int]
+    concepts: Mapping[str, ConceptRow]
+
+
+def ement_context(
+    question: Question,
+    nearest: Sequence[NearStatement],
+    of_entities: EntityStatements,
+    request: RecallRequest,
+) -> RecalledContext:
+    """EMENT's context, of the nearest statements and those of the question's entities.
+
+    Scores are None: they would be no probabilities. ``contributions["cosine"]`` says how near a
+    statement is, where it is one of the nearest.
+    """
+    labels = {concept.name: concept.label for concept in question.concepts}
+    sentences = {sentence_key(near.statement) for near in nearest}
+    turns = [
+        one
+        for pair in zip_longest(
+            nearest, map(NearStatement, _most_mentioning_first(of_entities, sentences))
+        )
+        for one in pair
+        if one is not None
+    ]
+    chosen = fit_in_order(turns, _ement_text, _budget(request, request.limit))
+    essential = tuple(
+        RankedConcept(
+            name=row.name, label=row.label, t_index=row.t_index, score=1.0, essential=True
+        )
+        for row in map(of_entities.concepts.get, labels)
+        if row is not None
+    )
+    return _context(request, _ement_text(chosen), chosen, nearest, labels, essential)
+
+
+def nearest_limit(request: RecallRequest) -> int:
+    """How many of the nearest statements ``ranking="vectors"`` needs."""
+    if request.limit is not None:
+        return request.limit
+    if request.max_tokens is None:
+        return request.config.limit
+    return max(1, request.max_tokens // SHORTEST_LINE)
+
+
+def nearest_context(nearest: Sequence[NearStatement], request: RecallRequest) -> RecalledContext:
+    """The nearest statements that the budget holds, in order of time.
+
+    Scores are None: a cosine is no probability. ``contributions["cosine"]`` holds each cosine.
+    """
+    chosen = fit_in_order(nearest, _chronological_text, _budget(request, nearest_limit(request)))
+    return _context(request, _chronological_text(chosen), chosen, nearest, {}, ())
+
+
+def _budget(request: RecallRequest, limit: int | None) -> Budget:
+    return Budget(limit=limit, max_tokens=request.max_tokens, count_tokens=request.count_tokens)
+
+
+def _most_mentioning_first(
+    of_entities: EntityStatements, besides: Collection[tuple[str | None, str]]
+) -> list[StoredStatement]:
+    """Each sentence once and none of ``besides``: those that mention most of the entities first, of
+    these the newest."""
+    latest = latest_of_equals(of_entities.statements)
+    newest = reversed(chronological(one for key, one in latest.items() if key not in besides))
+    return sorted(newest, key=lambda one: -of_entities.mentioning[one.key])
+
+
+def _ement_text(chosen: Sequence[NearStatement]) -> str:
+    near = [context_line(one.statement) for one in chosen if one.cosine is not None]
+    of_entities = chronological(one.statement for one in chosen if one.cosine is None)
+    parts = (near, [context_line(one) for one in of_entities])
+    return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _chronological_text(chosen: Sequence[NearStatement]) -> str:
+    return context_text(chronological(one.statement for one in chosen))
+
+
+def _context(
+    request: RecallRequest,
+    text: str,
+    chosen: Sequence[NearStatement],
+    nearest: Sequence[NearStatement],
+    labels: Mapping[str, str],
+    essential: tuple[RankedConcept, ...],
+) -> RecalledContext:
+    if not chosen:
+        return RecalledContext(question=request.question)
+    places = {near.statement.key: number for number, near in enumerate(nearest, start=1)}
+    return RecalledContext(
+        question=request.question,
+        text=text,
+        statements=tuple(
+            chronological(
+                RecalledStatement.of(
+                    one.statement,
+                    contributions=None if one.cosine is None else {"cosine": one.cosine},
+                    path=tuple(_path(one.statement, places, labels)),
+                )
+                for one in chosen
+            )
+        ),
+        concepts=essential,
+        tokens=request.count_tokens(text),
+    )
+
+
+def _path(
+    statement: StoredStatement, places: Mapping[int, int], labels: Mapping[str, str]
+) -> Iterator[str]:
+    if statement.key in places:
+        yield f"nearest by embedding: number {places[statement.key]}"
+    for mention in statement.concepts:
+        if mention.name in labels:
+            yield f"mentions essential concept {mention.label}"

@@ -1,0 +1,212 @@
+"""Signals of meaning: words that mean alike, and the embeddings of statements.
+
+A small table of word vectors ships with the package, so that "live" meets "home" without a model
+or a download: ``training/words`` distilled it from all-MiniLM-L6-v2. The signals ``similar`` and
+``similar window`` need the memory's embeddings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import cache, lru_cache
+from itertools import repeat
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recallm.ranking.candidates import Candidates
+from recallm.ranking.stem_counts import (
+    Floats,
+    StatementStems,
+    as_shares,
+    matrix_product,
+    rarity,
+    weighted_sums,
+)
+from recallm.vectors import decode
+
+__all__ = [
+    "DATA",
+    "embedding_signals",
+    "mean_vectors",
+    "meaning_signals",
+    "related_stems",
+    "relatedness",
+    "word_vectors",
+    "write_table",
+]
+
+DATA = Path(__file__).parent / "data" / "words.npz"
+
+_UNRELATED_COSINE = 0.4
+"""Cosines up to this one count as no relatedness."""
+_GREATEST_RELATEDNESS = 0.9
+"""A related word never counts as much as the word itself."""
+_LOOKED_UP = 0.2
+"""Words less related than this are not looked up for one another."""
+_SCALE = 127
+
+
+# Words.
+
+
+class _Table(NamedTuple):
+    stems: list[str]
+    places: dict[str, int]
+    vectors: NDArray[np.float32]
+
+
+def relatedness(
+    stems: Sequence[str], asked: Collection[str], vectors: NDArray[np.float32] | None = None
+) -> Floats:
+    """How much each of ``stems`` means the same as each of ``asked``: 1 for the stem itself, 0
+    where it is unrelated or not in the table. Shape (stems, asked). ``vectors`` are the word
+    vectors of ``stems``, if they are known."""
+    found = np.zeros((len(stems), len(asked)))
+    if not found.size:
+        return found
+    cosines = matrix_product(
+        word_vectors(stems) if vectors is None else vectors, word_vectors(asked)
+    )
+    found += _from_cosines(np.clip(cosines, _UNRELATED_COSINE, 1.0))
+    places = {stem: place for place, stem in enumerate(stems)}
+    for column, stem in enumerate(asked):
+        if stem in places:
+            found[places[stem], column] = 1.0
+    return found
+
+
+def _from_cosines(cosines: NDArray[Any]) -> NDArray[Any]:
+    return _GREATEST_RELATEDNESS * ((cosines - _UNRELATED_COSINE) / (1 - _UNRELATED_COSINE))
+
+
+@lru_cache(maxsize=4096)
+def related_stems(stem: str, count: int) -> tuple[tuple[str, float], ...]:
+    """The ``count`` other stems that are most related to ``stem``, each with its relatedness; none
+    where ``stem`` is not in the table or hardly related to any."""
+    table = _table()
+    place = table.places.get(stem)
+    if place is None:
+        return ()
+    cosines = matrix_product(table.vectors, table.vectors[place : place + 1])[:, 0]
+    cosines[place] = 0.0
+    best = np.argpartition(-cosines, count)[:count]
+    found = [
+        (table.stems[other], float(share))
+        for other, share in zip(best.tolist(), _from_cosines(cosines[best]).tolist(), strict=True)
+        if share >= _LOOKED_UP
+    ]
+    return tuple(sorted(found, key=lambda it: (-it[1], it[0])))
+
+
+def word_vectors(stems: Collection[str]) -> NDArray[np.float32]:
+    """The vector of each stem, a row each; zeros for a stem that is not in the table."""
+    table = _table()
+    places = np.fromiter(map(table.places.get, stems, repeat(-1)), np.int64, len(stems))
+    vectors = table.vectors[places]
+    vectors[places < 0] = 0.0
+    return vectors
+
+
+def mean_vectors(
+    statements: StatementStems, vectors: NDArray[np.float32], weights: Floats | None = None
+) -> NDArray[Any]:
+    """The mean of the word vectors of each statement, of length 1; zeros where it has none.
+    ``vectors`` are those of the vocabulary; ``weights``: one for each of ``stem_ids``."""
+    found = statements.sums(vectors, weights)
+    found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+    return found
+
+
+def write_table(path: Path, stems: Sequence[str], vectors: NDArray[np.float32]) -> None:
+    """Write a table of word vectors: unit vectors, a row for each of ``stems``."""
+    np.savez_compressed(
+        path,
+        stems=np.frombuffer("\n".join(stems).encode(), np.uint8),
+        vectors=np.round(vectors * _SCALE).astype(np.int8),
+    )
+
+
+@cache
+def _table() -> _Table:
+    with np.load(DATA, allow_pickle=False) as read:
+        stems = read["stems"].tobytes().decode().split("\n")
+        vectors = read["vectors"].astype(np.float32)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    return _Table(stems, {stem: place for place, stem in enumerate(stems)}, vectors)
+
+
+# Signals.
+
+
+def meaning_signals(candidates: Candidates) -> tuple[dict[str, Floats], NDArray[Any]]:
+    """The signals ``meaning``, ``meaning window`` and ``gist``, and the mean word vector of each
+    candidate, a row each.
+
+    ``meaning`` is the rarity-weighted share of the question's stems, each by the word of the
+    statement that is most related to it. ``gist`` is the cosine of the mean word vectors of
+    statement and question, whose rare words weigh more.
+    """
+    stems, terms = candidates.stems, candidates.terms
+    number = len(candidates.statements)
+    rarities = rarity(candidates.documents, candidates.corpus.statements)
+    weights = as_shares(rarities)
+    vectors = word_vectors(stems.vocabulary)
+    nearest = stems.maxima(relatedness(stems.vocabulary, terms, vectors))
+    own = nearest[:number]
+    before = candidates.previous_places[:number]
+    window = np.where((before < 0)[:, None], own, np.maximum(own, nearest[before]))
+    means = mean_vectors(stems.first(number), vectors)
+    asked = mean_vectors(StatementStems.of([terms]), word_vectors(terms), rarities)[0]
+    return {
+        "meaning": weighted_sums(own, weights),
+        "meaning window": weighted_sums(window, weights),
+        "gist": np.maximum(weighted_sums(means, asked), 0.0),
+    }, means
+
+
+def embedding_signals(candidates: Candidates) -> tuple[dict[str, Floats], NDArray[Any] | None]:
+    """The signals ``similar`` and ``similar window``, and the unit vector of each candidate, a row
+    each (zeros where it has none); None and zeros without embeddings.
+
+    They are cosines with the question's vector: of the statement's vector, and of the mean of it
+    and the one before it. A statement without a vector counts as the mean of those that have one,
+    so that words alone decide.
+    """
+    number = len(candidates.statements)
+    if candidates.question_vector is None:
+        return {"similar": np.zeros(number), "similar window": np.zeros(number)}, None
+    asked = candidates.question_vector.astype(np.float32)
+    vectors, known = _embeddings(candidates, len(asked))
+    before = candidates.previous_places[:number]
+    own = vectors[:number]
+    window = own + np.where((before < 0)[:, None], np.float32(0), vectors[before])
+    return {
+        "similar": _mean_for_unknown(_cosines(asked, own), known[:number]),
+        "similar window": _mean_for_unknown(_cosines(asked, window), known[:number]),
+    }, own
+
+
+def _embeddings(
+    candidates: Candidates, dimension: int
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """The vectors of what was read, a row each, and which of them there are."""
+    blobs = [candidates.vectors.get(one.key) for one in candidates.read]
+    known = np.array([blob is not None for blob in blobs], dtype=bool)
+    vectors = np.zeros((len(blobs), dimension), dtype=np.float32)
+    vectors[known] = decode(b"".join(blob for blob in blobs if blob is not None)).reshape(
+        -1, dimension
+    )
+    return vectors, known
+
+
+def _cosines(asked: NDArray[np.float32], rows: NDArray[np.float32]) -> Floats:
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    found: Floats = weighted_sums(rows, asked) / np.maximum(lengths, 1e-9)
+    return found.astype(np.float64)
+
+
+def _mean_for_unknown(values: Floats, known: NDArray[np.bool_]) -> Floats:
+    return np.where(known, values, values[known].mean() if known.any() else 0.0)

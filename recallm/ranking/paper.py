@@ -1,0 +1,114 @@
+"""``ranking="paper"``: the contexts of the best concepts, least important first.
+
+A concept's score is the sum of ``strength + α · t_index`` over its relations in the subgraph
+(RecallM, Questioning the System). As in the paper, a statement stands in the context of every
+concept that it mentions, repeated or not. Where a budget is given, the least important contexts are
+left out first, and of the last one that fits in part the newest statements stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from recallm.contexts import ConceptContext, sentence
+from recallm.model import ConceptRow, Relation, StoredStatement, Summary
+from recallm.prompts import CHRONOLOGICAL_PREFIX
+from recallm.ranking.budget import Budget, fitting_number
+from recallm.recall_request import RecallRequest
+from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
+
+__all__ = ["context_of_concepts", "ranked_concepts"]
+
+_Line = tuple[int, StoredStatement | Summary]
+"""A line of a context, and the place of its concept in the order."""
+
+
+def ranked_concepts(
+    nodes: Iterable[ConceptRow],
+    relations: Iterable[Relation],
+    essential: Collection[str],
+    temporal_weight: float,
+) -> list[RankedConcept]:
+    """Every concept of the subgraph, most important first: the essential ones, then by score.
+
+    ``relations`` are those between ``nodes``; ``temporal_weight`` is the paper's α.
+    """
+    concepts = {node.name: node for node in nodes}
+    scores = dict.fromkeys(concepts, 0.0)
+    for relation in relations:
+        weight = relation.strength + temporal_weight * relation.t_index
+        scores[relation.a] += weight
+        scores[relation.b] += weight
+    ranked = [
+        RankedConcept(
+            name=node.name,
+            label=node.label,
+            t_index=node.t_index,
+            score=scores[node.name],
+            essential=node.name in essential,
+        )
+        for node in concepts.values()
+    ]
+    ranked.sort(key=lambda it: (not it.essential, -it.score, -it.t_index, it.name))
+    return ranked
+
+
+def context_of_concepts(
+    ranked: Sequence[RankedConcept],
+    contexts: Mapping[str, ConceptContext],
+    request: RecallRequest,
+) -> RecalledContext:
+    """The contexts of ``ranked`` (most important first) that the budget holds."""
+    ranked = [concept for concept in ranked if concept.name in contexts]
+    lines: list[_Line] = [
+        (place, line)
+        for place, concept in enumerate(ranked)
+        for line in _newest_first(contexts[concept.name])
+    ]
+    budget = Budget(limit=None, max_tokens=request.max_tokens, count_tokens=request.count_tokens)
+    lines = lines[: fitting_number(len(lines), lambda size: _text(lines[:size]), budget)]
+    if not lines:
+        return RecalledContext(question=request.question)
+    text = _text(lines)
+    return RecalledContext(
+        question=request.question,
+        text=text,
+        statements=_statements(lines, ranked),
+        concepts=tuple(ranked[: lines[-1][0] + 1]),
+        tokens=request.count_tokens(text),
+    )
+
+
+def _newest_first(context: ConceptContext) -> list[StoredStatement | Summary]:
+    lines: list[StoredStatement | Summary] = list(reversed(context.statements))
+    return lines if context.summary is None else [*lines, context.summary]
+
+
+def _text(lines: Sequence[_Line]) -> str:
+    paragraphs: dict[int, list[str]] = {}
+    for place, line in reversed(lines):
+        speaker = line.speaker if isinstance(line, StoredStatement) else None
+        paragraphs.setdefault(place, []).append(sentence(line.text, speaker))
+    return "\n\n".join([CHRONOLOGICAL_PREFIX, *map(" ".join, paragraphs.values())])
+
+
+def _statements(
+    lines: Sequence[_Line], ranked: Sequence[RankedConcept]
+) -> tuple[RecalledStatement, ...]:
+    """Each statement once, with the concepts in whose contexts it stands."""
+    paths: dict[str, list[str]] = {}
+    first: dict[str, RecalledStatement] = {}
+    for place, line in lines:
+        recalled = (
+            RecalledStatement.of_summary(line)
+            if isinstance(line, Summary)
+            else RecalledStatement.of(line)
+        )
+        first.setdefault(recalled.id, recalled)
+        concept = ranked[place]
+        role = "essential concept" if concept.essential else "related concept"
+        paths.setdefault(recalled.id, []).append(f"context of the {role} {concept.label}")
+    return tuple(
+        chronological(replace(recalled, path=tuple(paths[id])) for id, recalled in first.items())
+    )

@@ -1,0 +1,332 @@
+"""How often statements, passages and sessions hold the stems of a question, as arrays.
+
+* ``StatementStems``: the stems of statements that were read, each as a number.
+* ``StemCounts``: a row of counts for each unit of text, found by the unit's key.
+* ``PostingCounts``: the counts that postings and mentions give before any statement is read, and
+  the first score, by which candidates are chosen.
+* Rarity and saturation as in BM25; products of small matrices in one thread.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recallm.model import POSITION_BITS, CorpusSize, Mentions, Postings
+
+__all__ = [
+    "Floats",
+    "Keys",
+    "PostingCounts",
+    "StatementStems",
+    "StemCounts",
+    "as_shares",
+    "matrix_product",
+    "rarity",
+    "rarity_of",
+    "saturated",
+    "sorted_distinct",
+    "t_indexes_of",
+    "weighted_sums",
+]
+
+Floats = NDArray[np.float64]
+Keys = NDArray[np.int64]
+
+_FREQUENCY_SATURATION = 1.2
+_LENGTH_NORMALISATION = 0.75
+
+
+# Rarity, saturation.
+
+
+def rarity(documents: Floats, total: int) -> Floats:
+    """BM25's inverse document frequency of each stem that ``documents`` of ``total`` statements
+    hold; positive for every frequency."""
+    rest = np.maximum(total - documents, 0.0)
+    weights: Floats = np.log1p((rest + 0.5) / (documents + 0.5))
+    return weights
+
+
+def rarity_of(documents: int, total: int) -> float:
+    """``rarity`` of one stem."""
+    return math.log1p((max(total - documents, 0) + 0.5) / (documents + 0.5))
+
+
+def as_shares(weights: Floats) -> Floats:
+    """``weights`` as shares of their sum; zeros stay zeros."""
+    total = float(weights.sum())
+    return weights / total if total else weights
+
+
+def saturated(counts: Floats, lengths: Floats | Keys, average: float) -> Floats:
+    """BM25's weight of each frequency in a unit of this length, as a share of the greatest."""
+    norm = 1 - _LENGTH_NORMALISATION + _LENGTH_NORMALISATION * lengths / max(average, 1.0)
+    weights: Floats = counts / (counts + _FREQUENCY_SATURATION * norm[:, None])
+    return weights
+
+
+# Arrays.
+
+
+def t_indexes_of(keys: Keys) -> Keys:
+    """The temporal index in each of these keys of statements."""
+    return keys >> POSITION_BITS
+
+
+def sorted_distinct(values: Keys) -> Keys:
+    """Each of ``values`` once, ascending."""
+    ascending = np.sort(values)
+    return ascending[np.diff(ascending, prepend=ascending[:1] - 1) > 0]
+
+
+_ONE_THREAD = 1 << 18
+"""Multiplications of a product that no BLAS library shares among threads."""
+
+_TILE_STEP = 8
+"""Sides of tiles are multiples of it, where they can be."""
+
+
+def weighted_sums(rows: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
+    """``rows @ weights`` in one thread: shapes (n, d) and (d,), the result (n,)."""
+    return np.asarray(np.einsum("ij,j->i", rows, weights))
+
+
+def matrix_product(rows: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
+    """``rows @ columns.T`` in one thread: shapes (n, d) and (m, d), the result (n, m).
+
+    A BLAS library shares a product that it takes for large among all cores, whose threads then wait
+    busily for the next one: a recall would cost the machine twice its time. Tiles stay small.
+    """
+    if not (rows.size and columns.size):
+        return np.zeros((len(rows), len(columns)), dtype=rows.dtype)
+    side = max(1, math.isqrt(_ONE_THREAD // rows.shape[1]))
+    side -= side % _TILE_STEP if side > _TILE_STEP else 0
+    left, right = _tiles(rows, side), _tiles(columns, side)
+    found = np.empty((len(left), left.shape[1], len(right), right.shape[1]), dtype=rows.dtype)
+    np.matmul(left[:, None], right.transpose(0, 2, 1)[None], out=found.transpose(0, 2, 1, 3))
+    product = found.reshape(left.shape[0] * left.shape[1], -1)
+    return np.asarray(product[: len(rows), : len(columns)])
+
+
+def _tiles(rows: NDArray[Any], side: int) -> NDArray[Any]:
+    """Shape (tiles, side, d), the last tile filled up with zeros."""
+    side = min(side, len(rows))
+    tiles = -(-len(rows) // side)
+    if tiles * side == len(rows):
+        return rows.reshape(tiles, side, -1)
+    filled = np.zeros((tiles * side, rows.shape[1]), dtype=rows.dtype)
+    filled[: len(rows)] = rows
+    return filled.reshape(tiles, side, -1)
+
+
+# Counts.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementStems:
+    """The stems of some statements, in order: ``stem_ids`` holds those of one statement after those
+    of another, each as its place in ``vocabulary``; statement i has ``lengths[i]`` of them."""
+
+    vocabulary: tuple[str, ...]
+    stem_ids: Keys
+    lengths: Keys
+
+    @classmethod
+    def of(cls, statements: Sequence[Sequence[str]]) -> StatementStems:
+        """The stems of each statement, given in its order."""
+        stems = list(chain.from_iterable(statements))
+        places = {stem: place for place, stem in enumerate(dict.fromkeys(stems))}
+        return cls(
+            vocabulary=tuple(places),
+            stem_ids=np.fromiter(map(places.__getitem__, stems), np.int64, len(stems)),
+            lengths=np.fromiter(map(len, statements), np.int64, len(statements)),
+        )
+
+    def first(self, number: int) -> StatementStems:
+        """The first ``number`` statements."""
+        lengths = self.lengths[:number]
+        return StatementStems(
+            vocabulary=self.vocabulary, stem_ids=self.stem_ids[: lengths.sum()], lengths=lengths
+        )
+
+    @property
+    def rows(self) -> Keys:
+        """For each of ``stem_ids`` the place of its statement."""
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+
+    def counts(self, terms: Sequence[str]) -> Floats:
+        """How often each statement holds each of ``terms``: shape (statements, terms)."""
+        columns = {term: column for column, term in enumerate(terms)}
+        of_stem = np.array([columns.get(stem, -1) for stem in self.vocabulary], dtype=np.int64)
+        found = of_stem[self.stem_ids]
+        known = found >= 0
+        cells = self.rows[known] * len(terms) + found[known]
+        counts = np.bincount(cells, minlength=len(self.lengths) * len(terms))
+        return counts.astype(np.float64).reshape(len(self.lengths), len(terms))
+
+    def sums(self, values: NDArray[Any], weights: Floats | None = None) -> NDArray[Any]:
+        """For each statement the sum of the rows of ``values`` (one for each of ``vocabulary``);
+        ``weights``: one for each of ``stem_ids``."""
+        found = values[self.stem_ids]
+        return self._reduced(np.add, found if weights is None else found * weights[:, None])
+
+    def maxima(self, values: NDArray[Any]) -> NDArray[Any]:
+        """For each statement the greatest value in each column of these rows; zeros where it has
+        no stems."""
+        return self._reduced(np.maximum, values[self.stem_ids])
+
+    def _reduced(self, reduce: np.ufunc, found: NDArray[Any]) -> NDArray[Any]:
+        reduced = np.zeros((len(self.lengths), found.shape[1]), dtype=found.dtype)
+        filled = self.lengths > 0
+        starts = (np.cumsum(self.lengths) - self.lengths)[filled]
+        if found.size:
+            reduced[filled] = reduce.reduceat(found, starts)
+        return reduced
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StemCounts:
+    """``counts[i, j]``: how often the unit ``units[i]`` (ascending) holds the question's stem j."""
+
+    units: Keys
+    counts: Floats
+
+    @classmethod
+    def summed(cls, units: Keys, counts: Floats) -> StemCounts:
+        """From rows that may name a unit several times."""
+        order = np.argsort(units, kind="stable")
+        ascending = units[order]
+        starts = np.flatnonzero(np.diff(ascending, prepend=ascending[:1] - 1))
+        total = np.zeros((len(starts), counts.shape[1]))
+        if total.size:
+            np.add.reduceat(counts[order], starts, out=total)
+        return cls(units=ascending[starts], counts=total)
+
+    def of(self, units: Keys) -> Floats:
+        """The rows of ``units``; zeros for a unit that holds none of the stems."""
+        if not len(self.units):
+            return np.zeros((len(units), self.counts.shape[1]))
+        places = np.minimum(np.searchsorted(self.units, units), len(self.units) - 1)
+        found: Floats = self.counts[places] * (self.units[places] == units)[:, None]
+        return found
+
+    def around(self, units: Keys, first: int, last: int) -> Floats:
+        """The sums over the units from ``first`` to ``last`` places away from each of ``units``.
+
+        Keys of different passages lie too far apart for it to cross into another passage.
+        """
+        total = np.zeros((len(units), self.counts.shape[1]))
+        for offset in range(first, last + 1):
+            total += self.of(units + offset)
+        return total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostingCounts:
+    """What postings and mentions say before any statement is read.
+
+    ``counts[i, j]``: how often the statement ``keys[i]`` (ascending) holds the question's stem j;
+    ``documents[j]``: how many statements hold that stem. ``concept_rarity[i]``: the rarities of
+    the question's concepts that the statement mentions, summed. ``is_content[j]`` is 0 where the
+    stem is a part of a speaker's name, else 1. ``session_counts``: session key → counts.
+    """
+
+    keys: Keys
+    counts: Floats
+    documents: Floats
+    concept_rarity: Floats
+    is_content: Floats
+    session_counts: Mapping[str, Floats]
+
+    @classmethod
+    def read(
+        cls,
+        stems: Sequence[str],
+        postings: Mapping[str, Postings],
+        mentions: Mapping[str, Mentions],
+        *,
+        speaker_stems: set[str],
+    ) -> PostingCounts:
+        """From the postings of ``stems`` and the mentions of the question's concepts."""
+        posted = [
+            (column, np.array(postings[stem].keys, dtype=np.int64), postings[stem])
+            for column, stem in enumerate(stems)
+            if stem in postings
+        ]
+        mentioning = [np.array(found.keys, dtype=np.int64) for found in mentions.values()]
+        none: Keys = np.zeros(0, dtype=np.int64)
+        keys = sorted_distinct(np.concatenate([none, *(of for _, of, _ in posted), *mentioning]))
+        counts = np.zeros((len(keys), len(stems)))
+        documents = np.zeros(len(stems))
+        for column, of, found in posted:
+            counts[np.searchsorted(keys, of), column] = found.counts
+            documents[column] = found.documents
+        concept_rarity = np.zeros(len(keys))
+        for of, mentioned in zip(mentioning, mentions.values(), strict=True):
+            concept_rarity[np.searchsorted(keys, of)] += 1.0 / np.log2(2 + mentioned.statements)
+        return cls(
+            keys=keys,
+            counts=counts,
+            documents=documents,
+            concept_rarity=concept_rarity,
+            is_content=np.array([float(stem not in speaker_stems) for stem in stems]),
+            session_counts=_session_counts(len(stems), [(at, found) for at, _, found in posted]),
+        )
+
+    def best(self, number: int, corpus: CorpusSize) -> list[int]:
+        """The keys of the best statements by a first score: rare stems in the statement, in its
+        passage and in the passage before; the newest of equals first."""
+        weights = rarity(self.documents, corpus.statements) * self.is_content
+        own = weighted_sums(self.counts / (self.counts + 1.0), weights)
+        t_indexes = t_indexes_of(self.keys)
+        passages = StemCounts.summed(t_indexes, self.counts)
+        of_passage = weighted_sums(passages.counts > 0, weights)
+        passage_scores = StemCounts(units=passages.units, counts=of_passage[:, None])
+        score = (
+            2.0 * own
+            + passage_scores.of(t_indexes)[:, 0]
+            + 0.5 * passage_scores.of(t_indexes - 1)[:, 0]
+            + self.concept_rarity
+        )
+        order = np.lexsort((-self.keys, -score))[:number]
+        return [int(key) for key in self.keys[order]]
+
+    def over_statements(self, columns: list[int], read: Keys, counts: Floats) -> StemCounts:
+        """The counts of ``columns`` by statement key. Statements that were ``read`` say themselves
+        what they hold (``counts``): postings are bounded and may miss some of it."""
+        unread = np.ones(len(self.keys), dtype=bool)
+        if len(self.keys):
+            places = np.minimum(np.searchsorted(self.keys, read), len(self.keys) - 1)
+            unread[places[self.keys[places] == read]] = False
+        return StemCounts.summed(
+            np.concatenate([read, self.keys[unread]]),
+            np.vstack([counts, self.counts[unread][:, columns]]),
+        )
+
+    def over_sessions(self, columns: list[int]) -> dict[str, Floats]:
+        """How often each session holds the stems of ``columns``, where it holds any."""
+        return {
+            session: counts[columns]
+            for session, counts in self.session_counts.items()
+            if counts[columns].any()
+        }
+
+
+def _session_counts(width: int, posted: Sequence[tuple[int, Postings]]) -> dict[str, Floats]:
+    sessions = dict.fromkeys(chain.from_iterable(found.sessions for _, found in posted))
+    if not any(session is not None for session in sessions):
+        return {}
+    numbers = {session: number for number, session in enumerate(sessions)}
+    counts = np.zeros((len(numbers), width))
+    for column, found in posted:
+        rows = np.fromiter(map(numbers.__getitem__, found.sessions), np.int64, len(found.sessions))
+        held = np.array(found.counts, dtype=np.float64)
+        counts[:, column] = np.bincount(rows, held, len(numbers))
+    return {session: counts[number] for session, number in numbers.items() if session is not None}

@@ -1,0 +1,237 @@
+"""Signals of time: dates that a question names, and what is newer or older.
+
+**Dates.** What happened is told on the day or soon after, seldom before.
+
+**Newer and older.** A later statement supersedes an earlier one as far as it answers the question
+as well as that one (paper, Temporal Relations: what is said later is true over what was said
+before), the more so the more alike the two are. A statement that is like an earlier answer, or
+shares rare stems with it, succeeds it. How well a statement answers is what all other signals say:
+nothing is superseded by what is merely newer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recallm.dating import AskedDate, Interval, statement_dates
+from recallm.model import StoredStatement, TemporalReading, Trait, t_index_of
+from recallm.ranking.candidates import Candidates
+from recallm.ranking.stem_counts import Floats, Keys, matrix_product, sorted_distinct
+
+__all__ = [
+    "date_nearness",
+    "date_overlap",
+    "date_signals",
+    "dated",
+    "newest",
+    "recency_signals",
+]
+
+_ELSEWHERE = 0.3
+"""What is left of ``date`` where a statement tells of other days than that on which it was said."""
+
+_SHORT_PERIOD = 9
+"""Days: of what took no longer people say on which day it was."""
+_DAYS_AFTER_SHORT = 10
+"""Days after a short period during which people still tell what happened then."""
+_DAYS_AFTER_LONG = 31
+"""The same for longer periods, at most as long as the period."""
+
+_NEWEST = 15.0
+"""Later statements after which about a third of being new is left: the paper's temporal window."""
+
+_BLOCK_ROWS = 128
+"""Candidates compared with all later ones at once: bounds the memory of long lists."""
+
+
+# Dates.
+
+
+def dated(reading: TemporalReading, asked: Sequence[AskedDate]) -> TemporalReading:
+    """The reading with the dates among its rules: "in 2022 → within 2022-01-01..2022-12-31"."""
+    return replace(reading, rules=(*reading.rules, *map(str, asked))) if asked else reading
+
+
+def date_signals(candidates: Candidates, traits: Keys) -> dict[str, Floats]:
+    """The signals ``date`` and ``told date``."""
+    number = len(traits)
+    meeting, elsewhere = np.zeros(number), np.zeros(number, dtype=bool)
+    if not candidates.dates:
+        return {"date": np.zeros(number), "told date": meeting}
+    for place in np.flatnonzero(traits & int(Trait.TIME)).tolist():
+        one = candidates.statements[place]
+        dates = statement_dates(one.text, one.timestamp)
+        meeting[place] = date_overlap(dates, candidates.dates)
+        elsewhere[place] = bool(dates) and not meeting[place]
+    said = date_nearness([one.timestamp for one in candidates.statements], candidates.dates)
+    return {"date": said * np.where(elsewhere, _ELSEWHERE, 1.0), "told date": meeting}
+
+
+def date_nearness(said: Sequence[datetime | None], asked: Sequence[AskedDate]) -> Floats:
+    """1 where something was said at one of the dates asked for, less where soon after, else 0."""
+    days = [None if one is None else one.date() for one in said]
+    values = {
+        day: max((_nearness(day, one) for one in asked), default=0.0)
+        for day in set(days)
+        if day is not None
+    }
+    return np.array([0.0 if day is None else values[day] for day in days])
+
+
+def _nearness(day: date, asked: AskedDate) -> float:
+    dates = asked.near(day)
+    if dates is None:
+        return 0.0
+    early, late = (dates.start - day).days, (day - dates.last).days
+    if early <= 0 and (late <= 0 or asked.kind == "since"):
+        return 1.0
+    if dates.days > _SHORT_PERIOD:
+        return 0.3 if 0 < late <= min(_DAYS_AFTER_LONG, dates.days) else 0.0
+    if early == 1 or late == 1:
+        return 1.0
+    return 0.5 if 0 < late <= _DAYS_AFTER_SHORT else 0.0
+
+
+def date_overlap(dates: Sequence[Interval], asked: Sequence[AskedDate]) -> float:
+    """How well the best of a statement's ``dates`` meets one that is asked for: 1 where it lies
+    within it, less the longer it is beside what the two share, 0 where they are apart."""
+    return max((_overlap(one, other) for one in dates for other in asked), default=0.0)
+
+
+def _overlap(dates: Interval, asked: AskedDate) -> float:
+    wanted = asked.near(dates.last)
+    if wanted is None:
+        return 0.0
+    shared = (min(dates.end, wanted.end) - max(dates.start, wanted.start)).days
+    return (shared / dates.days) ** 0.5 if shared > 0 else 0.0
+
+
+# Newer and older.
+
+
+def recency_signals(
+    candidates: Candidates, match: Floats, vectors: NDArray[Any]
+) -> dict[str, Floats]:
+    """The signals ``recency``, ``superseded``, ``succeeds``, ``earliest`` and ``previous``.
+
+    ``match`` is the log-odds of each candidate by all other signals; ``vectors`` are unit vectors
+    (or zeros) whose products say how alike two candidates are.
+    """
+    reading = candidates.question.time
+    nothing = np.zeros(len(match))
+    found = dict.fromkeys(("recency", "superseded", "succeeds", "earliest", "previous"), nothing)
+    is_asked = reading.order == "earliest" or reading.recency or reading.previous
+    if not is_asked or not len(match):
+        return found
+    moments = _moments(candidates.statements)
+    if reading.order == "earliest":
+        earlier = _later_matches(match, -moments)
+        return found | {"earliest": 1.0 / (1.0 + np.log1p(earlier))}
+    if reading.previous:
+        later = np.log2(1.0 + _later_matches(match, moments))
+        found["recency"] = reading.recency / (1.0 + later)
+        return found | {"previous": later * np.exp(1.0 - later)}
+    later, superseded, succeeds = _succession(candidates, match, moments, vectors)
+    found["recency"] = reading.recency / (1.0 + np.log1p(later))
+    found["superseded"] = reading.recency * superseded
+    found["succeeds"] = reading.recency * succeeds
+    return found
+
+
+def newest(candidates: Candidates, named: Floats) -> Floats:
+    """The signal of that name: how few later statements tell of the same names (by the signal
+    ``named``), or how few there are where the question names none."""
+    reading = candidates.question.time
+    if reading.order != "latest" or reading.previous or not len(named):
+        return np.zeros(len(named))
+    moments = _moments(candidates.statements)
+    of_same_names = np.sort(moments[named >= named.max() / 2])
+    later = len(of_same_names) - np.searchsorted(of_same_names, moments, side="right")
+    return reading.recency * np.exp(-later / _NEWEST)
+
+
+def _moments(statements: Sequence[StoredStatement]) -> Floats:
+    """When each was said: by timestamp where all have one, else by t_index."""
+    timestamps = [one.timestamp for one in statements]
+    if any(one is None for one in timestamps):
+        return np.array([t_index_of(one.key) for one in statements], dtype=np.float64)
+    return np.array([one.timestamp() for one in timestamps if one is not None])
+
+
+def _later_matches(match: Floats, moments: Floats) -> Floats:
+    """How many later candidates match as well as each; one that matches less counts in part."""
+    order = np.argsort(moments, kind="stable")
+    match, moments = match[order], moments[order]
+    total = np.empty(len(match))
+    for rows, onwards in _blocks(len(match)):
+        total[order[rows]] = _relative_matches(match, moments, rows, onwards).sum(axis=1)
+    return total
+
+
+def _succession(
+    candidates: Candidates, match: Floats, moments: Floats, vectors: NDArray[Any]
+) -> tuple[Floats, Floats, Floats]:
+    """For each candidate: how many later ones match as well (``_later_matches``); how like it is to
+    one of these; and how like, or tied by rare stems, to an earlier one that answers best."""
+    order = np.argsort(moments, kind="stable")
+    match, moments = match[order], moments[order]
+    vectors = vectors[order].astype(np.float32, copy=False)
+    stems = _rare_stems(candidates)[order]
+    best = np.exp(match - match.max()).astype(np.float32)
+    later, superseded = np.zeros(len(match)), np.zeros(len(match))
+    succeeds = np.zeros(len(match), dtype=np.float32)
+    for rows, onwards in _blocks(len(match)):
+        alike = np.clip(matrix_product(vectors[rows], vectors[onwards]), 0.0, 1.0)
+        alike *= alike
+        tied = np.minimum(matrix_product(stems[rows], stems[onwards]), 1.0)
+        matches = _relative_matches(match, moments, rows, onwards)
+        later[order[rows]] = matches.sum(axis=1)
+        superseded[order[rows]] = (matches * alike).max(axis=1)
+        follows = np.maximum(alike, tied) * best[rows, None]
+        follows *= moments[None, onwards] > moments[rows, None]
+        np.maximum(succeeds[onwards], follows.max(axis=0), out=succeeds[onwards])
+    in_place = np.empty(len(match))
+    in_place[order] = succeeds
+    return later, superseded, in_place
+
+
+def _blocks(number: int) -> Iterator[tuple[slice, slice]]:
+    """Some rows of many, and these with all that come after them."""
+    for start in range(0, number, _BLOCK_ROWS):
+        yield slice(start, start + _BLOCK_ROWS), slice(start, number)
+
+
+def _relative_matches(match: Floats, moments: Floats, rows: slice, onwards: slice) -> Floats:
+    """How well each candidate of ``onwards`` matches beside each of ``rows``, at most 1; 0 where it
+    is not later."""
+    matches = np.exp(np.minimum(match[None, onwards] - match[rows, None], 0.0))
+    matches *= moments[None, onwards] > moments[rows, None]
+    return matches
+
+
+def _rare_stems(candidates: Candidates) -> NDArray[np.float32]:
+    """A row for each candidate, a column for each stem that several candidates hold and the
+    question does not: the root of the stem's rarity among the candidates, so that the product of
+    two rows sums the rarities of the stems they share."""
+    asked = {*candidates.question.terms}
+    asked |= {word for one in candidates.question.concepts for word in one.name.split(" ")}
+    number = len(candidates.statements)
+    held = candidates.stems.first(number)
+    pairs = sorted_distinct(held.stem_ids * number + held.rows)
+    stems, rows = np.divmod(pairs, number)
+    counts = np.bincount(stems, minlength=len(held.vocabulary))
+    is_shared = counts > 1
+    is_shared[[place for place, stem in enumerate(held.vocabulary) if stem in asked]] = False
+    counts = counts[is_shared]
+    columns = np.cumsum(is_shared) - 1
+    chosen = is_shared[stems]
+    found = np.zeros((number, len(counts)), dtype=np.float32)
+    weights = np.sqrt(np.log1p(number / counts) / np.log1p(number)).astype(np.float32)
+    found[rows[chosen], columns[stems[chosen]]] = weights[columns[stems[chosen]]]
+    return found

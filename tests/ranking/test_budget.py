@@ -1,0 +1,122 @@
+"""The budget: what is chosen of a ranking, for any way to count tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recallm.model import StoredStatement, TemporalReading, statement_key
+from recallm.ranking.budget import PREFIX, Budget, context_line, context_text, fit_by_worth
+from recallm.ranking.statements import RankedStatements
+from recallm.results import chronological
+from tests.retrieval.talk import store_of, turn
+
+
+def ranking(texts: list[str], scores: list[float]) -> RankedStatements:
+    """The texts, one passage each, with these scores."""
+    store = store_of(*(turn(text, id=str(place)) for place, text in enumerate(texts)))
+    with store.reader("n") as reader:
+        rows = tuple(
+            reader.statements([statement_key(place + 1, 0) for place in range(len(texts))])
+        )
+    return RankedStatements(
+        statements=rows,
+        scores=np.array(scores),
+        worth=np.array(scores),
+        added=np.zeros((len(rows), 0)),
+        order=tuple(sorted(range(len(rows)), key=lambda place: (-scores[place], -place))),
+    )
+
+
+def fit(
+    ranked: RankedStatements,
+    *,
+    limit: int | None,
+    max_tokens: int | None,
+    count_tokens: Callable[[str], int],
+) -> list[int]:
+    budget = Budget(limit=limit, max_tokens=max_tokens, count_tokens=count_tokens)
+    return fit_by_worth(ranked.statements, ranked.order, ranked.worth, budget, TemporalReading())
+
+
+def text_of(ranked: RankedStatements, places: list[int]) -> str:
+    return context_text(chronological(ranked.statements[p] for p in places))
+
+
+COUNTERS: dict[str, Callable[[str], int]] = {
+    "characters / 4": lambda text: -(-len(text) // 4),
+    "words": lambda text: len(text.split()),
+    "more than the sum of its lines": lambda text: int(len(text) ** 1.2),
+    "nothing": lambda text: 0,
+}
+
+
+@pytest.mark.parametrize("counter", COUNTERS)
+@given(
+    texts=st.lists(st.text("abc ", min_size=1, max_size=40), min_size=1, max_size=12),
+    seed=st.integers(0, 1000),
+    limit=st.none() | st.integers(1, 5),
+    max_tokens=st.none() | st.integers(1, 400),
+)
+def test_no_budget_is_ever_exceeded(
+    counter: str, texts: list[str], seed: int, limit: int | None, max_tokens: int | None
+) -> None:
+    """And no sentence stands twice, and the latest of equal ones that were chosen is kept."""
+    count = COUNTERS[counter]
+    scores = np.random.default_rng(seed).random(len(texts)).tolist()
+    ranked = ranking(texts, scores)
+    places = fit(ranked, limit=limit, max_tokens=max_tokens, count_tokens=count)
+    assert limit is None or len(places) <= limit
+    assert max_tokens is None or not places or count(text_of(ranked, places)) <= max_tokens
+    normal = [" ".join(ranked.statements[place].text.split()) for place in places]
+    assert len(set(normal)) == len(places)
+    if limit is None and max_tokens is None:
+        assert set(normal) == {" ".join(text.split()) for text in texts}
+
+
+def test_what_is_left_over_is_used() -> None:
+    """Each line alone rounds up; together there is room for one more."""
+    ranked = ranking(["abc def", "abd def", "abe def"], [0.3, 0.2, 0.1])
+    whole = text_of(ranked, [0, 1, 2])
+    exact = -(-len(whole) // 4)
+    places = fit(ranked, limit=None, max_tokens=exact, count_tokens=COUNTERS["characters / 4"])
+    assert sorted(places) == [0, 1, 2]
+
+
+def test_the_best_that_fit_are_taken_whatever_their_length() -> None:
+    """With a limit, length matters only where tokens are short."""
+    ranked = ranking(["a long sentence " * 5, "short", "brief"], [0.9, 0.5, 0.4])
+    count = COUNTERS["characters / 4"]
+    assert fit(ranked, limit=2, max_tokens=1000, count_tokens=count) == [0, 1]
+    assert fit(ranked, limit=2, max_tokens=12, count_tokens=count) == [1, 2]
+
+
+def test_an_equal_sentence_that_would_not_be_chosen_changes_nothing() -> None:
+    """That the words of an answer were said again, of something else, is no matter."""
+    ranked = ranking(["yes", "no", "yes", "perhaps"], [0.9, 0.8, 0.01, 0.7])
+    assert fit(ranked, limit=2, max_tokens=None, count_tokens=len) == [0, 1]
+    count = COUNTERS["characters / 4"]
+    enough = count(text_of(ranked, [0, 1]))
+    assert fit(ranked, limit=None, max_tokens=enough, count_tokens=count) == [0, 1]
+
+
+def test_nothing_fits() -> None:
+    ranked = ranking(["abc"], [0.9])
+    assert fit(ranked, limit=None, max_tokens=1, count_tokens=len) == []
+
+
+def test_the_text_tells_its_order_where_several_passages_are_told_from() -> None:
+    assert context_text([]) == ""
+    two = ranking(["a", "b"], [0.5, 0.4]).statements
+    assert context_text(two) == f"{PREFIX}\na\nb"
+    assert context_text(two[:1]) == "a"
+
+
+def test_a_line_without_marks_is_the_statement() -> None:
+    """Marks stand only where something is known."""
+    statement: StoredStatement = ranking(["abc"], [0.5]).statements[0]
+    assert context_line(statement) == "abc"

@@ -1,0 +1,220 @@
+"""Nearness by embeddings, in the ranking: what has no vector, what stands before, what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from recallm import RecallConfig, RecallM
+from recallm.model import PreparedUpdate
+from recallm.ranking.candidates import Candidates
+from recallm.ranking.meaning import embedding_signals
+from recallm.retrieval.nearest import EmbeddedQuestion
+from tests.retrieval.talk import asked, best, candidates, embedded, recall, store_of, under_model
+from tests.retrieval.talk import turn as words
+
+NEAR = under_model(1.0, 0.0)
+
+
+def turn(*sentences: str, session: str = "talk", by: Sequence[float] | None) -> PreparedUpdate:
+    """An update of which each statement has the vector ``by``."""
+    return embedded(words(*sentences, session=session), *[by] * len(sentences))
+
+
+def gathered(*updates: PreparedUpdate, under: EmbeddedQuestion | None = NEAR) -> Candidates:
+    found = candidates(store_of(*updates), asked("heron"), under=under)
+    assert found is not None
+    return found
+
+
+def nearness(
+    *updates: PreparedUpdate, under: EmbeddedQuestion | None = NEAR
+) -> dict[str, tuple[float, float]]:
+    """``similar`` and ``similar window`` of each statement by its text."""
+    found = gathered(*updates, under=under)
+    values, _ = embedding_signals(found)
+    assert set(values) == {"similar", "similar window"}
+    pairs = zip(values["similar"].tolist(), values["similar window"].tolist(), strict=True)
+    return {one.text: pair for one, pair in zip(found.statements, pairs, strict=True)}
+
+
+def test_a_statement_is_as_near_as_its_vector() -> None:
+    found = nearness(
+        turn("heron one", session="a", by=(2, 0)),
+        turn("heron two", session="b", by=(3, 4)),
+        turn("heron three", session="c", by=(0, 1)),
+        turn("heron four", session="d", by=(-1, 0)),
+    )
+    assert [similar for similar, _ in found.values()] == pytest.approx([1, 0.6, 0, -1], abs=1e-3)
+
+
+def test_without_what_was_said_before_the_window_is_the_statement() -> None:
+    for similar, window in nearness(
+        turn("heron one", session="a", by=(3, 4)), turn("heron two", session="b", by=(0, 1))
+    ).values():
+        assert similar == pytest.approx(window, abs=1e-6)
+
+
+def test_the_window_is_the_mean_of_a_statement_and_the_one_before() -> None:
+    found = nearness(turn("heron one", by=(1, 0)), turn("heron two", by=(0, 1)))
+    assert found["heron one"] == pytest.approx((1, 1), abs=1e-3)
+    assert found["heron two"] == pytest.approx((0, np.sqrt(0.5)), abs=1e-3)
+
+
+def test_what_was_said_before_counts_though_it_is_no_candidate_by_its_words() -> None:
+    found = nearness(turn("An owl", by=(1, 0)), turn("heron two", by=(0, 1)))
+    assert found["heron two"] == pytest.approx((0, np.sqrt(0.5)), abs=1e-3)
+
+
+def test_what_was_said_before_without_a_vector_changes_nothing() -> None:
+    found = nearness(turn("heron one", by=None), turn("heron two", by=(3, 4)))
+    assert found["heron two"] == pytest.approx((0.6, 0.6), abs=1e-3)
+
+
+def test_without_a_vector_it_is_as_near_as_the_others_in_the_mean() -> None:
+    """Words alone decide where it stands, whatever came before it."""
+    found = nearness(
+        turn("heron one", session="a", by=(1, 0)),
+        turn("heron two", session="b", by=(3, 4)),
+        turn("heron three", session="c", by=None),
+        turn("heron four", session="a", by=None),
+    )
+    assert found["heron three"] == found["heron four"] == pytest.approx((0.8, 0.8), abs=1e-3)
+
+
+@pytest.mark.parametrize("under", [None, NEAR])
+def test_without_any_vectors_nothing_is_near(under: EmbeddedQuestion | None) -> None:
+    found = gathered(words("heron one"), words("heron two"), under=under)
+    values, vectors = embedding_signals(found)
+    assert not values["similar"].any()
+    assert not values["similar window"].any()
+    if under is None:
+        assert vectors is None
+    else:
+        assert vectors is not None
+        assert not vectors.any()
+        assert vectors.shape == (2, 2)
+
+
+def test_vectors_of_a_memory_asked_without_a_model_say_nothing() -> None:
+    found = nearness(turn("heron one", by=(1, 0)), under=None)
+    assert found["heron one"] == (0, 0)
+
+
+def test_a_row_of_unit_length_for_each_candidate() -> None:
+    found = gathered(turn("heron one", by=(3, 4)), turn("heron two", by=None))
+    _, vectors = embedding_signals(found)
+    assert vectors is not None
+    assert vectors == pytest.approx(np.array([[0.6, 0.8], [0, 0]]), abs=1e-3)
+
+
+WEIGHTS = """
+[words]
+intercept = -2
+meaning = 3
+[vectors]
+intercept = -2
+meaning = 1
+similar = 3
+"similar window" = 1
+"""
+
+
+@pytest.fixture
+def config(tmp_path_factory: pytest.TempPathFactory) -> RecallConfig:
+    path = tmp_path_factory.mktemp("weights") / "weights.toml"
+    path.write_text(WEIGHTS, encoding="utf-8")
+    return RecallConfig(weights=str(path))
+
+
+def test_of_statements_with_the_same_words_the_nearer_stands_first(config: RecallConfig) -> None:
+    store = store_of(
+        turn("heron one", session="a", by=(1, 0)),
+        turn("heron two", session="b", by=(0, 1)),
+        turn("heron three", session="c", by=None),
+    )
+    context = recall(store, asked("heron"), config=config, under=NEAR)
+    scores = {one.text: one.score or 0.0 for one in context.statements}
+    assert scores["heron one"] > scores["heron three"] > scores["heron two"]
+
+
+def test_without_vectors_words_decide_as_in_a_memory_without_embeddings(
+    config: RecallConfig,
+) -> None:
+    """What is missing takes nothing away: the better match stands first all the same."""
+    store = store_of(
+        words("heron sleeps", session="a"),
+        turn("heron and an owl", session="b", by=(0, 1)),
+        turn("owl two", session="c", by=(1, 0)),
+    )
+    among = {"heron sleeps", "heron and an owl"}
+    context = recall(store, asked("heron sleeps"), config=config, under=NEAR)
+    assert best(context, among) == "heron sleeps"
+    assert best(recall(store, asked("heron sleeps"), config=config), among) == "heron sleeps"
+
+
+SUBJECTS = (("boat", "kayak", "sail"), ("bread", "bake", "oven"), ("piano", "music", "tune"))
+
+
+def subjects(texts: list[str]) -> list[list[float]]:
+    """Which of three subjects a text is about: equal for "kayak" and "boat"."""
+    return [
+        [0.1, *(float(any(word in text.lower() for word in words)) for words in SUBJECTS)]
+        for text in texts
+    ]
+
+
+def test_a_memory_with_embeddings_shows_what_is_similar(config: RecallConfig) -> None:
+    with RecallM(embeddings=subjects, config=config) as memory:
+        memory.update("Ingrid has a fast boat.", session="a")
+        memory.update("Ingrid has a warm oven.", session="b")
+        memory.update("Olga is out of tune.", session="c")
+        context = memory.recall("Does Ingrid go by kayak?")
+    found = {one.text: one for one in context.statements}
+    boat = found["Ingrid has a fast boat."]
+    assert boat.contributions["similar"] == pytest.approx(3, abs=0.05)
+    assert boat.contributions["similar window"] == pytest.approx(1, abs=0.05)
+    oven = found["Ingrid has a warm oven."]
+    assert 0 <= oven.contributions["similar"] < 0.1
+    assert (boat.score or 0) > (oven.score or 0)
+    assert "similar+3.0" in context.explain()
+    assert "similar window+1.0" in context.explain()
+
+
+def test_what_shares_no_word_is_found_by_its_embedding_alone(config: RecallConfig) -> None:
+    with RecallM(embeddings=subjects, config=config) as memory:
+        memory.update("She will sail on Sunday.")
+        memory.update("He likes to bake.")
+        context = memory.recall("What about the kayak?", limit=1)
+    assert [one.text for one in context.statements] == ["She will sail on Sunday."]
+
+
+def test_statements_from_before_the_embeddings_are_recalled_with_the_others(
+    config: RecallConfig, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = str(tmp_path_factory.mktemp("memory") / "memory.db")
+    with RecallM(path, config=config) as memory:
+        memory.update("Ingrid paints the kayak red.", session="a")
+    with RecallM(path, embeddings=subjects, config=config) as memory:
+        memory.update("Ingrid has a fast boat.", session="b")
+        memory.update("Ingrid has a warm oven.", session="c")
+        context = memory.recall("Does Ingrid paint the kayak?")
+    found = {one.text: one for one in context.statements}
+    assert len(found) == 3
+    similar = [found[text].contributions["similar"] for text in found]
+    assert similar[0] == pytest.approx((similar[1] + similar[2]) / 2, abs=1e-6)
+    assert best(context, [text for text in found if "boat" not in text]).endswith("kayak red.")
+
+
+def test_what_others_say_moves_no_score(config: RecallConfig) -> None:
+    with RecallM(embeddings=subjects, config=config) as memory:
+        memory.update("Ingrid has a fast boat.", session="a")
+        memory.update("Ingrid has a warm oven.", session="b")
+        question = "Does Ingrid go by kayak?"
+        before = memory.recall(question)
+        other = memory.in_namespace("other")
+        other.update_many([{"text": f"Ingrid has {n} boats and a kayak."} for n in range(20)])
+        assert memory.recall(question) == before
+        assert len(before.statements) == 2

@@ -1,0 +1,235 @@
+"""Overlap in meaning: a statement that shares no word with a question may answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recallm import RecallConfig, RecallM
+from recallm.model import ConceptMention, Filter, PreparedUpdate, Question
+from recallm.ranking.meaning import meaning_signals, relatedness
+from recallm.retrieval.candidates import statements_of_related_stems
+from recallm.testing import DictStore
+from tests.retrieval.talk import NO_FILTER, asked, candidates, store_of, turn
+
+NAMES = ("meaning", "meaning window", "gist")
+
+RESIDES, BICYCLE, OPERA = "Ingrid resid porto", "Ingrid bought bicycl", "Ingrid lov opera"
+"""Words are stems here."""
+
+
+def meant(*updates: PreparedUpdate, by: str = "ingrid live") -> dict[str, dict[str, float]]:
+    """The signals of each statement, by its text."""
+    found = candidates(store_of(*updates), asked(by, "ingrid"))
+    assert found is not None
+    values, gists = meaning_signals(found)
+    assert set(values) == set(NAMES)
+    assert len(gists) == len(found.statements)
+    return {
+        one.text: {name: float(values[name][place]) for name in NAMES}
+        for place, one in enumerate(found.statements)
+    }
+
+
+def apart(*texts: str) -> list[PreparedUpdate]:
+    """Each in a session of its own."""
+    return [turn(text, session=text) for text in texts]
+
+
+def test_a_word_that_means_alike_counts_in_part() -> None:
+    found = meant(*apart("Ingrid live porto", RESIDES, BICYCLE, OPERA))
+    whole, part, none = (found[it] for it in ("Ingrid live porto", RESIDES, BICYCLE))
+    assert whole["meaning"] == pytest.approx(1)
+    assert none["meaning"] == found[OPERA]["meaning"] < part["meaning"] < whole["meaning"]
+    assert none["gist"] < part["gist"]
+
+
+def test_it_counts_as_much_as_it_is_related_and_rare() -> None:
+    """ "live" is what nobody says, so that it weighs more than the name that all hold."""
+    found = meant(*apart(RESIDES, BICYCLE, OPERA))
+    name = found[BICYCLE]["meaning"]
+    assert 0 < name < 0.5
+    share = (found[RESIDES]["meaning"] - name) / (1 - name)
+    assert share == pytest.approx(relatedness(["resid"], ["live"])[0, 0])
+
+
+def test_the_nearest_word_counts_not_the_sum() -> None:
+    found = meant(*apart("Ingrid resid porto", "Ingrid resid porto resid resid"))
+    once, often = found.values()
+    assert once["meaning"] == pytest.approx(often["meaning"])
+
+
+def test_words_that_are_in_no_table_count_as_they_stand() -> None:
+    found = meant(*apart("qzxv harbour", "bicycl qzxv", "opera"), by="qzxv opera")
+    assert found["qzxv harbour"]["meaning"] == found["bicycl qzxv"]["meaning"] > 0
+    assert found["opera"]["meaning"] == pytest.approx(1 - found["qzxv harbour"]["meaning"])
+
+
+def test_the_window_takes_the_nearer_of_a_statement_and_the_one_before() -> None:
+    found = meant(
+        turn("where live", session="a"),
+        turn("Ingrid yes", session="a"),
+        turn(OPERA, session="b"),
+    )
+    yes = found["Ingrid yes"]
+    assert yes["meaning window"] == pytest.approx(1)
+    assert yes["meaning"] < 0.5
+    opera = found[OPERA]
+    assert opera["meaning window"] == opera["meaning"]
+
+
+def test_what_has_no_words_means_nothing() -> None:
+    found = meant(turn("Ingrid resid", session="a"), turn("?!", session="a"), by="ingrid live")
+    assert found["?!"]["meaning"] == found["?!"]["gist"] == 0
+    assert found["?!"]["meaning window"] == found["Ingrid resid"]["meaning"] > 0
+
+
+def test_a_question_without_words_of_its_own_means_nothing() -> None:
+    """All that it holds is the name of a speaker."""
+    store = store_of(turn("home", speaker="Ingrid"), turn("porto", speaker="Ben"))
+    found = candidates(store, asked("Ingrid", "ingrid"))
+    assert found is not None
+    assert found.terms == ()
+    values, _ = meaning_signals(found)
+    assert not any(value.any() for value in values.values())
+
+
+def test_of_no_candidates_nothing_is_said() -> None:
+    found = candidates(store_of(turn(RESIDES)), asked("ingrid live", "ingrid"))
+    assert found is not None
+    values, gists = meaning_signals(replace(found, statements=()))
+    assert [values[name].shape for name in NAMES] == [(0,)] * 3
+    assert len(gists) == 0
+
+
+STEMS = ("ingrid", "live", "resid", "home", "flat", "bicycl", "opera", "qzxv", "doctor", "work")
+
+
+@given(
+    said=st.lists(st.lists(st.sampled_from(STEMS), max_size=5), min_size=1, max_size=8),
+    question=st.lists(st.sampled_from(STEMS), min_size=1, max_size=4, unique=True),
+)
+def test_all_lie_between_0_and_1_and_the_window_holds_no_less(
+    said: Sequence[Sequence[str]], question: Sequence[str]
+) -> None:
+    updates = [turn(" ".join(["Ingrid", *words]), id=str(n)) for n, words in enumerate(said)]
+    found = candidates(store_of(*updates), asked(" ".join(question), "ingrid"))
+    assert found is not None
+    values, gists = meaning_signals(found)
+    lengths = np.linalg.norm(gists, axis=1)
+    assert (np.isclose(lengths, 1, atol=1e-5) | (lengths == 0)).all()
+    for name in NAMES:
+        assert ((values[name] >= 0) & (values[name] <= 1 + 1e-6)).all(), name
+    assert (values["meaning window"] >= values["meaning"] - 1e-9).all()
+
+
+@pytest.fixture
+def by_meaning(tmp_path: Path) -> RecallConfig:
+    path = tmp_path / "weights.toml"
+    path.write_text(
+        "[words]\nintercept = -3\nmeaning = 4\n[vectors]\nintercept = 0\n", encoding="utf-8"
+    )
+    return RecallConfig(weights=str(path))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "others"),
+    [
+        (
+            "Where does Ingrid live?",
+            "Ingrid resides in Porto.",
+            ("Ingrid bought a red bicycle.", "Ingrid loves the opera."),
+        ),
+        (
+            "What is the job of Ben?",
+            "Ben works as a baker.",
+            ("Ben bought a red bicycle.", "Ben loves the opera."),
+        ),
+        (
+            "Which animal does Ben keep?",
+            "Ben has a dog called Rex.",
+            ("Ben bought a red bicycle.", "Ben loves the opera."),
+        ),
+    ],
+)
+def test_of_what_is_told_of_one_the_statement_that_means_what_is_asked_stands_first(
+    by_meaning: RecallConfig, question: str, answer: str, others: tuple[str, ...]
+) -> None:
+    with RecallM(config=by_meaning) as memory:
+        for text in (answer, *others):
+            memory.update(text, session=text)
+        [first] = memory.recall(question, limit=1).statements
+    assert first.text == answer
+    assert first.contributions["meaning"] > 0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I reside in Porto.",
+        "My home is in Porto.",
+        pytest.param(
+            "My flat is in Porto.",
+            marks=pytest.mark.xfail(reason="the table relates flat to what is even, not to live"),
+        ),
+    ],
+)
+def test_what_shares_neither_a_stem_nor_a_concept_is_found(answer: str) -> None:
+    with RecallM() as memory:
+        for text in (answer, "I bought a red bicycle.", "The weather is nice today."):
+            memory.update(text, session=text)
+        context = memory.recall("Where do I live?")
+    assert [one.text for one in context.statements] == [answer]
+
+
+def brought(store: DictStore, question: Question, where: Filter = NO_FILTER) -> list[str]:
+    """The texts of the statements that words of the same meaning bring."""
+    with store.reader("n") as reader:
+        keys = statements_of_related_stems(reader, question, reader.sizes().corpus, where=where)
+        texts = {one.key: one.text for one in reader.statements(keys)}
+    return [texts[key] for key in keys]
+
+
+def test_words_that_mean_more_alike_bring_theirs_first() -> None:
+    """Of equals the newest; what holds the asked word itself is found without."""
+    store = store_of(*apart("resid porto", "home garden", "live", "bicycl"))
+    assert brought(store, asked("live")) == ["resid porto", "home garden"]
+    equal = store_of(*apart("home one", "home two"))
+    assert brought(equal, asked("live")) == ["home two", "home one"]
+
+
+def test_rare_words_that_mean_alike_bring_theirs_first() -> None:
+    store = store_of(*apart(*(f"resid n{n}" for n in range(30)), "home garden"))
+    assert brought(store, asked("live"))[0] == "home garden"
+
+
+def test_nothing_is_like_a_name() -> None:
+    """Who is called Rose is no flower."""
+    store = store_of(*apart("flower", "bicycl"))
+    name = ConceptMention(name="rose", label="Rose", kind="name")
+    question = asked("rose")
+    assert brought(store, question) == ["flower"]
+    assert brought(store, replace(question, concepts=(name,))) == []
+
+
+def test_only_what_meets_the_filter_is_brought() -> None:
+    store = store_of(*apart("flat resid", "resid porto"))
+    assert brought(store, asked("live"), where=Filter(session="flat resid")) == ["flat resid"]
+
+
+def test_no_more_than_some_are_brought() -> None:
+    store = store_of(*(turn(f"resid n{n}", session=str(n)) for n in range(100)))
+    found = brought(store, asked("live"))
+    assert len(found) == 24
+    assert found[0] == "resid n99"
+
+
+@pytest.mark.parametrize("question", ["", "qzxv", "zebra"])
+def test_what_is_like_nothing_that_was_said_brings_nothing(question: str) -> None:
+    assert brought(store_of(*apart("flat resid", "qzxv one")), asked(question)) == []

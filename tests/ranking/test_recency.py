@@ -1,0 +1,290 @@
+"""What newer and older statements say of each other, as far as a question asks of time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recallm.model import PreparedUpdate, TemporalReading
+from recallm.ranking.time import recency_signals
+from tests.retrieval.talk import asked, candidates, store_of, turn
+
+PRESENT = TemporalReading(intent="current", recency=1.0, order="latest")
+LATELY = TemporalReading(recency=0.5, order="latest")
+FIRST = TemporalReading(intent="historical", recency=0.0, order="earliest")
+BEFORE = TemporalReading(intent="historical", recency=0.5, order="latest", previous=True)
+ANY = TemporalReading(recency=0.0, order="any")
+
+NAMES = ("recency", "superseded", "succeeds", "earliest", "previous")
+
+LISBON, MALAGA, DANCE = "Ingrid lives in Lisbon", "Ingrid lives in Malaga", "Ingrid likes to dance"
+
+
+def told(
+    *updates: PreparedUpdate,
+    time: TemporalReading = PRESENT,
+    match: Mapping[str, float] | None = None,
+    alike: Mapping[str, Sequence[float]] | None = None,
+) -> dict[str, dict[str, float]]:
+    """The signals of each statement by its text. ``match`` (0 where it says nothing) and the
+    vectors ``alike`` go by text too; where there are none, all are alike."""
+    found = candidates(store_of(*updates), asked("Where is Ingrid", "ingrid", time=time))
+    assert found is not None
+    texts = [one.text for one in found.statements]
+    odds = np.array([(match or {}).get(text, 0.0) for text in texts])
+    vectors = np.array([(alike or {}).get(text, (1.0, 0.0)) for text in texts])
+    values = recency_signals(found, odds, vectors)
+    assert set(values) == set(NAMES)
+    return {
+        text: {name: float(values[name][place]) for name in NAMES}
+        for place, text in enumerate(texts)
+    }
+
+
+def test_a_later_statement_like_an_earlier_one_supersedes_it() -> None:
+    found = told(turn(LISBON), turn(MALAGA))
+    assert found[LISBON]["superseded"] == pytest.approx(1)
+    assert found[MALAGA]["superseded"] == 0
+
+
+@pytest.mark.parametrize("time", [FIRST, BEFORE, ANY])
+def test_only_where_the_present_is_asked_for(time: TemporalReading) -> None:
+    found = told(turn(LISBON), turn(MALAGA), time=time)
+    assert found[LISBON]["superseded"] == found[MALAGA]["succeeds"] == 0
+
+
+def test_by_as_much_as_it_is_asked_for() -> None:
+    found = told(turn(LISBON), turn(MALAGA), time=LATELY)
+    assert found[LISBON]["superseded"] == pytest.approx(0.5)
+    assert found[MALAGA]["succeeds"] == pytest.approx(0.5)
+    assert found[MALAGA]["recency"] == pytest.approx(0.5)
+
+
+def test_what_is_said_of_something_else_supersedes_nothing() -> None:
+    found = told(turn(LISBON), turn(DANCE), alike={DANCE: (0.0, 1.0)})
+    assert found[LISBON]["superseded"] == 0
+    half = told(turn(LISBON), turn(DANCE), alike={DANCE: (0.6, 0.8)})
+    assert 0 < half[LISBON]["superseded"] < 0.5
+
+
+def test_what_is_the_contrary_by_its_vector_is_not_alike() -> None:
+    found = told(turn(LISBON), turn(MALAGA), alike={MALAGA: (-1.0, 0.0)})
+    assert found[LISBON]["superseded"] == 0
+
+
+def test_what_answers_less_well_supersedes_in_part() -> None:
+    """What is merely newer does not; what answers better does no more than wholly."""
+    found = {
+        odds: told(turn(LISBON), turn(MALAGA), match={MALAGA: odds})[LISBON]["superseded"]
+        for odds in (-5.0, -1.0, 0.0, 5.0)
+    }
+    assert found[-5.0] == pytest.approx(np.exp(-5))
+    assert found[-1.0] == pytest.approx(np.exp(-1))
+    assert found[0.0] == found[5.0] == pytest.approx(1)
+
+
+def test_the_best_of_the_later_ones_counts_not_their_sum() -> None:
+    more = [turn(f"Ingrid lives in {place}") for place in ("Malaga", "Porto", "Vigo", "Faro")]
+    assert told(turn(LISBON), *more)[LISBON]["superseded"] == pytest.approx(1)
+
+
+def test_it_goes_by_when_things_were_said_not_by_when_they_arrived() -> None:
+    found = told(turn(MALAGA, day=9), turn(LISBON, day=2))
+    assert found[LISBON]["superseded"] == pytest.approx(1)
+    assert found[MALAGA]["superseded"] == 0
+    assert found[MALAGA]["recency"] > found[LISBON]["recency"]
+    first = told(turn(MALAGA, day=9), turn(LISBON, day=2), time=FIRST)
+    assert first[LISBON]["earliest"] > first[MALAGA]["earliest"]
+
+
+def test_by_when_they_arrived_where_one_has_no_timestamp() -> None:
+    found = told(turn(MALAGA, day=9), turn(LISBON, day=2), turn(DANCE))
+    assert found[MALAGA]["superseded"] == pytest.approx(1)
+    assert found[DANCE]["recency"] > found[LISBON]["recency"] > found[MALAGA]["recency"]
+
+
+@pytest.mark.parametrize(
+    "updates",
+    [
+        (turn(LISBON, day=2), turn(MALAGA, day=2)),
+        (turn(LISBON, MALAGA),),
+        (turn(LISBON, MALAGA, day=2),),
+    ],
+)
+@pytest.mark.parametrize("time", [PRESENT, FIRST, BEFORE])
+def test_of_what_was_said_at_one_moment_nothing_is_newer(
+    updates: tuple[PreparedUpdate, ...], time: TemporalReading
+) -> None:
+    found = told(*updates, time=time)
+    assert found[LISBON] == found[MALAGA]
+    assert found[LISBON]["superseded"] == found[LISBON]["succeeds"] == 0
+    assert found[LISBON]["previous"] == 0
+
+
+def test_the_newest_has_all_of_the_recency() -> None:
+    found = told(*(turn(f"Ingrid lives in {n}") for n in range(6)))
+    recency = [found[f"Ingrid lives in {n}"]["recency"] for n in range(6)]
+    assert recency == sorted(recency)
+    assert recency[-1] == 1
+    assert 0 < recency[0] < recency[-2] < 0.7
+
+
+def test_later_ones_that_answer_less_take_little_of_it() -> None:
+    beside = turn(DANCE)
+    near = told(turn(LISBON), beside)[LISBON]["recency"]
+    far = told(turn(LISBON), beside, match={DANCE: -4.0})[LISBON]["recency"]
+    assert near < far
+    assert 0.95 < far < 1
+
+
+def test_the_first_is_the_earliest() -> None:
+    found = told(*(turn(f"Ingrid lives in {n}") for n in range(6)), time=FIRST)
+    earliest = [found[f"Ingrid lives in {n}"]["earliest"] for n in range(6)]
+    assert earliest == sorted(earliest, reverse=True)
+    assert earliest[0] == 1
+    assert all(
+        values["recency"] == values["superseded"] == values["previous"] == 0
+        for values in found.values()
+    )
+
+
+def test_an_earlier_one_that_does_not_answer_takes_nothing_from_the_first() -> None:
+    found = told(turn(DANCE), turn(LISBON), turn(MALAGA), match={DANCE: -6.0}, time=FIRST)
+    assert found[LISBON]["earliest"] == pytest.approx(1, abs=0.01)
+    assert found[LISBON]["earliest"] > found[MALAGA]["earliest"]
+
+
+def test_the_state_before_is_not_the_newest() -> None:
+    found = told(turn(LISBON), turn(MALAGA), time=BEFORE)
+    assert found[LISBON]["previous"] > 0.9
+    assert found[MALAGA]["previous"] == 0
+
+
+def test_nor_one_of_long_ago() -> None:
+    states = [f"Ingrid lives in {n}" for n in range(30)]
+    found = told(*map(turn, states), time=BEFORE)
+    previous = [found[state]["previous"] for state in states]
+    assert previous[-2] > 0.9 > previous[-10] > previous[0] > previous[-1] == 0
+
+
+def test_of_three_that_answer_alike_it_is_the_second() -> None:
+    found = told(turn("Ingrid lives in Vigo"), turn(LISBON), turn(MALAGA), time=BEFORE)
+    assert max(found, key=lambda text: found[text]["previous"]) == LISBON
+
+
+def test_later_ones_about_something_else_do_not_make_the_newest_the_state_before() -> None:
+    events = [f"Ingrid saw {n}" for n in range(5)]
+    found = told(
+        turn(LISBON),
+        turn(MALAGA),
+        *map(turn, events),
+        match=dict.fromkeys(events, -6.0),
+        time=BEFORE,
+    )
+    assert found[LISBON]["previous"] > 0.9
+    assert found[MALAGA]["previous"] < 0.1
+
+
+def test_where_nothing_is_asked_of_time_nothing_is_said() -> None:
+    found = told(turn(LISBON), turn(MALAGA), time=ANY)
+    assert all(not any(values.values()) for values in found.values())
+
+
+def test_recency_counts_in_any_order_as_far_as_it_is_asked_for() -> None:
+    any_order = TemporalReading(recency=0.3, order="any")
+    some = told(turn(LISBON), turn(MALAGA), time=any_order)
+    assert some[LISBON]["superseded"] == pytest.approx(0.3)
+    assert some[MALAGA]["recency"] == pytest.approx(0.3)
+    assert some == told(
+        turn(LISBON), turn(MALAGA), time=TemporalReading(recency=0.3, order="latest")
+    )
+
+
+def test_what_goes_on_from_an_earlier_answer_succeeds_it() -> None:
+    """By what that one names: Lisbon stands in no question, and in few statements."""
+    moved = "Since Lisbon Ingrid stays with friends"
+    sideways = {moved: (0.0, 1.0), DANCE: (0.0, 0.0)}
+    found = told(turn(LISBON), turn(DANCE), turn(moved), alike=sideways)
+    assert found[moved]["succeeds"] > 0.5
+    assert found[DANCE]["succeeds"] < found[moved]["succeeds"] / 2
+    assert found[LISBON]["succeeds"] == 0, "nothing came before it"
+
+
+def test_words_of_the_question_tie_nothing_together() -> None:
+    found = told(turn("Ingrid"), turn("where is Ingrid"), alike={"where is Ingrid": (0.0, 1.0)})
+    assert found["where is Ingrid"]["succeeds"] == 0
+
+
+def test_what_follows_a_poor_answer_succeeds_little() -> None:
+    good = told(turn(LISBON), turn(MALAGA), match={LISBON: 3.0})
+    poor = told(turn(LISBON), turn(MALAGA), match={MALAGA: 3.0})
+    assert good[MALAGA]["succeeds"] == pytest.approx(1)
+    assert poor[MALAGA]["succeeds"] == pytest.approx(np.exp(-3))
+
+
+@given(count=st.integers(1, 12), time=st.sampled_from([PRESENT, LATELY, BEFORE]))
+def test_older_statements_take_nothing_from_newer_ones(count: int, time: TemporalReading) -> None:
+    newer = (turn(LISBON, session="a"), turn(DANCE, session="a"), turn(MALAGA, session="a"))
+    older = [turn(f"Ingrid saw bird {n}", session="b") for n in range(count)]
+    match = {LISBON: 1.0, DANCE: -1.0}
+    alike = {DANCE: (0.8, 0.6)}
+    alone = told(*newer, time=time, match=match, alike=alike)
+    beside = told(*older, *newer, time=time, match=match, alike=alike)
+    for text in (LISBON, DANCE, MALAGA):
+        for name in ("recency", "superseded", "previous"):
+            assert beside[text][name] == pytest.approx(alone[text][name]), (text, name)
+
+
+@given(data=st.data(), time=st.sampled_from([PRESENT, LATELY, FIRST, BEFORE, ANY]))
+def test_all_lie_between_0_and_1_and_the_same_twice(
+    data: st.DataObject, time: TemporalReading
+) -> None:
+    words = st.sampled_from(["Ingrid", "Lisbon", "Malaga", "home", "dance"])
+    days = st.one_of(st.none(), st.integers(1, 28))
+    drawn = data.draw(
+        st.lists(st.tuples(st.lists(words, max_size=4), days), min_size=1, max_size=8)
+    )
+    store = store_of(
+        *(
+            turn(" ".join(["Ingrid", *said]), id=str(n), day=day)
+            for n, (said, day) in enumerate(drawn)
+        )
+    )
+    found = candidates(store, asked("where is Ingrid", "ingrid", time=time))
+    assert found is not None
+    size = len(found.statements)
+    numbers = st.floats(-60, 60)
+    match = np.array(data.draw(st.lists(numbers, min_size=size, max_size=size)))
+    angles = data.draw(st.lists(st.floats(0, 6.3), min_size=size, max_size=size))
+    vectors = np.column_stack([np.cos(angles), np.sin(angles)])
+    values = recency_signals(found, match, vectors)
+    again = recency_signals(found, match, vectors)
+    for name in NAMES:
+        assert values[name].shape == (size,)
+        assert ((values[name] >= 0) & (values[name] <= 1 + 1e-6)).all(), name
+        assert values[name].tolist() == again[name].tolist()
+
+
+@pytest.mark.parametrize("time", [PRESENT, FIRST, BEFORE, ANY])
+def test_of_no_candidates_nothing_is_said(time: TemporalReading) -> None:
+    found = candidates(store_of(turn(LISBON)), asked("Ingrid", "ingrid", time=time))
+    assert found is not None
+    values = recency_signals(replace(found, statements=()), np.zeros(0), np.zeros((0, 2)))
+    assert {name: value.shape for name, value in values.items()} == dict.fromkeys(NAMES, (0,))
+
+
+def test_more_than_are_compared_at_once_are_compared_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    updates = [turn(f"Ingrid lives in {n}", id=str(n)) for n in range(11)]
+    match = {f"Ingrid lives in {n}": -abs(5.0 - n) for n in range(11)}
+    whole = told(*updates, match=match)
+    monkeypatch.setattr("recallm.ranking.time._BLOCK_ROWS", 3)
+    parts = told(*updates, match=match)
+    for text, values in whole.items():
+        assert values == pytest.approx(parts[text])

@@ -1,0 +1,332 @@
+"""The signals: what each measures, and that all stand on absolute scales."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recallm.model import ConceptMention, Question, TemporalReading, Trait
+from recallm.ranking.signals import SIGNALS, load_tables, measure
+from recallm.ranking.stem_counts import StemCounts, rarity, saturated
+from recallm.retrieval.nearest import EmbeddedQuestion
+from recallm.testing import DictStore
+from tests.retrieval.talk import asked, candidates, embedded, store_of, turn, under_model
+
+
+def signals(store: DictStore, question: Question) -> dict[str, dict[str, float]]:
+    """The signals of each candidate, by its text."""
+    found = candidates(store, question)
+    assert found is not None
+    values = measure(found, load_tables().words.signals).tolist()
+    return {
+        statement.text: dict(zip(SIGNALS, row, strict=True))
+        for statement, row in zip(found.statements, values, strict=True)
+    }
+
+
+def test_every_signal_has_a_weight_in_one_table_at_least() -> None:
+    tables = load_tables()
+    assert set(tables.words.signals) | set(tables.vectors.signals) == set(SIGNALS)
+
+
+def test_rare_stems_weigh_more_and_long_statements_less() -> None:
+    store = store_of(
+        turn("heron", session="a"),
+        turn("harbour", session="b"),
+        turn("harbour again", session="c"),
+        turn("harbour and so many other things that nobody asked about", session="d"),
+    )
+    found = signals(store, asked("heron harbour"))
+    assert found["heron"]["meaning"] > found["harbour"]["meaning"] > 0
+    assert found["harbour"]["session"] > found["harbour again"]["session"]
+    assert min(found.values(), key=lambda one: one["session"])["length"] > 2
+
+
+def test_a_signal_does_not_depend_on_the_other_candidates_values() -> None:
+    """A share of what could be reached: a better statement elsewhere takes nothing away."""
+    rest = [turn(f"filler number {n}", session=str(n)) for n in range(20)]
+    alone = store_of(turn("one heron", session="x"), *rest)
+    beside = store_of(
+        turn("one heron", session="x"), *rest[:-1], turn("owl eagle falcon", session="19")
+    )
+    question = asked("heron owl eagle falcon")
+    one, other = (signals(store, question)["one heron"] for store in (alone, beside))
+    assert one["meaning"] < other["meaning"], "what nobody has said is rarer, and asks for more"
+    assert one["answer"] == other["answer"] == 0
+
+
+def test_what_follows_a_question_takes_its_overlap() -> None:
+    store = store_of(
+        turn("Good", "Which bird did you see?", speaker="Ben", session="a"),
+        turn("A heron", "It was huge", speaker="Ana", session="a"),
+        turn("Nice", speaker="Ben", session="a"),
+        turn("A heron too", speaker="Ana", session="b"),
+    )
+    found = signals(store, asked("which bird see"))
+    assert found["A heron"]["answer"] == found["It was huge"]["answer"] == pytest.approx(1.0)
+    assert found["A heron"]["after question"] == 1
+    assert found["It was huge"]["after question"] == found["Nice"]["answer"] == 0
+    assert "A heron too" not in found
+    asking = found["Which bird did you see?"]
+    assert asking["question"] == 1
+    assert found["A heron"]["meaning window"] > found["It was huge"]["meaning window"]
+
+
+def test_a_long_passage_is_not_one_place() -> None:
+    """What stands more than three statements away in a document lends nothing."""
+    words = ["The heron sleeps", *(f"Filler {n}" for n in range(8)), "An owl hunts"]
+    store = store_of(turn(*words))
+    found = signals(store, asked("heron owl sleeps"))
+    assert found["The heron sleeps"]["passage"] < 1
+    assert found["The heron sleeps"]["passage"] > found["An owl hunts"]["passage"] > 0
+
+
+def test_a_session_that_holds_it_all_lifts_its_statements() -> None:
+    store = store_of(
+        turn("A heron", session="a"),
+        turn("An owl", session="a"),
+        turn("A heron again", session="b"),
+        turn("Nothing", session="c"),
+    )
+    found = signals(store, asked("heron owl"))
+    assert found["A heron"]["session"] > found["A heron again"]["session"] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "trait"),
+    [
+        ("time", Trait.TIME),
+        ("number", Trait.NUMBER),
+        ("name", Trait.NAME),
+        ("entity", Trait.PERSON),
+        ("entity", Trait.PLACE),
+        ("entity", Trait.ORGANISATION),
+    ],
+)
+def test_the_type_of_an_answer_counts_only_where_it_is_asked_for(name: str, trait: Trait) -> None:
+    store = store_of(turn("heron yes", traits=trait), turn("heron no"))
+    wanted = signals(store, asked("heron", asks=trait))
+    assert (wanted["heron yes"][name], wanted["heron no"][name]) == (1, 0)
+    assert signals(store, asked("heron"))["heron yes"][name] == 0
+
+
+def test_an_entity_of_another_type_is_none_that_is_asked_for() -> None:
+    store = store_of(turn("heron yes", traits=Trait.PERSON))
+    assert signals(store, asked("heron", asks=Trait.PLACE))["heron yes"]["entity"] == 0
+
+
+def test_who_is_asked_for_by_name() -> None:
+    """In the statement or the one before it; a part does not stand for the whole name."""
+    whole = ConceptMention(name="ana silva", label="Ana Silva", kind="name")
+    part = ConceptMention(name="ana", label="Ana", kind="name")
+    question = replace(asked("sings dances"), concepts=(whole, part))
+    update = turn("Ana Silva sings", session="a")
+    store = store_of(
+        replace(
+            update,
+            statements=(replace(update.statements[0], concepts=(whole, part)),),
+        ),
+        turn("She dances too", session="a"),
+        turn("Ana sings", session="b"),
+    )
+    found = signals(store, question)
+    named = {text: values["named"] for text, values in found.items()}
+    assert named["Ana Silva sings"] == named["She dances too"] > 0
+    assert named["Ana sings"] == 0
+
+
+def test_a_rare_name_counts_more() -> None:
+    """Where all are about one, who is meant is no question."""
+    ana = ConceptMention(name="ana", label="Ana", kind="name")
+    question = replace(asked("sings"), concepts=(ana,))
+    crowd = [turn(f"filler {n}", session=str(n)) for n in range(200)]
+    among_many = signals(store_of(turn("Ana sings"), *crowd), question)
+    alone = signals(store_of(turn("Ana sings"), turn("Ana dances")), question)
+    assert among_many["Ana sings"]["named"] == 1
+    assert 0 < alone["Ana sings"]["named"] < 0.5
+
+
+def test_words_that_ask_for_the_present_are_no_content() -> None:
+    """ "now" in a statement makes it no better an answer to what is asked of now."""
+    store = store_of(turn("heron sleeps", session="a"), turn("now an owl", session="b"))
+    found = candidates(store, asked("which heron now", intent="current"))
+    assert found is not None
+    assert found.terms == ("which", "heron")
+    assert [statement.text for statement in found.statements] == ["heron sleeps"]
+
+
+def test_a_date_that_the_question_names() -> None:
+    store = store_of(turn("heron one", day=3), turn("heron two", day=20))
+    found = signals(store, asked("heron on 3 March 2024"))
+    assert (found["heron one"]["date"], found["heron two"]["date"]) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "question", "expected"),
+    [
+        ("heron last Friday", 12, "heron on 8 March 2024", 1),
+        ("heron last Friday", 12, "heron on 12 March 2024", 0),
+        ("heron last Friday", 20, "heron on 8 March 2024", 0),
+        ("heron last Friday", 12, "heron in March 2024", 1),
+        ("heron last Friday", None, "heron on 8 March 2024", 0),
+        ("heron on 8 March 2024", None, "heron on 8 March 2024", 1),
+        ("heron last Friday", 12, "heron since 7 March 2024", 1),
+        ("heron last Friday", 12, "heron until 7 March 2024", 0),
+        ("heron last Friday", 12, "heron", 0),
+    ],
+)
+def test_a_day_that_the_statement_tells_of(
+    text: str, said: int | None, question: str, expected: float
+) -> None:
+    """Not the day on which it was said: that is another signal."""
+    found = signals(store_of(turn(text, day=said, traits=Trait.TIME)), asked(question))
+    assert found[text]["told date"] == expected
+
+
+def test_of_a_long_time_that_is_told_of_only_a_part_is_asked_for() -> None:
+    store = store_of(
+        turn("heron last week", session="a", day=12, traits=Trait.TIME),
+        turn("heron last month", session="b", day=12, traits=Trait.TIME),
+        turn("heron last Thursday", session="c", day=12, traits=Trait.TIME),
+    )
+    found = signals(store, asked("heron on 7 March 2024"))
+    told = {text: values["told date"] for text, values in found.items()}
+    assert 1 == told["heron last Thursday"] > told["heron last week"] > 0
+    assert told["heron last month"] == 0
+
+
+def test_only_what_holds_a_time_is_read_for_dates() -> None:
+    store = store_of(turn("heron last Friday", day=12))
+    found = signals(store, asked("heron on 8 March 2024"))
+    assert found["heron last Friday"]["told date"] == 0
+
+
+def test_the_day_on_which_it_was_said_and_the_day_that_it_tells_of() -> None:
+    store = store_of(turn("heron last Friday", day=12, traits=Trait.TIME))
+    when = {
+        day: signals(store, asked(f"heron on {day} March 2024"))["heron last Friday"]
+        for day in (8, 12)
+    }
+    assert when[12]["date"] == pytest.approx(0.3), "it tells of another day"
+    assert when[12]["told date"] == 0
+    assert (when[8]["date"], when[8]["told date"]) == (0.5, 1), "said soon after"
+
+
+def test_the_speaker_by_a_part_of_the_name() -> None:
+    store = store_of(
+        turn("I saw a heron", speaker="Ana Maria Silva", traits=Trait.FIRST_PERSON),
+        turn("heron indeed", speaker="Ben"),
+    )
+    found = signals(store, asked("heron silva", "silva"))
+    assert (found["I saw a heron"]["speaker"], found["heron indeed"]["speaker"]) == (1, 0)
+    assert (found["I saw a heron"]["first person"], found["heron indeed"]["first person"]) == (1, 0)
+
+
+WORDS = st.sampled_from(["heron", "owl", "Ana", "harbour", "sea", "boat", "Naxos", "then?"])
+
+
+@given(
+    turns=st.lists(
+        st.tuples(
+            st.lists(st.lists(WORDS, min_size=1, max_size=5), min_size=1, max_size=3),
+            st.sampled_from([None, "Ana", "Ben"]),
+            st.sampled_from([None, "a", "b"]),
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    question=st.lists(WORDS, min_size=1, max_size=5),
+    time=st.sampled_from(
+        [
+            TemporalReading(),
+            TemporalReading(intent="current", recency=1.0, order="latest"),
+            TemporalReading(recency=0.5, order="latest", previous=True),
+            TemporalReading(recency=0.0, order="earliest"),
+        ]
+    ),
+    under=st.sampled_from([None, under_model(1.0, 0.0), under_model(-1.0, 0.5)]),
+)
+def test_all_signals_are_finite_and_shares_lie_between_0_and_1(
+    turns: list[tuple[list[list[str]], str | None, str | None]],
+    question: list[str],
+    time: TemporalReading,
+    under: EmbeddedQuestion | None,
+) -> None:
+    """Cosines between -1 and 1. Every other turn has vectors."""
+    store = store_of(
+        *(
+            embedded(
+                turn(*map(" ".join, sentences), id=str(n), speaker=speaker, session=session),
+                *[None if n % 2 else (1.0, n) for _ in sentences],
+            )
+            for n, (sentences, speaker, session) in enumerate(turns)
+        )
+    )
+    words = [word.strip("?") for word in question]
+    concepts = [word.lower() for word in words if word[0].isupper()]
+    found = candidates(
+        store, asked(" ".join(words), *dict.fromkeys(concepts), time=time), under=under
+    )
+    if found is None:
+        return
+    values = measure(found, load_tables().words.signals)
+    assert values.shape == (len(found.statements), len(SIGNALS))
+    assert np.isfinite(values).all()
+    shares = [place for place, name in enumerate(SIGNALS) if name != "length"]
+    cosines = [place for place, name in enumerate(SIGNALS) if "similar" in name]
+    assert (values[:, [place for place in shares if place not in cosines]] >= 0).all()
+    assert (values[:, cosines] >= -1 - 1e-3).all()
+    assert (values[:, shares] <= 1 + 1e-3).all()
+    assert under is not None or not values[:, cosines].any()
+
+
+def test_what_is_newer_is_weighed_by_all_other_signals() -> None:
+    """It supersedes as far as it answers as well by the weights at hand, not by being newer."""
+    store = store_of(
+        turn("heron sleeps on Naxos", session="a"),
+        turn("heron sleeps on Paros", session="b"),
+        turn("heron likes Tinos", session="c"),
+    )
+    found = candidates(store, asked("where heron sleeps", intent="current"))
+    assert found is not None
+    column = list(SIGNALS).index("superseded")
+    by_words = measure(found, {"meaning": 60.0})[:, column]
+    by_nothing = measure(found, {})[:, column]
+    assert by_words[0] == pytest.approx(by_nothing[0]), "the second answers as well"
+    assert by_words[1] < by_nothing[1] / 10, "the third does not, unless nothing counts"
+    assert by_words[2] == by_nothing[2] == 0
+
+
+def test_a_weight_of_recency_does_not_change_what_answers_as_well() -> None:
+    store = store_of(turn("heron here", session="a"), turn("heron there", session="b"))
+    found = candidates(store, asked("where heron", intent="current"))
+    assert found is not None
+    weights = load_tables().words.signals
+    ordered = {name: 9.0 for name in SIGNALS if name.endswith(("recency", "superseded"))}
+    assert (measure(found, weights) == measure(found, {**weights, **ordered})).all()
+
+
+def test_rarity_falls_with_frequency_and_stays_positive() -> None:
+    weights = rarity(np.array([0.0, 1.0, 50.0, 100.0, 120.0]), 100)
+    assert (np.diff(weights) < 0).all()
+    assert (weights > 0).all()
+
+
+def test_saturation_is_a_share() -> None:
+    counts = np.array([[0.0], [1.0], [1000.0]])
+    shares = saturated(counts, np.array([5.0, 5.0, 5.0]), 5.0)[:, 0]
+    assert shares[0] == 0
+    assert 0.4 < shares[1] < 0.5
+    assert 0.99 < shares[2] < 1
+
+
+def test_stem_counts_of_units_that_hold_none() -> None:
+    counts = StemCounts.summed(np.array([4, 2, 4]), np.array([[1.0], [5.0], [2.0]]))
+    assert counts.of(np.array([2, 3, 4, -1])).tolist() == [[5], [0], [3], [0]]
+    assert counts.around(np.array([3]), -1, 1).tolist() == [[8]]
+    empty = StemCounts.summed(np.array([], dtype=np.int64), np.zeros((0, 2)))
+    assert empty.of(np.array([1])).tolist() == [[0, 0]]
