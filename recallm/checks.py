@@ -1,5 +1,8 @@
-"""What users hand in, checked before anything is written: each function gives back a good value
-or raises ``InvalidInputError`` with what to do."""
+"""Checks of arguments, one for each kind of value.
+
+Each function takes a value and the argument's name, and returns the value in its normal form. A
+value that cannot be used raises ``InvalidInputError``, whose message says what to do.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +30,9 @@ __all__ = [
     "mapping",
     "moment",
     "name",
+    "optional",
     "optional_callable",
     "optional_name",
-    "optional_string",
     "passage_text",
     "probability",
     "properties",
@@ -44,29 +47,29 @@ __all__ = [
     "whole",
 ]
 
-_ENDLESS = 1 << 62
+_LARGEST_COUNT = 1 << 62
+"""Stores count with 63 bits."""
 
-_LAST_T = 1 << 42
-"""No store counts so far: a greater t_index sees, and means, the same."""
+_LARGEST_T = 1 << 42
+"""Beyond every t_index of a store: a greater one has the same meaning."""
 
 _LONGEST_WAIT = 2_147_483.0
-"""Seconds, some 25 days: SQLite counts a wait in milliseconds of 31 bits, and takes more for none.
-"""
+"""Seconds, about 25 days. SQLite counts a wait in milliseconds with 31 bits; more means no wait."""
 
-_DEEPEST = 500
-"""Mappings and lists within each other: Python reads and writes JSON by recursion, 1,000 calls
-deep, and what one caller can just write must not be too deep for another to read."""
+_DEEPEST_NESTING = 500
+"""Levels of mappings and lists. Python reads and writes JSON by recursion, at most 1,000 calls
+deep; a value that one caller can just write must not be too deep for another caller to read."""
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])
 
 MAX_NAME = 1024
-"""Characters in a namespace, an id, a source, a session, a speaker: a key must fit an index."""
+"""Characters of a namespace, id, source, session or speaker: longer ones do not fit an index."""
 
 
 def string(value: object, argument: str) -> str:
-    """A str without lone surrogates (they exist in no encoding of Unicode); of an instance of a
-    subclass its characters alone."""
+    """A str without lone surrogates, which no encoding of Unicode has. An instance of a subclass
+    becomes a plain str."""
     if not isinstance(value, str):
         raise _not_a(value, "a str", argument)
     value = str.__str__(value)
@@ -83,7 +86,7 @@ def string(value: object, argument: str) -> str:
 
 
 def passage_text(value: object, argument: str = "text") -> str:
-    """A text with at least one character that is not white space."""
+    """A text that holds more than white space."""
     text = string(value, argument)
     if not text.strip():
         raise InvalidInputError("text is empty; a knowledge update needs some", argument=argument)
@@ -91,7 +94,7 @@ def passage_text(value: object, argument: str = "text") -> str:
 
 
 def name(value: object, argument: str) -> str:
-    """A string of 1 to ``MAX_NAME`` characters, any of them."""
+    """A string of 1 to ``MAX_NAME`` characters of any kind."""
     text = string(value, argument)
     if not 1 <= len(text) <= MAX_NAME:
         raise InvalidInputError(
@@ -103,15 +106,15 @@ def name(value: object, argument: str) -> str:
 
 
 def item_path(value: object, argument: str) -> tuple[str, ...]:
-    """A list or tuple of strings without lone surrogates; a single str is none."""
+    """A list or tuple of ``string``; a single str is refused."""
     if isinstance(value, str | bytes | bytearray) or not isinstance(value, Sequence):
         raise _not_a(value, "a tuple of str", argument)
     return tuple(string(part, argument) for part in value)
 
 
 def listed(value: object, argument: str) -> Iterable[Any]:
-    """A list, or another iterable that is no single str, bytes or mapping. An error that the
-    caller's own iterator raises is the caller's."""
+    """A list or another iterable; a single str, bytes or mapping is refused. Errors of the caller's
+    own iterator pass through."""
     single = isinstance(value, str | bytes | bytearray | memoryview | Mapping)
     if single or not isinstance(value, Iterable):
         raise InvalidInputError(
@@ -123,7 +126,7 @@ def listed(value: object, argument: str) -> Iterable[Any]:
 
 
 def instances(value: object, kind: type[T], argument: str) -> tuple[T, ...]:
-    """A list, or another iterable, of values of one class of recallm."""
+    """A list, or another iterable, of instances of one class of recallm."""
     values = tuple(listed(value, argument))
     for each in values:
         if not isinstance(each, kind):
@@ -135,7 +138,7 @@ def instances(value: object, kind: type[T], argument: str) -> tuple[T, ...]:
 
 
 def strings(value: object, argument: str) -> list[str]:
-    """A list, or another iterable, of ``string``; a single str is none."""
+    """A list, or another iterable, of ``string``; a single str is refused."""
     single = isinstance(value, str | bytes | bytearray | memoryview)
     if single or not isinstance(value, Iterable):
         raise _not_a(value, "a list of str", argument)
@@ -143,8 +146,8 @@ def strings(value: object, argument: str) -> list[str]:
 
 
 def file_path(value: object, argument: str) -> Path:
-    """A str or an ``os.PathLike`` that the system can take for the path of a file, whether there
-    is one or not."""
+    """A str or an ``os.PathLike`` that the system accepts as the path of a file. The file need not
+    exist."""
     given: object = value.__fspath__() if isinstance(value, os.PathLike) else value
     if not isinstance(given, str):
         raise _not_a(value, "the path of a file as a str or a pathlib.Path", argument)
@@ -154,7 +157,7 @@ def file_path(value: object, argument: str) -> Path:
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError, PermissionError):
-        pass  # for whoever opens it
+        pass  # the error of whoever opens it is clearer
     except (OSError, ValueError) as error:  # too long, NUL, a lone surrogate
         reason = error.strerror if isinstance(error, OSError) else error
         raise InvalidInputError(
@@ -163,13 +166,18 @@ def file_path(value: object, argument: str) -> Path:
     return path
 
 
+def optional(check: Callable[[object, str], T], value: object, argument: str) -> T | None:
+    """``check``, or None."""
+    return None if value is None else check(value, argument)
+
+
 def optional_name(value: object, argument: str) -> str | None:
     """``name``, or None."""
-    return None if value is None else name(value, argument)
+    return optional(name, value, argument)
 
 
 def timestamp(value: object, argument: str = "timestamp") -> datetime | None:
-    """An aware datetime that has a place in UTC, or None."""
+    """An aware datetime from the years 1 to 9999 in UTC, or None."""
     if value is None:
         return None
     if not isinstance(value, datetime):
@@ -190,15 +198,14 @@ def timestamp(value: object, argument: str = "timestamp") -> datetime | None:
 
 
 def moment(value: object, argument: str) -> int | datetime | None:
-    """A t_index (0 or more), an aware datetime, or None; a t_index beyond what a store can count
-    is as good as the last one."""
+    """A t_index (0 or more), an aware datetime, or None."""
     if isinstance(value, int) and not isinstance(value, bool):
         if value < 0:
             raise InvalidInputError(
                 f"{argument} must be a t_index of at least 0, not {shown(value)}",
                 argument=argument,
             )
-        return min(int(value), _LAST_T)
+        return min(int(value), _LARGEST_T)
     if value is None or isinstance(value, datetime):
         return timestamp(value, argument)
     raise InvalidInputError(
@@ -208,7 +215,7 @@ def moment(value: object, argument: str) -> int | datetime | None:
 
 
 def whole(value: object, argument: str, *, least: int, most: int | None = None) -> int:
-    """A whole number from ``least`` to ``most``; a float or a bool is none."""
+    """A whole number from ``least`` to ``most``; a float or a bool is refused."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise _not_a(value, "an int", argument)
     if value < least or (most is not None and value > most):
@@ -220,8 +227,8 @@ def whole(value: object, argument: str, *, least: int, most: int | None = None) 
 
 
 def count(value: object, argument: str) -> int | None:
-    """A whole number of at least 1, or None; beyond what a store can count, as good as endless."""
-    return None if value is None else min(whole(value, argument, least=1), _ENDLESS)
+    """A whole number of at least 1, or None. Numbers too large for a store are cut."""
+    return None if value is None else min(whole(value, argument, least=1), _LARGEST_COUNT)
 
 
 def probability(value: object, argument: str) -> float | None:
@@ -236,20 +243,22 @@ def probability(value: object, argument: str) -> float | None:
 
 
 def mapping(value: object, argument: str) -> dict[Any, Any]:
-    """A mapping, as a dict of its own."""
+    """A mapping, copied into a dict."""
     if not isinstance(value, Mapping):
         raise _not_a(value, "a mapping", argument)
     return dict(value)
 
 
 def properties(value: object, argument: str) -> dict[str, Any]:
-    """A mapping, at most 500 levels deep, that comes back from JSON as it went in (a copy)."""
+    """A mapping that JSON returns unchanged, at most 500 levels deep; a copy of it. None is
+    empty."""
     if value is None:
         return {}
     given = mapping(value, argument)
-    if _is_deeper(given, _DEEPEST):
+    if _is_deeper(given, _DEEPEST_NESTING):
         raise InvalidInputError(
-            f"{argument} has more than {_DEEPEST} mappings and lists within each other",
+            f"{argument} has more than {_DEEPEST_NESTING} mappings and lists within each other; "
+            "store a flatter value",
             argument=argument,
         )
     try:
@@ -265,7 +274,8 @@ def properties(value: object, argument: str) -> dict[str, Any]:
         ) from None
     if not same:
         raise InvalidInputError(
-            f"{argument} would not come back as it is: use str keys, and lists in place of tuples",
+            f"{argument} would change if it were stored as JSON: use str keys, and lists, not "
+            "tuples",
             argument=argument,
         )
     return copy
@@ -280,7 +290,7 @@ def statement_filter(
     metadata: object,
     path: object = None,
 ) -> Filter:
-    """The filter arguments of ``recall``."""
+    """The filter arguments of ``recall`` and ``passages``."""
     return Filter(
         since=moment(since, "since"),
         until=moment(until, "until"),
@@ -302,14 +312,14 @@ def selection(
     expired: object,
     everything: object,
 ) -> tuple[SelectionKind, str | int | datetime]:
-    """The arguments of ``forget``: exactly one is given. A concept is still a label, and what has
-    expired by when is still to be said."""
+    """The arguments of ``forget``, of which exactly one is given. ``concept`` is a label, not yet a
+    concept's name; ``expired`` is True, not yet a moment."""
     given: dict[SelectionKind, str | int | datetime | None] = {
         "id": optional_name(id, "id"),
-        "statement": optional_string(statement, "statement"),
+        "statement": optional(string, statement, "statement"),
         "source": optional_name(source, "source"),
         "session": optional_name(session, "session"),
-        "concept": optional_string(concept, "concept"),
+        "concept": optional(string, concept, "concept"),
         "before": moment(before, "before"),
         "expired": True if flag(expired, "expired") else None,
         "everything": True if flag(everything, "everything") else None,
@@ -326,11 +336,6 @@ def selection(
     return chosen[0]
 
 
-def optional_string(value: object, argument: str) -> str | None:
-    """``string``, or None."""
-    return None if value is None else string(value, argument)
-
-
 def amount(value: object, argument: str) -> float:
     """A finite number of at least 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
@@ -341,17 +346,17 @@ def amount(value: object, argument: str) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise InvalidInputError(f"{argument} is too great", argument=argument) from None
+        raise InvalidInputError(f"{argument} is too large for a float", argument=argument) from None
 
 
 def seconds(value: object, argument: str) -> float | None:
-    """A number of seconds, 0 or more, or None; beyond 25 days, 25 days."""
+    """A number of seconds (0 or more, at most about 25 days), or None."""
     return None if value is None else min(amount(value, argument), _LONGEST_WAIT)
 
 
 def clock(value: object) -> Callable[[], datetime]:
-    """A callable that gives the present as an aware datetime, and each of whose answers is checked,
-    the first one now; None: the system's clock."""
+    """A callable that gives the present as an aware datetime; None: the system's clock. Each of its
+    answers is checked, the first one now."""
     if value is None:
         return _system_clock
     if not callable(value):
@@ -375,7 +380,7 @@ def clock(value: object) -> Callable[[], datetime]:
 
 
 def token_counter(count_tokens: Callable[[str], object]) -> Callable[[str], int]:
-    """``count_tokens``, held to give a whole number of at least 0."""
+    """``count_tokens``, with a check that it returns a whole number of at least 0."""
 
     def counted(text: str) -> int:
         try:
@@ -413,7 +418,7 @@ def _system_clock() -> datetime:
 
 
 def _is_deeper(value: object, levels: int) -> bool:
-    """Whether mappings, lists and tuples stand within each other in more than ``levels``."""
+    """Whether mappings, lists and tuples are nested in more than ``levels`` levels."""
     layer = {id(value): value}
     for _ in range(levels):
         layer = {
@@ -434,8 +439,8 @@ def _not_a(value: object, what: str, argument: str) -> InvalidInputError:
 
 
 def shown(value: object) -> str:
-    """How a value that cannot be used is named in a message: by its beginning, or by its type
-    where it has no ``repr`` (an int of thousands of digits, lists in a thousand lists)."""
+    """A bad value as an error names it: the beginning of its ``repr``, or its type where ``repr``
+    fails (an int of thousands of digits, a thousand nested lists)."""
     try:
         return f"{value!r:.60}"
     except Exception:  # noqa: BLE001 - whatever it raises

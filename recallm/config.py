@@ -1,4 +1,4 @@
-"""Every setting of recallm, each default once, with its reason."""
+"""The settings of recallm: each default stands here once, with its reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["RankingName", "RecallConfig"]
 RankingName: TypeAlias = Literal["statements", "paper", "ement", "vectors"]
 
 _MOST = 1 << 62
-"""What stores count with has 63 bits."""
+"""Stores count with 63 bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,30 +28,30 @@ class RecallConfig:
     """An installed spaCy pipeline to use in place of the shipped one."""
 
     distance: int = 1
-    """How far apart in textual order concepts are still neighbours (paper: immediate ones)."""
+    """Concepts at most this far apart in textual order are neighbours (paper: 1)."""
 
     nouns_only: bool = False
-    """Paper, Knowledge Update: nouns alone are concepts; no entities, no numbers."""
+    """Only nouns are concepts, no entities and no numbers (paper, Knowledge Update)."""
 
     trim_concepts: int | None = None
-    """The authors' trimming: of a sentence with more than this many distinct concepts (they: 3),
-    only the first name and the concepts just before and after it stay; where it holds no name,
-    the middle three. None: off."""
+    """The authors' trimming: in a sentence with more than this many distinct concepts (authors: 3),
+    only the first name and the concepts just before and after it count; in a sentence without a
+    name, the middle three. None: off."""
 
     ranking: RankingName = "statements"
-    """Which ranking ``recall`` uses: the default, the paper's, EMENT's (the statements of the
-    question's entities, and the nearest by embedding), or the nearest by embedding alone. The last
-    two need embeddings."""
+    """The ranking of ``recall``: "statements" (the default), "paper" (the RecallM paper), "ement"
+    (EMENT: statements about the question's entities, and the nearest by embedding), "vectors" (the
+    nearest by embedding alone). The last two need embeddings."""
 
     neighbours: int = 10
     """k of EMENT: the nearest statements by embedding (EMENT: 3, 5, 10; best: 10)."""
 
     weights: str | None = None
-    """A file with other weights of the default ranking than those that ship, as
-    ``training/ranking`` writes it."""
+    """A file with weights for the default ranking, as ``training/ranking`` writes it. None: the
+    weights in the package."""
 
     limit: int = 10
-    """Statements recalled where no limit is given (``"statements"``)."""
+    """Statements that "statements" recalls if no limit is given."""
 
     hops: int = 2
     """λ of the paper."""
@@ -63,19 +63,20 @@ class RecallConfig:
     """α of the paper."""
 
     max_concepts: int = 10
-    """Contexts in the prompt, with ``"paper"`` (paper: 10)."""
+    """Contexts that "paper" recalls (paper: 10)."""
 
     max_nodes: int = 800
     """Nodes of the paper's subgraph for one essential concept (the authors' query: 800)."""
 
     revise_every: int = 3
-    """n: a concept's context is revised after so many merges (3 in the authors' code)."""
+    """n: a concept's context is revised after this many merges (authors: 3)."""
 
     revision_characters: int = 12_000
-    """What one revision prompt holds of a context; a longer one is folded in part by part."""
+    """Characters of a context in one revision prompt; a longer context is revised in parts."""
 
     candidate_limit: int = 1000
-    """Newest statements looked at for one word or concept of a question: bounds hubs."""
+    """Statements that are read for one word or concept of a question, newest first. It bounds the
+    cost of frequent words."""
 
     def __post_init__(self) -> None:
         for name in (

@@ -1,4 +1,4 @@
-"""The errors of recallm: one tree, each says what to do and carries its data as attributes."""
+"""The errors of recallm, in one tree. Each says what to do and carries its data as attributes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class RecallMError(Exception):
 class InvalidInputError(RecallMError, ValueError):
     """An argument cannot be used; nothing was written.
 
-    ``argument`` is its name; ``index`` the place of the bad item in a batch, if there is one.
+    ``argument`` is its name, ``index`` the place of the bad item in a batch (None without a
+    batch).
     """
 
     def __init__(self, message: str, *, argument: str, index: int | None = None) -> None:
@@ -46,9 +47,9 @@ class InvalidInputError(RecallMError, ValueError):
 
 
 class ConflictError(RecallMError):
-    """An id is already taken by a passage with another text; nothing was written.
+    """An id already belongs to a passage with another text; nothing was written.
 
-    A passage that a ``forget`` cut has another text than the one it was given with.
+    If ``forget`` removed a statement of a passage, the passage has another text than before.
     """
 
     def __init__(self, id: str, *, index: int | None = None) -> None:
@@ -65,12 +66,12 @@ class UnknownEntityError(RecallMError, LookupError):
     """A triplet names an entity that does not exist; nothing was written."""
 
     def __init__(self, id: str) -> None:
-        super().__init__(f"no entity has the id {id!r}; upsert it before a triplet names it")
+        super().__init__(f"no entity has the id {id!r}; add it with the triplet, or before it")
         self.id = id
 
 
 class UnknownPassageError(RecallMError, LookupError):
-    """Entities and triplets name a passage that does not exist; nothing was written."""
+    """An update of the graph names a passage that does not exist; nothing was written."""
 
     def __init__(self, id: str) -> None:
         super().__init__(f"no passage has the id {id!r}; add it with update first")
@@ -78,8 +79,8 @@ class UnknownPassageError(RecallMError, LookupError):
 
 
 class DimensionError(InvalidInputError):
-    """An embedding has another dimension than those that the namespace holds under this model;
-    nothing was written."""
+    """An embedding has another dimension than the namespace's vectors of its model; nothing was
+    written."""
 
     def __init__(self, model: str, *, expected: int, found: int) -> None:
         super().__init__(
@@ -93,15 +94,15 @@ class DimensionError(InvalidInputError):
 
 
 class EmbeddingError(RecallMError):
-    """The embedding model failed, or gave something that is not one vector for each text; nothing
-    was written."""
+    """The embedding model failed, or did not return one vector for each text; nothing was
+    written."""
 
 
 class EmbeddingModelError(EmbeddingError):
-    """The statements of the namespace have vectors of another embedding model: vectors of two
+    """The statement vectors of the namespace come from another embedding model, and vectors of two
     models cannot be compared. Nothing was written.
 
-    ``stored`` is the name of the model that they were made with, ``given`` that of the other.
+    ``stored`` is the name of the namespace's model, ``given`` that of the memory's model.
     """
 
     def __init__(self, *, stored: str, given: str) -> None:
@@ -122,7 +123,7 @@ class ClosedError(RecallMError):
 
 
 class PipelineError(RecallMError):
-    """A spaCy pipeline is missing or cannot do what recallm needs."""
+    """A spaCy pipeline is missing, or lacks a component that recallm needs."""
 
     def __init__(self, message: str, *, model: str) -> None:
         super().__init__(message)
@@ -141,16 +142,16 @@ class MissingDependencyError(RecallMError, ImportError):
 
 
 class LLMRequiredError(RecallMError):
-    """Something was asked that needs a language model, and none was given."""
+    """A call needs a language model, and none was given."""
 
 
 class LLMError(RecallMError):
-    """The language model failed, or answered with something that is not text."""
+    """The language model failed, or did not return text."""
 
 
 class ArchiveError(RecallMError):
-    """A JSON Lines archive cannot be loaded, and nothing was written; or none can be made, and what
-    was in its place stays. ``line``, of an archive that cannot be loaded, counts from 1."""
+    """An archive cannot be loaded, and the memory is unchanged; or it cannot be exported, and the
+    file is unchanged. ``line`` is the line of a bad archive, from 1."""
 
     def __init__(self, message: str, *, line: int | None = None) -> None:
         super().__init__(message if line is None else f"line {line}: {message}")
@@ -170,7 +171,7 @@ class StoreCredentialsError(StoreError):
 
 
 class StoreBusyError(StoreError):
-    """Another writer held the store for longer than the limit."""
+    """Another writer held the store for longer than ``timeout``."""
 
 
 class StoreReadOnlyError(StoreError):
@@ -178,7 +179,7 @@ class StoreReadOnlyError(StoreError):
 
 
 class StoreFullError(StoreError):
-    """No space is left where the store is kept."""
+    """No space is left for the store."""
 
 
 class StoreCorruptError(StoreError):

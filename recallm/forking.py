@@ -1,7 +1,8 @@
-"""What a forked child inherits: locks that a thread of the parent held, and things in use.
+"""Locks and resources that survive a fork of the process.
 
-A child has one thread, the one that forked. A lock that another thread held would stay locked in
-the child for ever; a connection of SQLite, or a client of Chroma, must not be used by both.
+A forked child has one thread, the one that forked. A lock that another thread held stays locked in
+the child for ever; a connection of SQLite, or a client of Chroma, must not be used by both
+processes.
 """
 
 from __future__ import annotations
@@ -17,49 +18,50 @@ from typing import Protocol
 __all__ = ["ForkAware", "keep_for_good", "new_loading_lock", "new_lock", "watch"]
 
 _WAIT = 10.0
-"""Seconds that a fork waits for other threads to leave what it must not interrupt."""
+"""Seconds that a fork waits for other threads to release the locks."""
 
 _locks: weakref.WeakSet[threading.Lock] = weakref.WeakSet()
 _loading: weakref.WeakSet[threading.RLock] = weakref.WeakSet()
 
 
 def new_lock() -> threading.Lock:
-    """A lock that is free in a forked child, for state that is whole between two statements."""
+    """A lock that is free in a forked child. Use it for state that every statement leaves
+    consistent."""
     lock = threading.Lock()
     _locks.add(lock)
     return lock
 
 
 def new_loading_lock() -> threading.RLock:
-    """A lock that a fork waits for: what is imported and loaded under it cannot be gone on with in
-    a child, which would wait for ever for the import."""
+    """A lock that a fork waits for. Use it around imports and loading: a child could not finish
+    them, and would wait for ever for the import."""
     lock = threading.RLock()
     _loading.add(lock)
     return lock
 
 
 def keep_for_good(thing: object) -> None:
-    """Never destroy ``thing``, not even when the interpreter ends: its destructor would touch what
-    belongs to another process."""
+    """Never destroy ``thing``, not even when the interpreter ends: its destructor would change
+    files of another process."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
 
 
 class ForkAware(Protocol):
-    """Something with resources that parent and child must not share."""
+    """An object with resources that parent and child must not share."""
 
     def fork_locks(self, level: int) -> Sequence[threading.RLock]:
-        """The locks of one level, from 0 to 2, under which the resources are used: a thread that
-        holds a lock of one level takes no lock of a lower level. Asked for while the locks of the
-        lower levels are held."""
+        """The locks of one level (0 to 2) that protect the resources. A thread that holds a lock of
+        one level takes no lock of a lower level. Called while the locks of the lower levels are
+        held."""
         ...
 
     def before_fork(self) -> None:
-        """All locks are held by the thread that forks: release what can be opened again."""
+        """Release what can be opened again. The thread that forks holds all locks."""
         ...
 
     def after_fork_in_child(self, *, prepared: bool) -> None:
-        """Make the locks anew. Without ``prepared`` a resource was in use when the process forked,
-        by the thread that forked or by one that did not finish in time."""
+        """Make the locks anew. ``prepared`` is False if a resource was in use during the fork: by
+        the thread that forked, or by a thread that did not finish in time."""
         ...
 
 
@@ -71,8 +73,8 @@ _LEVELS = 3
 
 
 def watch(thing: ForkAware) -> None:
-    """Call the methods of ``thing`` around each fork, for as long as it lives; to be called before
-    ``thing`` opens anything. Waits while the process is being forked."""
+    """Call the methods of ``thing`` around each fork, as long as it lives. Call this before
+    ``thing`` opens anything. It waits while a fork is under way."""
     with _gate:
         _watched.add(thing)
 
@@ -84,7 +86,7 @@ def _before() -> None:
     for lock in list(_loading):
         _hold(lock, deadline)
     for level in range(_LEVELS):
-        # Level by level over all things, so that a thread that uses two of them can finish.
+        # Level by level over all objects, so that a thread that uses two of them can finish.
         for thing in watched:
             if not all(_hold(lock, deadline) for lock in thing.fork_locks(level)):
                 busy.add(id(thing))
@@ -95,7 +97,7 @@ def _before() -> None:
 
 
 def _hold(lock: threading.RLock, deadline: float) -> bool:
-    _held.append(lock)  # before it is taken: an interrupt must not lose it
+    _held.append(lock)  # before it is acquired: an interrupt must not lose it
     return lock.acquire(timeout=max(0.0, deadline - time.monotonic()))
 
 
@@ -103,7 +105,7 @@ def _after_in_parent() -> None:
     while _held:
         try:
             _held.pop().release()
-        except RuntimeError:  # another thread's: the wait was in vain
+        except RuntimeError:  # the wait timed out: another thread holds it
             continue
     _prepared.clear()
 

@@ -1,4 +1,4 @@
-"""Entities and triplets by exact id: what property graphs and RET-LLM's triplet memory stand on."""
+"""Entities and triplets by exact id, for property graphs and RET-LLM's triplet memory."""
 
 from __future__ import annotations
 
@@ -180,14 +180,15 @@ class MemoryGraph:
         *,
         passage: str | None = None,
     ) -> int:
-        """Write entities and triplets as one knowledge update, or as part of the one that brought
+        """Write entities and triplets as one knowledge update, or add them to the update of
         ``passage``; return its t_index.
 
         Raises:
             InvalidInputError: there are none, or one cannot be used.
             UnknownPassageError: there is no such passage.
-            DimensionError: an embedding has another dimension than those of its model before it.
-            UnknownEntityError: a triplet names an entity that is neither stored nor among them.
+            DimensionError: an embedding has another dimension than earlier ones of its model.
+            UnknownEntityError: a triplet names an entity that is neither stored nor in
+                ``entities``.
             StoreError: the store failed; nothing was written.
 
         """
@@ -195,7 +196,7 @@ class MemoryGraph:
         return self.upsert_many([update])[0]
 
     def upsert_many(self, updates: Iterable[GraphUpdate]) -> list[int]:
-        """``upsert`` for each of ``updates``, all in one transaction; their t_index.
+        """``upsert`` each of ``updates``, all in one transaction; return their t_index.
 
         Raises:
             InvalidInputError, UnknownPassageError, DimensionError, UnknownEntityError, StoreError:
@@ -208,7 +209,7 @@ class MemoryGraph:
         return [it.t_index for it in self._store.apply(self._namespace, prepared)]
 
     def check(self, updates: Iterable[GraphUpdate]) -> None:
-        """Refuse what ``upsert_many`` would refuse for its values, before anything is written.
+        """Check the values of ``updates`` as ``upsert_many`` does, and write nothing.
 
         Raises:
             InvalidInputError, DimensionError: as in ``upsert``.
@@ -237,12 +238,12 @@ class MemoryGraph:
         ids: Collection[str] | None = None,
         as_of: int | datetime | None = None,
     ) -> list[tuple[Entity, float]]:
-        """The entities (of those with these ``ids``) whose embeddings by ``model`` are nearest to
-        ``embedding``, with the cosine, nearest first. Every one is looked at.
+        """The entities whose embeddings under ``model`` are nearest to ``embedding``, each with its
+        cosine, nearest first; only among ``ids``, if given. The search compares all of them.
 
         Raises:
             InvalidInputError: an argument cannot be used.
-            DimensionError: ``embedding`` has another dimension than those kept.
+            DimensionError: ``embedding`` has another dimension than the stored ones.
 
         """
         blob = encode(embedding)
@@ -270,7 +271,7 @@ class MemoryGraph:
         as_of: int | datetime | None = None,
     ) -> list[Entity]:
         """The entities with these ids, those that stand on the concepts of these labels, and those
-        that these passages brought (all, if none of it is given), by id."""
+        that these passages showed; all entities, if nothing is given. Sorted by id."""
         wanted = None if ids is None else checks.strings(ids, "ids")
         concepts = (
             None
@@ -295,7 +296,7 @@ class MemoryGraph:
         as_of: int | datetime | None = None,
     ) -> list[Triplet]:
         """The triplets that meet every condition given (``ends``: subject or object; ``passages``:
-        one of these brought it), by (subject, predicate, object)."""
+        one of these showed it), sorted by (subject, predicate, object)."""
         conditions = {
             argument: None if given is None else checks.strings(given, argument)
             for argument, given in (
@@ -315,7 +316,7 @@ class MemoryGraph:
         triplets: Iterable[tuple[str, str, str]] = (),
     ) -> Forgotten:
         """Delete entities by exact id, with their triplets, and triplets by (subject, predicate,
-        object). Unknown ones delete nothing; statements stay."""
+        object). Unknown names are ignored; statements stay."""
         named = [
             tuple(checks.strings(triplet, "triplets"))
             for triplet in checks.listed(triplets, "triplets")
@@ -334,24 +335,24 @@ class MemoryGraph:
 
     @property
     def cypher_schema(self) -> str | None:
-        """How entities and triplets stand in a store that answers Cypher, in words for a language
-        model; None where it answers none."""
+        """How a Cypher store holds entities and triplets, in words for a language model; None if
+        the store answers no Cypher."""
         return self._store.cypher_schema if isinstance(self._store, CypherStore) else None
 
     def cypher(
         self, query: str, parameters: Mapping[str, Any] | None = None
     ) -> list[dict[str, Any]]:
-        """The rows that ``query`` gives, in a session that can only read. It sees every namespace:
-        ``$namespace`` stands for this one.
+        """The rows of ``query``, in a read-only session. It sees every namespace; ``$namespace``
+        holds this one.
 
         Raises:
-            InvalidInputError: the store answers no Cypher, or not this one.
+            InvalidInputError: the store answers no Cypher, or refuses this query.
             StoreError: the store failed.
 
         """
         if not isinstance(self._store, CypherStore):
             raise InvalidInputError(
-                "this store answers no Cypher; RecallM('neo4j://…') does", argument="query"
+                "this store answers no Cypher; use RecallM('neo4j://…')", argument="query"
             )
         return self._store.cypher(
             self._namespace,
@@ -371,7 +372,7 @@ class MemoryGraph:
         ]
 
     def concept_name(self, label: str) -> str:
-        """The name of the concept that ``label`` spells: what an entity with it stands on."""
+        """The name of the concept that an entity with this label stands on."""
         return _concept_of(checks.string(label, "label"), self._concept_name)
 
     def _horizon(self, as_of: int | datetime | None) -> Horizon:
@@ -403,5 +404,5 @@ def triplet_upsert(triplet: NewTriplet) -> TripletUpsert:
 
 
 def _concept_of(label: str, concept_name: Callable[[str], str]) -> str:
-    """The concept's name; a label without letters and digits names itself."""
+    """The name of the concept; a label without letters and digits is its own name."""
     return concept_name(label) or label.casefold()

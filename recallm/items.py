@@ -1,4 +1,4 @@
-"""Items: texts kept under a key at a path, replaced as a whole; what key-value stores stand on."""
+"""Items: texts stored under a key at a path, as in a key-value store."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _READ_AT_ONCE = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewItem:
-    """A text to keep under ``key`` at ``path``, in place of what is kept there.
+    """A text to store under ``key`` at ``path``. It replaces the item that is there.
 
-    ``recalled`` says whether recall may find it; it is kept, listed and forgotten either way.
-    It expires at ``expires_at`` (aware; None: never). The rest is as in ``RecallM.update``.
+    With ``recalled=False`` the item can be looked up and listed, but recall does not find it. It
+    expires at ``expires_at`` (aware; None: never). The rest is as in ``RecallM.update``.
     """
 
     path: Sequence[str]
@@ -43,8 +43,8 @@ class NewItem:
 class MemoryItems:
     """The items of one namespace.
 
-    An item is a passage: ``recall`` finds what it says, ``forget`` forgets it, as a whole: what is
-    kept with a text never outlives a part of it.
+    An item is a passage: ``recall`` finds its statements. ``forget`` always forgets an item as a
+    whole, even where a single statement of it is selected.
 
     >>> from recallm import NewItem, RecallM
     >>> memory = RecallM()
@@ -71,11 +71,11 @@ class MemoryItems:
         self._clock = clock
 
     def put(self, items: Iterable[NewItem]) -> list[KnowledgeUpdate]:
-        """Keep items, each a knowledge update, all in one transaction. Each takes the place of
-        what is kept under its key at its path, which is forgotten.
+        """Store items, each as a knowledge update, all in one transaction. The item that stood
+        under the same key at the same path is forgotten.
 
         Raises:
-            InvalidInputError: item ``index`` cannot be kept; nothing was written.
+            InvalidInputError: item ``index`` cannot be used; nothing was written.
             StoreError: the store failed; nothing was written.
 
         """
@@ -83,7 +83,7 @@ class MemoryItems:
         return self._write(requests) if requests else []
 
     def get(self, path: Sequence[str], key: str) -> Passage | None:
-        """The item under ``key`` at ``path``; None if there is none (any more)."""
+        """The item under ``key`` at ``path``; None if there is none."""
         return self._item(path, key, Horizon(now=self._clock()))
 
     def below(self, path: Sequence[str] = (), *, limit: int | None = None) -> tuple[Passage, ...]:
@@ -101,11 +101,11 @@ class MemoryItems:
         limit: int | None = None,
         accept: Callable[[Passage], bool] | None = None,
     ) -> tuple[tuple[Passage, float], ...]:
-        """The items at ``path`` and below it that have to do with ``question``, best first, each
-        with the probability that its best statement helps to answer; at most ``limit`` of those
-        that ``accept`` lets through. Equal items are found each (``recall`` says nothing twice).
-        An item of which a statement is the very text of ``question``, letter case apart, stands
-        before all others, with 1.
+        """The items at ``path`` and below it that are relevant to ``question``, best first, each
+        with the probability that its best statement helps to answer. At most ``limit`` of those for
+        which ``accept`` is true. Items with equal texts are all found (``recall`` shows equal
+        sentences once). An item with a statement equal to ``question``, letter case apart, comes
+        first, with probability 1.
 
         Raises:
             InvalidInputError: an argument cannot be used.
@@ -124,23 +124,23 @@ class MemoryItems:
                 some = ids[start : start + _READ_AT_ONCE]
                 items = {item.id: item for item in reader.passages(ids=some)}
                 for id in some:
-                    if id in items and (accepts is None or _accepted(accepts, items[id])):
+                    if id in items and (accepts is None or _is_accepted(accepts, items[id])):
                         found.append((items[id], scores[id]))
                         if len(found) == at_most:
                             return tuple(found)
         return tuple(found)
 
     def paths(self) -> tuple[tuple[str, ...], ...]:
-        """The paths at which something is kept, sorted."""
+        """The paths that hold an item, sorted."""
         with self._store.reader(self._namespace, Horizon(now=self._clock())) as reader:
             return tuple(reader.paths())
 
     def delete(self, path: Sequence[str], key: str) -> bool:
-        """Forget the item under ``key`` at ``path``; whether there was one."""
-        kept = self._item(path, key, Horizon())
-        if kept is None:
+        """Forget the item under ``key`` at ``path``; return whether there was one."""
+        item = self._item(path, key, Horizon())
+        if item is None:
             return False
-        return bool(self._store.forget(self._namespace, Selection(kind="id", value=kept.id)))
+        return bool(self._store.forget(self._namespace, Selection(kind="id", value=item.id)))
 
     def _item(self, path: Sequence[str], key: str, horizon: Horizon) -> Passage | None:
         where = Filter(path=checks.item_path(path, "path"), key=checks.name(key, "key"))
@@ -149,12 +149,12 @@ class MemoryItems:
                 found = reader.passages(where, limit=1)
             if found:
                 return found[0]
-            # On a server without snapshots one that was replaced since the reader was opened is
-            # gone for it, and the new one not there yet: a new reader sees it.
+            # A server without snapshots: if the item is replaced while the reader is open, the
+            # reader sees neither the old item nor the new one. A new reader sees the new one.
         return None
 
 
-def _accepted(accepts: Callable[[Passage], bool], item: Passage) -> bool:
+def _is_accepted(accepts: Callable[[Passage], bool], item: Passage) -> bool:
     try:
         return bool(accepts(item))
     except RecallMError:

@@ -1,7 +1,6 @@
-"""``RecallM``: a long-term memory. Wiring only: every part does its own work.
+"""``RecallM``: the memory that users open. It only connects the parts.
 
-text ─ extraction ─▶ prepared updates ─ store.apply ─▶ temporal graph (─ revision, with an LLM)
-question ─ extraction ─▶ essential concepts ─ store.reader ─▶ retrieval ─▶ recalled context
+``update()``: the road in, ``recallm.updating``. ``recall()``: the road out, ``recallm.recalling``.
 """
 
 from __future__ import annotations
@@ -39,41 +38,40 @@ if TYPE_CHECKING:
 __all__ = ["RecallM"]
 
 _CACHED_CHARACTERS = 1_000_000
-"""Characters of texts whose extraction is cached for an update that follows: about 50 MB."""
+"""Characters of the texts whose extraction is cached for an update that follows: about 50 MB."""
 
 
 class RecallM(StoredMemory):
     """A long-term memory over a temporal graph of concepts.
 
-    ``store``: None (embedded, in memory), the path of an SQLite file (made if there is none), a
-    ``neo4j://`` or ``bolt://`` URI (``auth`` is its user and password, ``database`` its database),
-    a ``neo4j.Driver``, or a ``GraphStore``; the last two stay open when the memory is closed.
-    ``namespace`` says who owns the memory: nothing ever crosses it. ``llm`` is a callable
-    prompt → text: with one, contexts are revised as in the paper, and ``ask`` uses it.
-    ``count_tokens`` measures ``max_tokens`` (characters / 4, rounded up, where none is given);
-    ``clock`` gives the present as an aware datetime. ``timeout``: seconds that a write waits for
-    other writers, of a file (30) or of the namespace on a server (15), and that a server is tried
-    again, before it fails. No user name or password may stand in a URI.
+    ``store``: None (embedded, in memory); the path of an SQLite file, made if it is missing; a
+    ``neo4j://`` or ``bolt://`` URI (user name and password in ``auth``, never in the URI; the
+    server's database in ``database``); a ``neo4j.Driver``; or a ``GraphStore``. The memory closes
+    neither of the last two. ``namespace`` is the owner of the memory: no data ever cross it.
 
-    ``embeddings``: None (words and the graph alone); "default" (all-MiniLM-L6-v2, run
-    on this machine); an embedding model of LangChain, LlamaIndex or Chroma; any callable list
-    of texts → vectors; or a ``recallm.vectors.Embedding``, which names its model. With one, the
-    vector of each statement is written in the transaction of its update, and the ranking knows how
-    near statements are to the question. The first vector of a namespace says which model, and how
-    many dimensions, all of them have: another one is refused, in writing and in recalling, until
-    everything is forgotten. Statements that were written without (by a memory that was opened
-    without embeddings, or from an archive without vectors) are found by their words, as with any
-    memory (but not with ``ranking="vectors"``); ``embed`` gives them vectors.
+    ``llm`` is a callable prompt → text: it revises contexts as in the paper, and answers ``ask``.
+    ``count_tokens`` measures ``max_tokens``; the default is a quarter of the characters, rounded
+    up. ``clock`` gives the present as an aware datetime. ``timeout``: for how many seconds a write
+    waits for other writers (30 for a file, 15 on a server), and how long an unreachable server is
+    tried again.
 
-    ``vector_index`` says how the nearest vectors are found: None or "exact" compares all of them,
-    in memory (8 ms and 150 MB for 100,000 of 384 dimensions); "chroma" keeps a Chroma index in a
-    folder beside the SQLite file, a ``Path`` in that folder, a chromadb client wherever it leads.
-    The store's vectors are the truth in any case: an index is caught up from them, and made anew
-    where it is broken or gone. What is forgotten leaves Chroma's collection at once; its numbers
-    (never a text) may stay in Chroma's own files, until the folder is deleted while no memory has
-    it open.
+    ``embeddings``: None (words and the graph alone); "default" (all-MiniLM-L6-v2, on this machine);
+    an embedding model of LangChain, LlamaIndex or Chroma; any callable list of texts → vectors; or
+    a ``recallm.vectors.Embedding``, which names its model. With embeddings, an update writes the
+    vector of each statement in its own transaction, and the ranking compares statements with the
+    question. The first vector of a namespace fixes its model and dimension; updates and questions
+    with another model are refused until everything is forgotten. Statements without a vector (from
+    a memory without embeddings, or an archive without vectors) are found by their words, but not
+    with ``ranking="vectors"``; ``embed`` gives them vectors.
 
-    Safe to use from several threads. A context manager: leaving it closes it.
+    ``vector_index``: how the nearest vectors are found. None or "exact" compares all of them in
+    memory (8 ms and 150 MB for 100,000 of 384 dimensions). "chroma" is a Chroma index in a folder
+    beside the SQLite file, a ``Path`` one in that folder, a chromadb client one where the client
+    stores it. The store's vectors are authoritative: an index that is behind, broken or missing is
+    filled from them. Forgotten vectors leave Chroma's collection at once; their numbers (never a
+    text) may stay in Chroma's files until the folder is deleted while no memory has it open.
+
+    Safe to use from several threads. As a context manager it closes itself.
 
     >>> memory = RecallM()
     >>> memory.update("Brandon loves coffee").concepts
@@ -115,19 +113,19 @@ class RecallM(StoredMemory):
         present = checks.clock(clock)
         embedding = checked_embedding(embeddings)
         check_ranking(self._config.ranking, embedded=embedding is not None)
-        load_tables(self._config.weights)  # a file that cannot be read is told now
+        load_tables(self._config.weights)  # a bad file fails here, not at the first question
         if embedding is None and vector_index is not None:
             raise InvalidInputError(
                 "vector_index needs embeddings: give RecallM(embeddings=…)",
                 argument="vector_index",
             )
         chroma = checked_index(vector_index, store)
-        # spaCy takes half a second to import: `import recallm` does without.
+        # spaCy takes half a second to import; `import recallm` must not wait for it.
         from recallm.extraction import ExtractionCache, Extractor
 
         self._extractor = Extractor(self._config)
         if self._config.spacy_model is not None:
-            self._extractor.load()  # a missing one is told now, not at the first update
+            self._extractor.load()  # a missing pipeline fails here, not at the first update
         opened, is_own = open_store(
             store, auth=auth, database=database, timeout=checks.seconds(timeout, "timeout")
         )
@@ -171,19 +169,20 @@ class RecallM(StoredMemory):
     ) -> KnowledgeUpdate:
         """Add ``text``: one knowledge update, one transaction (paper, Knowledge Update).
 
-        ``timestamp`` (aware) says when it was said, ``speaker`` by whom, ``session`` in which
-        conversation or document, ``source`` where it comes from. The same ``id`` with the same
-        text changes nothing. ``metadata`` holds JSON values. After ``expires_at`` (aware)
-        nothing of it is shown any more; it still counts (in strengths, ``stats``) until it is
-        swept: each write first forgets up to 256 passages that expired, ``forget(expired=True)``
-        all of them. ``entities`` and ``triplets`` are what it says in an exact form, as in
-        ``graph.upsert``: they go with it, and with some the text may be blank. With ``replace`` a
-        passage with this ``id`` and another text is forgotten for it.
+        ``timestamp`` (aware): when it was said; ``speaker``: by whom; ``session``: in which
+        conversation or document; ``source``: where it comes from. The same ``id`` with the same
+        text changes nothing; with ``replace``, a passage with this ``id`` and another text is
+        forgotten first. ``metadata`` holds JSON values. ``expires_at`` (aware): from then on
+        nothing of the text is shown. It still counts (in strengths, ``stats``) until a sweep
+        forgets it: each write first forgets up to 256 expired passages, ``forget(expired=True)``
+        forgets all. ``entities`` and ``triplets`` are facts of the text in exact form, as in
+        ``graph.upsert``: they are forgotten with it. With some, the text may be blank.
 
         Raises:
             InvalidInputError: an argument cannot be used.
-            ConflictError: ``id`` belongs to a passage with another text, without ``replace``.
-            UnknownEntityError: a triplet names an entity that is neither stored nor among them.
+            ConflictError: ``id`` belongs to a passage with another text, and ``replace`` is False.
+            UnknownEntityError: a triplet names an entity that is neither stored nor in
+                ``entities``.
             StoreError: the store failed; nothing was written.
 
         """
@@ -210,14 +209,14 @@ class RecallM(StoredMemory):
         batch_size: int = 1000,
         progress: bool = False,
     ) -> list[KnowledgeUpdate]:
-        """Add many texts, each its own knowledge update, one transaction a batch.
+        """Add many texts, each as a knowledge update of its own, in one transaction for each batch.
 
         An item is a text, or a mapping of ``update``'s arguments. ``progress`` shows a bar on
         standard error.
 
         Raises:
-            InvalidInputError, ConflictError: item ``index`` is bad; its batch was rolled back, the
-                batches before it are written (give ids, and the whole call can be repeated).
+            InvalidInputError, ConflictError: item ``index`` cannot be used. Its batch was rolled
+                back, the batches before it are written. Items with ids can be given again.
             StoreError: the store failed; the batch was rolled back.
 
         """
@@ -234,10 +233,10 @@ class RecallM(StoredMemory):
         return done
 
     def embed(self, *, batch_size: int = 1000, progress: bool = False) -> int:
-        """Give a vector to every statement that has none (those that were written without
-        embeddings, by others or from an archive), ``batch_size`` in a transaction; their number.
-        Called again after it was cut short, it goes on where it stopped. ``progress`` shows a bar
-        on standard error.
+        """Give a vector to every statement that has none, ``batch_size`` in a transaction; return
+        how many statements got one. Such statements were written by a memory without embeddings, or
+        come from an archive. After an interruption, another call goes on where this one stopped.
+        ``progress`` shows a bar on standard error.
 
         Raises:
             InvalidInputError: the memory was opened without embeddings.
@@ -262,14 +261,14 @@ class RecallM(StoredMemory):
         expired: bool = False,
         everything: bool = False,
     ) -> Forgotten:
-        """Forget, for good, what exactly one argument selects; say how much that was.
+        """Forget for good what exactly one argument selects; return how much was forgotten.
 
         ``id``: a passage; ``statement``: one statement, by its id; ``source``; ``session``: by its
         name (or the source, where no session was given); ``concept``: every statement that mentions
-        it, by its label or name; ``before``: what came before a t_index, or was said before an
-        aware datetime; ``expired``: what has expired by now. Afterwards all is as if it had never
-        been said; only t goes on. Where the result says ``erasure_pending``, its bytes leave the
-        file later: see ``Forgotten``.
+        it, by its label or name; ``before``: what arrived before a t_index, or was said before an
+        aware datetime; ``expired``: what has expired by now. Afterwards the memory is as if it had
+        never been told; only t does not go back. ``erasure_pending`` in the result: the bytes leave
+        the file later (``Forgotten``).
 
         Raises:
             InvalidInputError: not exactly one argument, or one that cannot be used.
@@ -312,15 +311,15 @@ class RecallM(StoredMemory):
         min_score: float | None = None,
         known: Collection[str] = (),
     ) -> RecalledContext:
-        """What helps to answer ``question``, in the order in which it became true.
+        """The statements that help to answer ``question``, in the order in which they became true;
+        an empty context where the memory knows none.
 
-        ``limit`` counts statements (concepts' contexts with ``ranking="paper"``), ``max_tokens``
-        the whole text. ``as_of`` recalls as the memory stood at a t_index, or knowing only what was
-        said up to an aware datetime. ``since``, ``until`` (inclusive), ``speaker``, ``session``,
-        ``metadata``, ``path`` (items at and below it) say which statements may be recalled;
-        ``min_score`` is the least probability. ``known`` are the ids of passages that whoever reads
-        the answer has before them anyway: nothing of these is recalled.
-        Where nothing is known of it, the context is empty.
+        ``limit`` bounds the statements (with ``ranking="paper"``, the contexts of concepts),
+        ``max_tokens`` the whole text. ``as_of``: recall as the memory stood at a t_index, or only
+        what was said up to an aware datetime. ``since``, ``until`` (inclusive), ``speaker``,
+        ``session``, ``metadata`` and ``path`` (items at and below it) restrict the statements;
+        ``min_score`` is the lowest probability. ``known``: ids of passages that the reader of the
+        context sees anyway; their statements are left out.
 
         Raises:
             InvalidInputError: an argument cannot be used.
@@ -353,8 +352,8 @@ class RecallM(StoredMemory):
     ) -> Answer:
         """Answer ``question`` with ``llm`` (or the memory's) from what is recalled.
 
-        ``recall`` are the arguments of ``recall``. The answer is a ``str``; its ``context`` is
-        what the model was given, with the paper's prompt (``ranking="ement"``: EMENT's).
+        ``recall`` are the arguments of ``recall``. The answer is a ``str``; its ``context`` is the
+        recalled context. The prompt is the RecallM paper's (with ``ranking="ement"``, EMENT's).
 
         Raises:
             LLMRequiredError: no language model was given.
@@ -373,9 +372,9 @@ class RecallM(StoredMemory):
         return Answer(answer_of(model, prompt(question, context.text)), context)
 
     def extract(self, texts: Iterable[str]) -> list[Extraction]:
-        """The statements of each text, their concepts, and which of these are neighbours: what
-        ``update`` would write. Nothing is written; a text that is added next (without a speaker) is
-        not read a second time.
+        """The statements of each text, their concepts, and the pairs of neighbours: what ``update``
+        would write. Nothing is written. An ``update`` with one of these texts (without a speaker)
+        reuses its extraction.
 
         Raises:
             InvalidInputError: a text cannot be used.
@@ -394,7 +393,7 @@ class RecallM(StoredMemory):
 
     @property
     def items(self) -> MemoryItems:
-        """What is kept under keys at paths."""
+        """Texts stored under keys at paths."""
         self._check_open()
         return MemoryItems(
             self._store,
@@ -422,16 +421,16 @@ class RecallM(StoredMemory):
 
     @property
     def llm(self) -> Callable[[str], str] | None:
-        """The language model, prompt → text; None where the memory has none."""
+        """The language model, prompt → text; None if the memory has none."""
         return self._llm
 
     def count_tokens(self, text: str) -> int:
-        """The tokens of ``text`` by this memory's counter: what ``max_tokens`` is measured with."""
+        """The tokens of ``text`` by the counter that measures ``max_tokens``."""
         return self._count_tokens(text)
 
     def with_ranking(self, ranking: RankingName) -> Self:
-        """The same memory, ranked otherwise: the same store, pipeline and namespace. It costs
-        nothing, and it is closed with the memory that it comes from.
+        """The same memory (store, pipeline, namespace) with another ranking. It costs nothing, and
+        is closed together with this memory.
 
         Raises:
             InvalidInputError: there is no such ranking, or it needs embeddings and the memory has

@@ -24,7 +24,7 @@ __all__ = [
 CHRONOLOGICAL_PREFIX = (
     "Each sentence in the following statements is true when read in chronological order:"
 )
-"""RecallM, Questioning the System: what the prompt is prefixed with."""
+"""The prefix of the prompt (RecallM, Questioning the System)."""
 
 _NOTHING_KNOWN = "(nothing about this is remembered)"
 
@@ -165,8 +165,8 @@ def discriminator_prompt(question: str, answers: Sequence[str]) -> str:
     """A 6-shot prompt of our own after the paper's description (RecallM, Hybrid-RecallM
     Architecture: choose the response that appears to be more certain and concise).
 
-    The reply is to be the number of one of ``answers``, from 1. Question and answers are data on
-    one line each, between marks that nothing in them can close; long answers are cut.
+    The model should reply with the number of one of ``answers``, from 1. Question and answers are
+    data, on one line each, between delimiters that no text can close; long answers are cut.
     """
     shots = "\n\n".join(
         f"{_asked_and_answered(asked, said)}\nBest answer: {best}" for asked, said, best in _SHOTS
@@ -191,7 +191,7 @@ def _asked_and_answered(question: str, answers: Sequence[str]) -> str:
 
 
 def _as_data(text: str) -> str:
-    """``text`` on one line, cut, without what the marks are made of."""
+    """``text`` on one line, cut, without the characters of delimiters."""
     line = one_line(text)
     cut = line if len(line) <= _LONGEST_ANSWER else f"{line[:_LONGEST_ANSWER]} …"
     return without_delimiters(cut)

@@ -1,4 +1,4 @@
-"""What users get back: the values that ``RecallM`` returns."""
+"""The values that ``RecallM`` returns to its callers."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """What became of one context revision.
+    """The outcome of one context revision.
 
-    ``text`` is the new context; None where the old one stays, and then ``reason`` says why.
+    ``text`` is the new context, or None if the old one stays; ``reason`` says why it stays.
     """
 
     concept: str
@@ -42,11 +42,11 @@ class Revision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeUpdate:
-    """What one knowledge update wrote.
+    """The outcome of one knowledge update.
 
     ``statements`` are ids, ``concepts`` names in textual order, ``relations`` pairs of names.
-    Where ``duplicate`` is true nothing was written, and ``t_index`` is that of the passage that
-    was there already. ``revisions`` tells of the context revisions that it set off.
+    ``duplicate``: the passage existed already with this ``t_index``, and nothing was written.
+    ``revisions`` are the context revisions that the update caused.
     """
 
     id: str
@@ -60,11 +60,11 @@ class KnowledgeUpdate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecalledStatement:
-    """A statement that was recalled, or that a history holds.
+    """A statement that a recall or a history returns.
 
-    ``score`` is the model's probability (0 to 1) that it helps to answer, None where nothing was
-    asked (``history``) or the paper's ranking chose it. ``contributions`` maps each signal to
-    what it added to the log-odds; ``path`` says how the statement was reached.
+    ``score`` is the probability (0 to 1) that it helps to answer; None without a question
+    (``history``) or with a ranking that gives no probabilities. ``contributions``: signal → what it
+    added to the log-odds. ``path``: how recall reached the statement.
     """
 
     id: str
@@ -83,12 +83,12 @@ class RecalledStatement:
 
     @property
     def line(self) -> str:
-        """It on one line with its date and speaker, as in ``RecalledContext.text``."""
+        """The statement on one line, with date and speaker, as in ``RecalledContext.text``."""
         return statement_line(self.text, speaker=self.speaker, timestamp=self.timestamp)
 
     @property
     def passage(self) -> str | None:
-        """The id of the passage that it is a sentence of; None for a revised context."""
+        """The id of its passage; None for a revised context."""
         parsed = parse_statement_id(self.id)
         return None if parsed is None or self.position == MAX_POSITION else parsed[0]
 
@@ -101,7 +101,7 @@ class RecalledStatement:
         contributions: Mapping[str, float] | None = None,
         path: tuple[str, ...] = (),
     ) -> RecalledStatement:
-        """The public face of a stored statement."""
+        """A stored statement as callers get it."""
         return cls(
             id=stored.id,
             text=stored.text,
@@ -126,7 +126,7 @@ class RecalledStatement:
         score: float | None = None,
         contributions: Mapping[str, float] | None = None,
     ) -> RecalledStatement:
-        """A concept's revised context as one more statement, true since its t_index."""
+        """A concept's revised context as a statement that became true at its t_index."""
         return cls(
             id=f"summary:{summary.concept}@{summary.t_index}",
             text=summary.text,
@@ -144,7 +144,7 @@ class RecalledStatement:
         )
 
 
-class _Said(Protocol):
+class _Ordered(Protocol):
     @property
     def timestamp(self) -> datetime | None: ...
     @property
@@ -153,12 +153,12 @@ class _Said(Protocol):
     def position(self) -> int: ...
 
 
-_S = TypeVar("_S", bound=_Said)
+_S = TypeVar("_S", bound=_Ordered)
 
 
 def chronological(statements: Iterable[_S]) -> list[_S]:
-    """In the order in which they became true: by timestamp where all have one, else by t_index;
-    then by position."""
+    """``statements`` in the order in which they became true: by timestamp if all have one, else by
+    t_index; then by position."""
     ordered = sorted(statements, key=lambda it: (it.t_index, it.position))
     if all(it.timestamp is not None for it in ordered):
         ordered.sort(key=lambda it: (it.timestamp, it.t_index, it.position))
@@ -167,7 +167,7 @@ def chronological(statements: Iterable[_S]) -> list[_S]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedConcept:
-    """A concept that took part in a recall; ``score`` by the ranking in use."""
+    """A concept that a recall used. Its ``score`` depends on the ranking."""
 
     name: str
     label: str
@@ -178,11 +178,11 @@ class RankedConcept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecalledContext:
-    """What a question gets back.
+    """The answer to ``recall``. It is false if nothing was recalled.
 
     ``text`` is ready for a prompt; ``statements`` stand in the order in which they became true;
-    ``tokens`` is the length of ``text`` by the counter that was used; ``time`` what the question
-    asks of time, None where the ranking does not read it. False where nothing was recalled.
+    ``tokens`` is the length of ``text`` by the memory's counter; ``time`` is what the question asks
+    about time, None if the ranking does not use it.
     """
 
     question: str
@@ -200,8 +200,8 @@ class RecalledContext:
         return self.text
 
     def explain(self) -> str:
-        """Why each statement is there: its score, each signal's contribution, the path; before
-        them which rules the question's tense and words of time set off."""
+        """Why each statement was recalled: its score, each signal's contribution, the path. The
+        first lines show the question and what it asks about time."""
         lines = [f"question: {one_line(self.question)}"]
         if self.time is not None and self.time.rules:
             lines.append(f"time: {one_line('; '.join(self.time.rules))}")
@@ -234,14 +234,14 @@ class RecalledContext:
 
 
 class Answer(str):
-    """What ``ask`` gives back: the model's answer, a ``str``, with the ``context`` it was given."""
+    """The answer to ``ask``: a ``str``, with the recalled ``context`` that the model was given."""
 
     __slots__ = ("context",)
 
     context: RecalledContext
 
     def __new__(cls, text: str, context: RecalledContext) -> Answer:
-        """``text`` is what the model answered, stripped; ``context`` what it was given."""
+        """``text`` is the model's answer, ``context`` what the model was given."""
         answer = super().__new__(cls, text)
         answer.context = context
         return answer

@@ -1,5 +1,5 @@
-"""What a namespace of a store holds: looked up, kept for how long, exported, loaded, and closed at
-the end. Nothing here extracts, embeds or ranks."""
+"""The part of a memory that needs neither extraction nor ranking: lookups, expiry, archives, and
+closing the store."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["StoredMemory"]
 
 
 class StoredMemory:
-    """One namespace of a store; ``RecallM`` adds to it what writes and recalls.
+    """One namespace of a store. ``RecallM`` adds updates and recall.
 
-    ``concept_name`` says which concept a label spells; ``closing`` is called, in order, when the
-    memory is closed; ``clock`` gives the present, aware. Safe to use from several threads. A
-    context manager: leaving it closes it.
+    ``concept_name`` gives the name of the concept that a label spells. ``closing``: functions that
+    ``close`` calls, in this order. ``clock`` gives the present, aware. Safe to use from several
+    threads. As a context manager it closes itself.
     """
 
     def __init__(
@@ -46,17 +46,16 @@ class StoredMemory:
         self._closed = False
         self._root: Self | None = None
 
-    # -- looking ---------------------------------------------------------------------------
+    # -- lookups ---------------------------------------------------------------------------
 
     def get(self, id: str) -> Passage | None:
-        """The passage with this id, verbatim; None if there is none (any more)."""
+        """The passage with this id, verbatim; None if there is none."""
         wanted = checks.string(id, "id")
         with self._reader() as reader:
             return next(iter(reader.passages(ids=[wanted])), None)
 
     def get_many(self, ids: Collection[str]) -> dict[str, Passage]:
-        """The passages with these ids, by id, as they stood at one moment; without those that there
-        are not (any more)."""
+        """The passages with these ids, by id, all read at one moment. Unknown ids are left out."""
         wanted = dict.fromkeys(checks.strings(ids, "ids"))
         with self._reader() as reader:
             found = {passage.id: passage for passage in reader.passages(ids=wanted)}
@@ -112,8 +111,7 @@ class StoredMemory:
         limit: int | None = None,
         as_of: int | datetime | None = None,
     ) -> tuple[ConceptRow, ...]:
-        """The concepts with these labels or names (all if None) that are known, latest touched
-        first."""
+        """The known concepts with these labels or names (all if None), latest t_index first."""
         wanted = None if labels is None else checks.strings(labels, "labels")
         at_most = checks.count(limit, "limit")
         with self._reader(as_of) as reader:
@@ -121,13 +119,13 @@ class StoredMemory:
             return tuple(reader.concepts(names, limit=at_most))
 
     def stats(self) -> Stats:
-        """How much this namespace holds; what has expired counts until it is swept."""
+        """The size of this namespace. Expired passages count until a sweep forgets them."""
         with self._reader() as reader:
             return reader.stats()
 
     def expire(self, moments: Mapping[str, datetime | None]) -> int:
-        """Let passages, by id, expire at other (aware) moments than before, or never (None); the
-        number of those that there are.
+        """Set when passages expire: passage id → aware moment, or None for never. Return how many
+        of the passages exist.
 
         Raises:
             InvalidInputError: a moment cannot be used; nothing was changed.
@@ -141,17 +139,16 @@ class StoredMemory:
         }
         return self._store.amend(self._namespace, SetExpiry(expires_at=checked))
 
-    # -- keeping ---------------------------------------------------------------------------
+    # -- archives --------------------------------------------------------------------------
 
     def export(self, target: str | os.PathLike[str] | IO[str]) -> int:
         """Write the namespace as JSON Lines to a file or a text stream; return its number of
-        knowledge updates. What expired and was not forgotten is in it. A file is written beside
-        ``target`` and takes its place when it is whole; where a file is already, it must be an
-        archive: nothing else is written over.
+        knowledge updates. Expired passages that no sweep forgot are included. An export replaces
+        an older archive only when it is complete, and overwrites no other kind of file.
 
         Raises:
-            ArchiveError: the file cannot be written, or is there and is no archive; what was there
-                stays.
+            ArchiveError: the file cannot be written, or exists and is no archive. It stays as it
+                was.
             InvalidInputError: ``target`` is neither a path nor a text stream.
 
         """
@@ -160,8 +157,7 @@ class StoredMemory:
 
     def load(self, source: str | os.PathLike[str] | IO[str]) -> int:
         """Fill this namespace, which must be empty, with an archive; return its number of
-        knowledge updates. All of it or nothing: each line must be one that ``export`` could have
-        written.
+        knowledge updates. The whole archive is loaded, or nothing: each line must be valid.
 
         Raises:
             ArchiveError: the archive is damaged, cut short, or of another version; ``line`` says
@@ -179,7 +175,7 @@ class StoredMemory:
 
     @property
     def namespace(self) -> str:
-        """Whose memory this is."""
+        """The owner of this memory."""
         return self._namespace
 
     def now(self) -> datetime:
@@ -187,8 +183,8 @@ class StoredMemory:
         return self._clock()
 
     def in_namespace(self, namespace: str) -> Self:
-        """The same store, pipeline and settings, for another owner: it costs nothing, and it is
-        closed with the memory that it comes from."""
+        """The same store, pipeline and settings for another owner. It costs nothing, and is closed
+        together with this memory."""
         other = self._derived()
         other._namespace = checks.name(namespace, "namespace")
         return other
@@ -218,7 +214,7 @@ class StoredMemory:
         return f"<{kind}{state} namespace={self._namespace!r} store={self._store!r}>"
 
     def _derived(self) -> Self:
-        """A copy that is closed with the memory that this one comes from, and closes nothing."""
+        """A copy that shares the store. Only the original memory closes it, for all copies."""
         self._check_open()
         other = copy.copy(self)
         other._closing = ()
@@ -227,8 +223,9 @@ class StoredMemory:
         return other
 
     def _name(self, reader: GraphReader, label: str) -> str:
-        """The name of the concept that ``label`` means: what the label spells, else the concept
-        that is named so, else what it spells without its capitals."""
+        """The name of the concept that a user means by ``label``: the first known one among the
+        concept that it spells, the concept with this name, and the concept that it spells in lower
+        case."""
         spelled = self._concept_name(label)
         names = (spelled, label, self._concept_name(label.lower()))
         known = {concept.name for concept in reader.concepts(names)}

@@ -95,10 +95,6 @@ def _filled(value: object, what: str) -> str:
     return text
 
 
-def _optional_text(value: object, what: str) -> str | None:
-    return None if value is None else checks.string(value, what)
-
-
 def _kind(value: object, what: str) -> str:
     if value not in get_args(ConceptKind):
         raise violation(what, f"must be one of {', '.join(get_args(ConceptKind))}")
@@ -332,7 +328,7 @@ UPDATE = _object_of(
     ("id", "t_index"),
     id=_TEXT,
     t_index=_T_INDEX,
-    text=_same(_optional_text),
+    text=_same(partial(checks.optional, checks.string)),
     statements=_list_of(_STATEMENT),
     neighbours=_list_of(_NEIGHBOURS),
     source=_OPTIONAL_NAME,

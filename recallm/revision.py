@@ -1,8 +1,8 @@
 """When and how contexts are revised (RecallM, Knowledge Update).
 
-A concept's context is revised after every n merges, by a language model, outside of any write
-transaction; the answer is written by compare-and-set, so that nothing newer is lost. The
-statements stay as history. Whatever goes wrong leaves the old context and is reported.
+A language model revises a concept's context after every n merges, outside of any write transaction.
+Compare-and-set writes the answer, so that no newer statement is lost. The statements stay as
+history. A failure leaves the old context and is reported as a ``Revision``.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ __all__ = ["Describe", "Reviser"]
 
 
 class Describe(Protocol):
-    """Extraction's description of a text: the stems of its content words, and its traits."""
+    """Extraction's description of a text."""
 
     def __call__(self, text: str, /) -> tuple[tuple[str, ...], Trait]:
-        """Terms and traits of ``text``."""
+        """The stems of the content words of ``text``, and its traits."""
         ...
 
 
 class Reviser:
     """Revises the contexts of a store with the language model ``llm`` (prompt → text).
 
-    ``every`` is n, the merges after which a context is due; ``max_characters`` bounds what one
-    prompt holds of a context: a longer one is folded in, part by part, so that none of it is
-    passed over.
+    A context is due after ``every`` merges (the paper's n). ``max_characters`` bounds the part of a
+    context in one prompt: a longer context is revised part by part, each together with the answer
+    for the parts before.
     """
 
     def __init__(
@@ -53,14 +53,14 @@ class Reviser:
         self._max_characters = max_characters
 
     def after(self, namespace: str, updates: Sequence[KnowledgeUpdate]) -> list[KnowledgeUpdate]:
-        """Revise the concepts that ``updates``, just written, touched and that are due; each
-        revision is told by the last of the updates that touched its concept."""
+        """Revise the due concepts that ``updates`` have just touched. Each revision is reported by
+        the last update that touched its concept."""
         last = {name: place for place, update in enumerate(updates) for name in update.concepts}
-        told: dict[int, list[Revision]] = {}
+        revisions: dict[int, list[Revision]] = {}
         for revision in self._revise_due(namespace, last):
-            told.setdefault(last[revision.concept], []).append(revision)
+            revisions.setdefault(last[revision.concept], []).append(revision)
         return [
-            replace(update, revisions=tuple(told[place])) if place in told else update
+            replace(update, revisions=tuple(revisions[place])) if place in revisions else update
             for place, update in enumerate(updates)
         ]
 
@@ -77,7 +77,7 @@ class Reviser:
         return [self._revise_safely(namespace, name) for name in due]
 
     def _revise_safely(self, namespace: str, name: str) -> Revision:
-        """The knowledge update is written already: a store that fails now must not undo it."""
+        """A store that fails now must not fail the knowledge update, which is written already."""
         try:
             return self._revise(namespace, name)
         except StoreError as error:
@@ -91,7 +91,7 @@ class Reviser:
         label, context, version = read
         try:
             text = self._ask(label, context.sentences())
-        except Exception as error:  # noqa: BLE001 - whatever the user's callable raises is reported
+        except Exception as error:  # noqa: BLE001 - the user's callable may raise anything
             return Revision(
                 concept=name,
                 text=None,
