@@ -1,12 +1,16 @@
-"""Hybrid-RecallM: RecallM and a vector retriever answer, a discriminator chooses between them."""
+"""Hybrid-RecallM: RecallM and a vector retriever answer, a discriminator chooses."""
 
 from __future__ import annotations
 
-from recallm.hybrid.answers import HybridAnswer, HybridContexts, HybridError
+from recallm.hybrid.branches import (
+    HybridAnswer,
+    HybridContexts,
+    HybridError,
+    HybridRecallM,
+)
 from recallm.hybrid.discriminator import Choice, Discriminator, WeightsError
-from recallm.hybrid.llm import LLMDiscriminator
-from recallm.hybrid.memory import HybridRecallM
-from recallm.hybrid.trained import TrainedDiscriminator
+from recallm.hybrid.llm_discriminator import LLMDiscriminator
+from recallm.hybrid.trained_discriminator import TrainedDiscriminator
 
 __all__ = [
     "Choice",

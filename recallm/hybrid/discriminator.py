@@ -1,4 +1,4 @@
-"""What a discriminator is: it is given a question and named answers, and chooses one."""
+"""The protocol of discriminators: given a question and named answers, choose one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 from recallm import checks
 from recallm.errors import InvalidInputError, RecallMError
 
-__all__ = ["Choice", "Discriminator", "WeightsError", "checked_answers", "one_of"]
+__all__ = ["Choice", "Discriminator", "WeightsError", "checked_answers", "obvious_choice"]
 
 
 class WeightsError(RecallMError):
@@ -24,9 +24,10 @@ class WeightsError(RecallMError):
 class Choice:
     """The answer that was chosen, by its name.
 
-    ``probability`` (0 to 1): that it is the better one, where one is better; 1 over their number
-    says that nothing tells them apart. None where the discriminator gives none. ``reason`` says
-    why, in a few words: what speaks for it, why nothing was asked, or what a model replied.
+    ``probability`` (0 to 1) that it is the best, if one of them is; 1 / (number of answers) means
+    that nothing tells them apart. None: the discriminator has no probabilities. ``reason`` says
+    why, in a few words: the features that speak for it, why no model was asked, or what the model
+    replied.
     """
 
     name: str
@@ -39,14 +40,14 @@ class Discriminator(Protocol):
     """Chooses between answers to one question (paper, Hybrid-RecallM Architecture)."""
 
     def choose(self, question: str, answers: Mapping[str, str | None]) -> Choice:
-        """The better of ``answers`` (by name; at least one), whatever order they stand in. None,
-        or nothing but white space, is no answer: one is chosen only where there is no other."""
+        """The best of ``answers`` (by name; at least one). Their order does not matter. None or
+        white space is no answer: it is chosen only if there is no other."""
         ...
 
 
 def checked_answers(question: object, answers: object) -> tuple[str, dict[str, str]]:
-    """The arguments of ``choose``, checked: answers in the order of their names, '' where there is
-    none. Lone surrogates, which models may send, become question marks.
+    """The arguments of ``choose``, checked: the answers by name, sorted, '' for no answer. Lone
+    surrogates, which models may send, become question marks.
 
     Raises:
         InvalidInputError: they cannot be used.
@@ -77,17 +78,17 @@ def checked_answers(question: object, answers: object) -> tuple[str, dict[str, s
     return _encodable(question), checked
 
 
-def one_of(answers: Mapping[str, str]) -> Choice | None:
-    """The choice where none is to be made, else None: all answers are empty or equal, or one alone
-    is not empty. Of equals the first by name."""
-    said = {name: " ".join(answer.split()) for name, answer in answers.items() if answer}
-    if not said:
+def obvious_choice(answers: Mapping[str, str]) -> Choice | None:
+    """The choice that needs no discriminator: all answers are empty, all are equal, or only one has
+    text. Of equal answers the first by name; None if there is a choice to make."""
+    texts = {name: " ".join(answer.split()) for name, answer in answers.items() if answer}
+    if not texts:
         return Choice(min(answers), 1 / len(answers), "no answer holds any text")
-    if len(said) == 1:
-        only = next(iter(said))
+    if len(texts) == 1:
+        only = next(iter(texts))
         return Choice(only, 1.0, "" if len(answers) == 1 else "the others hold no text")
-    if len(set(said.values())) == 1:
-        return Choice(min(said), 1 / len(said), "the answers are equal")
+    if len(set(texts.values())) == 1:
+        return Choice(min(texts), 1 / len(texts), "the answers are equal")
     return None
 
 

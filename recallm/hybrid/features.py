@@ -1,52 +1,62 @@
-"""What can be seen of an answer beside its question, whoever gave it.
+"""Features of an answer beside its question, whoever gave it.
 
-Plain words and rules, no phrases of one model and no parsing: an answer costs a fraction of a
-millisecond. What an answer **tells** are its stems that are neither the question's nor words of
-knowing and hedging; names, numbers and times count where the question does not hold them already.
+They come from plain words and rules: from no phrases of one model, and from no parsing, so that an
+answer costs a fraction of a millisecond. The **new stems** of an answer are what it says: stems of
+content words that are neither the question's nor words about knowing and hedging. Names, numbers
+and times count if the question does not hold them already.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.extraction import Lexicon, Mark, Word, asked_traits, stem, word_set
-from recallm.hybrid.refusals import (
+from recallm.extraction import Lexicon, Mark, Word, asked_traits, stem
+from recallm.hybrid.refusals import MAX_LENGTH, refusal_starts
+from recallm.hybrid.vocabulary import (
+    FILLERS,
     GENERIC,
     HEDGES,
-    LONGEST,
+    KNOWING,
     NEGATIONS,
-    OF_ITSELF,
-    OF_KNOWING,
+    NUMBERS,
+    PEOPLE,
+    PLACE_PREPOSITIONS,
+    PRONOUNS,
+    REASONS,
+    SELF,
     SOURCES,
     VAGUE,
-    refusals,
+    YES_NO,
 )
 from recallm.model import Trait
 
-__all__ = ["FEATURES", "Floats", "ReadAnswer", "ReadQuestion", "difference", "plain"]
+__all__ = ["FEATURES", "AnswerFeatures", "Floats", "Question", "difference", "plain_answer"]
 
 Floats = NDArray[np.float64]
 
 _EARLY = 60
-"""Characters: a refusal that begins later comes after an answer of a kind."""
+"""Characters. A refusal that begins later follows some sort of answer."""
+
 _LONG = 25
-"""Words: more are rarely needed to answer."""
+"""Words. An answer rarely needs more."""
+
 _BARE = 2
-"""Words: so many are a name or a number, no sentence."""
-_LONGEST_WORD = 60
-_MOST_WORDS = 20_000
+"""Words. So few are a name or a number, not a sentence."""
+
+_MAX_WORD_LENGTH = 60
+_MAX_CACHED_WORDS = 20_000
 
 _SOURCES_AT_END = re.compile(
     r"\n\W{0,8}(?:sources?|references?|citations?)\b[ \t]*(?:[:\n].*)?\Z", re.IGNORECASE | re.DOTALL
 )
-_LEAD = re.compile(
+_INTRODUCTION = re.compile(
     r"\A\W*(?:(?:sure|certainly|of course|okay|great question)[,.!:]\s*|(?:the |my )?(?:final )?"
     r"answer(?: is)?\s*:\s*|(?:based on|according to|given|from|per)\s(?:the|this|these|my|your|our"
     r"|what)\b[^,.:\n]{0,60}[,:]\s*)",
@@ -57,242 +67,214 @@ _CLOSING = re.compile(
     r"|is there anything else)\b[^\n]*\Z",
     re.IGNORECASE,
 )
-_STRAIGHT = str.maketrans("’‘‛´`“”„", "'''''\"\"\"")
+_STRAIGHT_QUOTES = str.maketrans("’‘‛´`“”„", "'''''\"\"\"")
 _TOKEN = re.compile(r"(?<!\w)\w+n't\b|'(?:s|re|ve|ll|d|m)\b|[^\W_]+(?:[.,-][^\W_]+)*")
-_ENDS = re.compile(r"[.!?][\"')\]]{0,3}\s+(?=\S)|\n(?=\S)")
-_ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
-
-_PLACES = frozenset(("in", "at", "to", "from", "near", "inside", "outside", "into", "on", "under"))
-_REASONS = frozenset(("because", "to", "so", "since", "for", "due", "order", "as"))
-_YES_NO = frozenset(("yes", "no", "yeah", "nope", "true", "false", "correct", "incorrect"))
-_NUMBERS = word_set("one two three four five six seven eight nine ten several both all none no")
-_PRONOUNS = frozenset(("he", "she", "they", "it"))
-_FILLERS = word_set(
-    "a an the this that these those and or but if then than as because while until of in on at to "
-    "from by with for about into onto over under after before between through during against up "
-    "out off again once no not nor both each all any some only own so since though although also "
-    "whether upon within without toward towards per via"
-)
-_PEOPLE = word_set(
-    "man woman boy girl father mother son daughter brother sister wife husband friend girlfriend "
-    "boyfriend doctor captain king queen police officer agent professor detective group family "
-    "people leader child kids children uncle aunt men women student soldiers parents"
-)
-
-FEATURES = (
-    "refuses",
-    "refuses at once",
-    "refuses in several ways",
-    "tells more beside a refusal",
-    "speaks of its sources",
-    "speaks of knowing",
-    "asks back",
-    "denies",
-    "speaks in general",
-    "is vague",
-    "length",
-    "is bare",
-    "is long",
-    "sentences",
-    "list",
-    "parts",
-    "joins",
-    "quotes",
-    "holds the question",
-    "begins with the question",
-    "begins with what it tells",
-    "begins with a pronoun",
-    "tells",
-    "tells nothing",
-    "names",
-    "number in words",
-    "fits what is asked",
-    "misses what is asked",
-    "says yes or no",
-    "gives a reason",
-    "agreed with",
-)
-"""Names of the features of one answer beside another one, in the order of the weights."""
+_SENTENCE_END = re.compile(r"[.!?][\"')\]]{0,3}\s+(?=\S)|\n(?=\S)")
+_LIST_ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
 
 
-@lru_cache(maxsize=_MOST_WORDS)
+def plain_answer(text: str) -> str:
+    """An answer without what does not belong to it: "Based on the context," before it, "I hope this
+    helps" or a list of sources after it, marks of emphasis, white space. Quotation marks become
+    straight ones."""
+    limit = 2 * MAX_LENGTH
+    text = unicodedata.normalize("NFKC", text[:limit].translate(_STRAIGHT_QUOTES))[:limit]
+    text = _SOURCES_AT_END.sub("", "\n" + text.replace("**", "").strip()).strip()
+    bare = _CLOSING.sub("", _INTRODUCTION.sub("", text))
+    return (bare or text)[:MAX_LENGTH]
+
+
+@lru_cache(maxsize=_MAX_CACHED_WORDS)
 def _word(text: str) -> Word:
     return Lexicon().add(0, text)
 
 
-@lru_cache(maxsize=1)
-def _telling_nothing() -> frozenset[str]:
-    """Stems of the words that are no part of what an answer tells."""
-    words = SOURCES | OF_KNOWING | HEDGES | GENERIC | VAGUE | OF_ITSELF | NEGATIONS
-    return frozenset(stem(word) for word in words)
-
-
-def plain(text: str) -> str:
-    """An answer without what is no part of it: "Based on the context," before it, "I hope this
-    helps" or a list of sources after it, marks of emphasis, white space; quotation marks are the
-    straight ones."""
-    text = unicodedata.normalize("NFKC", text[: 2 * LONGEST].translate(_STRAIGHT))[: 2 * LONGEST]
-    text = _SOURCES_AT_END.sub("", "\n" + text.replace("**", "").strip()).strip()
-    bare = _CLOSING.sub("", _LEAD.sub("", text))
-    return (bare or text)[:LONGEST]
-
-
 def _words(text: str) -> tuple[Word, ...]:
-    return tuple(_word(token) for token in _TOKEN.findall(text) if len(token) <= _LONGEST_WORD)
+    return tuple(_word(token) for token in _TOKEN.findall(text) if len(token) <= _MAX_WORD_LENGTH)
 
 
-def _stems(words: Sequence[Word]) -> tuple[str, ...]:
+def _content_stems(words: Sequence[Word]) -> tuple[str, ...]:
     return tuple(
         word.stem
         for word in words
         if word.is_word
         and not word.is_stop_word
-        and word.lowered not in _FILLERS
+        and word.lowered not in FILLERS
         and not word.marks & (Mark.PRONOUN | Mark.ASKS | Mark.AUXILIARY)
     )
 
 
+@lru_cache(maxsize=1)
+def _stems_without_content() -> frozenset[str]:
+    """Stems of words about knowing, hedging and the like: they are never new stems."""
+    words = SOURCES | KNOWING | HEDGES | GENERIC | VAGUE | SELF | NEGATIONS
+    return frozenset(stem(word) for word in words)
+
+
 @dataclass(frozen=True, slots=True)
-class ReadQuestion:
-    """A question: its words in lower case, the stems of those that say something, the traits that
-    an answer would have, whether it asks for yes or no, whether for a reason."""
+class Question:
+    """A question, analysed once for all its answers.
+
+    ``lowered``: its words in lower case; ``stems``: those of its content words; ``asked_traits``:
+    what a fitting answer has; ``is_yes_no`` and ``asks_reason``: what it asks for.
+    """
 
     lowered: frozenset[str]
     stems: frozenset[str]
-    asks: Trait
-    yes_no: bool
-    reason: bool
+    asked_traits: Trait
+    is_yes_no: bool
+    asks_reason: bool
 
     @classmethod
-    def of(cls, text: str) -> ReadQuestion:
-        """``text``, read once for all its answers."""
-        words = _words(plain(text))
+    def of(cls, text: str) -> Question:
+        """Analyse ``text``."""
+        words = _words(plain_answer(text))
         lowered = [word.lowered for word in words]
-        asks = asked_traits(words)
-        auxiliary = bool(words) and bool(words[0].marks & Mark.AUXILIARY)
+        traits = asked_traits(words)
+        begins_with_auxiliary = bool(words) and bool(words[0].marks & Mark.AUXILIARY)
         return cls(
             lowered=frozenset(lowered),
-            stems=frozenset(_stems(words)),
-            asks=asks,
-            yes_no=auxiliary and not asks,
-            reason="why" in lowered,
+            stems=frozenset(_content_stems(words)),
+            asked_traits=traits,
+            is_yes_no=begins_with_auxiliary and not traits,
+            asks_reason="why" in lowered,
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ReadAnswer:
-    """An answer: what it tells (stems), and its features by itself, in the order of
-    ``FEATURES`` without the last, which another answer gives it."""
+class _Answer:
+    """An answer beside its question, analysed for the rules of the features."""
 
-    tells: frozenset[str]
-    features: tuple[float, ...]
-
-    @property
-    def refuses(self) -> bool:
-        """Whether it says that it does not know."""
-        return bool(self.features[FEATURES.index("refuses")])
-
-    @classmethod
-    def of(cls, text: str, question: ReadQuestion) -> ReadAnswer:
-        """``text`` beside its question."""
-        text = plain(text)
-        words = _words(text)
-        lowered = [word.lowered for word in words]
-        seen = set(lowered)
-        stems = _stems(words)
-        told = [it for it in stems if it not in question.stems and it not in _telling_nothing()]
-        tells = frozenset(told)
-        refused = refusals(" ".join(text.lower().split()))
-        places = [place for place in refused if place is not None]
-        refuses = bool(places)
-        new = [word for word in words if word.lowered not in question.lowered]
-        names = [
+    def __init__(self, text: str, question: Question) -> None:
+        self.question = question
+        self.text = plain_answer(text)
+        self.words = _words(self.text)
+        self.size = len(self.words)
+        self.lowered = [word.lowered for word in self.words]
+        self.first = self.lowered[0] if self.lowered else ""
+        self.distinct = set(self.lowered)
+        self.new_words = self.distinct - question.lowered
+        self.stems = _content_stems(self.words)
+        self.new_stems = frozenset(self.stems) - question.stems - _stems_without_content()
+        self.refusals = refusal_starts(" ".join(self.text.lower().split()))
+        self.refuses = bool(self.refusals)
+        self.names = [
             word
-            for place, word in enumerate(words)
+            for place, word in enumerate(self.words)
             if word.is_capitalised
-            and word.stem in tells
+            and word.stem in self.new_stems
             and (place > 0 or not word.marks & Mark.PRONOUN)
         ]
-        number = any(word.marks & Mark.COUNT and word.stem in tells for word in new)
-        time = any(
-            word.marks & (Mark.TIME | Mark.TIME_NUMBER | Mark.UNIT)
-            and not word.marks & Mark.PRONOUN
-            for word in new
+        self.gives_reason = (
+            question.asks_reason
+            and not self.refuses
+            and bool(REASONS & self.distinct)
+            and bool(self.new_stems)
         )
-        reasons = question.reason and not refuses and bool(_REASONS & seen) and bool(tells)
-        fits = not refuses and _fits(question, words, tells, bool(names), number, time)
-        size = len(words)
-        return cls(
-            tells=tells,
-            features=(
-                float(refuses),
-                float(refuses and min(places) < _EARLY),
-                len(places) / 3,
-                float(refuses) * _log(len(tells)),
-                float(bool(SOURCES & (seen - question.lowered))),
-                sum(word in OF_KNOWING for word in lowered) / max(size, 5),
-                float("?" in text),
-                float(not refuses and any(map(_denies, lowered))),
-                sum(word in GENERIC for word in lowered) / max(size, 5),
-                float(bool(VAGUE & seen)),
-                _log(size),
-                float(size <= _BARE),
-                max(0.0, _log(size) - _log(_LONG)),
-                _log(len(_ENDS.findall(text))),
-                float(_ITEM.search(text) is not None),
-                min(text.count(",") + lowered.count("and"), 4) / 4,
-                min(lowered.count("and") + lowered.count("or"), 3) / 3,
-                float('"' in text),
-                len(question.stems & set(stems)) / max(len(question.stems), 1),
-                len(question.stems & set(stems[:3])) / 3,
-                float(bool(stems) and stems[0] in tells),
-                float(bool(_PRONOUNS & set(lowered[:1]))),
-                _log(len(tells)),
-                float(not tells and not refuses and not question.yes_no),
-                _log(len(names)),
-                float(bool(_NUMBERS & (seen - question.lowered))),
-                float(fits),
-                float(
-                    not refuses
-                    and ((bool(question.asks) and not fits) or (question.reason and not reasons))
-                ),
-                float(question.yes_no and bool(_YES_NO & set(lowered[:1]))),
-                float(reasons),
-            ),
+        self.fits = not self.refuses and self._has_asked_trait()
+
+    def _has_asked_trait(self) -> bool:
+        """Whether the answer has something of the kind that the question asks for."""
+        asked = self.question.asked_traits
+        new = [word for word in self.words if word.lowered in self.new_words]
+        return bool(
+            (asked & Trait.TIME and any(_is_time(word) for word in new))
+            or (
+                asked & Trait.NUMBER
+                and any(word.marks & Mark.COUNT and word.stem in self.new_stems for word in new)
+            )
+            or (asked & Trait.NAME and self.names)
+            or (asked & Trait.PERSON and self.distinct & (PEOPLE | PRONOUNS))
+            or (asked & Trait.PLACE and self.new_stems and self.distinct & PLACE_PREPOSITIONS)
         )
 
+    def count(self, *words: str) -> int:
+        """How often these words occur."""
+        return sum(self.lowered.count(word) for word in words)
 
-def _fits(
-    question: ReadQuestion,
-    words: Sequence[Word],
-    tells: frozenset[str],
-    named: bool,
-    number: bool,
-    time: bool,
-) -> bool:
-    """Whether an answer tells something of the kind that the question asks for."""
-    seen = {word.lowered for word in words}
-    return bool(
-        (question.asks & Trait.TIME and time)
-        or (question.asks & Trait.NUMBER and number)
-        or (question.asks & Trait.NAME and named)
-        or (question.asks & Trait.PERSON and (seen & _PEOPLE or seen & _PRONOUNS))
-        or (question.asks & Trait.PLACE and tells and seen & _PLACES)
-    )
+    def share(self, words: frozenset[str]) -> float:
+        """The share of these words among the answer's, of five at least."""
+        return sum(word in words for word in self.lowered) / max(self.size, 5)
 
 
-def difference(answer: ReadAnswer, other: ReadAnswer) -> Floats:
-    """What one answer has over another, shape (len(FEATURES),); the other over the one: its
-    negative."""
-    both = len(answer.tells & other.tells)
-    agreed = both / max(len(answer.tells), 1) - both / max(len(other.tells), 1)
-    own = np.subtract(answer.features, other.features)
-    return np.append(own, agreed)
+def _is_time(word: Word) -> bool:
+    times = Mark.TIME | Mark.TIME_NUMBER | Mark.UNIT
+    return bool(word.marks & times) and not word.marks & Mark.PRONOUN
 
 
 def _log(number: int) -> float:
     return float(np.log1p(number))
 
 
-def _denies(word: str) -> bool:
+def _is_negation(word: str) -> bool:
     return word in NEGATIONS or word.endswith("n't")
+
+
+_RULES: Mapping[str, Callable[[_Answer, Question], float]] = {
+    "refuses": lambda it, _: it.refuses,
+    "refuses at once": lambda it, _: it.refuses and min(it.refusals) < _EARLY,
+    "refuses in several ways": lambda it, _: len(it.refusals) / 3,
+    "tells more beside a refusal": lambda it, _: it.refuses * _log(len(it.new_stems)),
+    "speaks of its sources": lambda it, _: bool(SOURCES & it.new_words),
+    "speaks of knowing": lambda it, _: it.share(KNOWING),
+    "asks back": lambda it, _: "?" in it.text,
+    "denies": lambda it, _: not it.refuses and any(map(_is_negation, it.lowered)),
+    "speaks in general": lambda it, _: it.share(GENERIC),
+    "is vague": lambda it, _: bool(VAGUE & it.distinct),
+    "length": lambda it, _: _log(it.size),
+    "is bare": lambda it, _: it.size <= _BARE,
+    "is long": lambda it, _: max(0.0, _log(it.size) - _log(_LONG)),
+    "sentences": lambda it, _: _log(len(_SENTENCE_END.findall(it.text))),
+    "list": lambda it, _: _LIST_ITEM.search(it.text) is not None,
+    "parts": lambda it, _: min(it.text.count(",") + it.count("and"), 4) / 4,
+    "joins": lambda it, _: min(it.count("and", "or"), 3) / 3,
+    "quotes": lambda it, _: '"' in it.text,
+    "holds the question": lambda it, q: len(q.stems & set(it.stems)) / max(len(q.stems), 1),
+    "begins with the question": lambda it, q: len(q.stems & set(it.stems[:3])) / 3,
+    "begins with what it tells": lambda it, _: not it.new_stems.isdisjoint(it.stems[:1]),
+    "begins with a pronoun": lambda it, _: it.first in PRONOUNS,
+    "tells": lambda it, _: _log(len(it.new_stems)),
+    "tells nothing": lambda it, q: not it.new_stems and not it.refuses and not q.is_yes_no,
+    "names": lambda it, _: _log(len(it.names)),
+    "number in words": lambda it, _: bool(NUMBERS & it.new_words),
+    "fits what is asked": lambda it, _: it.fits,
+    "misses what is asked": lambda it, q: (
+        not it.refuses
+        and ((bool(q.asked_traits) and not it.fits) or (q.asks_reason and not it.gives_reason))
+    ),
+    "says yes or no": lambda it, q: q.is_yes_no and it.first in YES_NO,
+    "gives a reason": lambda it, _: it.gives_reason,
+}
+"""The features of one answer by itself, by name. "Tells" speaks of new stems."""
+
+FEATURES = (*_RULES, "agreed with")
+"""The names of the features of one answer beside another, in the order of the weights. The last is
+the share of its new stems that the other has too."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFeatures:
+    """The new stems of an answer, and the values of ``FEATURES`` but the last, which depends on the
+    other answer."""
+
+    new_stems: frozenset[str]
+    values: tuple[float, ...]
+
+    @classmethod
+    def of(cls, text: str, question: Question) -> AnswerFeatures:
+        """The features of ``text`` as an answer to ``question``."""
+        answer = _Answer(text, question)
+        values = tuple(float(rule(answer, question)) for rule in _RULES.values())
+        return cls(new_stems=answer.new_stems, values=values)
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the answer says that it does not know."""
+        return bool(self.values[FEATURES.index("refuses")])
+
+
+def difference(answer: AnswerFeatures, other: AnswerFeatures) -> Floats:
+    """By how much each feature of one answer exceeds the other's, of shape (len(FEATURES),).
+    Exchanging the two changes every sign."""
+    shared = len(answer.new_stems & other.new_stems)
+    agreed = shared / max(len(answer.new_stems), 1) - shared / max(len(other.new_stems), 1)
+    return np.append(np.subtract(answer.values, other.values), agreed)

@@ -9,8 +9,8 @@ import pytest
 
 from recallm import LLMError
 from recallm.hybrid import LLMDiscriminator, TrainedDiscriminator
-from recallm.hybrid.features import plain
-from recallm.hybrid.refusals import refusals
+from recallm.hybrid.features import plain_answer
+from recallm.hybrid.refusals import refusal_starts
 
 LENGTH = 100_000
 LIMIT = 5.0
@@ -43,11 +43,11 @@ def texts() -> list[str]:
 
 
 def refuse(text: str) -> None:
-    refusals(text.lower())
+    refusal_starts(text.lower())
 
 
 def strip(text: str) -> None:
-    assert len(plain(text)) <= LENGTH
+    assert len(plain_answer(text)) <= LENGTH
 
 
 def choose(text: str) -> None:

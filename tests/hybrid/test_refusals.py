@@ -1,12 +1,12 @@
-"""Refusals in many manners are known, denials in what is told are none."""
+"""Refusals in many wordings are recognised; negations in statements are none."""
 
 from __future__ import annotations
 
 import pytest
 
-from recallm.hybrid.refusals import refusals
+from recallm.hybrid.refusals import refusal_starts
 
-REFUSED = """
+REFUSALS = """
 I don't know.
 I do not know who killed Bob.
 Not mentioned.
@@ -52,7 +52,7 @@ I wasn't able to find that.
 Nothing is said about his father.
 """
 
-TOLD = """
+STATEMENTS = """
 Bob did not leave the house.
 He never found the treasure.
 Nobody survives.
@@ -81,16 +81,16 @@ He refuses to answer.
 """
 
 
-@pytest.mark.parametrize("text", REFUSED.strip().splitlines())
-def test_a_refusal_is_known_in_any_manner(text: str) -> None:
-    assert any(place is not None for place in refusals(text.lower()))
+@pytest.mark.parametrize("text", REFUSALS.strip().splitlines())
+def test_a_refusal_is_recognised_in_any_wording(text: str) -> None:
+    assert refusal_starts(text.lower())
 
 
-@pytest.mark.parametrize("text", TOLD.strip().splitlines())
-def test_a_denial_in_what_is_told_is_no_refusal(text: str) -> None:
-    assert all(place is None for place in refusals(text.lower()))
+@pytest.mark.parametrize("text", STATEMENTS.strip().splitlines())
+def test_a_negation_in_a_statement_is_no_refusal(text: str) -> None:
+    assert not refusal_starts(text.lower())
 
 
-def test_where_a_refusal_begins_is_told() -> None:
+def test_the_place_where_a_refusal_begins() -> None:
     text = "she was a nurse, but it is not specified where."
-    assert min(place for place in refusals(text) if place is not None) == text.index("not")
+    assert min(refusal_starts(text)) == text.index("not")

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from recallm import InvalidInputError
 from recallm.hybrid import Choice, Discriminator, TrainedDiscriminator, WeightsError
-from recallm.hybrid.features import FEATURES, ReadAnswer, ReadQuestion, difference, plain
-from recallm.hybrid.trained import dump_weights, load_weights
+from recallm.hybrid.features import FEATURES, AnswerFeatures, Question, difference, plain_answer
+from recallm.hybrid.trained_discriminator import dump_weights, load_weights
 
 SHIPPED = Path(__file__).parents[2] / "recallm" / "hybrid" / "data" / "discriminator.json"
 
@@ -203,7 +203,7 @@ def test_boilerplate_changes_nothing(trained: TrainedDiscriminator) -> None:
     ],
 )
 def test_what_is_no_part_of_an_answer(text: str, left: str) -> None:
-    assert plain(text) == left
+    assert plain_answer(text) == left
 
 
 def test_it_takes_no_time(trained: TrainedDiscriminator) -> None:
@@ -247,8 +247,9 @@ def test_the_log_odds_are_of_texts(trained: TrainedDiscriminator) -> None:
 
 
 def test_each_feature_has_a_name() -> None:
-    question = ReadQuestion.of("Where is Bo?")
-    one, other = ReadAnswer.of("In York.", question), ReadAnswer.of("Who knows?", question)
+    question = Question.of("Where is Bo?")
+    one = AnswerFeatures.of("In York.", question)
+    other = AnswerFeatures.of("Who knows?", question)
     assert difference(one, other).shape == (len(FEATURES),)
     assert np.array_equal(difference(one, other), -difference(other, one))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from recallm.hybrid.features import FEATURES
-from recallm.hybrid.trained import dump_weights
+from recallm.hybrid.trained_discriminator import dump_weights
 from training.discriminator.card import Measured, model_card
 from training.discriminator.fitting import (
     Examples,

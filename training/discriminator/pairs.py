@@ -11,7 +11,7 @@ from random import Random
 
 import numpy as np
 
-from recallm.hybrid.features import FEATURES, Floats, ReadAnswer, ReadQuestion, difference
+from recallm.hybrid.features import FEATURES, AnswerFeatures, Floats, Question, difference
 from training.discriminator.styles import Manner, evasion, refuses, restyled
 
 __all__ = ["GradedPair", "against_evasions", "differences", "grades", "read_pairs", "retold"]
@@ -136,8 +136,8 @@ def differences(pairs: Sequence[GradedPair]) -> Floats:
     """What RecallM's answer has over the vector branch's, shape (pairs, features)."""
     rows = np.empty((len(pairs), len(FEATURES)))
     for place, pair in enumerate(pairs):
-        question = ReadQuestion.of(pair.question)
+        question = Question.of(pair.question)
         rows[place] = difference(
-            ReadAnswer.of(pair.recallm, question), ReadAnswer.of(pair.vectors, question)
+            AnswerFeatures.of(pair.recallm, question), AnswerFeatures.of(pair.vectors, question)
         )
     return rows

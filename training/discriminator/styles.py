@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from random import Random
 
 from recallm.extraction import word_set
-from recallm.hybrid.features import plain
-from recallm.hybrid.refusals import refusals
+from recallm.hybrid.features import plain_answer
+from recallm.hybrid.refusals import refusal_starts
 
 __all__ = ["FIGURES", "HELD_OUT", "LEARNT", "Manner", "evasion", "refuses", "restyled"]
 
@@ -123,7 +123,7 @@ FIGURES = Manner(
 
 def restyled(question: str, answer: str, manner: Manner, random: Random) -> str:
     """``answer`` as an answerer of this manner would have said it."""
-    text = plain(answer)
+    text = plain_answer(answer)
     if refuses(text):
         return random.choice(manner.refusals)
     if manner.bare:
@@ -137,9 +137,9 @@ def restyled(question: str, answer: str, manner: Manner, random: Random) -> str:
 
 def refuses(answer: str) -> bool:
     """Whether an answer is a refusal as a whole: not after it has told something."""
-    text = plain(answer)
-    places = [place for place in refusals(text.lower()) if place is not None]
-    return bool(places) and min(places) < max(60, len(text) // 2)
+    text = plain_answer(answer)
+    starts = refusal_starts(text.lower())
+    return bool(starts) and min(starts) < max(60, len(text) // 2)
 
 
 _EVASIONS = (

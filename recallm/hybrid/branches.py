@@ -6,41 +6,98 @@ import contextvars
 import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from recallm import checks
-from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequiredError
-from recallm.hybrid.answers import HybridAnswer, HybridContexts, HybridError
+from recallm.errors import (
+    ClosedError,
+    InvalidInputError,
+    LLMError,
+    LLMRequiredError,
+    RecallMError,
+)
 from recallm.hybrid.discriminator import Choice, Discriminator
-from recallm.hybrid.trained import TrainedDiscriminator
+from recallm.hybrid.trained_discriminator import TrainedDiscriminator
 from recallm.memory import RecallM
+from recallm.model import empty_mapping
 from recallm.prompts import answer_of, question_prompt
 from recallm.results import Answer, RecalledContext
 
-__all__ = ["HybridRecallM"]
+__all__ = ["HybridAnswer", "HybridContexts", "HybridError", "HybridRecallM"]
 
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-_CALLERS = (ClosedError, InvalidInputError, LLMRequiredError)
-"""Errors of whoever calls, seen in the memory's own branch: the other would not make them good."""
+_CALLER_ERRORS = (ClosedError, InvalidInputError, LLMRequiredError)
+"""Errors in the call itself, raised by the branch "recallm". They are raised again, although the
+other branch may have answered."""
+
+
+class HybridError(RecallMError):
+    """Both branches failed; ``errors`` has the error of each, by its name."""
+
+    def __init__(self, errors: Mapping[str, Exception]) -> None:
+        reasons = "; ".join(f"{name}: {type(it).__name__}: {it}" for name, it in errors.items())
+        super().__init__(f"no branch of the hybrid could answer ({reasons})")
+        self.errors = errors
+
+
+class HybridAnswer(Answer):
+    """The chosen answer, a ``str``, with the ``context`` that its model was given.
+
+    ``choice`` tells the branch that it comes from, and why. ``answers`` has each branch's answer
+    (with its own context), ``errors`` the error of a branch that failed, by name: "recallm",
+    "vectors".
+    """
+
+    __slots__ = ("answers", "choice", "errors")
+
+    choice: Choice
+    answers: Mapping[str, Answer]
+    errors: Mapping[str, Exception]
+
+    @classmethod
+    def of(
+        cls, choice: Choice, answers: Mapping[str, Answer], errors: Mapping[str, Exception]
+    ) -> HybridAnswer:
+        """The answer that ``choice`` names."""
+        chosen = answers[choice.name]
+        answer = cls(chosen, chosen.context)
+        answer.choice = choice
+        answer.answers = answers
+        answer.errors = errors
+        return answer
+
+    @property
+    def contexts(self) -> Mapping[str, RecalledContext]:
+        """The context that each branch's model was given, by the branch's name."""
+        return {name: answer.context for name, answer in self.answers.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HybridContexts:
+    """What both branches recall: ``contexts`` by the branch's name ("recallm", "vectors"), and the
+    ``errors`` of a branch that failed. The context of a user's own retriever has only a text."""
+
+    contexts: Mapping[str, RecalledContext]
+    errors: Mapping[str, Exception] = field(default_factory=empty_mapping)
 
 
 class HybridRecallM:
     """Hybrid-RecallM (paper, Hybrid-RecallM Architecture): two branches answer in parallel, the
     discriminator chooses.
 
-    The branch "recallm" is ``memory`` as it is. The branch "vectors" is, where ``vectors`` is None,
-    the same memory with ``ranking="vectors"``: what is written to the memory is in both, and it
-    needs embeddings. ``vectors`` may also be another ``RecallM``, or any callable question →
-    context text: a retriever of one's own. ``llm`` (prompt → text) answers for both; without one,
-    the memory's. ``discriminator``: a ``TrainedDiscriminator`` where none is given.
+    The branch "recallm" is ``memory`` as it is. For the branch "vectors", ``vectors`` may be None
+    (the same memory with ``ranking="vectors"``, which needs embeddings; whatever is written to the
+    memory is in both), another ``RecallM``, or any callable question → context text, such as a
+    retriever of your own. ``llm`` (prompt → text) answers for both; None: the memory's.
+    ``discriminator``: None means a ``TrainedDiscriminator``.
 
-    One branch may fail: the other one's answer stands, the result tells the error, and it is
-    logged. So it is where the discriminator's language model fails: the trained one chooses.
-    Safe to use from several threads, if ``llm`` and ``vectors`` are.
+    If one branch fails, the other's answer is chosen; the error is in the result and is logged. If
+    the discriminator's language model fails, a ``TrainedDiscriminator`` chooses. Safe to use from
+    several threads, if ``llm`` and ``vectors`` are.
 
     >>> memory = RecallM()
     >>> update = memory.update("Brandon moved to Paris")
@@ -84,7 +141,7 @@ class HybridRecallM:
 
     @property
     def memory(self) -> RecallM:
-        """The memory: what is written to it is written for both branches."""
+        """The memory. Write to it for both branches."""
         return self._memory
 
     def ask(
@@ -92,9 +149,9 @@ class HybridRecallM:
     ) -> HybridAnswer:
         """Answer ``question`` in both branches at once, and choose.
 
-        ``llm`` stands in for the hybrid's. ``recall`` are the arguments of ``RecallM.recall``; a
-        retriever of one's own is given the question alone, and ``min_score``, which the nearest by
-        embedding do not have, goes to the branch "recallm" alone.
+        ``llm`` takes the place of the hybrid's. ``recall`` are the arguments of ``RecallM.recall``.
+        A retriever of your own gets the question only. ``min_score`` goes to the branch "recallm"
+        only, since the nearest by embedding have no probabilities.
 
         Raises:
             LLMRequiredError: no language model was given.
@@ -134,15 +191,15 @@ class HybridRecallM:
         self, question: str, answers: Mapping[str, Answer], errors: Mapping[str, Exception]
     ) -> Choice:
         if errors:
-            (other,) = answers
+            (succeeded,) = answers
             ((failed, error),) = errors.items()
-            return Choice(other, None, f"{failed} failed: {type(error).__name__}: {error}")
-        given = {name: str(answer) for name, answer in answers.items()}
+            return Choice(succeeded, None, f"{failed} failed: {type(error).__name__}: {error}")
+        texts = {name: str(answer) for name, answer in answers.items()}
         try:
-            choice: object = self._discriminator.choose(question, given)
+            choice: object = self._discriminator.choose(question, texts)
         except LLMError as error:
-            _log.warning("the trained discriminator chooses, since another failed: %s", error)
-            choice = replace(self._trained.choose(question, given), reason=str(error))
+            _log.warning("the trained discriminator chooses, the other one failed: %s", error)
+            choice = replace(self._trained.choose(question, texts), reason=str(error))
         if not isinstance(choice, Choice) or choice.name not in answers:
             raise InvalidInputError(
                 f"a discriminator must return a Choice of one of {', '.join(answers)}, not "
@@ -155,16 +212,16 @@ class HybridRecallM:
         self, question: str, model: Callable[[str], str], recall: Mapping[str, Any]
     ) -> Answer:
         if isinstance(self._vectors, RecallM):
-            return self._vectors.ask(question, llm=model, **_without_score(recall))
+            return self._vectors.ask(question, llm=model, **_without_min_score(recall))
         context = self._recall_vectors(question, recall)
         return Answer(answer_of(model, question_prompt(question, context.text)), context)
 
     def _recall_vectors(self, question: str, recall: Mapping[str, Any]) -> RecalledContext:
         if isinstance(self._vectors, RecallM):
-            return self._vectors.recall(question, **_without_score(recall))
+            return self._vectors.recall(question, **_without_min_score(recall))
         text: object = self._vectors(question)
         if not isinstance(text, str):
-            # Not an error of this call's arguments: the other branch stands.
+            # Not an InvalidInputError: the other branch may still answer.
             raise TypeError(f"vectors must return the context as a str, not {type(text).__name__}")
         return RecalledContext(question=question, text=text, tokens=self._memory.count_tokens(text))
 
@@ -192,28 +249,28 @@ def _vector_branch(
         ) from None
 
 
-def _without_score(recall: Mapping[str, Any]) -> dict[str, Any]:
+def _without_min_score(recall: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in recall.items() if name != "min_score"}
 
 
 def _both(
     recallm: Callable[[], T], vectors: Callable[[], T]
 ) -> tuple[dict[str, T], dict[str, Exception]]:
-    """What each branch gives, and the errors of those that fail; one of them runs in a thread of
+    """The results of the branches, and the errors of those that fail. "vectors" runs in a thread of
     its own, in a copy of the caller's context."""
-    done: dict[str, T] = {}
+    results: dict[str, T] = {}
     errors: dict[str, Exception] = {}
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="recallm-vectors") as pool:
-        other = pool.submit(contextvars.copy_context().run, vectors)
-        for name, branch in (("recallm", recallm), ("vectors", other.result)):
+        future = pool.submit(contextvars.copy_context().run, vectors)
+        for name, branch in (("recallm", recallm), ("vectors", future.result)):
             try:
-                done[name] = branch()
+                results[name] = branch()
             except Exception as error:  # noqa: BLE001 - a branch may fail in any way
                 errors[name] = error
-    if isinstance(errors.get("recallm"), _CALLERS):
+    if isinstance(errors.get("recallm"), _CALLER_ERRORS):
         raise errors["recallm"]
-    if not done:
+    if not results:
         raise HybridError(errors)
     for name, failure in errors.items():
         _log.warning("the branch %s failed, the other one answers: %s", name, failure)
-    return done, errors
+    return results, errors
