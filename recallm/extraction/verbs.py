@@ -215,6 +215,8 @@ BARE_PASTS = frozenset(base for base, forms in _LINES if forms[0] == "=")
 BARE_PARTICIPLES = frozenset(base for base, forms in _LINES if forms[-1] == "=")
 """Verbs whose participle is their base: "put", "come"."""
 
+_BARE_FORMS = BARE_PASTS | BARE_PARTICIPLES
+
 _PREFIXES = ("re", "over", "under", "out", "mis", "fore", "with", "inter", "up", "un")
 _UNDONE = frozenset(("bend", "bind", "do", "freeze", "learn", "stick", "string", "weave", "wind"))
 """Verbs that "un" reverses. Before the participle of another verb "un" makes an adjective:
@@ -231,11 +233,12 @@ _OTHER_WORDS = frozenset(
 def without_prefix(form: str) -> str:
     """A form in lower case without its verb's prefix: "rebuilt" → "built". The form itself if it is
     not a prefix and an irregular form."""
-    for prefix in _PREFIXES if form not in _OTHER_WORDS else ():
-        rest = form.removeprefix(prefix)
-        base = PASTS.get(rest) or (rest if rest in BARE_PASTS | BARE_PARTICIPLES else "")
-        if rest != form and base and (prefix != "un" or base in _UNDONE):
-            return rest
+    for prefix in _PREFIXES:
+        if form.startswith(prefix) and form not in _OTHER_WORDS:
+            rest = form[len(prefix) :]
+            base = PASTS.get(rest) or (rest if rest in _BARE_FORMS else "")
+            if base and (prefix != "un" or base in _UNDONE):
+                return rest
     return form
 
 
