@@ -9,7 +9,6 @@ from typing import NamedTuple, TypeVar
 
 from recallm.config import RecallConfig
 from recallm.errors import InvalidInputError
-from recallm.exact import content, exact
 from recallm.extraction.concepts import (
     ConceptPlace,
     concept_places,
@@ -19,7 +18,7 @@ from recallm.extraction.concepts import (
 )
 from recallm.extraction.names import entities, entities_within, with_missed_names
 from recallm.extraction.pipeline import Pipeline, TaggedText, load_pipeline
-from recallm.extraction.questions import HYPHENS, asked_traits, temporal_reading
+from recallm.extraction.questions import HYPHENS, asked_traits, temporal_reading, time_terms
 from recallm.extraction.sentences import Span, blocks, cleaned, sentences
 from recallm.extraction.stems import is_all_capitals
 from recallm.extraction.terms import terms
@@ -33,6 +32,8 @@ from recallm.model import (
     Extraction,
     Question,
     Trait,
+    content_terms,
+    exact_token,
 )
 
 __all__ = ["Extractor"]
@@ -118,20 +119,23 @@ class Extractor:
             words_and_hyphens.extend(
                 word for word in sentence.words if word.is_word or word.text in HYPHENS
             )
-        content_stems = content(tuple(found_terms))
+        stems = content_terms(tuple(found_terms))
         tokens: dict[str, None] = {}
         if len(words) == 1:
-            tokens[exact(words[0].stem)] = None
-        if not content_stems and not concepts:
+            tokens[exact_token(words[0].stem)] = None
+        if not stems and not concepts:
             tokens |= found_terms
-            tokens |= {word.stem: None for word in words if exact(word.stem) in tokens}
+            tokens |= {word.stem: None for word in words if exact_token(word.stem) in tokens}
+        reading = temporal_reading(words_and_hyphens, tenses)
+        terms_asked = _ends(stems)
         return Question(
             text=text,
-            terms=_ends(content_stems),
+            terms=terms_asked,
             concepts=_ends(tuple(concepts.values())),
             asks=asks,
-            time=temporal_reading(words_and_hyphens, tenses),
+            time=reading,
             tokens=_ends(tuple(tokens)),
+            time_terms=time_terms(reading).intersection(terms_asked),
         )
 
     def concept_name(self, label: str) -> str:

@@ -12,7 +12,7 @@ from recallm.extraction.temporal_rules import RULES
 from recallm.extraction.words import Mark, Word, word_set
 from recallm.model import TemporalReading, Trait
 
-__all__ = ["HYPHENS", "asked_traits", "temporal_reading"]
+__all__ = ["HYPHENS", "asked_traits", "temporal_reading", "time_terms"]
 
 _PERSON = Trait.PERSON | Trait.NAME
 _PLACE = Trait.PLACE | Trait.NAME
@@ -99,6 +99,14 @@ _ASKED_INDIRECTLY = word_set(
 )
 _REACH = 3
 """How many words behind "what" or "which" may be the noun: "what other big cities"."""
+
+_STEMS_OF_ORDER = word_set(
+    "now current nowadai still anymor todai moment last latest first previou previous former "
+    "formerli recent newest earlier earliest origin initi befor"
+)
+"""Stems by which a question asks for a state by its order in time."""
+_STEMS_OF_COUNT = word_set("time often")
+"""Stems of "how many times" and "how often"."""
 
 HYPHENS = ("-", "–")
 """The punctuation that is read: between the numbers of a date."""
@@ -194,6 +202,17 @@ def temporal_reading(words: Sequence[Word], tenses: Trait) -> TemporalReading:
             found |= new
             fired.append(f"{rule.name} → {_described(new)}")
     return TemporalReading(**found, rules=tuple(fired))
+
+
+def time_terms(reading: TemporalReading) -> frozenset[str]:
+    """The terms that ask for what the reading says already: for an order in time, for a count of
+    times. "Last Friday" asks for no order."""
+    terms: frozenset[str] = frozenset()
+    if reading.order != "any" or reading.previous or reading.intent == "current":
+        terms |= _STEMS_OF_ORDER
+    if reading.spread:
+        terms |= _STEMS_OF_COUNT
+    return terms
 
 
 def _split(text: str) -> str:

@@ -1,5 +1,17 @@
-"""Terms: the stems of a statement's content words, by which it is found, and its exact tokens
-(``recallm.exact``)."""
+"""Terms: what a statement is found by: the stems of its content words, and its exact tokens.
+
+"of", "IT", "mmm", "🍕" and "..." are no content words, and a question of nothing else would find
+nothing. Such words become exact tokens, terms of their own kind, where nothing else stands for what
+was said:
+
+* an emoji, an interjection that is no stop word, and an acronym that is spelt like a function word
+  ("IT", "WHO"), wherever they stand;
+* all words of a part together (a statement's parts end at colons), if the part has no stem and none
+  of these: "yes it is" is one token. A part without words is known by its punctuation.
+
+Only a question without concepts and content words, or of one word, looks for exact tokens, and they
+do not count in the length of a statement: other questions find the same with and without them.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +34,10 @@ from spacy.symbols import (
     X,
 )
 
-from recallm.exact import exact
 from recallm.extraction.names import Entity
 from recallm.extraction.sentences import Span
 from recallm.extraction.words import LONGEST_WORD, Mark, Word
+from recallm.model import exact_token
 
 __all__ = ["terms"]
 
@@ -77,7 +89,7 @@ def terms(
             else:
                 stems.append(_stem(word, tag, all_capitals))
         elif word.text == _ENDS_PART:
-            tokens += () if has_term else _exact_token_of(dropped)
+            tokens += () if has_term else _token_of_part(dropped)
             dropped, has_term = [], False
         elif word.is_symbol or (
             word.is_word
@@ -85,19 +97,19 @@ def terms(
             and (tag == INTJ or (word.is_acronym and not all_capitals))
         ):
             has_term = True
-            tokens.append(exact(word.stem or word.lowered))
+            tokens.append(exact_token(word.stem or word.lowered))
         else:
             dropped.append(word)
-    tokens += () if has_term else _exact_token_of(dropped)
+    tokens += () if has_term else _token_of_part(dropped)
     return stems + list(dict.fromkeys(tokens)) if tokens else stems
 
 
-def _exact_token_of(words: Sequence[Word]) -> tuple[str, ...]:
+def _token_of_part(words: Sequence[Word]) -> tuple[str, ...]:
     """The exact token of a part that has no content word; none for an empty part."""
     read = [word.stem for word in words if word.is_word] or [
         word.lowered[:LONGEST_WORD] for word in words if not word.lowered.isspace()
     ]
-    return (exact(*read[:_MOST_WORDS]),) if read else ()
+    return (exact_token(*read[:_MOST_WORDS]),) if read else ()
 
 
 def _stem(word: Word, tag: int, all_capitals: bool) -> str:

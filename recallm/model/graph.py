@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from recallm.exact import content
 from recallm.model.keys import empty_mapping, position_of, statement_id, t_index_of
-from recallm.model.language import ConceptKind, ConceptMention, Trait
+from recallm.model.language import ConceptKind, ConceptMention, Trait, content_terms
 
 __all__ = [
     "ConceptRow",
@@ -81,7 +80,7 @@ class StoredStatement:
     @property
     def length(self) -> int:
         """How many content words it has."""
-        return len(content(self.terms))
+        return len(content_terms(self.terms))
 
     @property
     def t_index(self) -> int:

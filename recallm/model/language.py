@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from enum import IntFlag
 from typing import Literal
 
-from recallm.exact import content
-
 __all__ = [
     "ConceptKind",
     "ConceptMention",
@@ -20,7 +18,14 @@ __all__ = [
     "TemporalReading",
     "TemporalWindow",
     "Trait",
+    "content_terms",
+    "exact_token",
+    "is_exact_token",
+    "readable_term",
 ]
+
+_EXACT_MARK = '"'
+"""No stem begins with it."""
 
 
 class Trait(IntFlag):
@@ -59,8 +64,8 @@ class ExtractedStatement:
     """One sentence of a passage: ``passage[start:end]``.
 
     ``terms`` are the stems of its content words in textual order, with repetitions, then its exact
-    tokens (``recallm.exact``), each once. No concept name appears twice in ``concepts``; the
-    speaker, if known, is the first.
+    tokens (``recallm.extraction.terms``), each once. No concept name appears twice in ``concepts``;
+    the speaker, if known, is the first.
     """
 
     position: int
@@ -73,7 +78,7 @@ class ExtractedStatement:
     @property
     def length(self) -> int:
         """How many content words it has."""
-        return len(content(self.terms))
+        return len(content_terms(self.terms))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,10 +137,11 @@ class Question:
 
     ``concepts`` are the essential concepts 𝓔 in textual order, ``terms`` the distinct stems of its
     content words. ``tokens`` are further search terms: for a question without content words its
-    exact tokens (``recallm.exact``) and the stems of those that are one word; for a question of one
-    word its exact token. ``asks`` holds the traits that an answer would have (TIME for "when",
-    NUMBER for "how many", PERSON for "who", PLACE for "where", NAME for any name). ``time`` is what
-    its tense and its words ask about time.
+    exact tokens and the stems of those that are one word; for a question of one word its exact
+    token. ``asks`` holds the traits that an answer would have (TIME for "when", NUMBER for "how
+    many", PERSON for "who", PLACE for "where", NAME for any name). ``time`` is what its tense and
+    its words ask about time. ``time_terms`` are the terms that only ask for an order in time or for
+    a count of times ("now", "first", "how often").
     """
 
     text: str
@@ -144,8 +150,37 @@ class Question:
     asks: Trait
     time: TemporalReading = TemporalReading()
     tokens: tuple[str, ...] = ()
+    time_terms: frozenset[str] = frozenset()
+
+    @property
+    def search_terms(self) -> tuple[str, ...]:
+        """``terms`` without ``time_terms``, if any are left: no statement answers better because it
+        holds "now"."""
+        return tuple(term for term in self.terms if term not in self.time_terms) or self.terms
 
     @property
     def intent(self) -> TemporalIntent:
         """How things are now, how they were, or neither."""
         return self.time.intent
+
+
+def exact_token(*words: str) -> str:
+    """The term that is the exact token of one word, or of several together."""
+    return "".join(_EXACT_MARK + word for word in words)
+
+
+def is_exact_token(term: str) -> bool:
+    """Whether a term is an exact token."""
+    return term.startswith(_EXACT_MARK)
+
+
+def content_terms(terms: tuple[str, ...]) -> tuple[str, ...]:
+    """``terms`` without exact tokens: the stems of content words."""
+    if _EXACT_MARK not in "".join(terms):  # true of most: one test in place of one a term
+        return terms
+    return tuple(term for term in terms if not term.startswith(_EXACT_MARK))
+
+
+def readable_term(term: str) -> str:
+    """A term for people to read: an exact token without its marks."""
+    return term[1:].replace(_EXACT_MARK, " ") if is_exact_token(term) else term

@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recallm.exact import spelt
-from recallm.model import Passage, StoredStatement, Trait
+from recallm.model import Passage, StoredStatement, Trait, readable_term
 from recallm.ranking.budget import SHORTEST_LINE, Budget, context_text, fit_by_worth
 from recallm.ranking.candidates import Candidates
 from recallm.ranking.concepts import NAME_KINDS
@@ -244,7 +243,7 @@ def _path(statement: StoredStatement, candidates: Candidates) -> Iterator[str]:
     """How the graph led from the question to ``statement``."""
     held = [term for term in candidates.terms if term in statement.terms]
     if held:
-        yield f"holds: {', '.join(dict.fromkeys(map(spelt, held)))}"
+        yield f"holds: {', '.join(dict.fromkeys(map(readable_term, held)))}"
     for mention in statement.concepts:
         if mention.name in candidates.speakers:
             said = statement.speaker is not None and mention is statement.concepts[0]

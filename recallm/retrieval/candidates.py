@@ -16,7 +16,6 @@ from operator import itemgetter
 import numpy as np
 
 from recallm.dating import asked_dates
-from recallm.exact import content
 from recallm.model import (
     NO_POSITION,
     ConceptMention,
@@ -28,6 +27,7 @@ from recallm.model import (
     Question,
     StoredStatement,
     Summary,
+    content_terms,
     empty_mapping,
     statement_key,
 )
@@ -68,17 +68,6 @@ _RELATED_NEWEST = 32
 _RELATED_STATEMENTS = 24
 """Statements that related stems bring."""
 
-_STEMS_OF_TIME = frozenset({
-    "now", "current", "nowadai", "still", "anymor", "todai", "moment", "last", "latest", "first",
-    "previou", "previous", "former", "formerli", "recent", "newest", "earlier", "earliest",
-    "origin", "initi", "befor",
-})  # fmt: skip
-"""Stems by which a question asks for a state by its order in time. The signals of recency answer
-them; no statement is better because it holds one."""
-
-_STEMS_OF_NUMBER = frozenset({"time", "often"})
-"""Stems of "how many times" and "how often"."""
-
 
 def read_candidates(
     reader: GraphReader,
@@ -92,7 +81,7 @@ def read_candidates(
     of the question is known."""
     where = request.where
     names = tuple(concept.name for concept in question.concepts)
-    stems = _content_stems(question)
+    stems = question.search_terms
     limit = request.config.candidate_limit
     fetched = max(FETCHED, 2 * wanted)
     postings = reader.postings((*stems, *question.tokens), limit=limit, where=where)
@@ -149,7 +138,9 @@ def read_candidates(
         ),
     )
     read = (*statements, *(row for row in rows if where and not meets(row, where)))
-    read_stems = StatementStems.of([row.terms if tokens else content(row.terms) for row in read])
+    read_stems = StatementStems.of(
+        [row.terms if tokens else content_terms(row.terms) for row in read]
+    )
     return Candidates(
         question=question,
         statements=statements,
@@ -176,18 +167,6 @@ def read_candidates(
         dates=asked_dates(question.text, request.asked_at),
         question_vector=None if vector is None else vector.vector,
     )
-
-
-def _content_stems(question: Question) -> tuple[str, ...]:
-    """The question's stems without those that ask for an order in time or for a number, if any
-    others are left."""
-    reading = question.time
-    excluded: frozenset[str] = frozenset()
-    if reading.order != "any" or reading.previous or reading.intent == "current":
-        excluded |= _STEMS_OF_TIME
-    if reading.spread:
-        excluded |= _STEMS_OF_NUMBER
-    return tuple(term for term in question.terms if term not in excluded) or question.terms
 
 
 def _read_activation(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from recallm.config import RecallConfig
-from recallm.exact import content, is_exact, spelt
 from recallm.extraction import Extractor
+from recallm.model import content_terms, is_exact_token, readable_term
 
 EXTRACTOR = Extractor(RecallConfig())
 
@@ -14,10 +14,10 @@ EXTRACTOR = Extractor(RecallConfig())
 def tokens(text: str) -> list[str]:
     """The exact tokens of all statements of a text."""
     return [
-        spelt(term)
+        readable_term(term)
         for statement in EXTRACTOR.extract(text).statements
         for term in statement.terms
-        if is_exact(term)
+        if is_exact_token(term)
     ]
 
 
@@ -50,7 +50,7 @@ def test_of_statements(text: str, expected: list[str]) -> None:
 
 def test_no_length_counts_them() -> None:
     [statement] = EXTRACTOR.extract("She works in IT 🍕").statements
-    assert content(statement.terms) == ("work",)
+    assert content_terms(statement.terms) == ("work",)
     assert statement.length == 1
     assert EXTRACTOR.extract("of").statements[0].length == 0
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from recallm.config import RecallConfig
+from recallm.extraction.questions import time_terms
 from recallm.model import (
     ConceptMention,
     ExtractedStatement,
@@ -124,17 +125,18 @@ def asked(
 ) -> Question:
     """A question whose words are its stems; ``time`` takes the place of what ``intent`` says."""
     words = (word.strip(".,?!").lower() for word in text.split())
+    reading = time or TemporalReading(
+        intent=intent,
+        recency=_RECENCY[intent],
+        order="latest" if intent == "current" else "any",
+    )
     return Question(
         text=text,
         terms=tuple(dict.fromkeys(words)),
         concepts=tuple(map(mention, concepts)),
         asks=asks,
-        time=time
-        or TemporalReading(
-            intent=intent,
-            recency=_RECENCY[intent],
-            order="latest" if intent == "current" else "any",
-        ),
+        time=reading,
+        time_terms=time_terms(reading),
     )
 
 

@@ -7,7 +7,7 @@ import sqlite3
 from collections import defaultdict
 from typing import Any
 
-from recallm.exact import content
+from recallm.model import content_terms
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
 from recallm.testing.dict_namespace import json_text
 
@@ -115,7 +115,7 @@ def _check_inverted(connection: sqlite3.Connection) -> None:
         "SELECT ns, at, length, terms, concepts FROM statement"
     ):
         stems = unpack(terms)
-        assert length == len(content(stems))
+        assert length == len(content_terms(stems))
         postings += [(ns, at, stem, stems.count(stem)) for stem in set(stems)]
         mentions += [(ns, at, mention.name) for mention in unpack_mentions(concepts)]
     assert sorted(postings) == sorted(
