@@ -9,6 +9,7 @@ again as it was. Every violation is an ``InvalidInputError``.
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -270,6 +271,7 @@ def _consistent_update(**values: Any) -> PreparedUpdate:
         raise violation("path", "goes with a key")
     if update.speaker_concept is not None and update.speaker is None:
         raise violation("speaker_concept", "goes with a speaker")
+    _check_session_key(update)
     _check_statements(update.statements, len(update.text or ""))
     _check_neighbours(update.neighbours, update.statements)
     positions = {statement.position for statement in update.statements}
@@ -280,6 +282,17 @@ def _consistent_update(**values: Any) -> PreparedUpdate:
     _check_order(update.triplets, "triplets", "subject", "predicate", "object", "position")
     _check_order(update.vectors, "vectors", "position")
     return update
+
+
+def _check_session_key(update: PreparedUpdate) -> None:
+    key = update.session_key
+    if key is None:
+        return
+    if update.timestamp is None or update.session is not None or update.source is not None:
+        raise violation("session_key", "goes with a timestamp, and with no session or source")
+    first = re.fullmatch("@([1-9][0-9]{0,9})", key)
+    if not first or int(first[1]) > (update.t_index or 0):
+        raise violation("session_key", "is not the t_index of this update or an earlier one")
 
 
 def _check_statements(statements: Iterable[ExtractedStatement], length: int) -> None:
@@ -343,6 +356,7 @@ UPDATE = _object_of(
     entities=_list_of(_ENTITY),
     triplets=_list_of(_TRIPLET),
     vectors=_list_of(_VECTOR),
+    session_key=_OPTIONAL_NAME,
 )
 _SUMMARY_FORMS = {
     "concept": _FILLED,

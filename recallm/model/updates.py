@@ -75,7 +75,8 @@ class PreparedUpdate:
     ``text`` is None for an update of entities and triplets alone. Such an update has no passage; if
     its ``id`` is not empty it joins the update of the passage with that id. ``replaces``: a passage
     with this id and another text is forgotten first. ``t_index`` is None, except where an archive
-    is restored in its own order.
+    is restored in its own order; ``session_key`` is None, except in an archive, which keeps the
+    session keys that the store derived from time.
     """
 
     id: str
@@ -96,6 +97,7 @@ class PreparedUpdate:
     vectors: tuple[StatementVector, ...] = ()
     replaces: bool = False
     t_index: int | None = None
+    session_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -298,12 +298,12 @@ class GraphStore(Protocol):
         Statements go with their mentions, postings, vectors and the evidence that they show (a
         neighbour pair across two statements goes with either; no new pair is made up), and with
         every summary of a concept they mention from their t on. A passage goes with its last
-        statement; one that keeps some is cut by ``recallm.stores.redaction.redact`` (its digest
-        is then the remaining text's; positions stay). Entity and triplet evidence goes with its
-        statement, that without one with the last statement of its update (``before`` a t: with
+        statement; ``redact`` (``recallm.stores.semantics.forgetting``) cuts one that keeps some
+        (positions stay; its digest is the remaining text's). Entity and triplet evidence goes with
+        its statement, that without one with the last statement of its update (``before`` a t: with
         its t). An entity without evidence goes with its triplets; a triplet without evidence and a
-        concept that nothing touches go too. Sessions derived from time are derived again
-        (``recallm.stores.sessions``). A selection that matches nothing forgets nothing.
+        concept that nothing touches go too. Session keys derived from time stay as
+        written. A selection that matches nothing forgets nothing.
 
         A passage without statements goes where its id, source, session or time is selected. An item
         goes as a whole, with the first of its statements. ``session`` selects by the name that

@@ -1,18 +1,17 @@
-"""Which session a knowledge update belongs to (design: the session, else the source, else time).
+"""The session of a knowledge update: its session, else its source, else derived from time.
 
-A session key is ``"=" + name`` for a named session and ``"@" + t`` for one derived from time,
-where t is that of its first update. Updates without a name and without a timestamp have none.
-Derived sessions run in the order of arrival: an update goes on with the session of the one before
-it (among those without a name and with a timestamp) if their timestamps are less than an hour
-apart.
+A session key is ``"=" + name`` for a named session, and ``"@" + t`` for one derived from time,
+where t is that of its first update. An update without a name and without a timestamp has none.
+Derived sessions follow the order of arrival: an update continues the session of the update before
+it (of those without a name and with a timestamp) if their timestamps are less than an hour apart.
+A session key stays as it was written, also where the update before it is forgotten.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-__all__ = ["NAMED", "SESSION_GAP", "derived_sessions", "next_derived_session", "session_key_of"]
+__all__ = ["NAMED", "SESSION_GAP", "next_derived_session", "session_key_of"]
 
 SESSION_GAP = timedelta(hours=1)
 NAMED = "="
@@ -32,14 +31,3 @@ def next_derived_session(
     if previous is not None and abs(timestamp - previous[0]) < SESSION_GAP:
         return previous[1]
     return f"@{t_index}"
-
-
-def derived_sessions(updates: Iterable[tuple[int, datetime]]) -> dict[int, str]:
-    """t_index → derived key, for all (t_index, timestamp) ascending by t_index."""
-    keys: dict[int, str] = {}
-    previous: tuple[datetime, str] | None = None
-    for t_index, timestamp in updates:
-        key = next_derived_session(previous, t_index, timestamp)
-        keys[t_index] = key
-        previous = (timestamp, key)
-    return keys

@@ -21,7 +21,7 @@ from recallm.model import (
     empty_mapping,
     statement_key,
 )
-from recallm.stores.sessions import derived_sessions, session_key_of
+from recallm.stores.sessions import session_key_of
 
 __all__ = [
     "EntityState",
@@ -55,7 +55,8 @@ class EntityState:
 
 @dataclass(slots=True, kw_only=True)
 class Namespace:
-    """All that one namespace holds; ``updates`` ascend by their t_index."""
+    """All that one namespace holds; ``updates`` ascend by their t_index. ``open_session`` is the
+    derived session key that was written last, with the timestamp of its update."""
 
     counter: int = 0
     updates: list[PreparedUpdate] = field(default_factory=list)
@@ -66,6 +67,7 @@ class Namespace:
     vector_model: str | None = None
     vector_origin: str = ""
     vector_revision: int = 0
+    open_session: tuple[str, datetime] | None = None
 
     def copy(self) -> Namespace:
         """A copy to write to; the values inside never change, so they are shared."""
@@ -79,6 +81,7 @@ class Namespace:
             vector_model=self.vector_model,
             vector_origin=self.vector_origin,
             vector_revision=self.vector_revision,
+            open_session=self.open_session,
         )
 
     def holds_nothing(self) -> bool:
@@ -211,15 +214,12 @@ def passage_of(update: PreparedUpdate, text: str) -> Passage:
 
 
 def session_keys_of(updates: Iterable[PreparedUpdate]) -> dict[int, str | None]:
-    """The session key of each passage by its t; derived ones over all, whatever is hidden."""
-    passages = [u for u in updates if u.text is not None]
-    keys: dict[int, str | None] = {t_of(u): session_key_of(u.session, u.source) for u in passages}
-    unnamed = [
-        (t_of(u), u.timestamp)
-        for u in passages
-        if keys[t_of(u)] is None and u.timestamp is not None
-    ]
-    return keys | derived_sessions(unnamed)
+    """The session key of each passage by its t, whatever is hidden."""
+    return {
+        t_of(u): session_key_of(u.session, u.source) or u.session_key
+        for u in updates
+        if u.text is not None
+    }
 
 
 def meets(update: PreparedUpdate, where: Filter) -> bool:

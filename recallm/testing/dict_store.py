@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from recallm.errors import (
@@ -43,7 +43,7 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import Applied
-from recallm.stores.redaction import redact
+from recallm.stores.semantics.forgetting import redact
 from recallm.testing.dict_namespace import (
     EntityState,
     Namespace,
@@ -157,7 +157,7 @@ def _apply(draft: Namespace, update: PreparedUpdate, index: int) -> Applied:
             if is_item(stored, update.path, update.key):
                 _forget(draft, Selection(kind="id", value=stored.id))
     draft.counter += 1
-    _write_update(draft, replace(update, t_index=draft.counter))
+    _write_update(draft, replace(update, t_index=draft.counter, session_key=None))
     for triplet in update.triplets:
         _check_known(draft, triplet.subject, triplet.object)
     return Applied(t_index=draft.counter)
@@ -203,8 +203,23 @@ def _write_update(draft: Namespace, update: PreparedUpdate) -> None:
             triplets=update.triplets,
             t_index=update.t_index,
         )
+    if update.text is not None and update.timestamp is not None:
+        update = replace(update, session_key=_derived_session(draft, update, update.timestamp))
     if not _is_empty(update):
         draft.updates.append(update)
+
+
+def _derived_session(draft: Namespace, update: PreparedUpdate, said: datetime) -> str | None:
+    """The session key that follows from time, or that an archive says; None for a named session."""
+    if update.session is not None or update.source is not None:
+        return None
+    key = update.session_key
+    if key is None:
+        key, last = draft.open_session or ("", datetime.min.replace(tzinfo=UTC))
+        if not key or abs(said - last) >= timedelta(hours=1):
+            key = f"@{t_of(update)}"
+    draft.open_session = key, said
+    return key
 
 
 def _merge(draft: Namespace, update: PreparedUpdate) -> PreparedUpdate:
@@ -313,6 +328,7 @@ def _forget(draft: Namespace, selection: Selection) -> None:
         draft.vector_sizes.clear()
         draft.vector_model = None
         draft.vector_revision += 1
+        draft.open_session = None
     elif sum(len(update.vectors) for update in draft.updates) < before:
         draft.vector_revision += 1
     _drop_what_nothing_shows(draft)

@@ -40,7 +40,7 @@ def _updates(draw: st.DrawFn) -> PreparedUpdate:
     if draw(st.booleans()):
         update = replace(update, entities=(), triplets=())
     if draw(st.booleans()):
-        # No session by name: those that stand on time are derived again after each forget.
+        # No session by name: the session follows from time.
         update = replace(update, source=None, session=None)
     return replace(update, id=draw(_IDS), path=path, key=key)
 

@@ -14,13 +14,11 @@ __all__ = [
     "DELETE_TRIPLETS",
     "DELETE_UNTOUCHED",
     "DELETE_UPDATES",
-    "DERIVED_SESSIONS",
     "DROP_EVIDENCE",
     "DROP_SHOWN",
     "ENTITIES_ON",
     "FORGET_EVERYTHING",
     "LOST_CONCEPTS",
-    "MOVE_SESSIONS",
     "PARTIAL",
     "RECOMPUTE_NAMESPACE",
     "RECOMPUTE_RELATIONS",
@@ -29,7 +27,6 @@ __all__ = [
     "SELECT",
     "SELECT_CONCEPT",
     "SELECT_STATEMENT",
-    "SET_OPEN_SESSION",
     "UNSHOWN_ENTITIES",
     "UNSHOWN_TRIPLETS",
 ]
@@ -258,21 +255,6 @@ DETACH DELETE c
 RETURN count(*) AS concepts
 """
 
-DERIVED_SESSIONS: Final[LiteralString] = """
-MATCH (u:RecallMUpdate)
-WHERE u.namespace = $namespace AND u.said IS NOT NULL AND u.session IS NULL AND u.source IS NULL
-RETURN u.t AS t, u.said AS said, u.session_key AS session_key ORDER BY t
-"""
-
-MOVE_SESSIONS: Final[LiteralString] = """
-UNWIND $rows AS row
-MATCH (u:RecallMUpdate {namespace: $namespace, t: row.t})
-SET u.session_key = row.session_key, u.lane = row.session_key
-WITH u, row
-MATCH (u)-[:HAS]->(s)
-SET s.session_key = row.session_key, s.lane = row.session_key
-"""
-
 RECOMPUTE_SESSIONS: Final[LiteralString] = """
 UNWIND $lanes AS lane
 OPTIONAL MATCH (s:RecallMStatement)
@@ -297,11 +279,6 @@ SET n.statements = n.statements - $statements, n.terms = n.terms - $terms,
     n.sessions = COUNT {
         MATCH (x:RecallMSession) WHERE x.namespace = $namespace AND x.key IS NOT NULL
     }
-"""
-
-SET_OPEN_SESSION: Final[LiteralString] = """
-MATCH (n:RecallMNamespace {rows: $namespace})
-SET n.open_session = $session_key, n.open_said = $said
 """
 
 FORGET_EVERYTHING: Final[LiteralString] = """

@@ -127,7 +127,9 @@ class Batch:
         previous = None
         if self.open_session is not None and self.open_said is not None:
             previous = (instant(self.open_said), self.open_session)
-        self.open_session = next_derived_session(previous, t_index, update.timestamp)
+        self.open_session = update.session_key or next_derived_session(
+            previous, t_index, update.timestamp
+        )
         self.open_said = micros(update.timestamp)
         return self.open_session
 

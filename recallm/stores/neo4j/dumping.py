@@ -25,6 +25,7 @@ from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.transaction import Row, rows
 from recallm.stores.neo4j.values import json_in, key_of, mentions_in, passage_in, summary_in
 from recallm.stores.neo4j.whole import whole_rows
+from recallm.stores.sessions import NAMED
 
 __all__ = ["dump"]
 
@@ -118,10 +119,17 @@ def _update(
         path=passage.path,
         key=passage.key,
         expires_at=passage.expires_at,
+        session_key=_derived_key(node),
         statements=tuple(sorted(statements, key=lambda it: it.position)),
         neighbours=tuple(sorted(neighbours, key=lambda it: (it.a, it.b, it.earlier, it.later))),
         vectors=tuple(sorted(vectors, key=lambda it: (it.position, it.model))),
     )
+
+
+def _derived_key(node: Row) -> str | None:
+    """The session key of an update, if it was derived from time."""
+    key: str | None = node.get("session_key")
+    return key if key is not None and not key.startswith(NAMED) else None
 
 
 def _statement(node: Row) -> ExtractedStatement:

@@ -14,10 +14,10 @@ from recallm.stores.cypher.writing import CHANGE_VECTORS
 from recallm.stores.neo4j.batch import triplet_key
 from recallm.stores.neo4j.properties import EntityKey, TripletKey, merge_again
 from recallm.stores.neo4j.transaction import Row, Tx, chunks, rows
-from recallm.stores.neo4j.values import fresh_rows, instant, key_of, micros
+from recallm.stores.neo4j.values import fresh_rows, key_of, micros
 from recallm.stores.neo4j.writing import lock, recompute_concepts
-from recallm.stores.redaction import redact
-from recallm.stores.sessions import derived_sessions, session_key_of
+from recallm.stores.semantics.forgetting import redact
+from recallm.stores.sessions import session_key_of
 
 __all__ = ["forget", "forget_updates"]
 
@@ -105,8 +105,6 @@ class _Forgetting:
         self._delete_unshown_triplets(lost.triplets)
         merge_again(self._tx, self._key, entities=lost.told_entities, triplets=lost.told_triplets)
         self._counted["concepts"] += self._recompute_concepts()
-        if any(it.derived and it.whole for it in selected):
-            self._derive_sessions()
         return self._forgotten()
 
     def _forget_graph(self, names: GraphNames) -> Forgotten:
@@ -241,26 +239,6 @@ class _Forgetting:
     def _recompute_concepts(self) -> int:
         return sum(
             recompute_concepts(self._tx, self._key, chunk) for chunk in chunks(self._concepts)
-        )
-
-    def _derive_sessions(self) -> None:
-        """Derive the sessions again that stand on time, and count those that changed."""
-        found = self._rows(cypher.DERIVED_SESSIONS)
-        derived = derived_sessions((row["t"], instant(row["said"])) for row in found)
-        moved = [row for row in found if derived[row["t"]] != row["session_key"]]
-        for chunk in chunks(moved):
-            self._rows(
-                cypher.MOVE_SESSIONS,
-                rows=[{"t": row["t"], "session_key": derived[row["t"]]} for row in chunk],
-            )
-        lanes = {row["session_key"] for row in moved} | {derived[row["t"]] for row in moved}
-        if lanes:
-            self._recount(0, 0, lanes)
-        last = found[-1] if found else None
-        self._rows(
-            cypher.SET_OPEN_SESSION,
-            session_key=derived[last["t"]] if last else None,
-            said=last["said"] if last else None,
         )
 
 

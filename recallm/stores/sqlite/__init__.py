@@ -7,27 +7,26 @@ reader may see; the rest does one thing each that ``GraphStore`` or ``GraphReade
 from __future__ import annotations
 
 import os
+import sqlite3
 import uuid
 import weakref
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from recallm.errors import InvalidInputError
 from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.base import Applied
-from recallm.stores.sqlite.amending import amend
-from recallm.stores.sqlite.applying import apply_updates
-from recallm.stores.sqlite.archive import restored
+from recallm.stores.semantics.applying import amend, apply_updates
+from recallm.stores.semantics.archiving import restore_records
+from recallm.stores.semantics.forgetting import forget
 from recallm.stores.sqlite.connections import Connections
 from recallm.stores.sqlite.failures import guarded
 from recallm.stores.sqlite.file import FileConnections
-from recallm.stores.sqlite.forgetting import forget_selected, forget_updates
 from recallm.stores.sqlite.memory import MemoryConnections
 from recallm.stores.sqlite.reading import SQLiteReader
-from recallm.stores.sqlite.selecting import has_expired
+from recallm.stores.sqlite.rows import SQLiteRows, has_expired
 
 __all__ = ["SQLiteStore"]
 
@@ -90,9 +89,7 @@ class SQLiteStore:
     def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
         """See ``GraphStore.apply``."""
         return self._connections.write(
-            lambda connection: apply_updates(
-                connection, namespace, updates, partial(forget_updates, connection)
-            ),
+            lambda connection: apply_updates(SQLiteRows(connection, namespace), updates),
             bulk=len(updates) >= _BULK,
         )
 
@@ -106,20 +103,22 @@ class SQLiteStore:
 
     def amend(self, namespace: str, amendment: Amendment) -> int:
         """Add vectors, set expiry, or write a summary."""
-        return self._connections.write(lambda connection: amend(connection, namespace, amendment))
+        return self._connections.write(
+            lambda connection: amend(SQLiteRows(connection, namespace), amendment)
+        )
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
         """See ``GraphStore.forget``."""
+
+        def forget_selected(connection: sqlite3.Connection) -> Forgotten:
+            return forget(SQLiteRows(connection, namespace), selection)
+
         if selection.limit is not None:
             with self._connections.read() as snapshot:
                 if not has_expired(snapshot.rows, namespace, selection):
                     return Forgotten()
-            return self._connections.write(
-                lambda connection: forget_selected(connection, namespace, selection), waits=False
-            )
-        forgotten = self._connections.write(
-            lambda connection: forget_selected(connection, namespace, selection), erase=True
-        )
+            return self._connections.write(forget_selected, waits=False)
+        forgotten = self._connections.write(forget_selected, erase=True)
         pending = bool(forgotten) and self._connections.erasure_pending
         return replace(forgotten, erasure_pending=pending)
 
@@ -128,7 +127,9 @@ class SQLiteStore:
     ) -> int:
         """See ``GraphStore.restore``."""
         return self._connections.write(
-            lambda connection: restored(connection, namespace, t_index, records),
+            lambda connection: restore_records(
+                SQLiteRows(connection, namespace), namespace, t_index, records
+            ),
             keep_view=True,
             bulk=True,
         )

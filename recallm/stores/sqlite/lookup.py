@@ -11,11 +11,11 @@ from recallm.stores.sqlite.schema import SUMMED
 
 __all__ = [
     "Fetch",
+    "columns",
     "fetch_by",
     "fetch_from",
     "in_chunks",
     "in_pairs",
-    "inserted",
     "read",
     "read_by",
 ]
@@ -74,13 +74,6 @@ _MARKS = _repeated("?")
 _PAIRS = _repeated("(?,?)")
 
 
-def inserted(connection: sqlite3.Connection, sql: LiteralString, values: Sequence[object]) -> int:
-    """Insert one row; its id."""
-    cursor: Any = connection.execute(sql, values)
-    id: int = cursor.lastrowid
-    return id
-
-
 def fetch_by(
     fetch: Fetch,
     before: LiteralString,
@@ -127,6 +120,11 @@ def read_by(
     """
     sql: LiteralString = before.replace("{}", _COLUMNS[table])
     return verified(fetch_by(fetch, sql, values, after, lead=lead, tail=tail), table)
+
+
+def columns(table: str) -> LiteralString:
+    """The columns of a table whose checksum is in each of its rows, and that checksum."""
+    return _COLUMNS[table]
 
 
 def _columns(names: Sequence[LiteralString]) -> LiteralString:

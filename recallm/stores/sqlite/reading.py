@@ -26,7 +26,7 @@ from recallm.model import (
     Trait,
     Triplet,
 )
-from recallm.stores.sqlite.archive import dumped
+from recallm.stores.semantics.archiving import dump_records
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
 from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions, unpack_timestamp
 from recallm.stores.sqlite.connections import Snapshot
@@ -47,6 +47,7 @@ from recallm.stores.sqlite.relations import newest_relations, relations_among
 from recallm.stores.sqlite.schema import SUMMED, passage_row
 from recallm.stores.sqlite.sieve import Sieve, newest_rows
 from recallm.stores.sqlite.stats import counted, read_corpus, read_sessions, read_stats
+from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
 from recallm.stores.sqlite.totals import concept_rows
 from recallm.stores.sqlite.view import View
 
@@ -329,7 +330,10 @@ class SQLiteReader:
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
         """See ``GraphReader.dump``."""
         with damage(self.name):
-            yield from dumped(self._rows, self._ns)
+            yield from dump_records(
+                lambda after, limit: page_of_updates(self._rows, self._ns, after, limit),
+                lambda: stored_summaries(self._rows, self._ns),
+            )
 
     def _sieve(self, where: Filter) -> Sieve:
         """The filter's conditions; those of the last filter are at hand."""

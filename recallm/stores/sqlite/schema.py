@@ -110,7 +110,7 @@ _SCHEMA = f"""
 CREATE TABLE namespace (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, t INTEGER NOT NULL,
     statements INTEGER NOT NULL DEFAULT 0, terms INTEGER NOT NULL DEFAULT 0,
-    sessions INTEGER NOT NULL DEFAULT 0, model TEXT, origin TEXT,
+    sessions INTEGER NOT NULL DEFAULT 0, open_session TEXT, open_said TEXT, model TEXT, origin TEXT,
     revision INTEGER NOT NULL DEFAULT 0{_CRC["namespace"]});
 
 CREATE TABLE passage (
@@ -118,12 +118,11 @@ CREATE TABLE passage (
     id TEXT NOT NULL, digest TEXT NOT NULL,
     text TEXT NOT NULL, source TEXT, session TEXT, speaker TEXT, speaker_concept TEXT,
     timestamp TEXT, said INTEGER, metadata TEXT NOT NULL, path TEXT NOT NULL, key TEXT,
-    expires_at TEXT, expires INTEGER, session_id INTEGER, derived INTEGER NOT NULL,
+    expires_at TEXT, expires INTEGER, session_id INTEGER,
     pairs TEXT NOT NULL{_CRC["passage"]}{_PAIRS_CRC});
 CREATE UNIQUE INDEX passage_id ON passage (ns, id);
 CREATE UNIQUE INDEX passage_t ON passage (ns, t, said, expires, session_id);
 CREATE INDEX passage_expires ON passage (ns, expires) WHERE expires IS NOT NULL;
-CREATE INDEX passage_derived ON passage (ns, t) WHERE derived = 1;
 CREATE INDEX passage_source ON passage (ns, source) WHERE source IS NOT NULL;
 CREATE INDEX passage_session ON passage (ns, session) WHERE session IS NOT NULL;
 CREATE INDEX passage_in_session ON passage (ns, session_id) WHERE session_id IS NOT NULL;

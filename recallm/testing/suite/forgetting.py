@@ -365,29 +365,28 @@ class ForgettingTests(StoreTests):
             [relation] = reader.relations(["ann", "bo"], among=True)
             assert (relation.strength, relation.t_index) == (1, 2)
 
-    def test_derived_sessions_are_derived_again(self, store: GraphStore, namespace: str) -> None:
-        """Sessions split where the bridge between them goes, and take a new first update."""
+    def test_derived_sessions_stay_as_written(self, store: GraphStore, namespace: str) -> None:
+        """Updates keep the session that they were written to, also when it loses its first update
+        or the one that bridged a gap; an archive restores it so."""
         story = [prepared(f"{n}", "[Ann]", timestamp=at(50 * n)) for n in range(5)]
         story.insert(2, prepared("named", "[Ann]", session="s", timestamp=at(60)))
         tell(store, namespace, *story)
-        with store.reader(namespace, Horizon()) as reader:
-            assert reader.sizes(["@1", "@4", "@5"]).sessions.keys() == {"@1"}
-        # Updates 1 2 (named 3) 4 5 6: without 2 and 5 the rest stand alone or begin anew.
+        stored = [
+            replace(update, t_index=t, session_key=None if update.session else "@1")
+            for t, update in enumerate(story, 1)
+        ]
+        # Updates 1 2 (named 3) 4 5 6, fifty minutes between two.
         for id, gone in (("1", {2}), ("3", {2, 5}), ("0", {1, 2, 5})):
             forget(store, namespace, "id", id)
-            kept = [
-                replace(update, t_index=t) for t, update in enumerate(story, 1) if t not in gone
-            ]
+            kept = [update for update in stored if update.t_index not in gone]
             self.as_if(store, namespace, kept, story, 6)
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.sizes(["@4", "@6"]).sessions.keys() == {"@4", "@6"}
-        # The next update goes on with the session that is now the last.
-        tell(store, namespace, prepared("next", "[Ann]", timestamp=at(210)))
-        with store.reader(namespace, Horizon()) as reader:
-            assert reader.sizes(["@6"]).sessions["@6"].statements == 2
+            assert reader.sizes(["@1", "@4", "@6"]).sessions.keys() == {"@1"}
+            assert reader.sizes(["@1"]).sessions["@1"].statements == 2
 
     def test_the_last_of_a_session_forgotten(self, store: GraphStore, namespace: str) -> None:
-        """A new update is derived from what is left, not from what is gone."""
+        """A new update continues the session of the update before it, also where that is
+        forgotten."""
         tell(
             store,
             namespace,
@@ -397,7 +396,11 @@ class ForgettingTests(StoreTests):
         forget(store, namespace, "id", "2")
         tell(store, namespace, prepared("3", "[Ann]", timestamp=at(100)))
         with store.reader(namespace, Horizon()) as reader:
-            assert reader.sizes(["@1", "@3"]).sessions.keys() == {"@1", "@3"}
+            assert reader.sizes(["@1", "@3"]).sessions.keys() == {"@1"}
+        forget(store, namespace, "everything", True)
+        tell(store, namespace, prepared("4", "[Ann]", timestamp=at(110)))
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.sizes(["@1", "@4"]).sessions.keys() == {"@4"}
 
     def test_summaries_go_with_what_they_cover(self, store: GraphStore, namespace: str) -> None:
         """A summary goes from the t of a forgotten statement on; the one before is in force."""

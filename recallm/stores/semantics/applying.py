@@ -1,0 +1,225 @@
+"""`GraphStore.apply` and `amend`: which updates are written, joined, replaced or refused.
+
+An update is a duplicate if a passage has its id and its text. It conflicts with a passage of its id
+and another text, or replaces it where it may. It replaces the items under its key. A graph-only
+update with an id joins the passage with that id. Everything else gets the next t.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from recallm.errors import (
+    ConflictError,
+    DimensionError,
+    EmbeddingModelError,
+    RecallMError,
+    UnknownPassageError,
+)
+from recallm.model import (
+    AddVectors,
+    Amendment,
+    PreparedUpdate,
+    SetExpiry,
+    WriteSummary,
+    text_digest,
+)
+from recallm.stores.base import Applied
+from recallm.stores.semantics.forgetting import forget_updates
+from recallm.stores.semantics.rows import Changes, NamespaceTotals, Rows
+from recallm.stores.semantics.writing import UpdateWriter, with_session_key
+
+__all__ = ["PinnedVectors", "amend", "apply_updates"]
+
+
+def apply_updates(rows: Rows, updates: Sequence[PreparedUpdate]) -> list[Applied]:
+    """See `GraphStore.apply`."""
+    batch = _Batch(rows, updates)
+    applied: list[Applied] = []
+    for index, update in enumerate(updates):
+        try:
+            applied.append(batch.take(index, update))
+        except RecallMError:
+            # The error of an earlier update comes first: a triplet may name no entity.
+            batch.write()
+            raise
+    batch.write()
+    return applied
+
+
+def amend(rows: Rows, amendment: Amendment) -> int:
+    """See `GraphStore.amend`."""
+    match amendment:
+        case AddVectors():
+            return _add_vectors(rows, amendment)
+        case SetExpiry():
+            return rows.set_expiry(amendment.expires_at)
+        case WriteSummary(summary=summary, expected=expected):
+            namespace = rows.open().totals
+            if rows.context_version(summary.concept) != expected:
+                return 0
+            rows.write(Changes(namespace=namespace, summaries=[summary]))
+            return 1
+
+
+def _add_vectors(rows: Rows, amendment: AddVectors) -> int:
+    model = amendment.model
+    opened = rows.open(models=[model])
+    missing = rows.unembedded(amendment.vectors.keys())
+    given = {key: (model, amendment.vectors[key]) for key in sorted(missing)}
+    if not given:
+        return 0
+    pinned = PinnedVectors(opened.totals, opened.vector_sizes)
+    pinned.check_model(model)
+    for _, blob in given.values():
+        pinned.check_size(model, blob)
+    opened.totals.revision += 1
+    rows.write(Changes(namespace=opened.totals, vectors=given, vector_sizes=pinned.new_sizes))
+    return len(given)
+
+
+class PinnedVectors:
+    """The one model of a namespace's statement vectors, and the one size of the vectors under each
+    model: those of the first vector that was written, also when that one is forgotten."""
+
+    def __init__(self, namespace: NamespaceTotals, sizes: Mapping[str, int]) -> None:
+        self._namespace = namespace
+        self._sizes = dict(sizes)
+        self.new_sizes: dict[str, int] = {}
+
+    def check(self, update: PreparedUpdate) -> None:
+        """Compare the vectors of an update with those before it; pin what is new.
+
+        Raises:
+            EmbeddingModelError: a statement's vector is of another model than those before it.
+            DimensionError: a vector has another size than those under its model.
+        """
+        for vector in update.vectors:
+            self.check_model(vector.model)
+        for vector in update.vectors:
+            self.check_size(vector.model, vector.blob)
+        for entity in update.entities:
+            for model, blob in entity.vectors.items():
+                self.check_size(model, blob)
+
+    def check_model(self, model: str) -> None:
+        """`check` for the model of a statement vector."""
+        namespace = self._namespace
+        if namespace.model is None:
+            namespace.model = model
+            namespace.origin = namespace.origin or uuid.uuid4().hex
+        if model != namespace.model:
+            raise EmbeddingModelError(stored=namespace.model, given=model)
+
+    def check_size(self, model: str, blob: bytes) -> None:
+        """`check` for the size of any vector."""
+        size = self._sizes.get(model)
+        if size is None:
+            size = self._sizes[model] = self.new_sizes[model] = len(blob)
+        if len(blob) != size:
+            raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
+
+
+def models_of(updates: Iterable[PreparedUpdate]) -> set[str]:
+    """The models of all vectors in updates."""
+    models = {vector.model for update in updates for vector in update.vectors}
+    return models | {m for update in updates for e in update.entities for m in e.vectors}
+
+
+class _Batch:
+    """The updates that are taken and not yet written, and the passages that they replace.
+
+    Replaced passages are forgotten before the pending updates are written. For passages the order
+    makes no difference; for entities it does (the latest upsert counts, also when it is forgotten):
+    pending entities and triplets are written before more is forgotten.
+    """
+
+    def __init__(self, rows: Rows, updates: Sequence[PreparedUpdate]) -> None:
+        opened = rows.open(
+            ids={update.id for update in updates if update.text is not None or update.id},
+            items={
+                (update.path, update.key)
+                for update in updates
+                if update.text is not None and update.key is not None
+            },
+            models=models_of(updates),
+        )
+        self._rows = rows
+        self._namespace = opened.totals
+        self._passages = opened.passages
+        self._items = opened.items
+        self._item_of = {t: item for item, kept in opened.items.items() for t in kept}
+        self._pinned = PinnedVectors(opened.totals, opened.vector_sizes)
+        self._writer = UpdateWriter(rows, opened.totals)
+        self._pending: list[PreparedUpdate] = []
+        self._doomed: set[int] = set()
+
+    def take(self, index: int, update: PreparedUpdate) -> Applied:
+        """Number an update, and mark what it replaces to be forgotten.
+
+        Raises:
+            ConflictError, UnknownPassageError, EmbeddingModelError, DimensionError: see `apply`.
+        """
+        stored = self._passages.get(update.id) if update.text is not None or update.id else None
+        if update.text is None:
+            if update.id and stored is None:
+                raise UnknownPassageError(update.id)
+            self._pinned.check(update)
+            return self._add(update, joins=None if stored is None else stored[0])
+        digest = text_digest(update.text)
+        if stored is not None and stored[1] == digest:
+            return Applied(t_index=stored[0], duplicate=True)
+        if stored is not None and not update.replaces:
+            raise ConflictError(update.id, index=index)
+        self._pinned.check(update)
+        replaced = {} if stored is None else {stored[0]: update.id}
+        item = None if update.key is None else (update.path, update.key)
+        if item is not None:
+            replaced |= self._items.get(item, {})
+        if replaced:
+            self._replace(replaced)
+        applied = self._add(update, joins=None)
+        self._passages[update.id] = applied.t_index, digest
+        if item is not None:
+            self._items.setdefault(item, {})[applied.t_index] = update.id
+            self._item_of[applied.t_index] = item
+        return applied
+
+    def write(self) -> None:
+        """Forget what is replaced, and write all pending updates.
+
+        Raises:
+            UnknownEntityError: a triplet names an entity that does not exist.
+        """
+        if self._doomed:
+            forget_updates(self._rows, self._namespace, self._doomed)
+            self._doomed = set()
+        if self._pending:
+            self._writer.write(self._pending, self._pinned.new_sizes)
+            self._pending = []
+            self._pinned.new_sizes = {}
+
+    def _add(self, update: PreparedUpdate, *, joins: int | None) -> Applied:
+        if joins is not None:
+            if update.entities or update.triplets:
+                self._pending.append(replace(update, t_index=joins))
+            return Applied(t_index=joins)
+        self._namespace.t += 1
+        numbered = replace(update, t_index=self._namespace.t, session_key=None)
+        self._pending.append(with_session_key(self._namespace, numbered))
+        return Applied(t_index=self._namespace.t)
+
+    def _replace(self, replaced: Mapping[int, str]) -> None:
+        """Doom the passages at some t (→ id); those that are pending are never written."""
+        if any(update.entities or update.triplets for update in self._pending):
+            self.write()
+        pending = {update.t_index for update in self._pending}
+        self._pending = [update for update in self._pending if update.t_index not in replaced]
+        for t_index, id in replaced.items():
+            if t_index not in pending:
+                self._doomed.add(t_index)
+            self._passages.pop(id, None)
+            if item := self._item_of.pop(t_index, None):
+                del self._items[item][t_index]

@@ -1,0 +1,326 @@
+"""`GraphStore.forget`: what goes with a statement, and every total without it.
+
+* A statement goes with its mentions, postings, vector and evidence, with the neighbour pairs that
+  it shows, and with every summary of its concepts from its t on. A passage goes with its last
+  statement, an item with its first; a passage that keeps statements is cut (`redact`).
+* An entity or triplet goes with its last evidence; an entity takes its triplets along; a concept
+  goes when nothing touches it. What stays is counted and merged anew from what is left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from recallm.model import (
+    MAX_POSITION,
+    NO_POSITION,
+    ExtractedStatement,
+    Forgotten,
+    GraphNames,
+    PreparedUpdate,
+    Selection,
+    statement_key,
+    t_index_of,
+)
+from recallm.stores.semantics.rows import (
+    Changes,
+    Keys,
+    NamespaceTotals,
+    Pair,
+    RelationTotals,
+    Rows,
+    TripletKey,
+    t_of,
+)
+from recallm.stores.semantics.writing import (
+    merged,
+    pairs_of,
+    recount_concepts,
+    stored_session_key,
+)
+
+__all__ = ["forget", "forget_updates", "redact"]
+
+_CHUNK = 500
+"""Updates whose rows are held in memory at a time."""
+
+
+def redact(
+    text: str, spans: Sequence[tuple[int, int]], drop: Collection[int]
+) -> tuple[str, list[tuple[int, int]]]:
+    """Cut the spans with the indexes ``drop`` out of ``text``.
+
+    ``spans`` are ascending (start, end) character offsets that do not overlap. The text between two
+    spans belongs to the first of them, the text before the first span to that span; trailing white
+    space of the result is stripped.
+    Returns the remaining text and the new spans of the kept statements, in order.
+    """
+    kept: list[str] = []
+    moved: list[tuple[int, int]] = []
+    length = 0
+    for index, (start, end) in enumerate(spans):
+        if index in drop:
+            continue
+        begin = 0 if index == 0 else start
+        stop = spans[index + 1][0] if index + 1 < len(spans) else len(text)
+        moved.append((length + start - begin, length + end - begin))
+        kept.append(text[begin:stop])
+        length += stop - begin
+    remaining = "".join(kept)
+    tail = moved[-1][1] if moved else 0
+    return remaining[:tail] + remaining[tail:].rstrip(), moved
+
+
+def forget(rows: Rows, selection: Selection) -> Forgotten:
+    """See `GraphStore.forget`."""
+    kind, value = selection.kind, str(selection.value)
+    if kind == "statement":
+        id, _, digits = value.rpartition("#")
+        # The form of a statement's id: no sign, no leading zero, ASCII digits.
+        if not re.fullmatch(r"0|[1-9][0-9]{0,6}", digits) or int(digits) > MAX_POSITION:
+            return Forgotten()
+        opened = rows.open(ids=[id])
+        forgetting = _Forgetting(rows, opened.totals)
+        if id in opened.passages:
+            forgetting.forget_statements({opened.passages[id][0]: {int(digits)}})
+        return forgetting.settle()
+    namespace = rows.open().totals
+    if kind == "everything":
+        return _forget_everything(rows, namespace) if namespace.t else Forgotten()
+    forgetting = _Forgetting(rows, namespace)
+    if isinstance(selection.value, GraphNames):
+        forgetting.forget_graph(selection.value.entities, selection.value.triplets)
+        return forgetting.settle()
+    if kind != "concept":
+        forgetting.forget_statements(dict.fromkeys(rows.select(selection)))
+        return forgetting.settle()
+    keys, entities = rows.touching(value)
+    positions: dict[int, set[int]] = {}
+    for key in keys:
+        positions.setdefault(t_index_of(key), set()).add(key & NO_POSITION)
+    forgetting.forget_statements(positions)
+    forgetting.forget_graph(entities, ())
+    return forgetting.settle()
+
+
+def forget_updates(rows: Rows, namespace: NamespaceTotals, ts: Iterable[int]) -> None:
+    """Forget whole updates in the middle of another write."""
+    forgetting = _Forgetting(rows, namespace)
+    forgetting.forget_statements(dict.fromkeys(ts))
+    forgetting.settle()
+
+
+def _forget_everything(rows: Rows, namespace: NamespaceTotals) -> Forgotten:
+    forgotten = rows.delete_everything()
+    rows.write(
+        Changes(
+            namespace=NamespaceTotals(
+                t=namespace.t, origin=namespace.origin, revision=namespace.revision + 1
+            )
+        )
+    )
+    return forgotten
+
+
+class _Forgetting:
+    """One `forget`: delete rows, then put every total right once (`settle`)."""
+
+    def __init__(self, rows: Rows, namespace: NamespaceTotals) -> None:
+        self._rows = rows
+        self._namespace = namespace
+        self._counts: Counter[str] = Counter()
+        self._concepts: set[str] = set()
+        self._first_mentions: dict[str, int] = {}
+        self._has_lost_vectors = False
+        self._pairs: dict[Pair, set[int]] = {}
+        self._entities: set[str] = set()
+        self._triplets: set[TripletKey] = set()
+        self._chosen_entities: set[str] = set()
+        self._chosen_triplets: set[TripletKey] = set()
+
+    def forget_statements(self, positions: Mapping[int, set[int] | None]) -> None:
+        """Forget the statements at these positions of updates, by t; None: the whole update."""
+        ts = sorted(positions)
+        for first in range(0, len(ts), _CHUNK):
+            changes = Changes(namespace=self._namespace)
+            gone: list[tuple[str | None, ExtractedStatement]] = []
+            for update in self._rows.updates(ts[first : first + _CHUNK]):
+                gone += self._forget_from(changes, update, positions[t_of(update)])
+            keys = [stored_session_key(before) for before, _ in changes.passages if before]
+            self._subtract(changes, gone, {key for key in keys if key is not None})
+            self._rows.write(changes)
+
+    def forget_graph(self, entities: Iterable[str], triplets: Iterable[TripletKey]) -> None:
+        """Forget entities and triplets with all of their evidence."""
+        self._chosen_entities.update(entities)
+        self._chosen_triplets.update(triplets)
+
+    def settle(self) -> Forgotten:
+        """Count and merge anew all that has lost something."""
+        self._settle_graph()
+        self._settle_relations()
+        if self._first_mentions:
+            self._counts["summaries"] = self._rows.drop_summaries(self._first_mentions)
+        known = self._rows.look_up(Keys(concepts=self._concepts)).concepts if self._concepts else {}
+        self._counts["concepts"] = recount_concepts(self._rows, self._namespace, known, known)
+        counts: dict[str, Any] = dict(self._counts)
+        return Forgotten(**counts)
+
+    def _forget_from(
+        self, changes: Changes, update: PreparedUpdate, positions: set[int] | None
+    ) -> list[tuple[str | None, ExtractedStatement]]:
+        """Forget some statements of one update; these, with their session key."""
+        statements = update.statements
+        gone = [s for s in statements if positions is None or s.position in positions]
+        if positions is not None and not gone:
+            return []
+        is_whole = positions is None or update.key is not None or len(gone) == len(statements)
+        t_index, key = t_of(update), stored_session_key(update)
+        if is_whole:
+            gone, after = list(statements), None
+            self._counts["passages"] += update.text is not None
+        else:
+            after = _cut(update, {s.position for s in gone})
+        changes.passages.append((update, after))
+        loses_vectors = len(update.vectors) > len(after.vectors if after else ())
+        if loses_vectors and not self._has_lost_vectors:
+            self._namespace.revision += 1
+            self._has_lost_vectors = True
+        for pair in pairs_of(update) - (pairs_of(after) if after else set()):
+            self._pairs.setdefault(pair, set()).add(t_index)
+        for s in gone:
+            for mention in s.concepts:
+                self._concepts.add(mention.name)
+                first = self._first_mentions.get(mention.name, t_index)
+                self._first_mentions[mention.name] = min(first, t_index)
+        positions = {s.position for s in gone}
+        for entity in update.entities:
+            if is_whole or entity.position in positions:
+                self._entities.add(entity.id)
+                at = statement_key(t_index, entity.position)
+                changes.entity_evidence[entity.id, at] = None
+                if entity.concept.name:
+                    self._concepts.add(entity.concept.name)
+        for x in update.triplets:
+            if is_whole or x.position in positions:
+                triplet = (x.subject, x.predicate, x.object)
+                self._triplets.add(triplet)
+                changes.triplet_evidence[triplet, statement_key(t_index, x.position)] = None
+        return [(key, s) for s in gone]
+
+    def _subtract(
+        self,
+        changes: Changes,
+        gone: Sequence[tuple[str | None, ExtractedStatement]],
+        sessions: Collection[str],
+    ) -> None:
+        """Take statements out of the totals of stems, of these sessions and of the namespace."""
+        lost = Counter(stem for _, s in gone for stem in set(s.terms))
+        known = self._rows.look_up(
+            Keys(
+                concepts={mention.name for _, s in gone for mention in s.concepts},
+                terms=lost,
+                sessions=sessions,
+                relations={
+                    pair for _, after in changes.passages if after for pair in pairs_of(after)
+                },
+                entities={id for id, _ in changes.entity_evidence},
+                triplets={key for key, _ in changes.triplet_evidence},
+            )
+        )
+        changes.terms = {stem: known.terms[stem] - count for stem, count in lost.items()}
+        changes.sessions = known.sessions
+        for key, s in gone:
+            changes.namespace.statements -= 1
+            changes.namespace.terms -= s.length
+            if key is not None:
+                session = changes.sessions[key]
+                session.statements -= 1
+                session.terms -= s.length
+                changes.namespace.sessions -= not session.statements
+        self._counts["statements"] += len(gone)
+
+    def _settle_graph(self) -> None:
+        """Delete the entities and triplets that are chosen or have no evidence any more; merge the
+        properties of the others anew."""
+        entities, triplets = self._entities, self._triplets
+        if not (entities or triplets or self._chosen_entities or self._chosen_triplets):
+            return
+        left = self._rows.evidence(entities, triplets)
+        doomed = self._chosen_entities | (entities - left.entities.keys())
+        doomed_triplets = self._chosen_triplets | (triplets - left.triplets.keys())
+        if doomed:
+            doomed_triplets |= self._rows.triplets_of(doomed)
+        known = self._rows.look_up(
+            Keys(entities=entities | doomed, triplets=triplets | doomed_triplets)
+        )
+        changes = Changes(namespace=self._namespace)
+        for id, row in known.entities.items():
+            if id in doomed:
+                changes.entities[id] = None
+                self._counts["entities"] += 1
+                if row.concept.name:
+                    self._concepts.add(row.concept.name)
+            else:
+                evidence = left.entities[id]
+                changes.entities[id] = replace(
+                    row, properties=merged({}, evidence), latest=max(evidence)
+                )
+        for key, triplet in known.triplets.items():
+            if key in doomed_triplets:
+                changes.triplets[key] = None
+                self._counts["triplets"] += 1
+            else:
+                evidence = left.triplets[key]
+                changes.triplets[key] = replace(
+                    triplet, properties=merged({}, evidence), latest=max(evidence)
+                )
+        self._rows.write(changes)
+
+    def _settle_relations(self) -> None:
+        """Delete the evidence of relations, and count their strengths anew."""
+        if not self._pairs:
+            return
+        self._rows.look_up(Keys(relations=self._pairs))
+        changes = Changes(namespace=self._namespace)
+        for pair, shown in self._rows.relation_evidence(self._pairs).items():
+            lost = self._pairs[pair]
+            evidence = changes.relation_evidence[pair] = {}
+            strength = 0
+            for before, t_index in enumerate(shown, start=1):
+                if t_index in lost:
+                    evidence[t_index] = None
+                    continue
+                strength += 1
+                if strength != before:
+                    evidence[t_index] = strength
+            latest = max((t for t in shown if t not in lost), default=0)
+            changes.relations[pair] = RelationTotals(strength, latest) if strength else None
+            self._counts["relations"] += not strength
+        self._rows.write(changes)
+
+
+def _cut(update: PreparedUpdate, gone: set[int]) -> PreparedUpdate:
+    """``update`` without the statements at the positions ``gone``; it keeps some."""
+    statements = update.statements
+    text, spans = redact(
+        update.text or "",
+        [(s.start, s.end) for s in statements],
+        {index for index, s in enumerate(statements) if s.position in gone},
+    )
+    kept = [s for s in statements if s.position not in gone]
+    return replace(
+        update,
+        text=text,
+        statements=tuple(
+            replace(s, start=start, end=end) for s, (start, end) in zip(kept, spans, strict=True)
+        ),
+        neighbours=tuple(n for n in update.neighbours if not {n.earlier, n.later} & gone),
+        entities=tuple(e for e in update.entities if e.position not in gone),
+        triplets=tuple(x for x in update.triplets if x.position not in gone),
+        vectors=tuple(v for v in update.vectors if v.position not in gone),
+    )

@@ -1,0 +1,415 @@
+"""Look-ups of the shared semantics in SQL: `recallm.stores.semantics.rows.Rows`.
+
+Tables use row numbers for concepts, terms, sessions, entities and triplets. `SQLiteRows` keeps the
+number of every row that it has looked up or written, for the one transaction that it lives in.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+from recallm.model import ConceptMention, ContextVersion, Forgotten, PreparedUpdate, Selection
+from recallm.stores.semantics.rows import (
+    Changes,
+    ConceptTotals,
+    EntityRow,
+    Evidence,
+    Keys,
+    NamespaceTotals,
+    Opened,
+    Pair,
+    RelationTotals,
+    SessionTotals,
+    Totals,
+    TripletKey,
+    TripletRow,
+)
+from recallm.stores.sqlite.codec import (
+    microseconds,
+    path_text,
+    timestamp_text,
+    unpack_mentions,
+    unpack_timestamp,
+)
+from recallm.stores.sqlite.lookup import Fetch, fetch_by, fetch_from, in_pairs
+from recallm.stores.sqlite.schema import NO_CONCEPT, STANDS_OUTSIDE_THE_INDEX, TABLES
+from recallm.stores.sqlite.stored import stored_updates
+from recallm.stores.sqlite.totals import context_version
+from recallm.stores.sqlite.writing import RowNumbers, write_changes
+
+__all__ = ["SQLiteRows", "has_expired"]
+
+_LATEST_T = 1 << 42
+"""No t comes after it; shifted to a key it still fits into an integer of SQLite."""
+
+
+def has_expired(fetch: Fetch, namespace: str, selection: Selection) -> bool:
+    """Whether a selection of expired passages selects any."""
+    rows = fetch(
+        "SELECT 1 FROM namespace n JOIN passage p INDEXED BY passage_expires ON p.ns = n.id"
+        " WHERE n.name = ? AND p.expires <= ? LIMIT 1",
+        (namespace, _microseconds(selection.value)),
+    )
+    return bool(rows)
+
+
+class SQLiteRows:
+    """The rows of one namespace inside a write transaction of ``connection``."""
+
+    def __init__(self, connection: sqlite3.Connection, namespace: str) -> None:
+        self._connection = connection
+        self._fetch = fetch_from(connection)
+        self._namespace = namespace
+        self._numbers = RowNumbers()
+
+    def open(
+        self,
+        *,
+        ids: Collection[str] = (),
+        items: Collection[tuple[tuple[str, ...], str]] = (),
+        models: Collection[str] = (),
+    ) -> Opened:
+        """Look up what the first decisions need; the transaction has the lock already."""
+        rows = self._fetch(
+            "SELECT id, t, statements, terms, sessions, open_session, open_said, model, origin,"
+            " revision FROM namespace WHERE name = ?",
+            (self._namespace,),
+        )
+        if not rows:
+            if self._fetch(STANDS_OUTSIDE_THE_INDEX, (self._namespace,)):
+                raise ValueError("an index of the table namespace has lost a row")
+            return Opened(totals=NamespaceTotals())
+        ns, t, statements, terms, sessions, open_session, open_said, *vectors = rows[0]
+        self._numbers.ns = ns
+        opened = Opened(
+            totals=NamespaceTotals(
+                t, statements, terms, sessions, open_session, unpack_timestamp(open_said), *vectors
+            )
+        )
+        for id, t, digest in fetch_by(
+            self._fetch, "SELECT id, t, digest FROM passage WHERE ns = ? AND id IN", ids, lead=(ns,)
+        ):
+            opened.passages[id] = t, digest
+        for path, key in items:
+            found = self._fetch(
+                "SELECT t, id FROM passage WHERE ns = ? AND path = ? AND key = ?",
+                (ns, path_text(path), key),
+            )
+            opened.items[path, key] = dict(found)
+        sql = "SELECT model, size FROM vector_size WHERE ns = ? AND model IN"
+        opened.vector_sizes = dict(fetch_by(self._fetch, sql, models, lead=(ns,)))
+        return opened
+
+    def look_up(self, keys: Keys) -> Totals:
+        """The stored rows with these keys; their numbers are kept."""
+        totals = Totals()
+        if self._numbers.ns:
+            names = set(keys.concepts)
+            for pair in keys.relations:
+                names.update(pair)
+            self._look_up_entities(totals, keys.entities)
+            self._look_up_concepts(totals, "name", names)
+            self._look_up_terms(totals, keys.terms)
+            self._look_up_sessions(totals, keys.sessions)
+            self._look_up_relations(totals, keys.relations)
+            self._look_up_triplets(totals, keys.triplets)
+        return totals
+
+    def write(self, changes: Changes) -> None:
+        """Write all changes."""
+        if not self._numbers.ns:
+            sql = "INSERT INTO namespace (name, t) VALUES (?, 0)"
+            self._numbers.ns = self._connection.execute(sql, (self._namespace,)).lastrowid or 0
+        write_changes(self._connection, self._numbers, changes)
+
+    def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
+        """The updates at these t."""
+        return stored_updates(self._fetch, self._numbers.ns, sorted(ts))
+
+    def evidence(
+        self, entities: Collection[str] = (), triplets: Collection[TripletKey] = ()
+    ) -> Evidence:
+        """All evidence of these entities and triplets."""
+        ns, numbers = self._numbers.ns, self._numbers
+        self.look_up(Keys(entities=entities, triplets=triplets))
+        found = Evidence()
+        ids = {numbers.entities[id]: id for id in entities if id in numbers.entities}
+        for number, at, properties in fetch_by(
+            self._fetch,
+            "SELECT entity, at, properties FROM entity_evidence WHERE ns = ? AND entity IN",
+            ids,
+            lead=(ns,),
+        ):
+            found.entities.setdefault(ids[number], {})[at] = _properties(properties)
+        keys = {numbers.triplets[key]: key for key in triplets if key in numbers.triplets}
+        for number, at, properties in fetch_by(
+            self._fetch,
+            "SELECT triplet, at, properties FROM triplet_evidence WHERE ns = ? AND triplet IN",
+            keys,
+            lead=(ns,),
+        ):
+            found.triplets.setdefault(keys[number], {})[at] = _properties(properties)
+        return found
+
+    def relation_evidence(self, pairs: Collection[Pair]) -> dict[Pair, list[int]]:
+        """The t of every update that shows each relation."""
+        return {
+            pair: [
+                t
+                for (t,) in self._fetch(
+                    "SELECT shown FROM evidence WHERE ns = ? AND a = ? AND b = ? ORDER BY shown",
+                    (self._numbers.ns, *self._numbers.of_pair(pair)),
+                )
+            ]
+            for pair in pairs
+        }
+
+    def count_touches(self, concepts: Collection[str]) -> dict[str, ConceptTotals]:
+        """The totals of concepts, counted."""
+        ids = self._numbers.concepts
+        missing = [name for name in concepts if name not in ids]
+        self.look_up(Keys(concepts=missing))
+        found: dict[str, ConceptTotals] = {}
+        for name in concepts:
+            if name in ids and (totals := self._count(ids[name], name)):
+                found[name] = totals
+        return found
+
+    def select(self, selection: Selection) -> list[int]:
+        """The t of the updates that are selected as a whole."""
+        value: object = selection.value
+        match selection.kind, value:
+            case "id", _:
+                sql = "SELECT t FROM passage WHERE ns = ?1 AND id = ?2"
+            case "source", _:
+                sql = "SELECT t FROM passage WHERE ns = ?1 AND source = ?2"
+            case "session", _:
+                sql = (
+                    "SELECT t FROM passage WHERE ns = ?1 AND session = ?2 UNION ALL"
+                    " SELECT t FROM passage WHERE ns = ?1 AND source = ?2 AND session IS NULL"
+                )
+            case "before", datetime():
+                sql, value = (
+                    "SELECT t FROM passage WHERE ns = ?1 AND said < ?2",
+                    _microseconds(value),
+                )
+            case "before", _:
+                sql = (
+                    "SELECT t FROM passage WHERE ns = ?1 AND t < ?2"
+                    " UNION SELECT at >> 20 FROM entity_evidence WHERE ns = ?1 AND at < ?2 << 20"
+                    " UNION SELECT at >> 20 FROM triplet_evidence WHERE ns = ?1 AND at < ?2 << 20"
+                )
+                value = max(0, min(int(str(value)), _LATEST_T))
+            case _:
+                sql = (
+                    "SELECT t FROM passage WHERE ns = ?1 AND expires <= ?2 ORDER BY expires, t"
+                    " LIMIT ?3"
+                )
+                limit = -1 if selection.limit is None else selection.limit
+                rows = self._fetch(sql, (self._numbers.ns, _microseconds(value), limit))
+                return [t for (t,) in rows]
+        return [t for (t,) in self._fetch(sql, (self._numbers.ns, value))]
+
+    def touching(self, concept: str) -> tuple[list[int], list[str]]:
+        """The statements that mention a concept, and the entities on it."""
+        self.look_up(Keys(concepts=[concept]))
+        key = (self._numbers.ns, self._numbers.concepts.get(concept, 0))
+        keys = self._fetch("SELECT at FROM mention WHERE ns = ? AND concept = ?", key)
+        ids = self._fetch("SELECT id FROM entity WHERE ns = ? AND concept = ?", key)
+        return [at for (at,) in keys], [id for (id,) in ids]
+
+    def triplets_of(self, entities: Collection[str]) -> set[TripletKey]:
+        """The triplets that have one of these entities as an end."""
+        self.look_up(Keys(entities=entities))
+        numbers = [self._numbers.entities[id] for id in entities if id in self._numbers.entities]
+        sql = (
+            "SELECT s.id, x.predicate, o.id FROM triplet x JOIN entity s ON s.number = x.subject"
+            " JOIN entity o ON o.number = x.object WHERE x.ns = ?"
+        )
+        ns = (self._numbers.ns,)
+        rows = fetch_by(self._fetch, sql + " AND x.subject IN", numbers, lead=ns)
+        rows += fetch_by(self._fetch, sql + " AND x.object IN", numbers, lead=ns)
+        return {(subject, predicate, object) for subject, predicate, object in rows}
+
+    def drop_summaries(self, first: Mapping[str, int]) -> int:
+        """Delete the summaries of each concept from a t on."""
+        ns, ids = self._numbers.ns, self._numbers.concepts
+        if not self._fetch("SELECT 1 FROM summary WHERE ns = ? LIMIT 1", (ns,)):
+            return 0
+        self.look_up(Keys(concepts=[name for name in first if name not in ids]))
+        return self._connection.executemany(
+            "DELETE FROM summary WHERE ns = ? AND concept = ? AND t_index >= ?",
+            [(ns, ids[name], t) for name, t in first.items() if name in ids],
+        ).rowcount
+
+    def context_version(self, concept: str) -> ContextVersion | None:
+        """What a revision compares."""
+        self.look_up(Keys(concepts=[concept]))
+        return context_version(self._fetch, self._numbers.ns, concept)
+
+    def unembedded(self, keys: Collection[int]) -> set[int]:
+        """The statements among ``keys`` that have no vector."""
+        rows = fetch_by(
+            self._fetch,
+            "SELECT at FROM statement s WHERE ns = ? AND NOT EXISTS"
+            " (SELECT 1 FROM vector v WHERE v.ns = s.ns AND v.at = s.at) AND at IN",
+            keys,
+            lead=(self._numbers.ns,),
+        )
+        return {at for (at,) in rows}
+
+    def set_expiry(self, expires_at: Mapping[str, datetime | None]) -> int:
+        """Set the moment of expiry of passages."""
+        return (
+            self._connection.executemany(
+                "UPDATE passage SET expires_at = ?, expires = ?"
+                " WHERE ns = (SELECT id FROM namespace WHERE name = ?) AND id = ?",
+                [
+                    (timestamp_text(moment), microseconds(moment), self._namespace, id)
+                    for id, moment in expires_at.items()
+                ],
+            ).rowcount
+            if expires_at
+            else 0
+        )
+
+    def delete_everything(self) -> Forgotten:
+        """Delete every row but the namespace's own."""
+        counts: dict[str, int] = {}
+        ns = (self._numbers.ns,)
+        for table in TABLES:
+            sql = "SELECT count(*) FROM " + table + " WHERE ns = ?"
+            (counts[table],) = self._connection.execute(sql, ns).fetchone()
+            self._connection.execute("DELETE FROM " + table + " WHERE ns = ?", ns)
+        self._numbers = RowNumbers(self._numbers.ns)
+        return Forgotten(
+            passages=counts["passage"],
+            statements=counts["statement"],
+            concepts=counts["concept"],
+            relations=counts["neighbour"] // 2,
+            entities=counts["entity"],
+            triplets=counts["triplet"],
+            summaries=counts["summary"],
+        )
+
+    # -- look-ups by table -------------------------------------------------------------------
+
+    def _look_up_concepts(self, totals: Totals, column: str, values: Collection[object]) -> None:
+        sql = (
+            "SELECT id, name, label, kind, t_index, updates, statements FROM concept"
+            " WHERE ns = ? AND name IN"
+            if column == "name"
+            else "SELECT id, name, label, kind, t_index, updates, statements FROM concept"
+            " WHERE ns = ? AND id IN"
+        )
+        for id, name, *row in fetch_by(self._fetch, sql, values, lead=(self._numbers.ns,)):
+            self._numbers.concepts[name] = id
+            totals.concepts[name] = ConceptTotals(*row)
+
+    def _look_up_terms(self, totals: Totals, stems: Collection[str]) -> None:
+        sql = "SELECT stem, id, statements FROM term WHERE ns = ? AND stem IN"
+        for stem, id, statements in fetch_by(self._fetch, sql, stems, lead=(self._numbers.ns,)):
+            self._numbers.terms[stem] = id
+            totals.terms[stem] = statements
+
+    def _look_up_sessions(self, totals: Totals, keys: Collection[str]) -> None:
+        sql = "SELECT key, id, statements, terms FROM session WHERE ns = ? AND key IN"
+        for key, id, *sizes in fetch_by(self._fetch, sql, keys, lead=(self._numbers.ns,)):
+            self._numbers.sessions[key] = id
+            totals.sessions[key] = SessionTotals(*sizes)
+
+    def _look_up_relations(self, totals: Totals, pairs: Collection[Pair]) -> None:
+        ids = self._numbers.concepts
+        named = {
+            self._numbers.of_pair(pair): pair for pair in pairs if pair[0] in ids and pair[1] in ids
+        }
+        for marks, values in in_pairs(sorted(named)):
+            for a, b, shown, strength in self._fetch(
+                "WITH pair (a, b) AS (VALUES " + marks + ")"
+                " SELECT e.a, e.b, e.shown, e.strength FROM pair p CROSS JOIN evidence e"
+                " ON e.ns = ? AND e.a = p.a AND e.b = p.b AND e.shown = (SELECT max(shown)"
+                "  FROM evidence q WHERE q.ns = e.ns AND q.a = p.a AND q.b = p.b)",
+                [*values, self._numbers.ns],
+            ):
+                totals.relations[named[a, b]] = RelationTotals(strength, shown)
+                self._numbers.latest[a, b] = shown
+
+    def _look_up_entities(self, totals: Totals, ids: Collection[str]) -> None:
+        if not ids:
+            return
+        ns = self._numbers.ns
+        rows = fetch_by(
+            self._fetch,
+            "SELECT id, number, type, concept, label, kind, properties, coalesce((SELECT max(at)"
+            " FROM entity_evidence v WHERE v.ns = e.ns AND v.entity = e.number), -1)"
+            " FROM entity e WHERE ns = ? AND id IN",
+            set(ids),
+            lead=(ns,),
+        )
+        self._look_up_concepts(totals, "id", {row[3] for row in rows if row[3] != NO_CONCEPT})
+        names = {self._numbers.concepts[name]: name for name in totals.concepts}
+        names[NO_CONCEPT] = ""
+        for id, number, type, concept, label, kind, properties, latest in rows:
+            self._numbers.entities[id] = number
+            mention = ConceptMention(name=names[concept], label=label, kind=kind)
+            totals.entities[id] = EntityRow(type, mention, json.loads(properties), latest)
+
+    def _look_up_triplets(self, totals: Totals, keys: Collection[TripletKey]) -> None:
+        entities = self._numbers.entities
+        ends = {id for subject, _, object in keys for id in (subject, object)}
+        missing = ends - entities.keys()
+        if missing:
+            self._look_up_entities(Totals(), missing)
+        for key in keys:
+            subject, predicate, object = key
+            rows = self._fetch(
+                "SELECT number, properties, coalesce((SELECT max(at) FROM triplet_evidence v"
+                " WHERE v.ns = x.ns AND v.triplet = x.number), -1) FROM triplet x"
+                " WHERE ns = ? AND subject = ? AND predicate = ? AND object = ?",
+                (self._numbers.ns, entities.get(subject), predicate, entities.get(object)),
+            )
+            for number, properties, latest in rows:
+                self._numbers.triplets[key] = number
+                totals.triplets[key] = TripletRow(json.loads(properties), latest)
+
+    def _count(self, concept: int, name: str) -> ConceptTotals | None:
+        ns = self._numbers.ns
+        ((statements, first),) = self._fetch(
+            "SELECT count(*), min(at) FROM mention WHERE ns = ? AND concept = ?", (ns, concept)
+        )
+        ((updates, latest),) = self._fetch(
+            "SELECT count(*), max(t) FROM (SELECT at >> 20 AS t FROM mention WHERE ns = ?1 AND"
+            " concept = ?2 UNION SELECT v.at >> 20 FROM entity e JOIN entity_evidence v"
+            " ON v.ns = e.ns AND v.entity = e.number WHERE e.ns = ?1 AND e.concept = ?2)",
+            (ns, concept),
+        )
+        if not updates:
+            return None
+        if statements:
+            ((concepts,),) = self._fetch(
+                "SELECT concepts FROM statement WHERE ns = ? AND at = ?", (ns, first)
+            )
+            label, kind = next(
+                (m.label, m.kind) for m in unpack_mentions(concepts) if m.name == name
+            )
+        else:
+            ((label, kind),) = self._fetch(
+                "SELECT label, kind FROM entity e WHERE ns = ? AND concept = ? ORDER BY (SELECT"
+                " min(at) FROM entity_evidence v WHERE v.ns = e.ns AND v.entity = e.number) >> 20,"
+                " id LIMIT 1",
+                (ns, concept),
+            )
+        return ConceptTotals(label, kind, latest, updates, statements)
+
+
+def _properties(text: str | None) -> Mapping[str, Any]:
+    properties: dict[str, Any] = {} if text is None else json.loads(text)
+    return properties
+
+
+def _microseconds(moment: object) -> int | None:
+    return microseconds(moment) if isinstance(moment, datetime) else None
