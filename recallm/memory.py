@@ -16,17 +16,16 @@ from tqdm import tqdm
 from recallm import checks
 from recallm.config import RankingName, RecallConfig
 from recallm.errors import InvalidInputError, LLMRequiredError
-from recallm.graph import MemoryGraph, NewEntity, NewTriplet
+from recallm.graph import NewEntity, NewTriplet
 from recallm.items import MemoryItems
-from recallm.model import Extraction, Forgotten, Selection
+from recallm.model import Extraction, Filter, Forgotten, Selection
 from recallm.prompts import answer_of
 from recallm.ranking.signals import load_tables
 from recallm.recall_request import RecallRequest, quarter_of_characters
 from recallm.recalling import RANKINGS, Recaller, check_ranking, checked_request
 from recallm.results import Answer, KnowledgeUpdate, RecalledContext
-from recallm.revision import Reviser
-from recallm.stored import StoredMemory
-from recallm.stores.base import GraphStore
+from recallm.stored_memory import StoredMemory
+from recallm.stores.base import GraphReader, GraphStore
 from recallm.stores.opening import open_store
 from recallm.updating import Updater, UpdateRequest, batches, checked_requests, passage_id
 from recallm.vectors.arguments import checked_embedding, checked_index, open_index
@@ -138,7 +137,8 @@ class RecallM(StoredMemory):
             opened,
             self._extractor,
             self._vectors,
-            self._reviser(opened),
+            llm=self._llm,
+            config=self._config,
             extractions=ExtractionCache(_CACHED_CHARACTERS),
             clock=present,
         )
@@ -383,14 +383,6 @@ class RecallM(StoredMemory):
         self._check_open()
         return self._updater.extract(texts)
 
-    # -- entities and items ----------------------------------------------------------------
-
-    @property
-    def graph(self) -> MemoryGraph:
-        """Entities and triplets by exact id."""
-        self._check_open()
-        return MemoryGraph(self._store, self._namespace, self._concept_name, self._clock)
-
     @property
     def items(self) -> MemoryItems:
         """Texts stored under keys at paths."""
@@ -399,16 +391,7 @@ class RecallM(StoredMemory):
             self._store,
             self._namespace,
             self._put,
-            lambda reader, question, where: self._recaller.passages(
-                reader,
-                RecallRequest(
-                    question=question,
-                    where=where,
-                    now=self._clock(),
-                    config=self._config,
-                    count_tokens=self._count_tokens,
-                ),
-            ),
+            self._rank,
             self._clock,
         )
 
@@ -455,13 +438,12 @@ class RecallM(StoredMemory):
         self._check_open()
         return self._updater.update(self._namespace, (0, requests))
 
-    def _reviser(self, store: GraphStore) -> Reviser | None:
-        if self._llm is None:
-            return None
-        return Reviser(
-            store,
-            self._llm,
-            self._extractor.describe,
-            every=self._config.revise_every,
-            max_characters=self._config.revision_characters,
+    def _rank(self, reader: GraphReader, question: str, where: Filter) -> Mapping[str, float]:
+        request = RecallRequest(
+            question=question,
+            where=where,
+            now=self._clock(),
+            config=self._config,
+            count_tokens=self._count_tokens,
         )
+        return self._recaller.passages(reader, request)

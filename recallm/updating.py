@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tqdm import tqdm
 
 from recallm import checks
+from recallm.config import RecallConfig
 from recallm.errors import ConflictError, InvalidInputError, RecallMError, StoreBusyError
 from recallm.graph import (
     NewEntity,
@@ -204,24 +205,31 @@ def batches(requests: Iterable[UpdateRequest], size: int) -> Iterator[Batch]:
 
 
 class Updater:
-    """Writes to the namespaces of a store. ``vectors`` is None where the memory has no embeddings,
-    ``reviser`` where contexts are not revised. ``extractions`` holds extractions that callers asked
-    for before the update. ``clock`` gives the present."""
+    """Writes to the namespaces of a store. ``vectors`` is None if the memory has no embeddings,
+    ``llm`` if it revises no contexts. ``extractions`` holds extractions that callers asked for
+    before the update. ``clock`` gives the present."""
 
     def __init__(
         self,
         store: GraphStore,
         extractor: Extractor,
         vectors: StatementVectors | None,
-        reviser: Reviser | None,
         *,
+        llm: Callable[[str], str] | None,
+        config: RecallConfig,
         extractions: ExtractionCache,
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._extractor = extractor
         self._vectors = vectors
-        self._reviser = reviser
+        self._reviser = llm and Reviser(
+            store,
+            llm,
+            extractor.describe,
+            every=config.revise_every,
+            max_characters=config.revision_characters,
+        )
         self._extractions = extractions
         self._clock = clock
 
@@ -324,7 +332,7 @@ class Updater:
         try:
             selection = Selection(kind="expired", value=now, limit=_SWEPT_PASSAGES)
             swept = self._store.forget(namespace, selection)
-            if swept and self._vectors is not None:
+            if self._vectors is not None and swept:
                 self._vectors.after_forget(namespace, None)
             if swept.passages < _SWEPT_PASSAGES:
                 return

@@ -14,6 +14,7 @@ from typing import IO, Any, Self
 from recallm import checks
 from recallm.archive import open_for_reading, open_for_writing, read_archive, write_archive
 from recallm.errors import ClosedError
+from recallm.graph import MemoryGraph
 from recallm.model import ConceptRow, Filter, Horizon, Passage, SetExpiry, Stats
 from recallm.results import RecalledStatement, chronological
 from recallm.stores.base import GraphReader, GraphStore
@@ -117,6 +118,12 @@ class StoredMemory:
         with self._reader(as_of) as reader:
             names = None if wanted is None else {self._name(reader, label) for label in wanted}
             return tuple(reader.concepts(names, limit=at_most))
+
+    @property
+    def graph(self) -> MemoryGraph:
+        """Entities and triplets by exact id."""
+        self._check_open()
+        return MemoryGraph(self._store, self._namespace, self._concept_name, self._clock)
 
     def stats(self) -> Stats:
         """The size of this namespace. Expired passages count until a sweep forgets them."""
