@@ -1,4 +1,4 @@
-"""``answer_chain``: a question goes in, a model's answer from what is remembered comes out."""
+"""``answer_chain``: a question goes in, a model's answer from what is recalled comes out."""
 
 from __future__ import annotations
 
@@ -15,13 +15,18 @@ from langchain_core.runnables import (
     RunnableLambda,
     RunnablePassthrough,
 )
-from pydantic import ValidationError
 
-from langchain_recallm._recall import recalled
+from langchain_recallm._runs import checked_namespace, recall_in_run
 from langchain_recallm.llm import checked_model, text_of_reply
-from langchain_recallm.retriever import RecallMRetriever
 from recallm import InvalidInputError, RecalledContext, RecallM
-from recallm.adapting import Scope, bounded, checked_memory, checked_room
+from recallm.adapting import (
+    RecallOptions,
+    Scope,
+    check_budget,
+    checked_memory,
+    checked_scope,
+    data_within,
+)
 
 __all__ = ["answer_chain"]
 
@@ -55,20 +60,21 @@ def answer_chain(
 ) -> Runnable[str | dict[str, Any], dict[str, Any]]:
     """A runnable that answers questions with ``chat_model`` from what ``memory`` recalls.
 
-    It takes a question, or a dict with one under ``question`` (what else it holds is handed on to
-    the prompt), and gives a dict: ``question``, ``context``, the text that the model was given, ''
-    where nothing is known; ``statements``, the tuple of ``RecalledStatement`` in it; ``answer``.
-    ``stream`` gives these as they come, the answer in the model's own chunks. Tracers see the run
+    It takes a question, or a dict with one under ``question`` (its other values go to the prompt).
+    It returns a dict: ``question``; ``context``, the recalled text that the model got, '' where
+    nothing is known; ``statements``, the tuple of ``RecalledStatement`` in it; ``answer``.
+    ``stream`` yields these as they come, the answer in the model's own chunks. Tracers see the run
     ``answer_from_memory`` with the step ``recall_memory``, the prompt and the model.
 
     ``prompt``: any prompt with the variables ``context`` and ``question``; where nothing is known,
-    its ``context`` says so. What is recalled stands between delimiters that it cannot close, and is
-    said to be data; braces in it are no variables. ``namespace``: whose memory, where it is not the
-    memory's own: a name, or a callable that says it of the run: its ``RunnableConfig``, in a graph
-    also with the attributes of the graph's ``Runtime`` (``context``). ``session``:
-    only what was said in it; ``scope="session"``: in the run's conversation, its thread id, where
-    no ``session`` is given. ``max_tokens`` counts the context with its delimiters; ``where`` is the
-    ``metadata`` of ``RecallM.recall``, and the others are its arguments. It writes nothing.
+    its ``context`` says so. The recalled text stands between delimiters that it cannot close, and
+    is said to be data; braces in it are no variables. ``namespace``: whose memory, where it is not
+    the memory's own: a name, or a callable from the run to a name; the run is its
+    ``RunnableConfig``, in a graph also with the attributes of the graph's ``Runtime``
+    (``context``). ``session``: only statements of that session are recalled; with
+    ``scope="session"`` and no ``session`` those of the run's thread. ``max_tokens`` counts the
+    context with its delimiters; ``where`` is the ``metadata`` of ``RecallM.recall``, and the others
+    are its arguments. The chain writes nothing.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> from recallm import RecallM
@@ -80,41 +86,30 @@ def answer_chain(
     ('Coffee.', ['Brandon loves coffee'])
 
     Raises:
-        InvalidInputError: an argument cannot be used; a run says so of the filters and of the
-            question.
+        InvalidInputError: an argument cannot be used; in a run, the question cannot.
         ClosedError: in a run, where the memory is closed.
         StoreError: in a run, where the store failed.
-        LLMError: in a run, where the model gives neither a message nor a text. What the model
+        LLMError: in a run, where the model returns neither a message nor a text. What the model
             itself raises comes through.
 
     """
     checked_memory(memory)
-    checked_room(memory, max_tokens)
-    try:  # what the one can recall by, the other can
-        RecallMRetriever(
-            memory=memory,
-            namespace=namespace,
-            session=session,
-            scope=scope,
-            k=limit,
-            max_tokens=max_tokens,
-            as_of=as_of,
-            since=since,
-            until=until,
-            speaker=speaker,
-            where=where,
-            path=path,
-            min_score=min_score,
-        )
-    except ValidationError as error:
-        wrong = error.errors()[0]
-        cause = wrong.get("ctx", {}).get("error")
-        if isinstance(cause, InvalidInputError):
-            raise cause from None
-        argument = {"k": "limit"}.get(str(wrong["loc"][0]), str(wrong["loc"][0]))
-        raise InvalidInputError(
-            f"{argument} cannot be {wrong['input']!r}: {wrong['msg']}", argument=argument
-        ) from None
+    namespace = checked_namespace(namespace)
+    scope = checked_scope(scope)
+    options = RecallOptions(
+        limit=limit,
+        max_tokens=max_tokens,
+        as_of=as_of,
+        since=since,
+        until=until,
+        speaker=speaker,
+        session=session,
+        where=where,
+        path=path,
+        min_score=min_score,
+    )
+    options.check(memory)
+    check_budget(memory, max_tokens)
     model = checked_model(chat_model)
     template = _checked_prompt(prompt)
 
@@ -122,28 +117,19 @@ def answer_chain(
         inputs = _inputs(given)
         context = RecalledContext(question=inputs["question"])
 
-        def within(room: int | None) -> RecalledContext:
+        def recall_within(room: int | None) -> RecalledContext:
             nonlocal context
-            context = recalled(
+            context = recall_in_run(
                 memory,
                 inputs["question"],
                 config,
                 namespace=namespace,
-                session=session,
                 scope=scope,
-                limit=limit,
-                max_tokens=room,
-                as_of=as_of,
-                since=since,
-                until=until,
-                speaker=speaker,
-                metadata=where,
-                path=path,
-                min_score=min_score,
+                **{**options.arguments(), "max_tokens": room},
             )
             return context
 
-        text = bounded(memory, within, max_tokens)
+        text = data_within(max_tokens, memory, recall_within)
         return {**inputs, "context": text, "statements": context.statements if text else ()}
 
     async def arecall(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
@@ -174,7 +160,7 @@ def _checked_prompt(prompt: object) -> BasePromptTemplate[Any]:
     if missing:
         raise InvalidInputError(
             f"prompt has no variable {' and no '.join(sorted(missing))}; it needs {{context}}, "
-            "what is remembered, and {question}",
+            "the recalled text, and {question}",
             argument="prompt",
         )
     return prompt

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-from langchain_recallm._conversation import Conversation
+from langchain_recallm._conversation import MessageConversation
 from recallm import InvalidInputError, Passage, RecallM
-from recallm.adapting import NAMES, checked_limits, checked_memory, checked_session
+from recallm.adapting import SPEAKER_NAMES, RecallOptions, checked_memory, checked_session
 
 __all__ = ["RecallMChatMessageHistory"]
 
@@ -17,10 +17,10 @@ __all__ = ["RecallMChatMessageHistory"]
 class RecallMChatMessageHistory(BaseChatMessageHistory):
     """The messages of one session, the oldest first: the latest ``limit`` of them, or all.
 
-    An adapter for chains that have a ``RunnableWithMessageHistory`` already: what they write is
-    remembered for other conversations too, where ``RecallMRetriever`` or another part recalls it.
-    Of a message its text, its id and whose it is are kept (human or ai, and the name); tool calls,
-    images and the messages of tools and of the system are not.
+    For chains that use a ``RunnableWithMessageHistory`` already: ``RecallMRetriever`` and the other
+    classes recall in any conversation what such chains write. Of a message its text, its id, its
+    role (human or ai) and its name are kept; tool calls, images, and the messages of tools and of
+    the system are not.
 
     The async methods run in threads and do not block the event loop.
 
@@ -35,7 +35,7 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
     'I live in Oslo.'
 
     Raises:
-        InvalidInputError: ``session`` is no name or a template, ``limit`` no number of at least 1.
+        InvalidInputError: ``session`` is no name or a template, or ``limit`` is less than 1.
 
     """
 
@@ -46,8 +46,8 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
             raise InvalidInputError(
                 "session must name the conversation, as in session='thread-1'", argument="session"
             )
-        checked_limits(limit=limit, max_tokens=None)
         self.memory = checked_memory(memory)
+        RecallOptions(limit=limit).check(memory)
         self.session = checked_session(given)
         self.limit = limit
 
@@ -62,40 +62,40 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
         messages = [
             _message(it)
             for it in self.memory.passages(session=self.session)
-            # Not a document whose source is named so, nor what a tool gave or saved.
+            # Not a document whose source has the session's name, nor what a tool wrote.
             if it.session == self.session and it.metadata.get("role") in ("human", "ai")
         ]
         return messages if self.limit is None else messages[-self.limit :]
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
-        """Remember messages, all or none; one whose id is there already with its text changes
-        nothing, one without text is passed over.
+        """Remember messages, all or none. A message that is already written under its id changes
+        nothing; one without text is left out.
 
         Raises:
             StoreError: the memory's store failed; nothing was written.
 
         """
-        Conversation(memory=self.memory, session=self.session).remember(messages)
+        MessageConversation(memory=self.memory, session=self.session).remember(messages)
 
     def clear(self) -> None:
-        """Forget the session, for good, and all that was said or saved in it.
+        """Forget the session, for good, and everything in it.
 
         Raises:
             StoreError: the memory's store failed; nothing was forgotten.
 
         """
-        named = self.memory.passages(session=self.session)
-        if all(it.session == self.session for it in named):
+        passages = self.memory.passages(session=self.session)
+        if all(it.session == self.session for it in passages):
             self.memory.forget(session=self.session)
             return
-        for it in named:  # a document's source has the same name: it stays
+        for it in passages:  # among them a document whose source has the session's name: it stays
             if it.session == self.session:
                 self.memory.forget(id=it.id)
 
 
 def _message(passage: Passage) -> BaseMessage:
-    if passage.metadata.get("role") == "ai":
-        name = None if passage.speaker == NAMES["ai"] else passage.speaker
-        return AIMessage(passage.text, id=passage.id, name=name)
-    name = None if passage.speaker == NAMES["human"] else passage.speaker
-    return HumanMessage(passage.text, id=passage.id, name=name)
+    is_ai = passage.metadata.get("role") == "ai"
+    default_name = SPEAKER_NAMES["ai" if is_ai else "human"]
+    name = None if passage.speaker == default_name else passage.speaker
+    kind = AIMessage if is_ai else HumanMessage
+    return kind(passage.text, id=passage.id, name=name)

@@ -9,8 +9,8 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration
 from langchain_core.runnables import Runnable
 
-from recallm import InvalidInputError, LLMError
-from recallm.adapting import storable
+from recallm import LLMError
+from recallm.adapting import answer_without_text, not_a_model, storable
 
 __all__ = ["as_llm"]
 
@@ -19,8 +19,8 @@ def as_llm(chat_model: Runnable[Any, Any]) -> Callable[[str], str]:
     """``chat_model`` as a callable prompt → text, for ``RecallM(llm=…)`` and ``ask(llm=…)``.
 
     Any chat model, completion model, or other runnable from a prompt to a message or a text (a
-    model with retries or fallbacks, a model with a parser). Of a message the text parts count:
-    reasoning and what else a model returns is left out. Inside a chain its callbacks see the call.
+    model with retries or fallbacks, a model with a parser). Of a message the text parts count;
+    reasoning and other parts are left out. Inside a chain its callbacks see the call.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> from recallm import RecallM
@@ -32,8 +32,8 @@ def as_llm(chat_model: Runnable[Any, Any]) -> Callable[[str], str]:
 
     Raises:
         InvalidInputError: ``chat_model`` is no runnable.
-        LLMError: when called, where the model answers with something that holds no text. What the
-            model itself raises comes through (``ask`` raises it as an ``LLMError``).
+        LLMError: when called, where the model's answer holds no text. What the model itself raises
+            comes through (``ask`` raises it as an ``LLMError``).
 
     """
     model = checked_model(chat_model)
@@ -41,19 +41,16 @@ def as_llm(chat_model: Runnable[Any, Any]) -> Callable[[str], str]:
     def llm(prompt: str) -> str:
         reply = model.invoke(prompt)
         text = text_of_reply(reply)
-        if not text and isinstance(reply, BaseMessage) and _says_something_else(reply):
-            raise LLMError(
-                "the model answered without text (a tool call, an image or reasoning alone); "
-                "give a model without tools that answers in text"
-            )
-        # What a model writes can be cut inside a character; no store takes half of one.
+        if not text and isinstance(reply, BaseMessage) and _has_other_content(reply):
+            raise answer_without_text()
+        # A model's text can end inside a character; no store holds half of one.
         return storable(text)
 
     return llm
 
 
 def checked_model(chat_model: object) -> Runnable[Any, Any]:
-    """The model, refused where it cannot be invoked.
+    """The model.
 
     Raises:
         InvalidInputError: it is no runnable.
@@ -61,25 +58,12 @@ def checked_model(chat_model: object) -> Runnable[Any, Any]:
     """
     if isinstance(chat_model, Runnable):
         return chat_model
-    hint = (
-        "; a callable prompt → text is given to RecallM(llm=…) as it is"
-        if callable(chat_model) and not isinstance(chat_model, type)
-        else ""
-    )
-    kind = (
-        f"the class {chat_model.__name__}"
-        if isinstance(chat_model, type)
-        else type(chat_model).__name__
-    )
-    raise InvalidInputError(
-        f"chat_model must be a LangChain chat model, or another Runnable from a prompt to a "
-        f"message or text, not {kind}{hint}",
-        argument="chat_model",
-    )
+    expected = "a LangChain chat model, or another Runnable from a prompt to a message or text"
+    raise not_a_model(chat_model, "chat_model", expected)
 
 
 def text_of_reply(reply: object) -> str:
-    """The text of what a model gave back, whole or in part; '' where it holds none.
+    """The text of a model's reply, or of a chunk of it; '' where it holds none.
 
     Raises:
         LLMError: it is neither a message nor a text.
@@ -95,6 +79,6 @@ def text_of_reply(reply: object) -> str:
     )
 
 
-def _says_something_else(reply: BaseMessage) -> bool:
-    called = isinstance(reply, AIMessage) and bool(reply.tool_calls or reply.invalid_tool_calls)
-    return called or (isinstance(reply.content, list) and bool(reply.content))
+def _has_other_content(reply: BaseMessage) -> bool:
+    has_calls = isinstance(reply, AIMessage) and bool(reply.tool_calls or reply.invalid_tool_calls)
+    return has_calls or (isinstance(reply.content, list) and bool(reply.content))

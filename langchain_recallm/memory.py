@@ -12,50 +12,55 @@ from langchain_classic.memory.utils import get_prompt_input_key
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
-from langchain_recallm._conversation import Conversation, memory_of
-from langchain_recallm._limits import Count, Name, checked_names
-from langchain_recallm._messages import question_of, role_of
-from langchain_recallm._turn import asked_last
+from langchain_recallm._conversation import (
+    MessageConversation,
+    latest_question,
+    role_of,
+    texts_of,
+)
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
-    BOTH,
-    NAMES,
+    DEFAULT_ROLES,
+    SPEAKER_NAMES,
     Role,
     Scope,
-    bounded,
+    check_budget,
     checked_memory,
     checked_namespace,
     checked_roles,
-    checked_room,
     checked_session,
-    checked_within,
-    shortened,
+    data_within,
+    shortened_question,
+    speaker_names,
 )
 
 __all__ = ["RecallMMemory"]
 
+_Count = Annotated[int, Field(ge=1, strict=True)]
+_Name = Annotated[str, Field(min_length=1, strict=True)]
+
 
 class RecallMMemory(BaseMemory):
-    """The memory of a ``langchain_classic`` chain: recalls what helps with the chain's input, and
-    remembers input and output.
+    """The memory of a ``langchain_classic`` chain: it recalls what helps with the chain's input,
+    and remembers input and output.
 
     ``memory``: the memory; ``namespace``: another namespace of it. ``session`` names the
-    conversation that is written; what was said in others is recalled too, unless
-    ``scope="session"``. ``memory_key``: the prompt's variable. ``input_key``, ``output_key``: which
-    of the chain's inputs and outputs are the conversation's; needed where there are several.
-    ``human_prefix`` and ``ai_prefix`` name the speakers whose messages have no name; ``roles``:
-    whose words are remembered ("human", "ai", "tool"). At most ``limit`` statements are recalled,
-    in at most ``max_tokens`` tokens with delimiters and all (None: no such bound).
+    conversation that is written; other conversations are recalled too, unless ``scope="session"``.
+    ``memory_key``: the prompt's variable. ``input_key``, ``output_key``: which of the chain's
+    inputs and outputs belong to the conversation; needed where there are several. ``human_prefix``
+    and ``ai_prefix`` name the speakers of messages without a name; ``roles``: whose messages are
+    remembered ("human", "ai", "tool"). At most ``limit`` statements are recalled, in at most
+    ``max_tokens`` tokens, delimiters included (None: no limit).
 
-    What is recalled is a text, delimited as data, '' where nothing is known. With
-    ``return_messages`` it is a list for a ``MessagesPlaceholder``: one human message with that
-    text, or none. A human message, because a placeholder stands anywhere in a prompt, and many
-    providers take a system message only at its beginning; and because what people said must not
-    speak with the developer's voice. Where a provider refuses two human messages in a row, leave
-    ``return_messages`` out and put the variable into the system message.
+    The recalled text is delimited as data, or '' where nothing is known. With ``return_messages``
+    it is a list for a ``MessagesPlaceholder``: one human message with that text, or none. It is a
+    human message because a placeholder can stand anywhere in a prompt while many providers take a
+    system message only at its beginning, and because people's words must not have the developer's
+    authority. Where a provider refuses two human messages in a row, leave ``return_messages`` out
+    and put the variable into the system message.
 
-    The input may be a text, a message, or a list of messages: of these counts what the user said
-    since the model's last answer.
+    The input may be a text, a message, or a list of messages; in a list the user's messages since
+    the model's last answer count.
 
     >>> from recallm import RecallM
     >>> chain_memory = RecallMMemory(memory=RecallM(), session="monday")
@@ -75,25 +80,25 @@ class RecallMMemory(BaseMemory):
     model_config = ConfigDict(extra="forbid")
 
     memory: RecallM = Field(exclude=True)
-    namespace: Annotated[Name, AfterValidator(checked_namespace)] | None = None
-    session: Annotated[Name, AfterValidator(checked_session)] | None = None
+    namespace: Annotated[_Name, AfterValidator(checked_namespace)] | None = None
+    session: Annotated[_Name, AfterValidator(checked_session)] | None = None
     scope: Scope = "namespace"
-    memory_key: Name = "history"
+    memory_key: _Name = "history"
     input_key: str | None = None
     output_key: str | None = None
     return_messages: bool = False
-    human_prefix: str = NAMES["human"]
-    ai_prefix: str = NAMES["ai"]
-    roles: Annotated[Collection[Role], BeforeValidator(checked_roles)] = BOTH
-    max_tokens: Count | None = 1000
-    limit: Count | None = 10
+    human_prefix: str = SPEAKER_NAMES["human"]
+    ai_prefix: str = SPEAKER_NAMES["ai"]
+    roles: Annotated[Collection[Role], BeforeValidator(checked_roles)] = DEFAULT_ROLES
+    max_tokens: _Count | None = 1000
+    limit: _Count | None = 10
 
     @model_validator(mode="after")
-    def _can_work(self) -> Self:
-        checked_names(self.human_prefix, self.ai_prefix)
+    def _check_fields_together(self) -> Self:
+        speaker_names(self.human_prefix, self.ai_prefix)
         checked_memory(self.memory)
-        checked_room(self.memory, self.max_tokens)
-        checked_within(self.scope, self.session)
+        check_budget(self.memory, self.max_tokens)
+        self._conversation().core.only_session()  # scope="session" needs a session
         return self
 
     @property
@@ -108,7 +113,7 @@ class RecallMMemory(BaseMemory):
         return [self.memory_key]
 
     def load_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """What helps with the input, under ``memory_key``: a text, or messages.
+        """What is recalled for the input, under ``memory_key``: a text, or messages.
 
         Raises:
             InvalidInputError: the input is missing, is one of several, or is no text or message.
@@ -116,15 +121,15 @@ class RecallMMemory(BaseMemory):
             StoreError: the store failed.
 
         """
-        asked = self._asked(inputs)
+        asking = self._input_messages(inputs)
         conversation = self._conversation()
-        question = shortened(question_of(asked))
-        text = bounded(
+        question = shortened_question(texts_of(asking))
+        text = data_within(
+            self.max_tokens,
             conversation.memory,
             lambda room: conversation.recall(
-                question, besides=asked, limit=self.limit, max_tokens=room
+                question, asking=asking, limit=self.limit, max_tokens=room
             ),
-            self.max_tokens,
         )
         if self.return_messages:
             return {self.memory_key: [HumanMessage(content=text)] if text else []}
@@ -144,15 +149,16 @@ class RecallMMemory(BaseMemory):
             StoreError: the store failed; nothing was written.
 
         """
-        self._conversation().remember([*self._asked(inputs), *self._answered(outputs)])
+        messages = [*self._input_messages(inputs), *self._output_messages(outputs)]
+        self._conversation().remember(messages)
 
     async def asave_context(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:
         """``save_context``, off the event loop."""
         await asyncio.to_thread(self.save_context, inputs, outputs)
 
     def clear(self) -> None:
-        """Forget, for good, all that the namespace holds, whoever wrote it; with
-        ``scope="session"`` the session alone.
+        """Forget, for good, everything in the namespace, whoever wrote it; with
+        ``scope="session"`` only the session.
 
         Raises:
             ClosedError: the memory is closed.
@@ -169,29 +175,32 @@ class RecallMMemory(BaseMemory):
         """``clear``, off the event loop."""
         await asyncio.to_thread(self.clear)
 
-    def _conversation(self) -> Conversation:
-        return Conversation(
-            memory=memory_of(self.memory, self.namespace, None),
+    def _conversation(self) -> MessageConversation:
+        memory = self.memory
+        if self.namespace is not None:
+            memory = memory.in_namespace(self.namespace)
+        return MessageConversation(
+            memory=memory,
             session=self.session,
             scope=self.scope,
             roles=frozenset(self.roles),
-            names=checked_names(self.human_prefix, self.ai_prefix),
+            names=speaker_names(self.human_prefix, self.ai_prefix),
         )
 
-    def _asked(self, inputs: Mapping[str, Any]) -> list[BaseMessage]:
+    def _input_messages(self, inputs: Mapping[str, Any]) -> list[BaseMessage]:
         key = self.input_key
         if key is None:
             try:
                 key = get_prompt_input_key(dict(inputs), self.memory_variables)
             except ValueError as error:
                 raise InvalidInputError(
-                    f"{error}; say which holds what the user said: input_key='…'",
+                    f"{error}; say which holds the user's message: input_key='…'",
                     argument="input_key",
                 ) from None
         messages = _messages(inputs, key, "input_key", HumanMessage)
-        return asked_last(messages)[0] or messages[-1:]
+        return latest_question(messages)[0] or messages[-1:]
 
-    def _answered(self, outputs: Mapping[str, Any]) -> list[BaseMessage]:
+    def _output_messages(self, outputs: Mapping[str, Any]) -> list[BaseMessage]:
         key = self.output_key
         if key is None:
             if len(outputs) == 1:
@@ -199,8 +208,8 @@ class RecallMMemory(BaseMemory):
             elif "output" in outputs:
                 key = "output"
                 warnings.warn(
-                    f"several outputs ({', '.join(outputs)}): 'output' is remembered; say "
-                    "output_key='…' if another is meant",
+                    f"several outputs ({', '.join(outputs)}): 'output' is remembered; give "
+                    "output_key='…' for another one",
                     stacklevel=3,
                 )
             else:
@@ -209,10 +218,10 @@ class RecallMMemory(BaseMemory):
                     "output_key='…'",
                     argument="output_key",
                 )
-        answered = _messages(outputs, key, "output_key", AIMessage)
-        # An agent gives back the whole conversation: what the user asked is no answer.
-        places = [place for place, it in enumerate(answered) if role_of(it) == "human"]
-        return answered[places[-1] + 1 :] if places else answered
+        messages = _messages(outputs, key, "output_key", AIMessage)
+        # An agent returns the whole conversation: only what follows the user's message is new.
+        places = [place for place, it in enumerate(messages) if role_of(it) == "human"]
+        return messages[places[-1] + 1 :] if places else messages
 
 
 def _messages(
@@ -221,7 +230,7 @@ def _messages(
     argument: str,
     kind: Callable[..., BaseMessage],
 ) -> list[BaseMessage]:
-    """What ``values`` hold under ``key``, as messages; a mere text is one of ``kind``."""
+    """The value under ``key`` as messages; a text becomes a message of ``kind``."""
     if key not in values:
         raise InvalidInputError(
             f"{argument} is {key!r}, and the chain has only {list(values)}", argument=argument
@@ -238,7 +247,7 @@ def _messages(
             return convert_to_messages(value)
         except (ValueError, NotImplementedError, TypeError, KeyError) as error:
             raise InvalidInputError(
-                f"{key!r} is a list of something else than messages: {error}", argument=argument
+                f"{key!r} is a list, but not of messages: {error}", argument=argument
             ) from None
     raise InvalidInputError(
         f"{key!r} must be a text, a message or a list of messages to be remembered, not "
@@ -248,7 +257,7 @@ def _messages(
 
 
 def _is_content(part: object) -> bool:
-    """Whether ``part`` is a part of one message's content, and no message."""
+    """Whether ``part`` is a part of one message's content, not a message."""
     return isinstance(part, str) or (
         isinstance(part, dict) and "type" in part and not part.keys() & {"role", "content"}
     )

@@ -26,9 +26,9 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from langchain_recallm._values import meets, text_of
+from langchain_recallm._item_values import meets, text_of
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
-from recallm.adapting import POSTPONED, checked_memory, digest
+from recallm.adapting import POSTPONED_PATH, checked_memory, digest
 
 __all__ = ["RecallMStore"]
 
@@ -188,7 +188,7 @@ class RecallMStore(BaseStore):
         matching = (
             path[: op.max_depth]
             for path in self.memory.items.paths()
-            if path != POSTPONED and all(_fits(path, condition) for condition in conditions)
+            if path != POSTPONED_PATH and all(_fits(path, condition) for condition in conditions)
         )
         return sorted(set(matching))[op.offset : op.offset + op.limit]
 
@@ -241,9 +241,9 @@ class RecallMStore(BaseStore):
 def _hidden(memory: RecallM, prefix: Sequence[str]) -> set[str]:
     """The ids of items below this path that are no values of a store: texts of the middleware that
     wait for extraction."""
-    if POSTPONED[: len(prefix)] != tuple(prefix):
+    if POSTPONED_PATH[: len(prefix)] != tuple(prefix):
         return set()
-    return {kept.id for kept in memory.items.below(POSTPONED) if kept.path == POSTPONED}
+    return {kept.id for kept in memory.items.below(POSTPONED_PATH) if kept.path == POSTPONED_PATH}
 
 
 def _after(now: datetime, minutes: float | None) -> datetime | None:

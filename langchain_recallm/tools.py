@@ -1,7 +1,7 @@
 """Tools by which a model uses a memory itself: recall, save, forget.
 
-What goes wrong by the model's doing is told to the model, and so is a memory that fails: the agent
-goes on. Nothing that a model writes says whose memory it is: that comes from the runtime alone.
+Errors go to the model, its own and those of the memory: the agent goes on. Whose memory it is comes
+from the runtime alone; nothing that a model writes can change it.
 """
 
 from __future__ import annotations
@@ -21,26 +21,19 @@ from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, Tool
 from langgraph.prebuilt import ToolRuntime
 from pydantic import BaseModel, Field
 
-from langchain_recallm._conversation import (
-    Conversation,
-    memory_of,
-    thread_of,
-)
-from langchain_recallm._limits import (
-    checked_namespace,
-)
-from langchain_recallm._turn import asked_last
+from langchain_recallm._conversation import MessageConversation, latest_question
+from langchain_recallm._runs import Namespace, checked_namespace, memory_of_run, thread_of_run
 from recallm import InvalidInputError, RecalledStatement, RecallM
 from recallm.adapting import (
-    NAMES,
+    SPEAKER_NAMES,
+    RecallOptions,
     Scope,
     as_data,
-    checked_limits,
+    check_budget,
     checked_memory,
-    checked_room,
     checked_scope,
     digest,
-    settle,
+    extract_postponed,
     shown_name,
     storable,
 )
@@ -54,7 +47,7 @@ _NOTHING = "Nothing is remembered about that."
 _TOO_LONG = "What is remembered about that is too long to be shown."
 
 _Runtime = Annotated[ToolRuntime[Any, Any] | None, InjectedToolArg]
-"""Injected in an agent, absent outside; never in the schema that the model sees."""
+"""Injected in an agent, None outside; not in the schema that the model sees."""
 
 
 class _Recall(BaseModel):
@@ -89,21 +82,21 @@ def create_recallm_tools(
 ) -> list[BaseTool]:
     """The tools ``recall_memory(query)``, ``save_memory(text)``, ``forget_memory(id / about)``.
 
-    ``memory`` is the core; ``namespace`` says whose memory it is: the memory's own by default, a
-    name, or for many users a callable over the agent's runtime, as in
-    ``lambda runtime: runtime.context.user_id``. What is saved belongs to the thread as its session;
-    ``scope="session"`` keeps recalling and forgetting inside it. ``limit`` counts the statements
-    that are recalled, ``max_tokens`` all that is given back, by the memory's counter. ``prefix``
-    begins the tools' names (letters, digits, "_" and "-"), so that the tools of two memories can
-    stand in one agent: ``prefix="team_"`` makes them ``team_recall_memory`` and so on.
+    ``memory``: the core. ``namespace``: whose memory it is: the memory's own by default, a name, or
+    for many users a callable over the agent's runtime, as in
+    ``lambda runtime: runtime.context.user_id``. Saved texts belong to the thread as their session;
+    ``scope="session"`` keeps recalling and forgetting inside it. ``limit`` counts the recalled
+    statements, ``max_tokens`` the whole result, by the memory's counter. ``prefix`` begins the
+    tools' names (letters, digits, "_" and "-"), so that one agent can have the tools of two
+    memories: ``prefix="team_"`` makes them ``team_recall_memory`` and so on.
 
-    * ``recall_memory`` gives statements with their ids, delimited as data; the artifact is a list
+    * ``recall_memory`` returns statements with their ids, delimited as data; the artifact is a list
       of dicts with id, text, t_index, timestamp, speaker, source, session, metadata, concepts and
       score.
-    * ``save_memory`` writes one knowledge update, whose speaker is "AI": the model wrote it, and
-      nobody else said it. The same tool call writes it once.
-    * ``forget_memory`` forgets one statement by its id, or all that mention a concept; of items of
-      a store the whole.
+    * ``save_memory`` writes one knowledge update with the speaker "AI", since the model wrote it.
+      The same tool call writes it once.
+    * ``forget_memory`` forgets one statement by its id, or all that mention a concept; a store's
+      item is forgotten as a whole.
 
     In an agent the ``ToolRuntime`` is injected; outside, the tools are called like any other.
 
@@ -129,8 +122,8 @@ def create_recallm_tools(
         InvalidInputError: an argument cannot be used.
 
     """
-    checked_limits(limit=limit, max_tokens=max_tokens)
-    checked_room(checked_memory(memory), max_tokens)
+    RecallOptions(limit=limit, max_tokens=max_tokens).check(checked_memory(memory))
+    check_budget(memory, max_tokens)
     given: object = prefix
     if not isinstance(given, str) or not _PREFIX.fullmatch(given):
         raise InvalidInputError(
@@ -194,7 +187,7 @@ def _tool(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tools:
     memory: RecallM
-    namespace: str | Callable[[Any], str] | None
+    namespace: Namespace
     scope: Scope
     limit: int | None
     max_tokens: int | None
@@ -202,36 +195,36 @@ class _Tools:
     def recall(
         self, query: str, config: RunnableConfig, runtime: _Runtime = None
     ) -> tuple[str, list[dict[str, Any]]]:
-        with _told():
+        with _errors_for_the_model():
             conversation = self._conversation(runtime, config)
-            # What was just said may be remembered already: it is no answer.
-            said = conversation.held(_said(runtime))
-            limit = None if self.limit is None else self.limit + len(said)
-            context = conversation.recall(_given(query, "query"), limit=limit)
-            found = [it for it in context.statements if it.passage not in said]
+            # The present turn may be written already, and is no answer to itself.
+            present = conversation.passage_ids(_turn_messages(runtime))
+            limit = None if self.limit is None else self.limit + len(present)
+            context = conversation.recall(_checked_text(query, "query"), limit=limit)
+            found = [it for it in context.statements if it.passage not in present]
             if not found:
                 return _NOTHING, []
             if self.limit is not None and conversation.memory.config.ranking == "statements":
                 found = _without_worst(found, len(found) - self.limit)
-            # One that is too long by itself must not take the others with it.
+            # A statement that is too long by itself must not exclude the others.
             found = [it for it in found if not self._is_too_long(conversation.memory, [it])]
             while found and self._is_too_long(conversation.memory, found):
                 found = _without_worst(found, 1)
             return _shown(found) if found else _TOO_LONG, [_as_dict(it) for it in found]
 
     def save(self, text: str, config: RunnableConfig, runtime: _Runtime = None) -> str:
-        with _told():
+        with _errors_for_the_model():
             conversation = self._conversation(runtime, config)
-            said = _given(text, "text")
+            saved = _checked_text(text, "text")
             call = runtime.tool_call_id if isinstance(runtime, ToolRuntime) else None
             update = conversation.memory.update(
-                said,
-                # Nobody else said it: a text that begins "Human: …" is still the model's.
-                speaker=NAMES["ai"],
+                saved,
+                # A text that begins "Human: …" is the model's too.
+                speaker=SPEAKER_NAMES["ai"],
                 session=conversation.session,
                 timestamp=conversation.memory.now(),
-                # Ids of calls repeat: in other threads, with some providers in the same one.
-                id=digest(str(conversation.session), call, said) if call else None,
+                # Other threads, and with some providers the same thread, repeat ids of calls.
+                id=digest(str(conversation.session), call, saved) if call else None,
                 metadata={"tool": "save_memory"},
             )
             return f"Saved as {', '.join(update.statements) or update.id}."
@@ -243,20 +236,20 @@ class _Tools:
         about: str | None = None,
         runtime: _Runtime = None,
     ) -> str:
-        with _told():
-            # An odd id is shown in quotation marks, which belong to no id.
+        with _errors_for_the_model():
+            # recall_memory shows an unusual id in quotation marks, which are not part of it.
             id, about = (id or "").strip().strip('"'), (about or "").strip()
             if bool(id) == bool(about):
                 raise ToolException("Give exactly one of id and about; nothing was forgotten.")
             conversation = self._conversation(runtime, config)
             return _forget_one(conversation, id) if id else _forget_about(conversation, about)
 
-    def _conversation(self, runtime: object, config: RunnableConfig) -> Conversation:
-        # A model that is called without an agent can write an argument of this name itself.
+    def _conversation(self, runtime: object, config: RunnableConfig) -> MessageConversation:
+        # Without an agent, a model can write an argument named ``runtime`` itself.
         run = runtime if isinstance(runtime, ToolRuntime) else None
-        return Conversation(
-            memory=memory_of(self.memory, self.namespace, run),
-            session=thread_of(run or config),
+        return MessageConversation(
+            memory=memory_of_run(self.memory, self.namespace, run),
+            session=thread_of_run(run or config),
             scope=self.scope,
         )
 
@@ -266,8 +259,8 @@ class _Tools:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Tell the model what went wrong."""
+def _errors_for_the_model() -> Iterator[None]:
+    """Turn errors into those that LangChain shows the model."""
     try:
         yield
     except ToolException:
@@ -275,31 +268,32 @@ def _told() -> Iterator[None]:
     except InvalidInputError as error:
         raise ToolException(error.message) from error
     except Exception as error:
-        _log.warning("the memory failed, the model is told so", exc_info=True)
+        _log.warning("the memory failed; the model gets the error", exc_info=True)
         raise ToolException(
             f"The memory failed ({type(error).__name__}); go on without it."
         ) from error
 
 
-def _given(text: str, argument: str) -> str:
-    """What the model wrote, refused where it is empty. Lone surrogates, which cannot be stored,
-    become question marks."""
+def _checked_text(text: str, argument: str) -> str:
+    """The model's text, refused where it is blank. Lone surrogates, which no store can hold, become
+    question marks."""
     if not text.strip():
         raise ToolException(f"{argument} is empty; nothing was done.")
     return storable(text)
 
 
-def _said(runtime: object) -> list[BaseMessage]:
-    """The messages that the agent is answering, and what it said to them."""
+def _turn_messages(runtime: object) -> list[BaseMessage]:
+    """The user's messages that the agent is answering, and the replies so far."""
     state = runtime.state if isinstance(runtime, ToolRuntime) else None
-    messages = state.get("messages") if isinstance(state, dict) else None
-    given = messages if isinstance(messages, list) else []
-    said = [it for it in given if isinstance(it, BaseMessage)]
-    asked, _ = asked_last(said)
-    return said[said.index(asked[0]) :] if asked else []
+    in_state = state.get("messages") if isinstance(state, dict) else None
+    messages = [
+        it for it in (in_state if isinstance(in_state, list) else []) if isinstance(it, BaseMessage)
+    ]
+    asking, _ = latest_question(messages)
+    return messages[messages.index(asking[0]) :] if asking else []
 
 
-# -- what is shown ---------------------------------------------------------------------------
+# -- recalling -------------------------------------------------------------------------------
 
 
 def _shown(statements: Sequence[RecalledStatement]) -> str:
@@ -308,24 +302,25 @@ def _shown(statements: Sequence[RecalledStatement]) -> str:
 
 
 def _line(statement: RecalledStatement) -> str:
-    # A revised context is no statement that could be forgotten by itself.
+    # A revised context is no statement, and cannot be forgotten by itself.
     id = "summary" if statement.passage is None else shown_name(statement.id)
     return f"[{id}] {statement.line}"
 
 
 def _without_worst(found: Sequence[RecalledStatement], count: int) -> list[RecalledStatement]:
-    worst = sorted(range(len(found)), key=lambda i: found[i].score or 0)[: max(count, 0)]
-    return [it for i, it in enumerate(found) if i not in worst]
+    by_score = sorted(range(len(found)), key=lambda place: found[place].score or 0)
+    worst = by_score[: max(count, 0)]
+    return [it for place, it in enumerate(found) if place not in worst]
 
 
 def _as_dict(statement: RecalledStatement) -> dict[str, Any]:
-    """Plain values alone: artifacts stand in checkpoints."""
-    at = statement.timestamp
+    """A statement in plain values, as checkpoints can hold them."""
+    timestamp = statement.timestamp
     return {
         "id": statement.id,
         "text": statement.text,
         "t_index": statement.t_index,
-        "timestamp": None if at is None else at.isoformat(),
+        "timestamp": None if timestamp is None else timestamp.isoformat(),
         "speaker": statement.speaker,
         "source": statement.source,
         "session": statement.session,
@@ -335,31 +330,31 @@ def _as_dict(statement: RecalledStatement) -> dict[str, Any]:
     }
 
 
-# -- what is forgotten -----------------------------------------------------------------------
+# -- forgetting ------------------------------------------------------------------------------
 
 
-def _forget_one(conversation: Conversation, id: str) -> str:
-    memory, within = conversation.memory, conversation.within()
+def _forget_one(conversation: MessageConversation, id: str) -> str:
+    memory, session = conversation.memory, conversation.core.only_session()
     passage = memory.get(id.rpartition("#")[0])
-    known = passage is not None and within in (None, passage.session or passage.source)
-    if not known or not memory.forget(statement=id):
+    is_known = passage is not None and session in (None, passage.session or passage.source)
+    if not is_known or not memory.forget(statement=id):
         raise ToolException(
             f"No statement has the id {id!r}; nothing was forgotten. recall_memory shows the ids."
         )
     return f"Forgot the statement {id}."
 
 
-def _forget_about(conversation: Conversation, about: str) -> str:
-    memory, within = conversation.memory, conversation.within()
-    about = _given(about, "about")
-    settle(memory)  # long messages that wait for extraction may mention it too
-    if within is None:
+def _forget_about(conversation: MessageConversation, about: str) -> str:
+    memory, session = conversation.memory, conversation.core.only_session()
+    about = _checked_text(about, "about")
+    extract_postponed(memory)  # long messages that wait for extraction may mention it too
+    if session is None:
         count = memory.forget(concept=about).statements
     else:
         count = sum(
             memory.forget(statement=it.id).statements
             for it in memory.history(about)
-            if it.session == within
+            if it.session == session
         )
     if not count:
         return f"Nothing is remembered that mentions {about!r}; nothing was forgotten."

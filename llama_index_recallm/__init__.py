@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from llama_index_recallm.llm import as_llm
     from llama_index_recallm.memory_block import RecallMMemoryBlock
     from llama_index_recallm.property_graph_store import RecallMPropertyGraphStore
-    from llama_index_recallm.retriever import RecallMRetriever
-    from llama_index_recallm.sub_retriever import RecallMSubRetriever
+    from llama_index_recallm.retrievers import RecallMRetriever, RecallMSubRetriever
 
 __all__ = [
     "RecallMExtractor",
@@ -41,8 +40,8 @@ _MODULES = {
     "RecallMGraphStore": "graph_store",
     "RecallMMemoryBlock": "memory_block",
     "RecallMPropertyGraphStore": "property_graph_store",
-    "RecallMRetriever": "retriever",
-    "RecallMSubRetriever": "sub_retriever",
+    "RecallMRetriever": "retrievers",
+    "RecallMSubRetriever": "retrievers",
     "as_llm": "llm",
 }
 

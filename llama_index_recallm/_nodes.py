@@ -1,8 +1,8 @@
 """LlamaIndex's nodes and relations as entities, triplets and passages, and back.
 
-An entity node is an entity: its id, its name (the label of the entity), its label (the type).
-A chunk node is a passage with its text, and an entity of the same id, on no concept, with its label
-and properties.
+An entity node is an entity with the node's id; the node's name is the entity's label, the node's
+label is the entity's type. A chunk node is a passage with the node's text, and an entity of the
+same id without a concept, which has the node's label and properties.
 """
 
 from __future__ import annotations
@@ -22,33 +22,35 @@ from llama_index.core.graph_stores.types import (
 from llama_index.core.schema import BaseNode, Document, TextNode
 from llama_index.core.vector_stores.utils import metadata_dict_to_node
 
-from llama_index_recallm._values import decoded, encoded
+from llama_index_recallm._property_values import decoded, encoded
 from recallm import Entity, InvalidInputError, MemoryGraph, NewEntity, Passage, Triplet
 
 __all__ = [
     "MENTIONS",
     "TemporalRelation",
-    "alike",
-    "as_again",
-    "as_chunk",
-    "as_entity",
-    "as_llama_node",
-    "as_passage",
+    "chunk_entity",
+    "entities_named_like",
+    "entity_of",
     "is_bare",
     "is_chunk",
+    "llama_node_of",
+    "mention_of",
     "node_of",
+    "passage_item",
     "relation_of",
+    "without_source",
 ]
 
 MENTIONS = "MENTIONS"
-"""The label of a relation by which a chunk says that it speaks of an entity."""
+"""The label of LlamaIndex's relations from a chunk to the entities that it mentions."""
 
-_CONTENT = ("_node_content", "_node_type", "document_id", "doc_id", "ref_doc_id")
+_NODE_KEYS = ("_node_content", "_node_type", "document_id", "doc_id", "ref_doc_id")
+"""The keys under which LlamaIndex keeps a whole node in its metadata."""
 
 
 class TemporalRelation(Relation):
     """A relation with its strength (how many knowledge updates showed it) and the t_index of the
-    latest of them. It equals a ``Relation`` with the same label, ends and properties."""
+    latest one. It equals a ``Relation`` with the same label, ends and properties."""
 
     strength: int
     t_index: int
@@ -62,7 +64,7 @@ class TemporalRelation(Relation):
 
 
 class _IdentifiedNode(EntityNode):
-    """An entity whose id is not its name: one that was not made by LlamaIndex."""
+    """An entity whose id is not its name: LlamaIndex did not create it."""
 
     entity_id: str
 
@@ -72,9 +74,9 @@ class _IdentifiedNode(EntityNode):
         return self.entity_id
 
 
-def as_entity(node: EntityNode, model: str, *, source: bool) -> NewEntity:
-    """What is written of an entity node; ``source``: the chunk that it names is kept as evidence,
-    not as a property."""
+def entity_of(node: EntityNode, model: str, *, source: bool) -> NewEntity:
+    """An entity node as it is written; ``model`` names its embedding. ``source``: the chunk that
+    the node names is written as evidence, not as a property."""
     return NewEntity(
         id=node.id,
         type=node.label,
@@ -86,8 +88,8 @@ def as_entity(node: EntityNode, model: str, *, source: bool) -> NewEntity:
     )
 
 
-def as_again(entity: Entity) -> NewEntity:
-    """What says of an entity that it is spoken of once more, and changes nothing of it."""
+def mention_of(entity: Entity) -> NewEntity:
+    """One more mention of an entity, which changes nothing else of it."""
     return NewEntity(
         id=entity.id,
         type=entity.type,
@@ -97,8 +99,8 @@ def as_again(entity: Entity) -> NewEntity:
     )
 
 
-def as_chunk(node: ChunkNode, model: str) -> NewEntity:
-    """What is written of a chunk node besides its passage."""
+def chunk_entity(node: ChunkNode, model: str) -> NewEntity:
+    """The entity that is written for a chunk node beside its passage."""
     return NewEntity(
         id=node.id,
         type=node.label,
@@ -108,36 +110,36 @@ def as_chunk(node: ChunkNode, model: str) -> NewEntity:
     )
 
 
-def as_passage(node: ChunkNode, *, timestamp_key: str | None) -> dict[str, Any]:
+def passage_item(node: ChunkNode, *, timestamp_key: str | None) -> dict[str, Any]:
     """A chunk node's text as an item of ``RecallM.update_many``."""
     document = node.properties.get("ref_doc_id")
     own = {
         key: value
         for key, value in node.properties.items()
-        if key not in _CONTENT and key != TRIPLET_SOURCE_KEY
+        if key not in _NODE_KEYS and key != TRIPLET_SOURCE_KEY
     }
     return {
         "id": node.id,
         "text": node.text,
         "source": document if document not in (None, "None") else None,
-        "timestamp": None if timestamp_key is None else _moment(own.get(timestamp_key), node.id),
+        "timestamp": None if timestamp_key is None else _timestamp(own.get(timestamp_key), node.id),
         "metadata": encoded(own, of=node.id),
     }
 
 
 def is_chunk(entity: Entity) -> bool:
-    """Whether the entity stands for a chunk of text: the passage with its id brought it."""
+    """Whether the entity stands for a chunk of text: the passage with its id is its source."""
     return entity.concept == "" and entity.source == entity.id
 
 
 def is_bare(entity: Entity) -> bool:
-    """Whether the entity is no more than an id that a relation named."""
+    """Whether the entity is only an id that a relation named."""
     return entity == replace(entity, type="entity", label=entity.id, properties={})
 
 
-def alike(graph: MemoryGraph, labels: Iterable[str]) -> list[Entity]:
-    """The entities on the concepts of these labels, with other capitals too: those of acronyms are
-    not stemmed, so that "AWS" and "aws" are two concepts."""
+def entities_named_like(graph: MemoryGraph, labels: Iterable[str]) -> list[Entity]:
+    """The entities on the concepts of these labels, in any casing: acronyms are not stemmed, so
+    that "AWS" and "aws" are two concepts."""
     forms = {form for it in labels for form in (it, it.lower(), it.upper(), it.title()) if form}
     return graph.entities(labels=sorted(forms)) if forms else []
 
@@ -145,8 +147,8 @@ def alike(graph: MemoryGraph, labels: Iterable[str]) -> list[Entity]:
 def node_of(
     entity: Entity, passage: Passage | None, *, source: str | None = None
 ) -> LabelledNode | None:
-    """The node that an entity is; None for a chunk whose text was forgotten. ``passage`` is the
-    chunk's; ``source`` is the chunk that it is shown by, where that is not the entity's latest."""
+    """An entity as a node; None for a chunk whose text was forgotten. ``passage`` is the chunk's;
+    ``source`` is the chunk to name as the node's source, where that is not the latest one."""
     properties = decoded(entity.properties)
     if entity.concept == "":
         if passage is None:
@@ -165,7 +167,7 @@ def node_of(
 
 
 def relation_of(triplet: Triplet) -> TemporalRelation:
-    """The relation that a triplet is."""
+    """A triplet as a relation."""
     properties = decoded(triplet.properties)
     if triplet.source not in (None, triplet.subject):
         properties[TRIPLET_SOURCE_KEY] = triplet.source
@@ -180,13 +182,13 @@ def relation_of(triplet: Triplet) -> TemporalRelation:
 
 
 def without_source(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """``properties`` without the chunk that they come from."""
+    """``properties`` without the id of the chunk that they come from."""
     return {key: value for key, value in properties.items() if key != TRIPLET_SOURCE_KEY}
 
 
-def as_llama_node(chunk: ChunkNode) -> BaseNode:
-    """The node that a chunk was made from, with the chunk's text; a plain one where it was made
-    from none."""
+def llama_node_of(chunk: ChunkNode) -> BaseNode:
+    """The node that a chunk was made from, with the chunk's text; a plain text node where there was
+    none."""
     content = chunk.properties.get("_node_content")
     if content is None:
         return TextNode(id_=chunk.id, text=chunk.text, metadata=chunk.properties)
@@ -202,7 +204,7 @@ def _embeddings(node: LabelledNode, model: str) -> Mapping[str, Sequence[float]]
     return {} if node.embedding is None else {model: node.embedding}
 
 
-def _moment(value: object, id: str) -> datetime | None:
+def _timestamp(value: object, id: str) -> datetime | None:
     if value is None or value == "":
         return None
     try:

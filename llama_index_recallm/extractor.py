@@ -17,32 +17,31 @@ from llama_index.core.schema import BaseNode, MetadataMode, TransformComponent
 from pydantic import BeforeValidator, ConfigDict, Field, computed_field, model_validator
 from tqdm import tqdm
 
-from llama_index_recallm._nodes import alike
+from llama_index_recallm._nodes import entities_named_like
 from recallm import ConceptMention, Extraction, InvalidInputError, MemoryGraph, RecallM
 from recallm.adapting import checked_memory, digest
 
 __all__ = ["RecallMExtractor"]
 
 _RELATED = "RELATED"
-_AT_ONCE = 200
+_BATCH = 200
 
 
 class RecallMExtractor(TransformComponent):
     """Finds the concepts of each node's text, and which of them are neighbours, as ``memory`` does.
 
-    A concept becomes an ``EntityNode`` named as the text spells it, its label the concept's kind
-    (noun, name, number, entity). What differs in capitals alone is one entity: an entity that the
-    memory has already keeps its id and its label, else the spelling that came first in the call
-    holds. Two neighbours become a ``Relation`` RELATED; as it has no direction of its own, it leads
-    from one to the other the same way in every text. Both have a copy of the node's metadata as
-    properties. What an extractor before this one found stays.
+    A concept becomes an ``EntityNode`` named as the text spells it; its label is the concept's kind
+    (noun, name, number, entity). Names that differ in casing alone are one entity: an entity that
+    the memory has already keeps its id and its label; of a new one the first spelling of the call
+    counts. Two neighbours become a ``Relation`` RELATED; it has no direction of its own, and leads
+    from the one to the other the same way in every text. Both have a copy of the node's metadata as
+    properties. Entities and relations of an earlier extractor stay.
 
-    Give it the memory of the store that the index writes to, namespace and all: spellings and
-    labels come from there. What is read here the memory does not read again when the text is
-    written to it. So an index is
-    built and asked with no language model and no embedding model where it is given
-    ``kg_extractors=`` and ``embed_kg_nodes=False``, to ``from_documents`` and ``from_existing``
-    too, and ``sub_retrievers=`` where it is asked (a query engine needs ``llm=`` to answer):
+    Give it the memory of the store that the index writes to, in the same namespace: spellings and
+    labels come from there, and the memory does not read a text again that was read here. An index
+    needs no language model and no embedding model where it is built with ``kg_extractors=`` and
+    ``embed_kg_nodes=False`` (``from_existing`` too) and retrieves with ``sub_retrievers=``; a query
+    engine needs ``llm=`` to answer:
 
     >>> from llama_index.core import PropertyGraphIndex
     >>> from llama_index.core.schema import Document
@@ -64,7 +63,7 @@ class RecallMExtractor(TransformComponent):
     ['Ann met Bo in Porto.']
 
     Raises:
-        ValidationError: ``memory`` is none (pydantic's; a ``ValueError``).
+        ValidationError: ``memory`` is no memory (pydantic's; a ``ValueError``).
         InvalidInputError: in a call, a node's text cannot be read; no node was changed.
         ClosedError: in a call, where the memory is closed.
         StoreError: in a call, where the store failed.
@@ -77,18 +76,18 @@ class RecallMExtractor(TransformComponent):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_what_is_computed(cls, given: Any) -> Any:
-        return (
-            {k: it for k, it in given.items() if k != "reads"} if isinstance(given, dict) else given
-        )
+    def _drop_computed_field(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {name: value for name, value in given.items() if name != "reads"}
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def reads(self) -> str:
-        """A digest of what the result depends on besides the text: the memory's store, namespace
-        and settings. An ``IngestionCache`` tells one extractor from another by the digest: for a
-        file and for a server (opened by its address) in every process, for a memory without a file
-        as long as the memory lives."""
+        """A digest of the memory's store, namespace and settings, on which the result depends
+        besides the text. An ``IngestionCache`` distinguishes extractors by it: for a file or a
+        server (opened by its address) the digest is the same in every process; for a memory
+        without a file it holds as long as the memory lives."""
         # LlamaIndex leaves addresses of objects out of its keys: two stores would look the same.
         return digest(repr(self.memory), repr(self.memory.config))
 
@@ -100,7 +99,7 @@ class RecallMExtractor(TransformComponent):
     def __call__(
         self, nodes: Sequence[BaseNode], show_progress: bool = False, **kwargs: Any
     ) -> Sequence[BaseNode]:
-        """Give ``nodes`` back, each with its concepts and relations in the metadata."""
+        """``nodes``, each with its concepts and relations in the metadata."""
         del kwargs
         return self._extract(nodes, show_progress)
 
@@ -119,63 +118,69 @@ class RecallMExtractor(TransformComponent):
         )
 
     def _extract(self, nodes: Sequence[BaseNode], show_progress: bool) -> Sequence[BaseNode]:
-        read = list(self._read(nodes, show_progress))
-        before = [_found_before(node) for node in nodes]
+        extractions = list(self._extractions(nodes, show_progress))
+        earlier = [_earlier_results(node) for node in nodes]
         spellings = _Spellings(
             self.memory.graph,
-            (entity for entities, _ in before for entity in entities),
-            (mention for it in read for said in it.statements for mention in said.concepts),
+            (entity for entities, _ in earlier for entity in entities),
+            (
+                mention
+                for extraction in extractions
+                for statement in extraction.statements
+                for mention in statement.concepts
+            ),
         )
-        for node, extraction, (entities, relations) in zip(nodes, read, before, strict=True):
-            own = _own_metadata(node)
-            new_entities, new_relations = _graph_of(extraction, spellings, own)
-            known = {entity.id for entity in entities if isinstance(entity, EntityNode)}
-            entities += [entity for entity in new_entities if entity.id not in known]
+        for node, extraction, (entities, relations) in zip(
+            nodes, extractions, earlier, strict=True
+        ):
+            new_entities, new_relations = _graph_of(extraction, spellings, _own_metadata(node))
+            known_ids = {entity.id for entity in entities if isinstance(entity, EntityNode)}
+            entities += [entity for entity in new_entities if entity.id not in known_ids]
             node.metadata[KG_NODES_KEY] = entities
             node.metadata[KG_RELATIONS_KEY] = [*relations, *new_relations]
         return nodes
 
-    def _read(self, nodes: Sequence[BaseNode], show_progress: bool) -> Iterator[Extraction]:
-        """What each node's text says: the very text that a property graph store writes."""
+    def _extractions(self, nodes: Sequence[BaseNode], show_progress: bool) -> Iterator[Extraction]:
+        """The extraction of each node's text: the same text that a property graph store writes."""
         with tqdm(
             total=len(nodes), disable=not show_progress, desc="Extracting concepts", unit="node"
         ) as bar:
-            for start in range(0, len(nodes), _AT_ONCE):
-                some = nodes[start : start + _AT_ONCE]
-                texts = [node.get_content(metadata_mode=MetadataMode.NONE) for node in some]
+            for start in range(0, len(nodes), _BATCH):
+                batch = nodes[start : start + _BATCH]
+                texts = [node.get_content(metadata_mode=MetadataMode.NONE) for node in batch]
                 try:
                     yield from self.memory.extract(texts)
                 except InvalidInputError:
-                    for node, text in zip(some, texts, strict=True):
-                        _check(self.memory, node, text)
+                    for node, text in zip(batch, texts, strict=True):
+                        _check_text(self.memory, node, text)
                     raise
-                bar.update(len(some))
+                bar.update(len(batch))
 
 
 class _Spellings:
-    """Which entity a concept is, by what it is called without regard to capitals: one that the
-    graph has, one that was found before, or a new one."""
+    """The name and the label of the entity of each mentioned concept. By its name in any casing it
+    is an entity of the graph, one of an earlier extractor, or a new one."""
 
     def __init__(
-        self, graph: MemoryGraph, before: Iterable[object], mentions: Iterable[ConceptMention]
+        self, graph: MemoryGraph, earlier: Iterable[object], mentions: Iterable[ConceptMention]
     ) -> None:
         self._exact: dict[str, tuple[str, str]] = {}
         self._entities: dict[str, tuple[str, str]] = {}
-        said = list(mentions)
-        wanted = {mention.label.casefold() for mention in said}
-        for entity in alike(graph, (mention.label for mention in said)):
+        mentions = list(mentions)
+        mentioned = {mention.label.casefold() for mention in mentions}
+        for entity in entities_named_like(graph, (mention.label for mention in mentions)):
             self._exact[entity.id] = entity.id, entity.type
             for name in (entity.id, entity.label):
-                if name.casefold() in wanted:
+                if name.casefold() in mentioned:
                     self._entities.setdefault(name.casefold(), (entity.id, entity.type))
-        for found in before:
-            if isinstance(found, EntityNode):
-                self._entities.setdefault(found.name.casefold(), (found.name, found.label))
-        for mention in said:
+        for node in earlier:
+            if isinstance(node, EntityNode):
+                self._entities.setdefault(node.name.casefold(), (node.name, node.label))
+        for mention in mentions:
             self._entities.setdefault(mention.label.casefold(), (mention.label, mention.kind))
 
     def of(self, mention: ConceptMention) -> tuple[str, str]:
-        """The name and the label of its entity."""
+        """The name and the label of a mention's entity."""
         return self._exact.get(mention.label) or self._entities[mention.label.casefold()]
 
 
@@ -184,20 +189,20 @@ def _graph_of(
 ) -> tuple[list[EntityNode], list[Relation]]:
     """The entities and the relations that one text shows, each once."""
     entities: dict[str, EntityNode] = {}
-    placed: dict[tuple[int, str], str] = {}
-    for said in extraction.statements:
-        for mention in said.concepts:
+    id_at: dict[tuple[int, str], str] = {}  # statement and concept → entity
+    for statement in extraction.statements:
+        for mention in statement.concepts:
             name, label = spellings.of(mention)
             node = EntityNode(name=name, label=label, properties=copy.deepcopy(properties))
-            placed[said.position, mention.name] = entities.setdefault(node.id, node).id
+            id_at[statement.position, mention.name] = entities.setdefault(node.id, node).id
     pairs: dict[tuple[str, str], None] = {}
     for pair in extraction.neighbours:
-        at_a, at_b = (
+        position_a, position_b = (
             (pair.earlier, pair.later)
-            if (pair.earlier, pair.a) in placed and (pair.later, pair.b) in placed
+            if (pair.earlier, pair.a) in id_at and (pair.later, pair.b) in id_at
             else (pair.later, pair.earlier)
         )
-        source, target = placed[at_a, pair.a], placed[at_b, pair.b]
+        source, target = id_at[position_a, pair.a], id_at[position_b, pair.b]
         if source != target:
             pairs[source, target] = None
     return list(entities.values()), [
@@ -211,11 +216,10 @@ def _graph_of(
     ]
 
 
-def _found_before(node: BaseNode) -> tuple[list[Any], list[Any]]:
-    """What an extractor before this one found."""
-    return list(node.metadata.get(KG_NODES_KEY) or ()), list(
-        node.metadata.get(KG_RELATIONS_KEY) or ()
-    )
+def _earlier_results(node: BaseNode) -> tuple[list[Any], list[Any]]:
+    """The entities and the relations that an earlier extractor found."""
+    entities, relations = node.metadata.get(KG_NODES_KEY), node.metadata.get(KG_RELATIONS_KEY)
+    return list(entities or ()), list(relations or ())
 
 
 def _own_metadata(node: BaseNode) -> dict[str, Any]:
@@ -226,8 +230,8 @@ def _own_metadata(node: BaseNode) -> dict[str, Any]:
     }
 
 
-def _check(memory: RecallM, node: BaseNode, text: str) -> None:
-    """Say of which node it is that the text cannot be read."""
+def _check_text(memory: RecallM, node: BaseNode, text: str) -> None:
+    """Raise an error that names the node whose text cannot be read."""
     try:
         memory.extract([text])
     except InvalidInputError as error:

@@ -13,24 +13,25 @@ from llama_index.core.graph_stores.types import (
     GraphStore,
 )
 
-from llama_index_recallm._keeping import persisted, read_again
+from llama_index_recallm._persistence import load_memory, persist_memory
 from recallm import InvalidInputError, NewEntity, NewTriplet, RecallM, Triplet
 from recallm.adapting import checked_memory, new_lock
 
 __all__ = ["RecallMGraphStore"]
 
-_WRITING = new_lock()
-"""What is read before a write stays true until it, among all stores of this process."""
+_WRITE_LOCK = new_lock()
+"""Among all stores of this process, the graph does not change between a read and the write that
+depends on it."""
 
 
 class RecallMGraphStore(GraphStore):
-    """The triplets of ``memory``, in both ends and in their predicate as they were given.
+    """The triplets of ``memory``, with their ends and predicates as they were given.
 
-    For users of ``KnowledgeGraphIndex``, which LlamaIndex has deprecated: a new index is better
-    made with ``RecallMPropertyGraphStore``, which sees the same graph. Triplets come in the order
-    of the knowledge update that told of them last.
+    For users of ``KnowledgeGraphIndex``, which LlamaIndex has deprecated: for a new index use
+    ``RecallMPropertyGraphStore``, which has the same graph. Triplets stand in the order of the
+    latest knowledge update that showed them.
 
-    ``structured_queries=True`` (Neo4j alone) lets ``query`` run Cypher, in sessions that can only
+    ``structured_queries=True`` (on Neo4j only) lets ``query`` run Cypher, in sessions that can only
     read: it sees every namespace of the server.
 
     >>> from recallm import RecallM
@@ -63,7 +64,7 @@ class RecallMGraphStore(GraphStore):
 
     @property
     def memory(self) -> RecallM:
-        """The memory that the triplets are of."""
+        """The memory whose triplets these are."""
         return self._memory
 
     @property
@@ -78,9 +79,9 @@ class RecallMGraphStore(GraphStore):
     def get_rel_map(
         self, subjs: list[str] | None = None, depth: int = 2, limit: int = 30
     ) -> dict[str, list[list[str]]]:
-        """For each subject (all if None) the triplets that lead away from it, in at most ``depth``
-        steps: the nearest first, each once. ``limit`` counts the triplets of all subjects; those
-        nearest to any of them are kept. A subject without triplets is left out."""
+        """For each subject (None: all) the triplets that lead away from it, in at most ``depth``
+        steps: the nearest first, each once. ``limit`` counts the triplets of all subjects; the
+        nearest of any subject are taken. A subject without triplets is left out."""
         if subjs is None:
             subjs = list(dict.fromkeys(it.subject for it in self._triplets(None)))
         found: dict[str, dict[tuple[str, str, str], None]] = {subj: {} for subj in subjs}
@@ -100,46 +101,48 @@ class RecallMGraphStore(GraphStore):
         return {subj: [list(key) for key in keys] for subj, keys in found.items() if keys}
 
     def upsert_triplet(self, subj: str, rel: str, obj: str) -> None:
-        """Write a triplet, one knowledge update: told of again, it grows stronger. An end that is
-        not there becomes an entity."""
-        with _WRITING:
+        """Write a triplet as one knowledge update: each further time it grows stronger. An unknown
+        end becomes an entity."""
+        with _WRITE_LOCK:
             self._memory.graph.upsert(
                 [NewEntity(id=id, mentioned=True) for id in dict.fromkeys((subj, obj))],
                 [NewTriplet(subject=subj, predicate=rel, object=obj)],
             )
 
     def delete(self, subj: str, rel: str, obj: str) -> None:
-        """Delete exactly this triplet, and of its ends what nothing else holds: no other triplet,
-        no passage, no property. What another process writes of an end in that moment may go with
-        it."""
+        """Delete exactly this triplet, and those of its ends that have no other triplet, no passage
+        and no property. What another process writes about such an end in that moment may be
+        deleted with it."""
         graph = self._memory.graph
-        with _WRITING:
+        with _WRITE_LOCK:
             around = {_key(it) for it in graph.triplets(ends=[subj, obj])}
             if (subj, rel, obj) not in around:
                 return
             around.remove((subj, rel, obj))
-            held = {end for subject, _, object_ in around for end in (subject, object_)}
+            still_used = {end for subject, _, object_ in around for end in (subject, object_)}
             graph.delete(
                 entities=[
                     entity.id
                     for entity in graph.entities([subj, obj])
-                    if entity.id not in held and entity.source is None and not entity.properties
+                    if entity.id not in still_used
+                    and entity.source is None
+                    and not entity.properties
                 ],
                 triplets=[(subj, rel, obj)],
             )
 
     def get_schema(self, refresh: bool = False) -> str:
-        """How triplets stand in Neo4j, in words for a language model that writes Cypher; empty
+        """How Neo4j holds the triplets, in words for a language model that writes Cypher; empty
         where ``query`` runs none."""
         if self._structured and (refresh or not self.schema):
             self.schema = self._memory.graph.cypher_schema or ""
         return self.schema
 
     def query(self, query: str, param_map: dict[str, Any] | None = None) -> Any:
-        """The rows that a Cypher query gives, in a session that can only read.
+        """The rows of a Cypher query, in a session that can only read.
 
         Raises:
-            NotImplementedError: it was not asked for with ``structured_queries=True``.
+            NotImplementedError: ``structured_queries=True`` was not given.
             InvalidInputError: the query cannot be run, or would write.
 
         """
@@ -151,19 +154,21 @@ class RecallMGraphStore(GraphStore):
         return self._memory.graph.cypher(query, param_map)
 
     def persist(self, persist_path: str, fs: fsspec.AbstractFileSystem | None = None) -> None:
-        """Write all that the memory's namespace holds to a file, which ``from_persist_path`` reads.
-        A memory in a file or on a server is kept without such a file. LlamaIndex's
-        ``SimpleGraphStore``, which ``StorageContext.from_defaults(persist_dir=…)`` opens unless
-        ``graph_store=`` is given, reads the triplets in the file; where that store is persisted to
-        the same folder, the file keeps the triplets alone and all else is lost.
+        """Write the memory's namespace to a file, which ``from_persist_path`` reads. A memory in a
+        file or on a server does not need it. LlamaIndex's ``SimpleGraphStore``, which
+        ``StorageContext.from_defaults(persist_dir=…)`` opens unless ``graph_store=`` is given,
+        reads the triplets in the file; where that store is persisted to the same folder, the file
+        keeps the triplets alone and everything else is lost.
 
         Raises:
             ArchiveError: the file cannot be written, or another program wrote it.
 
         """
-        led = self._by_subject(None)
-        shown = {subject: [[rel, obj] for _, rel, obj in keys] for subject, keys in led.items()}
-        persisted(self._memory, {"graph_dict": shown}, persist_path, fs)
+        graph = {
+            subject: [[rel, obj] for _, rel, obj in keys]
+            for subject, keys in self._by_subject(None).items()
+        }
+        persist_memory(self._memory, {"graph_dict": graph}, persist_path, fs)
 
     @classmethod
     def from_persist_path(
@@ -174,15 +179,15 @@ class RecallMGraphStore(GraphStore):
         memory: RecallM | None = None,
         structured_queries: bool = False,
     ) -> RecallMGraphStore:
-        """A store of what ``persist`` wrote: in ``memory``, whose namespace must be empty (a new
-        one, embedded and in memory, if None).
+        """A store with what ``persist`` wrote, in ``memory``, whose namespace must be empty (None:
+        in a new memory, embedded and without a file).
 
         Raises:
             ArchiveError: the file cannot be read.
             InvalidInputError: the namespace is not empty.
 
         """
-        return cls(read_again(memory, persist_path, fs), structured_queries=structured_queries)
+        return cls(load_memory(memory, persist_path, fs), structured_queries=structured_queries)
 
     @classmethod
     def from_persist_dir(
@@ -198,15 +203,15 @@ class RecallMGraphStore(GraphStore):
         return cls.from_persist_path(path, fs, memory=memory, structured_queries=structured_queries)
 
     def _triplets(self, subjects: Iterable[str] | None) -> list[Triplet]:
-        """The triplets of these subjects (all if None) in the order of their t_index."""
+        """The triplets of these subjects (None: all) in the order of their t_index."""
         found = self._memory.graph.triplets(subjects=None if subjects is None else list(subjects))
         return sorted(found, key=lambda it: (it.t_index, *_key(it)))
 
     def _by_subject(self, subjects: Iterable[str] | None) -> dict[str, list[tuple[str, str, str]]]:
-        led: dict[str, list[tuple[str, str, str]]] = {}
+        keys: dict[str, list[tuple[str, str, str]]] = {}
         for it in self._triplets(subjects):
-            led.setdefault(it.subject, []).append(_key(it))
-        return led
+            keys.setdefault(it.subject, []).append(_key(it))
+        return keys
 
 
 def _key(triplet: Triplet) -> tuple[str, str, str]:

@@ -13,8 +13,8 @@ from llama_index.core.base.llms.types import (
     TextBlock,
 )
 
-from recallm import InvalidInputError, LLMError
-from recallm.adapting import storable
+from recallm import LLMError
+from recallm.adapting import answer_without_text, not_a_model, storable
 
 __all__ = ["as_llm"]
 
@@ -22,9 +22,9 @@ __all__ = ["as_llm"]
 def as_llm(llm: BaseLLM) -> Callable[[str], str]:
     """``llm`` as a callable prompt → text, for ``RecallM(llm=…)`` and ``ask(llm=…)``.
 
-    A chat model is sent the prompt as the user's message, after its ``system_prompt`` if it has
-    one, and of its answer the text blocks count: thinking and what else a model returns is left
-    out. A completion model completes it. The model's callbacks see the call.
+    A chat model gets the prompt as the user's message, after its ``system_prompt`` if it has one.
+    Of its answer the text blocks count; thinking and other blocks are left out. A completion model
+    completes the prompt. The model's callbacks see the call.
 
     >>> from llama_index.core.llms import MockLLM
     >>> from recallm import RecallM
@@ -35,72 +35,55 @@ def as_llm(llm: BaseLLM) -> Callable[[str], str]:
 
     Raises:
         InvalidInputError: ``llm`` is no LlamaIndex model.
-        LLMError: when called, where the model answers with something that holds no text. What the
-            model itself raises comes through (``ask`` raises it as an ``LLMError``).
+        LLMError: when called, where the model's answer holds no text. What the model itself raises
+            comes through (``ask`` raises it as an ``LLMError``).
 
     """
-    model = _checked(llm)
+    model: object = llm
+    if not isinstance(model, BaseLLM):
+        raise not_a_model(llm, "llm", "a LlamaIndex LLM, such as Settings.llm")
 
     def call(prompt: str) -> str:
         system = getattr(model, "system_prompt", None)
         if model.metadata.is_chat_model:
-            text = _text_of_chat(model.chat(_messages(system, prompt)))
+            text = _text_of_chat(model.chat(_chat_messages(system, prompt)))
         else:
-            whole = f"{system}\n\n{prompt}" if system else prompt
-            text = _text_of_completion(model.complete(whole))
-        # What a model writes can be cut inside a character; no store takes half of one.
+            full_prompt = f"{system}\n\n{prompt}" if system else prompt
+            text = _text_of_completion(model.complete(full_prompt))
+        # A model's text can end inside a character; no store holds half of one.
         return storable(text)
 
     return call
 
 
-def _checked(llm: object) -> BaseLLM:
-    if isinstance(llm, BaseLLM):
-        return llm
-    hint = (
-        "; a callable prompt → text is given to RecallM(llm=…) as it is"
-        if callable(llm) and not isinstance(llm, type)
-        else ""
-    )
-    kind = f"the class {llm.__name__}" if isinstance(llm, type) else type(llm).__name__
-    raise InvalidInputError(
-        f"llm must be a LlamaIndex LLM, such as Settings.llm, not {kind}{hint}", argument="llm"
-    )
+def _chat_messages(system: str | None, prompt: str) -> list[ChatMessage]:
+    user_message = ChatMessage(role=MessageRole.USER, content=prompt)
+    if not system:
+        return [user_message]
+    return [ChatMessage(role=MessageRole.SYSTEM, content=system), user_message]
 
 
-def _messages(system: str | None, prompt: str) -> list[ChatMessage]:
-    asked = ChatMessage(role=MessageRole.USER, content=prompt)
-    return [ChatMessage(role=MessageRole.SYSTEM, content=system), asked] if system else [asked]
-
-
-def _text_of_chat(reply: object) -> str:
-    if not isinstance(reply, ChatResponse):
-        raise _no_text(reply)
-    message = reply.message
+def _text_of_chat(response: object) -> str:
+    if not isinstance(response, ChatResponse):
+        raise _wrong_response(response)
+    message = response.message
     text = message.content or ""
-    others = [block for block in message.blocks if not isinstance(block, TextBlock)]
-    if not text and (others or message.additional_kwargs.get("tool_calls")):
-        raise _something_else()
+    other_blocks = [block for block in message.blocks if not isinstance(block, TextBlock)]
+    if not text and (other_blocks or message.additional_kwargs.get("tool_calls")):
+        raise answer_without_text()
     return text
 
 
-def _text_of_completion(reply: object) -> str:
-    if not isinstance(reply, CompletionResponse):
-        raise _no_text(reply)
-    if not reply.text and reply.additional_kwargs.get("tool_calls"):
-        raise _something_else()
-    return reply.text
+def _text_of_completion(response: object) -> str:
+    if not isinstance(response, CompletionResponse):
+        raise _wrong_response(response)
+    if not response.text and response.additional_kwargs.get("tool_calls"):
+        raise answer_without_text()
+    return response.text
 
 
-def _no_text(reply: object) -> LLMError:
+def _wrong_response(response: object) -> LLMError:
     return LLMError(
-        f"the model answered with {type(reply).__name__}, not with a ChatResponse or a "
+        f"the model answered with {type(response).__name__}, not with a ChatResponse or a "
         "CompletionResponse"
-    )
-
-
-def _something_else() -> LLMError:
-    return LLMError(
-        "the model answered without text (a tool call, an image or thinking alone); give a model "
-        "without tools that answers in text"
     )

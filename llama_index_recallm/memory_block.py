@@ -1,21 +1,20 @@
 """``RecallMMemoryBlock``: the long-term memory of a LlamaIndex ``Memory``.
 
-* ``Memory`` asks its blocks for what they know before each call of the model, and shows them its
-  queue. The block recalls for what the user asked last, and writes what is new in the queue.
-* ``Memory`` hands over what overflows its queue, from 21,000 tokens on: that alone would leave
-  most conversations unwritten. So the block is eager: what it is shown, it writes.
+* ``Memory`` asks its blocks for text before each call of the model, and shows them its queue. The
+  block recalls for the user's last question, and writes the new messages of the queue.
+* ``Memory`` hands over the messages that leave its queue, from 21,000 tokens on: that alone would
+  leave most conversations unwritten. So the block is eager: it writes what it is shown.
 * A message is written once, however often it is shown, handed over or flushed.
-* Whatever fails in the memory, the user has the answer.
+* Where the memory fails, the user still gets an answer.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import groupby
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Self
 
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.base.llms.types import ChatMessage
@@ -31,90 +30,85 @@ from pydantic import (
     model_validator,
 )
 
-from llama_index_recallm._messages import asked_last, said_in
-from llama_index_recallm._queue import Queues
+from llama_index_recallm._chat_messages import messages_of
+from llama_index_recallm._session_queue import SessionQueues
+from llama_index_recallm._truncation import RecalledTexts
 from recallm import InvalidInputError, RecalledContext, RecallM
 from recallm.adapting import (
-    BOTH,
-    CLOSING,
-    NAMES,
+    DEFAULT_ROLES,
+    SPEAKER_NAMES,
     Accept,
-    Admission,
     Conversation,
+    FailureGuard,
+    Message,
+    MessageFilter,
+    RecallOptions,
     Redact,
     Role,
-    Said,
     Scope,
-    as_data,
-    bounded,
-    checked_limits,
+    check_budget,
     checked_memory,
     checked_namespace,
     checked_roles,
-    checked_room,
-    checked_scores,
-    new_lock,
-    settle,
-    shortened,
+    data_within,
+    extract_postponed,
+    latest_question,
+    shortened_question,
+    speaker_names,
 )
 
 __all__ = ["RecallMMemoryBlock"]
 
 _log = logging.getLogger("llama_index_recallm")
 
-_T = TypeVar("_T")
 _Name = Annotated[str, Field(min_length=1, strict=True, pattern=r"\S")]
-_HEAD, _, _TAIL = as_data("\0").partition("\0")
-_MOST = 256
 
 
 class RecallMMemoryBlock(BaseMemoryBlock[str]):
-    """A memory block of ``Memory``: it recalls for what the user says, and remembers the
-    conversation.
+    """A memory block of ``Memory``: it recalls what helps with the user's question, and remembers
+    the conversation.
 
-    ``memory`` is the core, ``namespace`` another namespace of it: whose memory it is. ``Memory``'s
-    session is the session: what was said in one is recalled in the next, unless
-    ``scope="session"`` keeps recall inside it; what still stands in the queue is not recalled, for
-    the model is given it anyway. ``roles`` are remembered: "human" and "ai" by
-    default, "tool" where asked for; their text parts only. ``human_prefix`` and ``ai_prefix`` name
-    the speakers of messages whose ``additional_kwargs`` have no ``name``. ``limit`` counts
-    statements, ``max_tokens`` the recalled text with its delimiters, by the memory's counter;
-    ``min_score`` is the least probability to help, which the default ranking alone gives.
+    ``memory``: the core. ``namespace``: whose memory it is, where it is not the memory's own.
+    ``Memory``'s session is the session: what was said in one is recalled in the next, unless
+    ``scope="session"`` keeps recall inside it. Messages that are still in the queue are not
+    recalled, since the model gets them anyway. ``roles``: whose messages are remembered, "human"
+    and "ai" by default, "tool" on request; only their texts. ``human_prefix`` and ``ai_prefix``
+    name the speakers of messages whose ``additional_kwargs`` have no ``name``. ``limit`` counts
+    statements, ``max_tokens`` the recalled text with its delimiters, by the memory's counter.
+    ``min_score`` is the least probability that a statement helps; it needs the default ranking.
 
-    ``redact``, text → text, and ``accept``, message (``recallm.adapting.Said``) → bool, run before
-    anything is written or recalled: what is written, and asked of the memory, is the redacted text,
-    and a message that is not accepted is not written. Where one of them fails, nothing is written
-    or recalled. Both see the messages of the queue again whenever ``Memory`` asks the block: let
-    them answer alike each time. ``Memory``'s queue, which the model is sent, stays as it is.
+    ``redact``, text → text, and ``accept``, message (``recallm.adapting.Message``) → bool, run
+    before anything is written or recalled: the redacted text is written and asked with, and a
+    message that is not accepted is not written. Where one of them fails, nothing is written or
+    recalled. Both see the messages of the queue whenever ``Memory`` asks the block, and must give
+    the same result each time. ``Memory``'s queue, which the model gets, is not changed.
 
-    Recall asks with what the user said last, of a long text with its first and last 2,000
-    characters. What is recalled is a text, delimited as data, '' where nothing is known.
-    ``Memory`` puts it into the system message or beside the user's; it is never remembered as if
-    somebody had said it.
-    ``priority`` is 1: where all is more than ``Memory``'s ``token_limit``, the block gives way,
-    by whole statements, the least relevant first (0: never; ``Memory`` cuts the lowest first).
-    ``tokenizer_fn`` measures that, as ``Memory``'s own: give both the same.
+    Recall asks with the user's last messages; of a long text with its first and last 2,000
+    characters. The result is a text, delimited as data, or '' where nothing is known. ``Memory``
+    puts it into the system message or beside the user's; it is never remembered as a message.
+    ``priority`` is 1: where everything together exceeds ``Memory``'s ``token_limit``, the block is
+    cut by whole statements, the least relevant first (0: never; of several blocks ``Memory`` cuts
+    the lowest number first). ``tokenizer_fn`` counts these tokens: give ``Memory`` the same.
 
-    ``eager``, the default, writes what is new in the queue whenever ``Memory`` is asked for its
-    messages: a block that waits for an overflow remembers nothing of a conversation that ends
+    ``eager``, the default, writes the new messages of the queue whenever ``Memory`` is asked for
+    its messages: a block that waits for an overflow remembers nothing of a conversation that ends
     before. Agents ask once more after the model's last answer, chat engines do not: ``flush`` at
-    a session's end writes what is left. Without ``eager`` what overflows is written, and what is
-    flushed. Where a user says in two turns on end the very same, the second is written a turn
-    later, for agents show the block a question twice; where another process goes on with a session,
-    a turn in the very words of an earlier one may pass for it. A message that comes as
-    ``aget(input=ChatMessage(…))`` is not shown to blocks: what the user said before it is recalled
-    for; give a ``str``.
+    the end of a session writes what is left. Without ``eager`` only messages that leave the queue,
+    or that are flushed, are written. Where a user says the very same in two turns in a row, the
+    second is written a turn later, because agents show the block a question twice. Where another
+    process continues a session, a turn in the very words of an earlier one may be taken for it.
+    ``Memory`` does not show a message given as ``aget(input=ChatMessage(…))`` to its blocks: recall
+    then asks with the message before it. Give a ``str``.
 
-    ``ReActAgent`` leaves out the first system message: give it a ``system_prompt``, or let
-    ``Memory`` speak beside the user (``insert_method=InsertMethod.USER``).
+    ``ReActAgent`` leaves out the first system message: give it a ``system_prompt``, or insert the
+    block's text beside the user's message (``insert_method=InsertMethod.USER``).
 
-    Messages of more than 20,000 characters that are new when ``Memory`` is asked before a call of
-    the model are on disk as text before that call (``recallm.adapting.postpone``), and so is what
-    is said after them in the turn. They are extracted, and recalled from then on, when ``Memory``
-    is asked after the model's answer, as agents do, or by ``flush``; or else by the next call in
-    the namespace that asks for something else, before its model is called: end long turns of chat
-    engines with ``flush``. What is written as it overflows is extracted at once, at any length:
-    without ``eager``, and where the block was never shown it before.
+    Where new messages of more than 20,000 characters are shown before a call of the model, they and
+    the messages after them are written as text before that call (``recallm.adapting.postpone``).
+    They are extracted, and recalled from then on, when ``Memory`` is asked after the model's
+    answer, as agents do, or by ``flush``; otherwise before the next call of a model in the
+    namespace for another question: end long turns of chat engines with ``flush``. Messages that are
+    written when they leave the queue are extracted at once, at any length.
 
     A failure of the memory is logged (logger ``llama_index_recallm``) and the agent answers without
     it; ``raise_errors`` raises it.
@@ -149,9 +143,9 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     priority: int = Field(default=1, ge=0, strict=True)
     scope: Scope = "namespace"
     namespace: Annotated[_Name, AfterValidator(checked_namespace)] | None = None
-    roles: Annotated[Collection[Role], BeforeValidator(checked_roles)] = BOTH
-    human_prefix: _Name = NAMES["human"]
-    ai_prefix: _Name = NAMES["ai"]
+    roles: Annotated[Collection[Role], BeforeValidator(checked_roles)] = DEFAULT_ROLES
+    human_prefix: _Name = SPEAKER_NAMES["human"]
+    ai_prefix: _Name = SPEAKER_NAMES["ai"]
     limit: int | None = Field(default=10, strict=True)
     max_tokens: int | None = Field(default=1000, strict=True)
     min_score: float | None = None
@@ -163,45 +157,45 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         default_factory=get_tokenizer, exclude=True
     )
 
-    _admission: Admission = PrivateAttr()
-    _queues: Queues = PrivateAttr()
-    _scores: OrderedDict[str, list[float]] = PrivateAttr(default_factory=OrderedDict)
-    _lock: Any = PrivateAttr(default_factory=new_lock)
+    _filter: MessageFilter = PrivateAttr()
+    _queues: SessionQueues = PrivateAttr()
+    _recalled: RecalledTexts = PrivateAttr(default_factory=RecalledTexts)
 
     @model_validator(mode="after")
-    def _can_work(self) -> Self:
-        checked_limits(limit=self.limit, max_tokens=self.max_tokens, min_score=self.min_score)
-        checked_room(self.memory, self.max_tokens)
-        checked_scores(self.memory, min_score=self.min_score)
-        self._admission = Admission(redact=self.redact, accept=self.accept)
-        self._queues = Queues(complete=self.eager)
+    def _check_fields_together(self) -> Self:
+        RecallOptions(limit=self.limit, max_tokens=self.max_tokens, min_score=self.min_score).check(
+            self.memory
+        )
+        check_budget(self.memory, self.max_tokens)
+        self._filter = MessageFilter(redact=self.redact, accept=self.accept)
+        self._queues = SessionQueues(complete=self.eager)
         return self
 
-    # -- what Memory calls -----------------------------------------------------------------
+    # -- called by Memory ------------------------------------------------------------------
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
-        """What is recalled for what the user said last, as data; '' where nothing is. With
-        ``eager``, what is new in ``messages`` is written, if there is a ``session_id``."""
+        """Recalled text for the user's last question, as data; '' where nothing is recalled. With
+        ``eager``, and where there is a ``session_id``, new ``messages`` are written."""
         if not messages:
             return ""
-        spoken = said_in(messages, self._names())
-        session = Conversation.name_of(block_kwargs.get("session_id"))
-        return await asyncio.to_thread(self._turn, spoken, session)
+        shown = messages_of(messages, self._names())
+        session = Conversation.session_name(block_kwargs.get("session_id"))
+        return await asyncio.to_thread(self._recall_and_remember, shown, session)
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
-        """Write what is new in ``messages``, which leave the queue of the session that their
-        ``additional_kwargs`` name: all of a session's or nothing. Where they name none, each is
-        new, and belongs to no session."""
+        """Write the new ones of ``messages``, which leave the queue of the session that their
+        ``additional_kwargs`` name: all of a session or nothing. Messages that name no session are
+        new, and belong to none."""
         # Read before anything is awaited: other blocks take the session's id out of the messages.
-        named = [(_session_of(message), message) for message in messages]
-        for session, group in groupby(named, key=lambda it: it[0]):
-            spoken = said_in((message for _, message in group), self._names())
-            await asyncio.to_thread(self._left, spoken, session)
+        sessions = [(_session_of(message), message) for message in messages]
+        for session, group in groupby(sessions, key=lambda pair: pair[0]):
+            leaving = messages_of((message for _, message in group), self._names())
+            await asyncio.to_thread(self._remember_leaving, leaving, session)
 
     async def atruncate(self, content: str | list[Any], tokens_to_truncate: int) -> str | None:
-        """``content`` shorter by ``tokens_to_truncate`` at least: without its least relevant
-        statements (the first ones, where that is not known any more), whole ones, with its
-        delimiters. None where nothing is left.
+        """``content`` with its delimiters, without its least relevant statements (the first ones,
+        where their scores are no longer known), shorter by at least ``tokens_to_truncate``. None
+        where nothing is left.
 
         >>> import asyncio
         >>> from llama_index.core.llms import ChatMessage
@@ -218,13 +212,19 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         True
 
         """
-        return await asyncio.to_thread(self._truncated, content, tokens_to_truncate)
+        return await asyncio.to_thread(
+            self._recalled.truncated,
+            content,
+            by_tokens=tokens_to_truncate,
+            tokenizer=self.tokenizer_fn,
+            separator="\n\n" if self.memory.config.ranking == "paper" else "\n",
+        )
 
-    # -- what users call -------------------------------------------------------------------
+    # -- called by users -------------------------------------------------------------------
 
     async def aflush(self, memory: Memory) -> int:
-        """Extract what was postponed, and write what is new in the queue of ``memory``, all or
-        nothing; how many new messages that were. They stay in the queue; called again, it changes
+        """Extract postponed messages, and write the new messages of the queue of ``memory``, all
+        or nothing. Returns how many were new. They stay in the queue; a second call changes
         nothing.
 
         >>> import asyncio
@@ -259,12 +259,12 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
                 f"flush takes the Memory whose queue is written, not {given!r}", argument="memory"
             )
         messages = await memory.aget_all(status=MessageStatus.ACTIVE)
-        spoken = said_in(messages, self._names())
-        session = Conversation.name_of(memory.session_id)
-        return await asyncio.to_thread(self._remember, spoken, session)
+        shown = messages_of(messages, self._names())
+        session = Conversation.session_name(memory.session_id)
+        return await asyncio.to_thread(self._remember, shown, session)
 
     def flush(self, memory: Memory) -> int:
-        """``aflush``, where nothing awaits.
+        """``aflush`` for code that is not async.
 
         >>> import asyncio
         >>> from llama_index.core.llms import ChatMessage
@@ -285,7 +285,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         """
         return int(asyncio_run(self.aflush(memory)))
 
-    # -- the memory ------------------------------------------------------------------------
+    # -- recalling and remembering ---------------------------------------------------------
 
     def _conversation(self, session: str | None) -> Conversation:
         memory = self.memory
@@ -293,155 +293,124 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
             memory = memory.in_namespace(self.namespace)
         return Conversation(memory=memory, session=session, scope=self.scope)
 
-    def _names(self) -> dict[Role, str]:
-        return {**NAMES, "human": self.human_prefix, "ai": self.ai_prefix}
+    def _names(self) -> Mapping[Role, str]:
+        return speaker_names(self.human_prefix, self.ai_prefix)
 
-    def _turn(self, spoken: list[Said], session: str | None) -> str:
-        """Write what is new in the queue, and recall for what was asked last in it."""
-        # Once a tool was called, agents give the question again, after a queue that holds it.
-        again = _is_said_again(spoken)
-        queue = spoken[:-1] if again else spoken
-        asked, answered = asked_last(queue)
-        placed = self._guarded(
-            lambda: self._placed(queue, session, asked if again or not answered else None),
-            "what is new was not remembered",
+    def _guard(self) -> FailureGuard:
+        return FailureGuard(log=_log, raise_errors=self.raise_errors)
+
+    def _recall_and_remember(self, shown: list[Message], session: str | None) -> str:
+        """Write the new messages of the queue, and recall for the last question in it."""
+        # After a tool call, agents show the question once more behind a queue that has it already.
+        repeated = _repeats_question(shown)
+        queue = shown[:-1] if repeated else shown
+        question_places, answered = latest_question([message.role for message in queue])
+        written = self._guard().run(
+            lambda: self._by_place(
+                queue, session, question_places if repeated or not answered else None
+            ),
+            "new messages were not remembered",
         )
-        besides: list[Said] = []
-        # Where the model has answered it before, it may be asked anew: then all is recalled.
-        if placed is not None and not (again and answered):
-            besides = [placed[place] for place in asked if place in placed]
-        # The queue stands in the same prompt: what it holds needs not be recalled.
-        known = [said.id for said in (placed or {}).values() if said.id is not None]
+        asking: list[Message] = []
+        # A question that the model has answered before may be asked anew: then recall everything.
+        if written is not None and not (repeated and answered):
+            asking = [written[place] for place in question_places if place in written]
+        # The model gets the queue itself: its messages need not be recalled.
+        known = [message.id for message in (written or {}).values() if message.id is not None]
         conversation = self._conversation(session)
         contexts: list[RecalledContext] = []
 
-        def recalled() -> str:
-            texts = [self._admission.redacted(queue[place].text) for place in asked]
-            question = shortened("\n".join(texts))
-            return question and bounded(
-                conversation.memory, lambda room: recall(question, room), self.max_tokens
-            )
+        def recall() -> str:
+            texts = [self._filter.redacted(queue[place].text) for place in question_places]
+            question = shortened_question("\n".join(texts))
+            if not question:
+                return ""
 
-        def recall(question: str, room: int | None) -> RecalledContext:
-            context = conversation.recall(
-                question,
-                besides=besides,
-                limit=self.limit,
-                max_tokens=room,
-                min_score=self.min_score,
-                known=known,
-            )
-            contexts.append(context)
-            return context
+            def recall_within(max_tokens: int | None) -> RecalledContext:
+                context = conversation.recall(
+                    question,
+                    asking=asking,
+                    limit=self.limit,
+                    max_tokens=max_tokens,
+                    min_score=self.min_score,
+                    known=known,
+                )
+                contexts.append(context)
+                return context
 
-        text = self._guarded(recalled, "nothing was recalled")
+            return data_within(self.max_tokens, conversation.memory, recall_within)
+
+        text = self._guard().run(recall, "nothing was recalled")
         if not text:
             return ""
-        self._keep_scores(text, contexts[-1])
+        self._recalled.add(text, contexts[-1])
         return text
 
-    def _admitted(self, spoken: Sequence[Said]) -> dict[int, Said]:
-        """By its place, what of ``spoken`` may be written, redacted."""
+    def _accepted(self, shown: Sequence[Message]) -> dict[int, Message]:
+        """By place in ``shown``: the messages that may be written, redacted."""
         return {
-            place: admitted
-            for place, said in enumerate(spoken)
-            if said.role in self.roles
-            for admitted in self._admission.admitted([said])
-            if admitted.text.strip()
+            place: accepted
+            for place, message in enumerate(shown)
+            if message.role in self.roles
+            for accepted in self._filter.accepted([message])
+            if accepted.text.strip()
         }
 
-    def _placed(
-        self, spoken: Sequence[Said], session: str | None, asked: Sequence[int] | None
-    ) -> dict[int, Said]:
-        """By its place, what of ``spoken`` is remembered, with the ids of what is written, which
-        with ``eager`` is all of it. ``asked`` are the places of what the model is asked next; None
-        where it has answered."""
-        admitted = self._admitted(spoken)
+    def _by_place(
+        self, queue: Sequence[Message], session: str | None, unanswered: Sequence[int] | None
+    ) -> dict[int, Message]:
+        """By place in the queue: the messages that are remembered, with ids where they are written.
+        With ``eager`` this writes the new ones. ``unanswered`` are the places of the question that
+        the model gets next; None where it has answered."""
+        accepted = self._accepted(queue)
         if session is None:
-            return admitted
-        remembered = list(admitted.values())
-        conversation, queue = self._conversation(session), self._queues.of(session)
+            return accepted
+        messages = list(accepted.values())
+        conversation, session_queue = self._conversation(session), self._queues.of(session)
         if self.eager:
-            # What was postponed of this turn stays so until the model has answered.
+            # Postponed messages of this question wait until the model has answered.
             waiting = {
-                (session, admitted[place].text) for place in asked or () if place in admitted
+                (session, accepted[place].text) for place in unanswered or () if place in accepted
             }
-            self._guarded(
-                lambda: settle(conversation.memory, but=waiting), "long messages are not extracted"
+            self._guard().run(
+                lambda: extract_postponed(conversation.memory, except_messages=waiting),
+                "long messages are not extracted",
             )
-            kept, _ = queue.remember(conversation, remembered, asked=asked is not None)
+            with_ids, _ = session_queue.remember(
+                conversation, messages, before_answer=unanswered is not None
+            )
         else:
-            kept = queue.shown(conversation, remembered)
-        return dict(zip(admitted, kept, strict=True))
+            with_ids = session_queue.with_ids(conversation, messages)
+        return dict(zip(accepted, with_ids, strict=True))
 
-    def _left(self, spoken: Sequence[Said], session: str | None) -> None:
-        self._guarded(
-            lambda: self._remember(spoken, session, leaving=True),
-            f"{len(spoken)} message(s) were not remembered",
+    def _remember_leaving(self, leaving: Sequence[Message], session: str | None) -> None:
+        self._guard().run(
+            lambda: self._remember(leaving, session, leaving=True),
+            f"{len(leaving)} message(s) were not remembered",
         )
 
     def _remember(
-        self, spoken: Sequence[Said], session: str | None, *, leaving: bool = False
+        self, shown: Sequence[Message], session: str | None, *, leaving: bool = False
     ) -> int:
-        """Write what is new in ``spoken``; how many messages that were."""
+        """Write the new messages; returns how many there were."""
         conversation = self._conversation(session)
-        remembered = list(self._admitted(spoken).values())
+        messages = list(self._accepted(shown).values())
         if not leaving:
-            settle(conversation.memory)
+            extract_postponed(conversation.memory)
         if session is None:
-            conversation.remember(remembered)
-            return len(remembered)
-        return self._queues.of(session).remember(conversation, remembered, leaving=leaving)[1]
-
-    def _guarded(self, work: Callable[[], _T], loss: str) -> _T | None:
-        """What ``work`` gives; where it fails, that is logged with the ``loss``, or raised."""
-        try:
-            return work()
-        except Exception:
-            if self.raise_errors:
-                raise
-            _log.warning("the memory failed, the agent goes on: %s", loss, exc_info=True)
-            return None
-
-    # -- truncation ------------------------------------------------------------------------
-
-    def _keep_scores(self, text: str, context: RecalledContext) -> None:
-        """Keep how relevant each line of ``text`` is, for where it is truncated."""
-        scores = [it.score for it in context.statements if it.score is not None]
-        if len(scores) == context.text.count("\n"):  # a line each, after the first one
-            with self._lock:
-                self._scores[text] = scores
-                self._scores.move_to_end(text)
-                if len(self._scores) > _MOST:
-                    self._scores.popitem(last=False)
-
-    def _truncated(self, content: str | list[Any], tokens: int) -> str | None:
-        if not (isinstance(content, str) and content.startswith(_HEAD) and CLOSING in content):
-            return None
-        if tokens <= 0:
-            return content
-        joint = "\n\n" if self.memory.config.ranking == "paper" else "\n"
-        first, *lines = content.removeprefix(_HEAD).removesuffix(_TAIL).split(joint)
-        with self._lock:
-            scores = self._scores.get(content)
-        places = range(len(lines))
-        worst_first = sorted(places, key=scores.__getitem__) if scores else list(places)
-        most = len(self.tokenizer_fn(content)) - tokens
-        for number in range(1, len(lines)):
-            left = [lines[place] for place in sorted(worst_first[number:])]
-            shorter = _HEAD + joint.join((first, *left)) + _TAIL
-            if len(self.tokenizer_fn(shorter)) <= most:
-                return shorter
-        return None
+            conversation.remember(messages)
+            return len(messages)
+        _, new = self._queues.of(session).remember(conversation, messages, leaving=leaving)
+        return new
 
 
-def _is_said_again(spoken: Sequence[Said]) -> bool:
-    """Whether the last that is said is what the user said last before."""
-    if not spoken or spoken[-1].role != "human":
+def _repeats_question(shown: Sequence[Message]) -> bool:
+    """Whether the last message is the user's, with the text of the user's message before it."""
+    if not shown or shown[-1].role != "human":
         return False
-    before = next((said for said in reversed(spoken[:-1]) if said.role == "human"), None)
-    return before is not None and before.text == spoken[-1].text
+    before = next((message for message in reversed(shown[:-1]) if message.role == "human"), None)
+    return before is not None and before.text == shown[-1].text
 
 
 def _session_of(message: ChatMessage) -> str | None:
-    return Conversation.name_of(message.additional_kwargs.get("session_id"))
+    return Conversation.session_name(message.additional_kwargs.get("session_id"))

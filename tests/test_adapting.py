@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
+import logging
+from datetime import datetime
 from typing import Any
 
 import pytest
 
 from recallm import InvalidInputError, RecallConfig, RecallM
 from recallm.adapting import (
-    Admission,
-    Said,
+    FailureGuard,
+    Message,
+    MessageFilter,
+    RecallOptions,
     checked_memory,
     checked_namespace,
-    checked_scores,
     checked_session,
+    latest_question,
 )
 
 
-def _said(text: str, role: str = "human") -> Said:
-    return Said(text=text, speaker="Ann", role=role, id="m1")
+def _said(text: str, role: str = "human") -> Message:
+    return Message(text=text, speaker="Ann", role=role, id="m1")
 
 
-class TestAdmission:
+class TestMessageFilter:
     def test_without_functions_everything_is_admitted_as_it_is(self) -> None:
         spoken = [_said("My PIN is 4711."), _said("Noted.", "ai")]
-        assert Admission().admitted(spoken) == spoken
+        assert MessageFilter().accepted(spoken) == spoken
 
     def test_accept_sees_the_redacted_text_and_whose_it_is(self) -> None:
-        seen: list[Said] = []
+        seen: list[Message] = []
 
-        def accept(said: Said) -> bool:
-            seen.append(said)
-            return said.role == "human"
+        def accept(message: Message) -> bool:
+            seen.append(message)
+            return message.role == "human"
 
-        admission = Admission(redact=lambda text: text.replace("4711", "[PIN]"), accept=accept)
-        admitted = admission.admitted([_said("My PIN is 4711."), _said("4711, noted.", "ai")])
+        admission = MessageFilter(redact=lambda text: text.replace("4711", "[PIN]"), accept=accept)
+        admitted = admission.accepted([_said("My PIN is 4711."), _said("4711, noted.", "ai")])
         assert admitted == [_said("My PIN is [PIN].")]
         assert seen == [_said("My PIN is [PIN]."), _said("[PIN], noted.", "ai")]
 
@@ -46,16 +50,16 @@ class TestAdmission:
             return text.replace("ann@example.com", "[MAIL]").replace("4711", "")
 
         spoken = [
-            Said(text="I am ann@example.com", speaker="ann@example.com", role="human"),
-            Said(text="Hello", speaker="4711", role="human"),
-            Said(text="Hi", speaker="AI", role="ai"),
+            Message(text="I am ann@example.com", speaker="ann@example.com", role="human"),
+            Message(text="Hello", speaker="4711", role="human"),
+            Message(text="Hi", speaker="AI", role="ai"),
         ]
-        admitted = Admission(redact=redact).admitted(spoken)
+        admitted = MessageFilter(redact=redact).accepted(spoken)
         assert [said.speaker for said in admitted] == ["[MAIL]", "Human", "AI"]
         assert "AI" not in seen  # the adapters' own name for the role
 
     def test_a_redacted_text_can_be_stored(self) -> None:
-        admission = Admission(redact=lambda text: text + "\ud800")
+        admission = MessageFilter(redact=lambda text: text + "\ud800")
         assert admission.redacted("Hello") == "Hello?"
 
     @pytest.mark.parametrize(
@@ -69,7 +73,7 @@ class TestAdmission:
     )
     def test_what_cannot_be_used_admits_nothing(self, functions: dict[str, Any]) -> None:
         with pytest.raises(InvalidInputError, match="must return"):
-            Admission(**functions).admitted([_said("My PIN is 4711.")])
+            MessageFilter(**functions).accepted([_said("My PIN is 4711.")])
 
     @pytest.mark.parametrize("argument", ["redact", "accept"])
     def test_what_is_no_plain_function_is_refused(self, argument: str) -> None:
@@ -78,7 +82,7 @@ class TestAdmission:
 
         for given in ("[PIN]", later):
             with pytest.raises(InvalidInputError, match="plain function") as caught:
-                Admission(**{argument: given})  # type: ignore[arg-type]
+                MessageFilter(**{argument: given})  # type: ignore[arg-type]
             assert caught.value.argument == argument
 
 
@@ -109,16 +113,89 @@ class TestNamespaces:
         assert checked_namespace(name) == name
 
 
-class TestScores:
+class TestRecallOptions:
     @pytest.mark.parametrize("asked", [{"min_score": 0.5}, {"min_score": 0.0}, {"order": "score"}])
-    def test_they_need_a_ranking_with_probabilities(self, asked: dict[str, Any]) -> None:
+    def test_scores_need_a_ranking_with_probabilities(self, asked: dict[str, Any]) -> None:
         paper = RecallM(config=RecallConfig(ranking="paper"))
+        options = RecallOptions(**asked)
         with pytest.raises(InvalidInputError, match="ranking='statements'") as caught:
-            checked_scores(paper, **asked)
+            options.check(paper)
         assert [caught.value.argument] == list(asked)
-        checked_scores(paper.with_ranking("statements"), **asked)
+        options.check(paper.with_ranking("statements"))
         with pytest.raises(InvalidInputError, match="ranking='statements'"):
-            checked_scores(RecallM().with_ranking("paper"), **asked)
+            options.check(RecallM().with_ranking("paper"))
 
-    def test_other_orders_need_none(self) -> None:
-        checked_scores(RecallM(config=RecallConfig(ranking="paper")), order="time")
+    def test_the_order_of_time_needs_none(self) -> None:
+        RecallOptions(order="time").check(RecallM(config=RecallConfig(ranking="paper")))
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"limit": 0},
+            {"limit": True},
+            {"max_tokens": 1.5},
+            {"as_of": -1},
+            {"since": "yesterday"},
+            {"until": datetime(2026, 1, 1)},  # noqa: DTZ001
+            {"speaker": ""},
+            {"session": 7},
+            {"where": ["channel"]},
+            {"where": {"channel": object()}},
+            {"where": {"stars": {"$gt": 3}}},
+            {"path": "docs"},
+            {"min_score": 2},
+            {"order": "best"},
+        ],
+        ids=str,
+    )
+    def test_a_wrong_argument_is_named(self, wrong: dict[str, Any]) -> None:
+        [argument] = wrong
+        with pytest.raises(InvalidInputError, match=argument) as caught:
+            RecallOptions(**wrong).check(RecallM())
+        assert caught.value.argument == argument
+
+    def test_the_order_of_scores_puts_the_best_first(self) -> None:
+        with RecallM() as memory:
+            memory.update_many(["Ann likes tea.", "Ann lives in Oslo.", "Bo lives in Rome."])
+            context = memory.recall("Where does Ann live?")
+        by_time = RecallOptions().ordered(context)
+        by_score = RecallOptions(order="score").ordered(context)
+        assert by_time == list(context.statements)
+        assert by_score[0].text == "Ann lives in Oslo."
+        assert by_score != by_time
+
+
+class TestLatestQuestion:
+    @pytest.mark.parametrize(
+        ("roles", "expected"),
+        [
+            ([], ([], False)),
+            (["human"], ([0], False)),
+            (["human", "ai"], ([0], True)),
+            (["human", "ai", "human", "human"], ([2, 3], False)),
+            (["human", "ai", "human", None, "human", "tool", "ai"], ([2, 4], True)),
+            (["ai", "tool"], ([], True)),
+        ],
+    )
+    def test_it_is_what_the_user_said_since_the_model_spoke(
+        self, roles: list[str | None], expected: tuple[list[int], bool]
+    ) -> None:
+        assert latest_question(roles) == expected
+
+
+def fail() -> None:
+    raise IndexError("no such place")
+
+
+class TestFailureGuard:
+    def test_a_failure_is_logged_with_its_loss(self, caplog: pytest.LogCaptureFixture) -> None:
+        guard = FailureGuard(log=logging.getLogger("test"), raise_errors=False)
+        assert guard.run(lambda: 7, "nothing is lost") == 7
+        assert caplog.messages == []
+        assert guard.run(fail, "one message was not remembered") is None
+        assert "one message was not remembered" in caplog.messages[0]
+
+    def test_it_raises_on_request(self) -> None:
+        guard = FailureGuard(log=logging.getLogger("test"), raise_errors=True)
+        with pytest.raises(IndexError):
+            guard.run(fail, "one message was not remembered")

@@ -1,76 +1,96 @@
-"""What the adapters of frameworks share: conversations as sessions of a memory, remembered text as
-data in a prompt, and checks of what users set once.
+"""What adapters of frameworks share: conversations as sessions of a memory, recalled text as data
+in a prompt, and checks of arguments.
 
-Neither framework is known here; both adapters stand on it.
+The module knows neither LangChain nor LlamaIndex; both adapters build on it.
 """
 
-from recallm.adapting.admitting import Accept, Admission, Redact
-from recallm.adapting.checks import (
-    checked_limits,
+from recallm.adapting.arguments import (
+    Order,
+    RecallOptions,
+    check_budget,
     checked_memory,
     checked_namespace,
-    checked_room,
+    checked_roles,
     checked_scope,
-    checked_scores,
     checked_session,
-    checked_where,
-    checked_within,
 )
-from recallm.adapting.conversation import Conversation, Said, Scope
-from recallm.adapting.data import bounded, overhead
-from recallm.adapting.fields import shown_beside
+from recallm.adapting.conversation import Conversation, Scope
+from recallm.adapting.failures import FailureGuard, answer_without_text, not_a_model
+from recallm.adapting.messages import (
+    DEFAULT_ROLES,
+    SPEAKER_NAMES,
+    Accept,
+    Message,
+    MessageFilter,
+    Redact,
+    Role,
+    digest,
+    joined_text,
+    latest_question,
+    speaker_name,
+    speaker_names,
+    storable,
+)
 from recallm.adapting.postponing import (
-    POSTPONED,
+    POSTPONED_PATH,
+    extract_postponed,
+    extract_some_postponed,
     has_postponed,
     is_long,
     is_postponed,
     postpone,
-    settle,
-    settle_some,
 )
-from recallm.adapting.roles import BOTH, NAMES, Role, checked_roles, spoken_name
-from recallm.adapting.texts import digest, shortened, storable
+from recallm.adapting.recalled_text import (
+    data_within,
+    delimiter_tokens,
+    shortened_question,
+    statement_metadata,
+)
 from recallm.forking import new_lock
 from recallm.untrusted_text import CLOSING, OPENING, as_content, as_data, shown_name
 
 __all__ = [
-    "BOTH",
     "CLOSING",
-    "NAMES",
+    "DEFAULT_ROLES",
     "OPENING",
-    "POSTPONED",
+    "POSTPONED_PATH",
+    "SPEAKER_NAMES",
     "Accept",
-    "Admission",
     "Conversation",
+    "FailureGuard",
+    "Message",
+    "MessageFilter",
+    "Order",
+    "RecallOptions",
     "Redact",
     "Role",
-    "Said",
     "Scope",
+    "answer_without_text",
     "as_content",
     "as_data",
-    "bounded",
-    "checked_limits",
+    "check_budget",
     "checked_memory",
     "checked_namespace",
     "checked_roles",
-    "checked_room",
     "checked_scope",
-    "checked_scores",
     "checked_session",
-    "checked_where",
-    "checked_within",
+    "data_within",
+    "delimiter_tokens",
     "digest",
+    "extract_postponed",
+    "extract_some_postponed",
     "has_postponed",
     "is_long",
     "is_postponed",
+    "joined_text",
+    "latest_question",
     "new_lock",
-    "overhead",
+    "not_a_model",
     "postpone",
-    "settle",
-    "settle_some",
-    "shortened",
-    "shown_beside",
+    "shortened_question",
     "shown_name",
-    "spoken_name",
+    "speaker_name",
+    "speaker_names",
+    "statement_metadata",
     "storable",
 ]

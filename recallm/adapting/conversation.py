@@ -1,9 +1,10 @@
-"""One conversation and the memory it belongs to: what all adapters write and recall by.
+"""One conversation of a memory: what adapters write its messages and recall by.
 
-* The namespace says whose memory it is; the conversation is a session in it, so that what was said
-  in one is recalled in the next. ``scope="session"`` keeps recall inside one.
-* A message is one knowledge update, its id the message's: written again, it changes nothing.
-* The messages of a turn are one transaction, in their order.
+* The namespace says whose memory it is. The conversation is a session in that namespace, so that
+  what was said in one conversation is recalled in the next; ``scope="session"`` keeps recall inside
+  the session.
+* A message is one knowledge update under the message's id: written again, it changes nothing.
+* The messages of a turn are written in their order, in one transaction.
 """
 
 from __future__ import annotations
@@ -14,49 +15,38 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from recallm.adapting.texts import digest, storable
+from recallm.adapting.messages import Message, digest, storable
 from recallm.errors import ConflictError, InvalidInputError
 from recallm.memory import RecallM
 from recallm.model import Passage
 from recallm.results import KnowledgeUpdate, RecalledContext
 
-__all__ = ["Conversation", "Said", "Scope"]
+__all__ = ["Conversation", "Scope"]
 
 Scope = Literal["namespace", "session"]
-"""What is recalled: all that the owner's memory holds, or this conversation alone."""
+"""What recall searches: all of the owner's memory, or this conversation alone."""
 
-_LONGEST_ID = 200
-_LONGEST_SESSION = 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What is remembered of a message: its text (as it can be stored), who said it, in which role,
-    and the message's id, if it has one."""
-
-    text: str
-    speaker: str
-    role: str
-    id: str | None = None
+_MAX_ID = 200
+_MAX_SESSION = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A session of a memory, and how far recall goes."""
+    """A session of a memory, and the scope of recall in it."""
 
     memory: RecallM
     session: str | None = None
     scope: Scope = "namespace"
 
     @staticmethod
-    def name_of(conversation: object) -> str | None:
-        """A framework's id of a conversation as a session can be named: none where it is empty or
-        None, a digest where it is too long."""
-        name = storable(str(conversation)) if conversation is not None else ""
-        return (name if len(name) <= _LONGEST_SESSION else digest(name)) or None
+    def session_name(conversation_id: object) -> str | None:
+        """The session of a framework's conversation: None for an id that is None or empty, a digest
+        for one that is too long."""
+        name = storable(str(conversation_id)) if conversation_id is not None else ""
+        return (name if len(name) <= _MAX_SESSION else digest(name)) or None
 
-    def within(self) -> str | None:
-        """The one session that the scope is; None where it is the namespace.
+    def only_session(self) -> str | None:
+        """The one session that recall searches; None where it searches the namespace.
 
         Raises:
             InvalidInputError: the scope is the session and there is none.
@@ -72,12 +62,15 @@ class Conversation:
             )
         return self.session
 
-    def recall(self, question: str, *, besides: Sequence[Said] = (), **how: Any) -> RecalledContext:
-        """What helps to answer ``question``; ``how`` are the arguments of ``RecallM.recall``.
+    def recall(
+        self, question: str, *, asking: Sequence[Message] = (), **arguments: Any
+    ) -> RecalledContext:
+        """What helps to answer ``question``; ``arguments`` are those of ``RecallM.recall``.
 
-        ``besides`` is what asks: where all of it is remembered already (a run goes on, or is tried
-        again), what came before it is recalled, as it was at first. Where something is new, all is:
-        between a question that nobody answered and this one, more may have been said.
+        ``asking`` are the messages that ask. Where the session holds all of them already (a run is
+        resumed or tried again), only what came before them is recalled, as in the first try. Where
+        one is new, everything is recalled: more may have been said since a question that nobody
+        answered.
 
         Raises:
             InvalidInputError: an argument cannot be used, or the scope is the session and there
@@ -85,139 +78,150 @@ class Conversation:
             StoreError: the store failed.
 
         """
-        within = self.within()
-        if within is not None:
-            how["session"] = within
-        asking = [self._passage_of(said) for said in besides]
-        held = [passage for passage in asking if passage is not None]
-        if held and len(held) == len(asking):
-            how["until"] = min(passage.t_index for passage in held) - 1
-        return self.memory.recall(question, **how)
+        session = self.only_session()
+        if session is not None:
+            arguments["session"] = session
+        passages = [self._passage_of(message) for message in asking]
+        written = [passage for passage in passages if passage is not None]
+        if written and len(written) == len(passages):
+            arguments["until"] = min(passage.t_index for passage in written) - 1
+        return self.memory.recall(question, **arguments)
 
-    def passage_id(self, said: Said) -> str | None:
-        """The id of the passage that holds ``said`` in this session, whole or cut; None if none
-        does.
+    def passage_id(self, message: Message) -> str | None:
+        """The id of the passage that holds a message in this session, in full or in part; None
+        where no passage does.
 
         Raises:
             StoreError: the store failed.
 
         """
-        passage = self._passage_of(said)
+        passage = self._passage_of(message)
         return None if passage is None else passage.id
 
-    def passages_of(self, ids: Iterable[str]) -> dict[str, str]:
-        """By message id, the passage that this session holds under it: read at once, whatever text
-        the message has.
+    def passage_ids(self, message_ids: Iterable[str]) -> dict[str, str]:
+        """By message id: the id of the passage that this session holds under it, whatever the text
+        of the message is now.
 
         Raises:
             StoreError: the store failed.
 
         """
-        names = {id: _name_of(id) for id in ids}
-        held = self.memory.get_many(set(names.values()))
+        passage_ids = {id: _usable_id(id) for id in message_ids}
+        passages = self.memory.get_many(set(passage_ids.values()))
         return {
-            id: name
-            for id, name in names.items()
-            if name in held and held[name].session == self.session
+            message_id: id
+            for message_id, id in passage_ids.items()
+            if id in passages and passages[id].session == self.session
         }
 
-    def is_edited(self, said: Said) -> bool:
-        """Whether this session holds another text under its id: not what a ``forget`` left of it.
+    def is_edited(self, message: Message) -> bool:
+        """Whether this session holds another text under the message's id. What a ``forget`` left of
+        the message's own text does not count.
 
         Raises:
             StoreError: the store failed.
 
         """
-        return self._holds(_id(said)) and self._passage_of(said) is None
+        if not message.id:
+            return False
+        return self._has_passage(_usable_id(message.id)) and self._passage_of(message) is None
 
     def remember(
-        self, spoken: Iterable[Said], *, at: datetime | None = None
+        self, messages: Iterable[Message], *, at: datetime | None = None
     ) -> list[KnowledgeUpdate]:
-        """Write what was said ``at`` a moment (None: now), all or nothing; what holds no text is
-        passed over, and that of which something was forgotten: it stays forgotten.
+        """Write messages that were said ``at`` a moment (None: now), all or nothing. Messages
+        without text are left out, and so are those of which a part was forgotten: that part stays
+        forgotten.
 
         Raises:
-            InvalidInputError: something cannot be stored.
+            InvalidInputError: a message cannot be stored.
             StoreError: the store failed; nothing was written.
 
         """
-        moment = self.memory.now() if at is None else at
-        items = [{**self._item(said), "timestamp": moment} for said in spoken if said.text.strip()]
-        updates = self._written(items)
-        elsewhere = {
-            update.id for update in updates if update.duplicate and not self._holds(update.id)
+        timestamp = self.memory.now() if at is None else at
+        items = [
+            {**self._update_item(message), "timestamp": timestamp}
+            for message in messages
+            if message.text.strip()
+        ]
+        updates = self._write(items)
+        in_other_sessions = {
+            update.id for update in updates if update.duplicate and not self._has_passage(update.id)
         }
-        if elsewhere:  # the same id and text, in another conversation
+        if in_other_sessions:  # another conversation has the same id with the same text
             for item in items:
-                if item["id"] in elsewhere:
+                if item["id"] in in_other_sessions:
                     item["id"] = _own_id(item)
-            updates = self._written(items)
+            updates = self._write(items)
         return updates
 
-    def _item(self, said: Said) -> dict[str, Any]:
-        """What is written of it."""
+    def _update_item(self, message: Message) -> dict[str, Any]:
+        """A message as an item of ``RecallM.update_many``."""
         return {
-            "text": said.text,
-            "speaker": said.speaker,
+            "text": message.text,
+            "speaker": message.speaker,
             "session": self.session,
-            "id": _id(said),
-            # The length tells what a forget has cut from what was edited.
-            "metadata": {"role": said.role, "length": len(said.text)},
+            "id": _usable_id(message.id) if message.id else uuid.uuid4().hex,
+            # The length tells a text that a forget has shortened from one that was edited.
+            "metadata": {"role": message.role, "length": len(message.text)},
         }
 
-    def _written(self, items: list[dict[str, Any]]) -> list[KnowledgeUpdate]:
+    def _write(self, items: list[dict[str, Any]]) -> list[KnowledgeUpdate]:
         while items:
             try:
                 return self.memory.update_many(items, batch_size=len(items))
             except ConflictError as error:
                 place = error.index or 0
                 item = items[place]
-                kept = self.memory.get(item["id"])
-                if kept is not None and kept.session == self.session and _is_of(kept, item):
+                passage = self.memory.get(item["id"])
+                if (
+                    passage is not None
+                    and passage.session == self.session
+                    and _has_text_of(passage, item)
+                ):
                     del items[place]
                 elif item["id"] == _own_id(item):
                     raise
                 else:
-                    # An id that another conversation uses too, or a message that was edited since.
+                    # Another conversation uses the id too, or the message was edited since.
                     item["id"] = _own_id(item)
         return []
 
-    def _holds(self, id: str) -> bool:
+    def _has_passage(self, id: str) -> bool:
         passage = self.memory.get(id)
         return passage is not None and passage.session == self.session
 
-    def _passage_of(self, said: Said) -> Passage | None:
-        """The passage that holds it in this session, whole or cut."""
-        if not said.id:
+    def _passage_of(self, message: Message) -> Passage | None:
+        """The passage that holds a message in this session, in full or in part."""
+        if not message.id:
             return None
-        item = self._item(said)
+        item = self._update_item(message)
         for id in (item["id"], _own_id(item)):
-            kept = self.memory.get(id)
-            if kept is not None and kept.session == self.session and _is_of(kept, item):
-                return kept
+            passage = self.memory.get(id)
+            if (
+                passage is not None
+                and passage.session == self.session
+                and _has_text_of(passage, item)
+            ):
+                return passage
         return None
 
 
-def _id(said: Said) -> str:
-    """The passage's id: the message's own, a new one where it has none."""
-    return _name_of(said.id) if said.id else uuid.uuid4().hex
+def _usable_id(message_id: str) -> str:
+    """A message's id as the id of a passage."""
+    id = storable(message_id)
+    return id if len(id) <= _MAX_ID else digest(id)
 
 
-def _name_of(id: str) -> str:
-    """A message's id as a passage can be named."""
-    id = storable(id)
-    return id if len(id) <= _LONGEST_ID else digest(id)
-
-
-def _is_of(kept: Passage, item: Mapping[str, Any]) -> bool:
-    """Whether ``kept`` holds an item's text, or what a ``forget`` left of it: its words, in order,
-    of a text that was as long."""
-    if kept.metadata.get("length") != len(item["text"]):
+def _has_text_of(passage: Passage, item: Mapping[str, Any]) -> bool:
+    """Whether a passage holds an item's text, or what a ``forget`` left of it: some of its words in
+    their order, from a text of the same length."""
+    if passage.metadata.get("length") != len(item["text"]):
         return False
     words = iter(item["text"].split())
-    return all(word in words for word in kept.text.split())
+    return all(word in words for word in passage.text.split())
 
 
 def _own_id(item: Mapping[str, Any]) -> str:
-    """An id for a message whose own is taken: it depends on all that makes it another message."""
+    """An id for a message whose own id is taken: a digest of what makes it another message."""
     return digest(str(item["session"]), item["speaker"], item["text"])

@@ -1,91 +1,86 @@
-"""Long messages: on disk as text before the model is called, read by extraction after it.
+"""Long messages: written as text before the model is called, read by extraction after its answer.
 
-A postponed message is an item that recall does not look into, at a path of its own in the owner's
-namespace. Whatever ends the process, its text is there, and the next run that ends in this
-namespace reads it.
+A postponed message is an item that recall does not read, at a path of its own in the owner's
+namespace. Whenever the process ends, the text is on disk, and the next run that ends in this
+namespace extracts it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from recallm.adapting.conversation import Conversation, Said
-from recallm.adapting.texts import digest
+from recallm.adapting.conversation import Conversation
+from recallm.adapting.messages import Message, digest
 from recallm.items import NewItem
 from recallm.memory import RecallM
 from recallm.model import Passage
 
 __all__ = [
-    "POSTPONED",
+    "POSTPONED_PATH",
+    "extract_postponed",
+    "extract_some_postponed",
     "has_postponed",
     "is_long",
     "is_postponed",
     "postpone",
-    "settle",
-    "settle_some",
 ]
 
-POSTPONED = ("recallm", "postponed")
-"""The path of these items."""
+POSTPONED_PATH = ("recallm", "postponed")
+"""The path of the items that hold postponed messages."""
 
-_AT_ONCE = 20_000
+_MAX_IMMEDIATE = 20_000
 """Characters that are extracted before the model is called: some tenths of a second."""
 
-_OTHERS = 50_000
+_MAX_OF_OTHER_SESSIONS = 50_000
 """Characters of other sessions that one run extracts: about a second."""
 
 
-def is_long(spoken: Iterable[Said]) -> bool:
+def is_long(messages: Iterable[Message]) -> bool:
     """Whether the extraction of these messages would delay a call of the model."""
-    return sum(len(said.text) for said in spoken) > _AT_ONCE
+    return sum(len(message.text) for message in messages) > _MAX_IMMEDIATE
 
 
-def is_postponed(conversation: Conversation, said: Said, place: int = 0) -> bool:
-    """Whether the text of a message is there and waits; ``place`` tells messages without an id
+def is_postponed(conversation: Conversation, message: Message, place: int = 0) -> bool:
+    """Whether a message is written and waits for extraction; ``place`` tells messages without an id
     apart.
 
     Raises:
         StoreError: the store failed.
 
     """
-    key = _key(conversation, said, place)
-    return conversation.memory.items.get(POSTPONED, key) is not None
+    key = _item_key(conversation, message, place)
+    return conversation.memory.items.get(POSTPONED_PATH, key) is not None
 
 
-def _key(conversation: Conversation, said: Said, place: int) -> str:
-    return digest(str(conversation.session), said.id or str(place), said.speaker, said.text)
-
-
-def postpone(conversation: Conversation, spoken: Sequence[Said]) -> None:
-    """Write the texts of messages in one transaction, without extraction; those that the session
-    holds already, or that are postponed already, are passed over.
+def postpone(conversation: Conversation, messages: Sequence[Message]) -> None:
+    """Write the texts of messages in one transaction, without extraction; without those that the
+    session holds already, or that are postponed already.
 
     Raises:
         InvalidInputError: a message cannot be stored.
         StoreError: the store failed; nothing was written.
 
     """
-    memory, session = conversation.memory, conversation.session
+    memory = conversation.memory
     now = memory.now()
-    items: list[NewItem] = []
-    for place, said in enumerate(spoken):
-        if not said.text.strip() or conversation.passage_id(said):
-            continue
-        if is_postponed(conversation, said, place):
-            continue
-        items.append(
+    memory.items.put(
+        [
             NewItem(
-                path=POSTPONED,
-                key=_key(conversation, said, place),
-                text=said.text,
+                path=POSTPONED_PATH,
+                key=_item_key(conversation, message, place),
+                text=message.text,
                 recalled=False,
-                speaker=said.speaker,
+                speaker=message.speaker,
                 timestamp=now,
-                session=session,
-                metadata={"postponed": {"role": said.role, "id": said.id}},
+                session=conversation.session,
+                metadata={"postponed": {"role": message.role, "id": message.id}},
             )
-        )
-    memory.items.put(items)
+            for place, message in enumerate(messages)
+            if message.text.strip()
+            and not conversation.passage_id(message)
+            and not is_postponed(conversation, message, place)
+        ]
+    )
 
 
 def has_postponed(conversation: Conversation) -> bool:
@@ -96,65 +91,74 @@ def has_postponed(conversation: Conversation) -> bool:
 
     """
     return any(
-        kept.session == conversation.session for kept in conversation.memory.items.below(POSTPONED)
+        item.session == conversation.session
+        for item in conversation.memory.items.below(POSTPONED_PATH)
     )
 
 
-def settle_some(memory: RecallM, session: str | None) -> None:
-    """Remember all messages of a session that were postponed, then the oldest of other sessions in
-    this namespace: up to 50,000 characters, and of a longer message that one alone, where the
-    session itself had none. The rest is left to later runs.
+def extract_postponed(
+    memory: RecallM, *, except_messages: Collection[tuple[str | None, str]] = ()
+) -> None:
+    """Remember the postponed messages of a namespace in their order, each with the time when it was
+    said. ``except_messages`` are sessions and texts of messages that stay postponed. Where several
+    processes do this at once, a message is remembered once.
 
     Raises:
         StoreError: the store failed; what is left stays postponed.
 
     """
-    waiting = _waiting(memory)
-    own = [kept for kept in waiting if kept.session == session]
-    others = [kept for kept in waiting if kept.session != session]
-    room = _OTHERS
-    for kept in own:
-        _settle(memory, kept)
-        room -= len(kept.text)
-    for place, kept in enumerate(others):
-        if len(kept.text) > room and (own or place):
+    for item in _postponed_items(memory):
+        if (item.session, item.text) not in except_messages:
+            _extract(memory, item)
+
+
+def extract_some_postponed(memory: RecallM, session: str | None) -> None:
+    """Remember all postponed messages of a session, then the oldest of other sessions of the
+    namespace: up to 50,000 characters. A longer message is remembered alone, in a run whose session
+    had none. Later runs remember the rest.
+
+    Raises:
+        StoreError: the store failed; what is left stays postponed.
+
+    """
+    items = _postponed_items(memory)
+    own = [item for item in items if item.session == session]
+    others = [item for item in items if item.session != session]
+    room = _MAX_OF_OTHER_SESSIONS
+    for item in own:
+        _extract(memory, item)
+        room -= len(item.text)
+    for place, item in enumerate(others):
+        if len(item.text) > room and (own or place):
             break
-        _settle(memory, kept)
-        room -= len(kept.text)
+        _extract(memory, item)
+        room -= len(item.text)
 
 
-def settle(memory: RecallM, *, but: Collection[tuple[str | None, str]] = ()) -> None:
-    """Remember the messages that were postponed in this namespace, in their order, each as of the
-    moment when it was said; ``but`` are sessions and texts of messages that stay postponed. Several
-    may do so at once: a message is remembered once.
-
-    Raises:
-        StoreError: the store failed; what is left stays postponed.
-
-    """
-    for kept in _waiting(memory):
-        if (kept.session, kept.text) not in but:
-            _settle(memory, kept)
+def _item_key(conversation: Conversation, message: Message, place: int) -> str:
+    return digest(
+        str(conversation.session), message.id or str(place), message.speaker, message.text
+    )
 
 
-def _waiting(memory: RecallM) -> list[Passage]:
-    """What is postponed in this namespace, the oldest first."""
+def _postponed_items(memory: RecallM) -> list[Passage]:
+    """The postponed messages of a namespace, the oldest first."""
     return [
-        kept
-        for kept in reversed(memory.items.below(POSTPONED))
-        # Not somebody else's item at this path.
-        if isinstance(kept.metadata.get("postponed"), dict) and kept.key is not None
+        item
+        for item in reversed(memory.items.below(POSTPONED_PATH))
+        # A user's own item may stand at this path too.
+        if isinstance(item.metadata.get("postponed"), dict) and item.key is not None
     ]
 
 
-def _settle(memory: RecallM, kept: Passage) -> None:
-    given, key = kept.metadata["postponed"], kept.key or ""
-    said = Said(
-        text=kept.text,
-        speaker=kept.speaker or "",
+def _extract(memory: RecallM, item: Passage) -> None:
+    given, key = item.metadata["postponed"], item.key or ""
+    message = Message(
+        text=item.text,
+        speaker=item.speaker or "",
         role=str(given.get("role")),
         id=given.get("id") or key,
     )
-    conversation = Conversation(memory=memory, session=kept.session)
-    conversation.remember([said], at=kept.timestamp)
-    memory.items.delete(POSTPONED, key)
+    conversation = Conversation(memory=memory, session=item.session)
+    conversation.remember([message], at=item.timestamp)
+    memory.items.delete(POSTPONED_PATH, key)

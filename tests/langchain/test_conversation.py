@@ -14,9 +14,10 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from langchain_recallm import RecallMRetriever
-from langchain_recallm._conversation import Conversation, thread_of
+from langchain_recallm._conversation import MessageConversation
+from langchain_recallm._runs import thread_of_run
 from recallm import RecallM
-from recallm.adapting import CLOSING, NAMES, OPENING, as_data, bounded
+from recallm.adapting import CLOSING, OPENING, SPEAKER_NAMES, as_data, data_within
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -27,8 +28,8 @@ def memory() -> Iterator[RecallM]:
         yield memory
 
 
-def talk(memory: RecallM, session: str | None = "s") -> Conversation:
-    return Conversation(memory=memory, session=session)
+def talk(memory: RecallM, session: str | None = "s") -> MessageConversation:
+    return MessageConversation(memory=memory, session=session)
 
 
 def texts(memory: RecallM) -> list[str]:
@@ -44,8 +45,8 @@ class TestIds:
         for _ in range(2):
             talk(memory).remember(messages)
         assert texts(memory) == ["I live in Oslo.", "So?"]
-        assert talk(memory).held(messages) == {"1", "2"}
-        assert talk(memory, "t").held(messages) == set()
+        assert talk(memory).passage_ids(messages) == {"1", "2"}
+        assert talk(memory, "t").passage_ids(messages) == set()
 
     def test_ids_of_other_conversations(self, memory: RecallM) -> None:
         """The same id, with the same text or another, is another message there."""
@@ -59,11 +60,11 @@ class TestIds:
             ("c", "No."),
         ]
         for session, message in (("a", one), ("b", same), ("c", other)):
-            [held] = talk(memory, session).held([message])
+            [held] = talk(memory, session).passage_ids([message])
             passage = memory.get(held)
             assert passage is not None
             assert passage.session == session
-        assert talk(memory, "c").held([one]) == set()
+        assert talk(memory, "c").passage_ids([one]) == set()
 
     def test_an_edited_message_is_another(self, memory: RecallM) -> None:
         for text in ("My bike is red.", "My bike is red. My car is blue.", "My bike is green."):
@@ -76,7 +77,7 @@ class TestIds:
         memory.forget(statement="1#1")
         talk(memory).remember([message, HumanMessage("Go on.", id="2")])
         assert texts(memory) == ["My name is Ann. I like tea.", "Go on."]
-        assert talk(memory).held([message]) == {"1"}
+        assert talk(memory).passage_ids([message]) == {"1"}
 
     def test_the_id_of_what_expired(self, memory: RecallM) -> None:
         message = HumanMessage("My dog is Rex.", id="1")
@@ -91,7 +92,7 @@ class TestIds:
         for _ in range(2):
             talk(memory).remember([message])
         assert texts(memory) == ["I live in Oslo."]
-        assert len(talk(memory).held([message])) == 1
+        assert len(talk(memory).passage_ids([message])) == 1
 
 
 class TestThreads:
@@ -100,10 +101,12 @@ class TestThreads:
         [("t", "t"), (7, "7"), ("", None), (None, None), ("\ud800", "?")],
     )
     def test_the_thread_is_the_session(self, thread: object, session: str | None) -> None:
-        assert thread_of({"configurable": {"thread_id": thread}}) == session
+        assert thread_of_run({"configurable": {"thread_id": thread}}) == session
 
     def test_a_long_one_is_known_again(self, memory: RecallM) -> None:
-        sessions = {thread_of({"configurable": {"thread_id": c * 5000}}) for c in ("a", "b", "a")}
+        sessions = {
+            thread_of_run({"configurable": {"thread_id": c * 5000}}) for c in ("a", "b", "a")
+        }
         assert len(sessions) == 2
         for session in sessions:
             talk(memory, session).remember([HumanMessage("Hello.")])
@@ -147,7 +150,9 @@ class TestSpeakers:
     )
     def test_nobody_takes_the_name_of_another_role(self, memory: RecallM, name: str) -> None:
         """Whoever sends a message may name its speaker."""
-        conversation = Conversation(memory=memory, names={**NAMES, "human": "Ann", "ai": "Robo"})
+        conversation = MessageConversation(
+            memory=memory, names={**SPEAKER_NAMES, "human": "Ann", "ai": "Robo"}
+        )
         conversation.remember([HumanMessage("I confirm all.", name=name)])
         assert [it.speaker for it in memory.passages()] == ["Ann"]
 
@@ -208,7 +213,7 @@ class TestData:
             calls += 1
             return memory.recall("Where is Ann's spare key?", limit=10, max_tokens=room)
 
-        block = bounded(memory, recall, 1000)
+        block = data_within(1000, memory, recall)
         assert block.count("flower pot") == 8
         assert memory.count_tokens(block) <= 1000
         assert calls == 1
@@ -231,7 +236,7 @@ class TestData:
                 return memory.recall("Where is Ann's key?", max_tokens=room)
 
             for budget in (400, 700, 1500):
-                assert counted(bounded(memory, recall, budget)) <= budget
+                assert counted(data_within(budget, memory, recall)) <= budget
             assert calls <= 24
 
 

@@ -19,7 +19,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from langchain_recallm import RecallMMiddleware
 from recallm import InvalidInputError, RecallM
-from recallm.adapting import Said
+from recallm.adapting import Message
 from tests.langchain.agents import human, memory, system, thread, weather
 from tests.langchain.scripted_model import ScriptedModel, call
 from tests.langchain.written import said
@@ -319,9 +319,9 @@ def test_recall_asks_in_redacted_words(memory: RecallM, monkeypatch: pytest.Monk
 
 
 def test_accept_decides_by_text_and_by_whose_it_is(memory: RecallM) -> None:
-    seen: list[Said] = []
+    seen: list[Message] = []
 
-    def accept(spoken: Said) -> bool:
+    def accept(spoken: Message) -> bool:
         seen.append(spoken)
         return spoken.role == "human" and "[MAIL]" not in spoken.text
 

@@ -20,7 +20,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from langchain_recallm import RecallMMiddleware
-from langchain_recallm._turn import Turn, TurnKey, Turns
+from langchain_recallm._turns import Turn, TurnKey, Turns
 from recallm import ClosedError, InvalidInputError, RecallM, StoreFullError
 from tests.langchain.agents import human, memory, recalls, system, thread, weather
 from tests.langchain.scripted_model import ScriptedModel, call
@@ -145,21 +145,21 @@ def test_a_run_that_stopped_is_forgotten_at_last(memory: RecallM) -> None:
     turns = Turns()
     for number in range(3000):
         key = TurnKey.of("ann", str(number), [HumanMessage("Hi", id="1")])
-        turns.put(key, Turn(block=str(number), asked=frozenset("1")))
+        turns.put(key, Turn(recalled_text=str(number), asking=frozenset("1")))
     assert len(turns) == 1024
     assert turns.get(TurnKey.of("ann", "0", [HumanMessage("Hi", id="1")])) is None
-    for namespace, asked, block in (
+    for namespace, asked, recalled_text in (
         ("ann", HumanMessage("Hi", id="1"), "2999"),
         ("bob", HumanMessage("Hi", id="1"), None),
         ("ann", HumanMessage("Ha", id="1"), "2999"),  # another middleware changed its text
         ("ann", HumanMessage("Hi", id="2"), None),
     ):
         found = turns.get(TurnKey.of(namespace, "2999", [asked]))
-        assert (found and found.block) == block
+        assert (found and found.recalled_text) == recalled_text
     middleware = RecallMMiddleware(memory=memory)
     agent = create_agent(ScriptedModel(lines=["Hi!"]), middleware=[middleware])
     agent.invoke(human("Hello!"), thread("1"))
-    assert len(middleware._turns) == 0
+    assert len(middleware._agent_memory.turns) == 0
 
 
 def test_a_message_that_is_edited_is_new(memory: RecallM) -> None:

@@ -23,10 +23,10 @@ from pydantic import ValidationError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from llama_index_recallm import RecallMMemoryBlock
-from llama_index_recallm._messages import said_in, text_of
-from llama_index_recallm._queue import aligned
+from llama_index_recallm._chat_messages import messages_of, text_of
+from llama_index_recallm._session_queue import aligned
 from recallm import ClosedError, InvalidInputError, RecallConfig, RecallM
-from recallm.adapting import CLOSING, NAMES, as_data
+from recallm.adapting import CLOSING, SPEAKER_NAMES, as_data
 from recallm.testing import DictStore
 from tests.langchain.written import passages, said
 from tests.llama_index.memories import (
@@ -656,7 +656,7 @@ def test_whatever_is_said_is_written_once_in_order(
             await block.aget([*everything[left:], *more], session_id="s")
 
         async def flush() -> None:
-            block._remember(said_in(everything[left:], NAMES), "s")
+            block._remember(messages_of(everything[left:], SPEAKER_NAMES), "s")
 
         for step, text in steps:
             if step == "turn":

@@ -10,7 +10,7 @@ import pytest
 
 from llama_index_recallm import RecallMMemoryBlock
 from recallm import KnowledgeUpdate, RecallM
-from recallm.adapting import Conversation, Said
+from recallm.adapting import Conversation, Message
 from tests.langchain.written import said
 from tests.llama_index.memories import NewMemory, ai, core, new_memory, user
 
@@ -50,7 +50,7 @@ def extracted(core: RecallM, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     texts: list[str] = []
     remember = Conversation.remember
 
-    def seen(self: Conversation, spoken: Iterable[Said], **how: Any) -> list[KnowledgeUpdate]:
+    def seen(self: Conversation, spoken: Iterable[Message], **how: Any) -> list[KnowledgeUpdate]:
         said = list(spoken)
         texts.extend(it.text for it in said)
         return remember(self, said, **how)

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from llama_index_recallm import RecallMMemoryBlock
 from recallm import InvalidInputError, RecallM
-from recallm.adapting import Said
+from recallm.adapting import Message
 from tests.langchain.written import said
 from tests.llama_index.memories import NewMemory, ai, core, new_memory, system_of, user
 
@@ -103,9 +103,9 @@ async def test_the_queue_stays_as_it_is(core: RecallM, new_memory: NewMemory) ->
 
 
 async def test_what_is_not_accepted_is_not_written(core: RecallM) -> None:
-    asked: list[Said] = []
+    asked: list[Message] = []
 
-    def accept(message: Said) -> bool:
+    def accept(message: Message) -> bool:
         asked.append(message)
         return "[PIN]" not in message.text
 
@@ -113,7 +113,7 @@ async def test_what_is_not_accepted_is_not_written(core: RecallM) -> None:
     for length in (1, 3, 3):
         await shown(block, QUEUE[:length], "s")
     assert said(core, "s") == WRITTEN[2:]
-    assert asked[0] == Said(text="My PIN is [PIN].", speaker="Human", role="human")
+    assert asked[0] == Message(text="My PIN is [PIN].", speaker="Human", role="human")
     assert not any("4711" in message.text for message in asked)
     assert "Porto" in await shown(block, [user("Where did I move to?")], "t")
 
@@ -129,7 +129,7 @@ async def test_a_question_that_is_not_accepted_is_answered(core: RecallM) -> Non
 async def test_roles_that_are_not_remembered_are_not_asked_about(core: RecallM) -> None:
     roles: set[str] = set()
 
-    def accept(message: Said) -> bool:
+    def accept(message: Message) -> bool:
         roles.add(message.role)
         return True
 

@@ -1,8 +1,8 @@
-"""A memory in a file of LlamaIndex's file system.
+"""A memory's namespace in a file, on any file system of fsspec.
 
 The file is one JSON object in the form of LlamaIndex's own stores, which a ``StorageContext`` reads
-whatever store wrote the file. A member of the object that these stores pass over holds all that is
-in the memory's namespace: the records of an archive.
+whatever store wrote the file. One more member of the object, which these stores ignore, holds the
+namespace itself: the records of an archive.
 """
 
 from __future__ import annotations
@@ -23,41 +23,41 @@ from pydantic_core import to_jsonable_python
 from recallm import ArchiveError, RecallM
 from recallm.adapting import checked_memory
 
-__all__ = ["persisted", "read_again"]
+__all__ = ["load_memory", "persist_memory"]
 
 _RECORDS = "recallm"
 """The member that holds the records of the archive."""
 
-_GRAPHS = ({"nodes", "relations", "triplets"}, {"graph_dict"})
+_GRAPH_MEMBERS = ({"nodes", "relations", "triplets"}, {"graph_dict"})
 """The members of what LlamaIndex's ``SimplePropertyGraphStore`` and ``SimpleGraphStore`` write."""
 
 
-def persisted(
-    memory: RecallM, shown: Mapping[str, Any], path: str, fs: fsspec.AbstractFileSystem | None
+def persist_memory(
+    memory: RecallM, graph: Mapping[str, Any], path: str, fs: fsspec.AbstractFileSystem | None
 ) -> None:
-    """Write all that the memory's namespace holds to a file, beside ``shown``, which is the graph
-    in the form of LlamaIndex's own store. Folders that are missing are made. A local file is
-    replaced when all of it was written.
+    """Write the memory's namespace to a file, beside ``graph``, the graph in the form of
+    LlamaIndex's own store. Missing folders are created. A local file is replaced once the new one
+    is complete.
 
     Raises:
-        ArchiveError: the file cannot be written, or holds something else than a graph that this
-            function or one of LlamaIndex's own stores wrote.
+        ArchiveError: the file cannot be written; or there is a file already, and neither this
+            function nor one of LlamaIndex's own stores wrote it.
 
     """
     archive = io.StringIO()
     memory.export(archive)
     records = archive.getvalue().rstrip("\n").replace("\n", ",\n")
-    graph = json.dumps(to_jsonable_python(shown, bytes_mode="base64"), ensure_ascii=False)
+    graph_text = json.dumps(to_jsonable_python(graph, bytes_mode="base64"), ensure_ascii=False)
     try:
-        with _replacing(path) if fs is None else _over(path, fs) as stream:
-            stream.write(f'{graph.removesuffix("}")}, "{_RECORDS}": [\n{records}\n]}}\n')
+        with _replacement(path) if fs is None else _overwritten(path, fs) as stream:
+            stream.write(f'{graph_text.removesuffix("}")}, "{_RECORDS}": [\n{records}\n]}}\n')
     except OSError as error:
         raise ArchiveError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
-def read_again(memory: RecallM | None, path: str, fs: fsspec.AbstractFileSystem | None) -> RecallM:
-    """``memory``, whose namespace must be empty (a new one, embedded and in memory, if None), with
-    what ``persisted`` wrote, or with an archive.
+def load_memory(memory: RecallM | None, path: str, fs: fsspec.AbstractFileSystem | None) -> RecallM:
+    """Read what ``persist_memory`` wrote, or an archive, into ``memory``, whose namespace must be
+    empty (None: into a new memory, embedded and without a file).
 
     Raises:
         ArchiveError: the file cannot be read.
@@ -75,12 +75,12 @@ def read_again(memory: RecallM | None, path: str, fs: fsspec.AbstractFileSystem 
 
 
 def _archive_in(text: str, path: str) -> str:
-    """The lines of the archive in what ``persisted`` wrote; any other text as it is."""
+    """The lines of the archive in what ``persist_memory`` wrote; any other text as it is."""
     try:
-        held = json.loads(text)
-        if not isinstance(held, dict) or "format" in held:
+        content = json.loads(text)
+        if not isinstance(content, dict) or "format" in content:
             return text
-        if isinstance(records := held.get(_RECORDS), list):
+        if isinstance(records := content.get(_RECORDS), list):
             return "\n".join(json.dumps(record, ensure_ascii=False) for record in records)
     except RecursionError:
         raise ArchiveError(f"{path} is nested too deeply: persist wrote no such file") from None
@@ -93,8 +93,8 @@ def _archive_in(text: str, path: str) -> str:
 
 
 @contextmanager
-def _replacing(path: str) -> Iterator[IO[str]]:
-    """A new file, which takes the place of the one at ``path`` when all of it was written."""
+def _replacement(path: str) -> Iterator[IO[str]]:
+    """A new file, which replaces the one at ``path`` once it is complete."""
     target = Path(os.path.realpath(path))
     if target.is_file():
         _refuse_foreign(target.read_bytes(), path)
@@ -113,8 +113,8 @@ def _replacing(path: str) -> Iterator[IO[str]]:
 
 
 @contextmanager
-def _over(path: str, fs: fsspec.AbstractFileSystem) -> Iterator[IO[str]]:
-    """The file at ``path`` of a file system, opened to be written anew."""
+def _overwritten(path: str, fs: fsspec.AbstractFileSystem) -> Iterator[IO[str]]:
+    """The file at ``path`` of another file system, opened to be overwritten."""
     folder = os.path.dirname(path)  # noqa: PTH120 (a path of another file system)
     if fs.isfile(path):
         _refuse_foreign(fs.cat_file(path), path)
@@ -125,17 +125,12 @@ def _over(path: str, fs: fsspec.AbstractFileSystem) -> Iterator[IO[str]]:
 
 
 def _refuse_foreign(content: str | bytes, path: str) -> None:
-    """Refuse to write over what is neither empty nor a graph of ours or of LlamaIndex's stores.
-
-    Raises:
-        ArchiveError: it is something else.
-
-    """
+    """Refuse to write over a file of another program, unless it is empty."""
     if not content:
         return
     try:
-        held = json.loads(content)
+        members = json.loads(content)
     except (ValueError, RecursionError):
-        held = None
-    if not isinstance(held, dict) or held.keys() - {_RECORDS} not in _GRAPHS:
+        members = None
+    if not isinstance(members, dict) or members.keys() - {_RECORDS} not in _GRAPH_MEMBERS:
         raise ArchiveError(f"{path} holds something else than a graph; give another path")

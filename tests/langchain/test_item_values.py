@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from langchain_recallm import RecallMStore
-from langchain_recallm._values import text_of
+from langchain_recallm._item_values import text_of
 from recallm import RecallM
 
 WRITTEN = "2026-05-01T12:00:00.123456+00:00"

@@ -1,7 +1,7 @@
-"""Property values as JSON values, and back: what comes out is what went in, of the same type.
+"""Property values as JSON values, and back: each comes back equal and of the same type.
 
-JSON's own values stand for themselves. A datetime, date, time or bytes is an object with two
-members, ``$type`` and ``value``; an object of the user's that has a ``$type`` is wrapped likewise.
+JSON's own values stay as they are. A datetime, date, time or bytes becomes an object with two
+members, ``$type`` and ``value``; so does a user's own dict that has a key ``$type``.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from recallm import InvalidInputError
 __all__ = ["decoded", "encoded"]
 
 _TYPE = "$type"
-_DEEPEST = 100
+_MAX_DEPTH = 100
 
-_TIMES: Mapping[type, str] = {datetime: "datetime", date: "date", time: "time"}
-_READ: Mapping[str, Callable[[Any], Any]] = {
+_TIME_TYPES: Mapping[type, str] = {datetime: "datetime", date: "date", time: "time"}
+_DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "datetime": datetime.fromisoformat,
     "date": date.fromisoformat,
     "time": time.fromisoformat,
@@ -30,18 +30,18 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
 
 
 def encoded(properties: Mapping[str, Any], *, of: str) -> dict[str, Any]:
-    """``properties`` in JSON values; ``of`` says in an error whose they are.
+    """``properties`` as JSON values; ``of`` names their owner in an error.
 
     Raises:
-        InvalidInputError: a value would not come back as it is.
+        InvalidInputError: a value cannot come back as it is.
 
     """
     try:
-        told = {
+        values = {
             _key(key): _encoded(value, f"{key!r} of {of!r}") for key, value in properties.items()
         }
-        if _depth(told) <= _DEEPEST:
-            return told
+        if _depth(values) <= _MAX_DEPTH:
+            return values
         raise RecursionError
     except RecursionError:
         raise InvalidInputError(
@@ -50,7 +50,7 @@ def encoded(properties: Mapping[str, Any], *, of: str) -> dict[str, Any]:
 
 
 def decoded(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``encoded`` was given; other JSON values as they are."""
+    """The properties that ``encoded`` was given; other JSON values as they are."""
     return {key: _decoded(value) for key, value in properties.items()}
 
 
@@ -66,9 +66,9 @@ def _encoded(value: Any, where: str) -> Any:
             return float(value)
         case bytes() if type(value) is bytes:
             return _typed("bytes", base64.b64encode(value).decode())
-        # A kind of datetime of its own may say more than comes back.
-        case date() | time() if type(value) in _TIMES and not getattr(value, "fold", 0):
-            return _typed(_TIMES[type(value)], value.isoformat())
+        # A subclass may hold more than would come back.
+        case date() | time() if type(value) in _TIME_TYPES and not getattr(value, "fold", 0):
+            return _typed(_TIME_TYPES[type(value)], value.isoformat())
         case list():
             return [_encoded(it, where) for it in value]
         case dict():
@@ -96,11 +96,11 @@ def _decoded(value: Any) -> Any:
     if isinstance(value, list):
         return [_decoded(it) for it in value]
     if isinstance(value, dict):
-        if value.keys() == {_TYPE, "value"} and value[_TYPE] in list(_READ):
+        if value.keys() == {_TYPE, "value"} and value[_TYPE] in list(_DECODERS):
             try:
-                return _READ[value[_TYPE]](value["value"])
+                return _DECODERS[value[_TYPE]](value["value"])
             except (AttributeError, TypeError, ValueError):
-                return value  # what was not written here, and looks as if it had been
+                return value  # a user's value that only looks like an encoded one
         return {key: _decoded(it) for key, it in value.items()}
     return value
 

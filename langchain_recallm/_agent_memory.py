@@ -1,0 +1,297 @@
+"""What ``RecallMMiddleware`` recalls and writes in the hooks of an agent.
+
+* The user's messages are recalled for first and written then, both just before the model is called:
+  they are not lost when the model fails, the question is not recalled as knowledge, and other
+  middleware has seen the messages by then.
+* What the model says beside a tool call is written just before the first tool runs, a final reply
+  when the agent ends: by then all other middleware has seen it.
+* Where another middleware ends a run before the model is reached, nothing of the turn is written.
+* Only the messages that a run adds are written: an app without checkpoints hands in the whole
+  history each time, and the earlier messages are known already.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain.agents.middleware.types import AgentState, ModelRequest
+from langchain_core.messages import BaseMessage
+
+from langchain_recallm._conversation import MessageConversation, latest_question, role_of, texts_of
+from langchain_recallm._model_request import SEPARATOR, passages_in_request
+from langchain_recallm._runs import (
+    Namespace,
+    is_called_by_a_tool,
+    memory_of_run,
+    thread_of_run,
+)
+from langchain_recallm._turns import (
+    Turn,
+    TurnKey,
+    Turns,
+    calls_tools,
+    ids_of,
+    latest_replies,
+    with_structured_response,
+)
+from recallm import RecallM
+from recallm.adapting import (
+    FailureGuard,
+    MessageFilter,
+    Role,
+    Scope,
+    data_within,
+    extract_some_postponed,
+    is_long,
+    is_postponed,
+    postpone,
+    shortened_question,
+)
+
+__all__ = ["AgentMemory"]
+
+_log = logging.getLogger("langchain_recallm")
+
+_NOT_REACHED = (
+    "%d message(s) of the user were not remembered: the run ended before it reached the model "
+    "(another middleware ended it, or failed)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentMemory:
+    """The settings of a middleware, and the turns of its agents. A failure of the memory goes to
+    the ``guard``. ``instructor`` is the speaker of a run's human messages where another agent's
+    model wrote them."""
+
+    memory: RecallM
+    namespace: Namespace
+    scope: Scope
+    roles: frozenset[Role]
+    names: Mapping[Role, str]
+    instructor: str
+    filter: MessageFilter
+    limit: int | None
+    max_tokens: int | None
+    min_score: float | None
+    guard: FailureGuard
+    turns: Turns = field(default_factory=Turns)
+
+    # -- the hooks of an agent -----------------------------------------------------------------
+
+    def begin_turn(self, messages: Sequence[BaseMessage], runtime: Any) -> None:
+        """Begin a turn. Of unfinished turns of the thread write what the model said beside tool
+        calls."""
+        conversation = self._conversation(runtime)
+        if conversation is None:
+            return
+        asking, was_answered = latest_question(messages)
+        key, message_ids = _key(conversation, asking), ids_of(messages)
+        refused: frozenset[str] = frozenset()
+        for turn in self.turns.pop_unfinished(key, message_ids):
+            refused |= turn.refused_in_turn_of(ids_of(asking))
+            # A final reply that is not written yet was stopped by another middleware.
+            beside_calls = [it for it in turn.unwritten_replies(messages) if calls_tools([it])]
+            self._write(beside_calls, conversation)
+        if refused:
+            _log.warning(_NOT_REACHED, len(refused))
+        turn = Turn(
+            asking=ids_of(asking), was_answered=was_answered, earlier=message_ids, refused=refused
+        )
+        self.turns.put(key, turn)
+
+    def before_model(self, request: ModelRequest[Any]) -> str:
+        """Recall for the question of the turn, then write the question; returns the recalled text.
+        A run that was interrupted in another process recalls again."""
+        conversation = self._conversation(request.runtime)
+        if conversation is None:
+            return ""
+        messages = request.state["messages"]
+        asking, _ = latest_question(messages)
+        turn = self.turns.get(_key(conversation, asking))
+        if turn is None:
+            turn = self._resumed_turn(messages, conversation)
+            # Where a person refused a tool call, no tool ran that would write the words beside it.
+            self._write_replies(turn, messages, conversation)
+        turn.reached_model = True
+        question = texts_of(turn.without_refused(asking))
+        try:
+            # The text under the same ids differs where other middleware has changed it.
+            if turn.question is None or (asking and question != turn.question):
+                turn.recalled_text = self._recalled_text(
+                    question, turn, asking, conversation, request.messages
+                )
+                turn.question = question
+        finally:  # the question is written even where recall failed
+            self._write_question(turn, asking, conversation)
+        return turn.recalled_text
+
+    def before_tool(self, messages: Sequence[BaseMessage], runtime: Any) -> None:
+        """Write what the model and earlier tools said before this tool call; for several calls of
+        one message once."""
+        conversation = self._conversation(runtime)
+        if conversation is None:
+            return
+        asking, _ = latest_question(messages)
+        key = _key(conversation, asking)
+        turn = self.turns.get(key) or self._resumed_turn(messages, conversation)
+        if turn.reached_model:
+            with turn.lock:
+                self._write_question(turn, asking, conversation)
+                self._write_replies(turn, messages, conversation)
+
+    def end_turn(self, state: AgentState[Any], runtime: Any) -> None:
+        """Write the rest of the turn, and extract postponed messages. Where the run ended before
+        the model was reached, write nothing."""
+        conversation = self._conversation(runtime)
+        if conversation is None:
+            return
+        messages = state["messages"]
+        asking, was_answered = latest_question(messages)
+        key = _key(conversation, asking)
+        turn = self.turns.get(key)
+        if turn is None and asking and not was_answered:  # it ended before ``begin_turn``
+            turn = self.turns.get_or_put(key, Turn(asking=ids_of(asking)))
+        if turn is not None and not turn.reached_model:
+            # The turn stays: later runs of the thread count its messages as refused.
+            _log.warning(_NOT_REACHED, len(asking))
+            return
+        if turn is not None:
+            self.turns.remove(key)
+            self._write_question(turn, asking, conversation)
+            replies = with_structured_response(turn.unwritten_replies(messages), state)
+        else:  # a resumed run without a call of the model: earlier replies are written already
+            replies = with_structured_response(latest_replies(messages), state)
+            places = [place for place, it in enumerate(replies) if role_of(it) == "ai"]
+            replies = replies[places[-1] + 1 :] if places else replies
+        if turn is None or turn.asking_written:
+            self.guard.run(
+                lambda: extract_some_postponed(conversation.memory, conversation.session),
+                "long messages are not extracted",
+            )
+        self._write(replies, conversation, postpones=False)
+
+    # -- recalling -----------------------------------------------------------------------------
+
+    def _conversation(self, runtime: Any) -> MessageConversation | None:
+        """The conversation of a run; None where its owner cannot be told."""
+        return self.guard.run(
+            lambda: MessageConversation(
+                memory=memory_of_run(self.memory, self.namespace, runtime),
+                session=thread_of_run(runtime),
+                scope=self.scope,
+                roles=self.roles,
+                names=self.names,
+                filter=self.filter,
+                instructor=self.instructor if is_called_by_a_tool(runtime) else None,
+            ),
+            "nothing is recalled or remembered",
+        )
+
+    def _recalled_text(
+        self,
+        question: str,
+        turn: Turn,
+        asking: Sequence[BaseMessage],
+        conversation: MessageConversation,
+        request_messages: Sequence[BaseMessage],
+    ) -> str:
+        """What is recalled for ``question`` beside the messages of the request, as data; '' where
+        nothing is recalled, or the memory failed."""
+        if not question:
+            return ""
+        memory = conversation.memory
+
+        def recall() -> str:
+            asked = shortened_question(self.filter.redacted(question))
+            known = passages_in_request(
+                conversation, asked, request_messages, asking=asking, limit=self.limit
+            )
+            max_tokens = self.max_tokens
+            if max_tokens is not None:
+                max_tokens -= memory.count_tokens(SEPARATOR)
+            return data_within(
+                max_tokens,
+                memory,
+                lambda room: conversation.recall(
+                    asked,
+                    asking=turn.without_refused(asking),
+                    limit=self.limit,
+                    max_tokens=room,
+                    min_score=self.min_score,
+                    known=known,
+                ),
+            )
+
+        return self.guard.run(recall, "nothing was recalled") or ""
+
+    def _resumed_turn(
+        self, messages: Sequence[BaseMessage], conversation: MessageConversation
+    ) -> Turn:
+        """The turn of a run that was interrupted in another process, which wrote the question.
+        Where the question has been forgotten since, the replies are not written again."""
+        asking, was_answered = latest_question(messages)
+        turn = Turn(asking=ids_of(asking), was_answered=was_answered, reached_model=True)
+
+        def is_forgotten() -> bool:
+            core, questions = conversation.core, conversation.core_messages(asking)
+            return bool(questions) and not any(
+                core.passage_id(it) or is_postponed(core, it) for it in questions
+            )
+
+        if was_answered and self.guard.run(is_forgotten, "what was forgotten is not known"):
+            turn.written.update(ids_of(messages))
+        return self.turns.get_or_put(_key(conversation, asking), turn)
+
+    # -- writing -------------------------------------------------------------------------------
+
+    def _write_question(
+        self, turn: Turn, asking: Sequence[BaseMessage], conversation: MessageConversation
+    ) -> None:
+        """Write the user's messages of this turn, where that is not done."""
+        if turn.asking_written:
+            return
+        new = turn.without_refused(asking)
+        if turn.was_answered:  # an earlier run wrote them; the user may have edited some since
+            new = self.guard.run(lambda: conversation.edited(new), "edits were not seen") or []
+        turn.asking_written = self._write(new, conversation, turn)
+
+    def _write_replies(
+        self, turn: Turn, messages: Sequence[BaseMessage], conversation: MessageConversation
+    ) -> None:
+        """Write the unwritten messages of the model and the tools in this turn."""
+        new = turn.unwritten_replies(messages)
+        if self._write(new, conversation, turn):
+            turn.written.update(ids_of(new))
+
+    def _write(
+        self,
+        messages: Sequence[BaseMessage],
+        conversation: MessageConversation,
+        turn: Turn | None = None,
+        *,
+        postpones: bool = True,
+    ) -> bool:
+        """Write messages; returns whether that succeeded. Long ones, and those after them in the
+        turn, are postponed where the model is still called (``postpones``)."""
+
+        def write() -> bool:
+            new = conversation.core_messages(messages)
+            after_postponed = turn is not None and turn.has_postponed
+            if postpones and (after_postponed or is_long(new)):
+                postpone(conversation.core, new)
+                if turn is not None:
+                    turn.has_postponed = True
+            else:
+                conversation.core.remember(new)
+            return True
+
+        loss = f"{len(messages)} message(s) were not remembered"
+        return self.guard.run(write, loss) is not None
+
+
+def _key(conversation: MessageConversation, asking: Sequence[BaseMessage]) -> TurnKey:
+    return TurnKey.of(conversation.memory.namespace, conversation.session, asking)

@@ -1,0 +1,141 @@
+"""Whose memory and which conversation a run in LangChain or LangGraph uses, and recall in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from inspect import iscoroutinefunction
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_config
+from langgraph.runtime import get_runtime
+
+from recallm import InvalidInputError, RecalledContext, RecallM, adapting
+from recallm.adapting import Conversation, Scope
+
+__all__ = [
+    "Namespace",
+    "checked_namespace",
+    "is_called_by_a_tool",
+    "memory_of_run",
+    "recall_in_run",
+    "thread_of_run",
+]
+
+Namespace = str | Callable[[Any], str] | None
+"""Whose memory: a name, a callable from the run (its ``Runtime``, or its config) to a name, or
+None, the memory's own."""
+
+_TOOLS_NODE = "tools"
+"""The graph node in which agents of ``create_agent`` call their tools."""
+
+
+def checked_namespace(namespace: Namespace) -> Namespace:
+    """The argument ``namespace``.
+
+    Raises:
+        InvalidInputError: it is empty, a template, an async function, or of another type.
+
+    """
+    given: object = namespace
+    if iscoroutinefunction(given):
+        raise InvalidInputError(
+            "namespace must be a plain function; what it needs to await belongs in the run's "
+            "context",
+            argument="namespace",
+        )
+    if isinstance(given, str) and given:
+        return adapting.checked_namespace(given)
+    if given is None or callable(given):
+        return namespace
+    raise InvalidInputError(
+        f"namespace must be a name, a callable over the runtime, or None, not {given!r}",
+        argument="namespace",
+    )
+
+
+def memory_of_run(memory: RecallM, namespace: Namespace, run: Any) -> RecallM:
+    """The memory in the namespace of whoever ``run`` runs for.
+
+    Raises:
+        InvalidInputError: ``namespace`` is a callable and there is no run, or it returns no name.
+
+    """
+    if namespace is None:
+        return memory
+    if callable(namespace):
+        if run is None:
+            raise InvalidInputError(
+                "namespace is a callable over the runtime, and there is none outside of a run; "
+                "give a str, or a memory in the namespace: memory.in_namespace(…)",
+                argument="namespace",
+            )
+        namespace = namespace(run)
+    return memory.in_namespace(namespace)
+
+
+def thread_of_run(run: Any) -> str | None:
+    """The session of a run: the thread id of a ``Runtime``, ``ToolRuntime`` or ``RunnableConfig``;
+    None where it has none."""
+    info = getattr(run, "execution_info", None)
+    if info is not None and info.thread_id is not None:
+        return Conversation.session_name(info.thread_id)
+    config = run if isinstance(run, Mapping) else getattr(run, "config", None) or {}
+    return Conversation.session_name(config.get("configurable", {}).get("thread_id"))
+
+
+def is_called_by_a_tool(run: Any) -> bool:
+    """Whether a tool of another agent started this run, in its own thread or in another: its human
+    messages were written by a model."""
+    info = getattr(run, "execution_info", None)
+    enclosing_nodes = [] if info is None else (info.checkpoint_ns or "").split("|")[:-1]
+    with suppress(RuntimeError):  # outside of a run
+        # A run with a thread of its own names its caller in its metadata alone.
+        metadata = get_config().get("metadata", {})
+        enclosing_nodes += str(metadata.get("checkpoint_ns") or "").split("|")
+    return any(node.partition(":")[0] == _TOOLS_NODE for node in enclosing_nodes)
+
+
+def recall_in_run(
+    memory: RecallM,
+    question: str,
+    config: RunnableConfig,
+    *,
+    namespace: Namespace,
+    session: str | None,
+    scope: Scope,
+    **arguments: Any,
+) -> RecalledContext:
+    """What helps to answer ``question``, for whoever the run of ``config`` is; ``arguments`` are
+    further arguments of ``RecallM.recall``.
+
+    Recall searches ``session`` alone; where none is given, with ``scope="session"``, the run's
+    thread.
+
+    Raises:
+        InvalidInputError: an argument cannot be used, or the scope is the session and there is
+            none.
+        ClosedError: the memory is closed.
+        StoreError: the store failed.
+
+    """
+    owned_memory = memory_of_run(memory, namespace, _Run(config))
+    if session is None and scope == "session":
+        session = thread_of_run(config)
+    conversation = Conversation(memory=owned_memory, session=session, scope=scope)
+    return conversation.recall(question, session=session, **arguments)
+
+
+class _Run(dict[str, Any]):
+    """The config of a run; in a graph also with the attributes of the graph's ``Runtime``, so that
+    the same callable gives the namespace to middleware, tools and retrievers."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return getattr(get_runtime(), name)
+        except (RuntimeError, KeyError, AttributeError):
+            raise AttributeError(
+                f"this run has no {name!r}: it is not in a graph, or the graph does not have it; "
+                "use its config, as in config['configurable']['user_id']"
+            ) from None

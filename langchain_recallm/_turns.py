@@ -1,0 +1,240 @@
+"""The turns of agents: what the user asked, what was recalled for it, and what is written.
+
+A turn is what the user said since the model last spoke, and what the model and the tools said to
+it. The turns are kept in the middleware, not in the graph's state: no checkpoint, stream or output
+contains them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from pydantic_core import to_json
+
+from langchain_recallm._conversation import role_of, text_of
+from recallm.adapting import new_lock
+
+__all__ = [
+    "Turn",
+    "TurnKey",
+    "Turns",
+    "calls_tools",
+    "ids_of",
+    "latest_replies",
+    "with_structured_response",
+]
+
+_MAX_TURNS = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnKey:
+    """The owner's namespace, the thread, and a digest of the messages that ask (None: no message of
+    the user is left)."""
+
+    namespace: str
+    thread: str | None
+    asking: str | None
+
+    @classmethod
+    def of(cls, namespace: str, thread: str | None, asking: Sequence[BaseMessage]) -> TurnKey:
+        """The key of the turn that the messages ``asking`` began; where there is none, that of the
+        thread's latest turn. Messages are identified by their ids, since other middleware may
+        change their texts."""
+        digest = hashlib.sha256()
+        for message in asking:
+            for part in (message.id or "", "" if message.id else text_of(message)):
+                data = part.encode("utf-8", "replace")
+                digest.update(len(data).to_bytes(8, "big") + data)
+        return cls(
+            namespace=namespace, thread=thread, asking=digest.hexdigest() if asking else None
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class Turn:
+    """What is recalled in one turn, and which of its messages are written.
+
+    Attributes:
+        asking: ids of the user's messages.
+        was_answered: the model had answered them when the turn began.
+        earlier: ids of all messages that the run began with; None in a resumed run, whose beginning
+            this process did not see.
+        refused: ids of messages with which an earlier run did not reach the model, because another
+            middleware stopped it.
+        reached_model: this turn has come to a call of the model.
+        question: the text that ``recalled_text`` was recalled for; None: not yet.
+        recalled_text: what was recalled for the question, as data.
+        asking_written: the user's messages are written.
+        has_postponed: a message of the turn waits for extraction.
+        written: ids of the written messages of the model and the tools.
+        lock: held by a tool call that writes, where several run at once.
+
+    """
+
+    asking: frozenset[str]
+    was_answered: bool = False
+    earlier: frozenset[str] | None = None
+    refused: frozenset[str] = frozenset()
+    reached_model: bool = False
+    question: str | None = None
+    recalled_text: str = ""
+    asking_written: bool = False
+    has_postponed: bool = False
+    written: set[str] = field(default_factory=set)
+    lock: AbstractContextManager[Any] = field(default_factory=new_lock, repr=False, compare=False)
+
+    def without_refused(self, asking: Sequence[BaseMessage]) -> list[BaseMessage]:
+        """The messages that ask, without those that were refused."""
+        return [message for message in asking if message.id not in self.refused]
+
+    def refused_in_turn_of(self, asking: frozenset[str]) -> frozenset[str]:
+        """The messages of this unfinished turn that count as refused in a later turn of the thread,
+        which these messages ask. A turn that asks the same messages again tries them again."""
+        if self.reached_model or asking <= self.asking:
+            return self.refused
+        return self.refused | self.asking
+
+    def unwritten_replies(self, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+        """The messages of the model and the tools in this turn that are not written yet."""
+        if self.earlier is None:
+            replies = latest_replies(messages)
+        else:
+            replies = [
+                message
+                for message in messages
+                if message.id not in self.earlier and role_of(message) in ("ai", "tool")
+            ]
+        return [message for message in replies if message.id not in self.written]
+
+
+class Turns:
+    """The unfinished turns that were used last, at most ``_MAX_TURNS``; safe to use from several
+    threads."""
+
+    def __init__(self) -> None:
+        self._turns: OrderedDict[TurnKey, Turn] = OrderedDict()
+        self._lock = new_lock()
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    def put(self, key: TurnKey, turn: Turn) -> None:
+        """Add a turn. Where there are too many, the least recently used one goes."""
+        with self._lock:
+            self._turns[key] = turn
+            self._turns.move_to_end(key)
+            while len(self._turns) > _MAX_TURNS:
+                self._turns.popitem(last=False)
+
+    def get_or_put(self, key: TurnKey, turn: Turn) -> Turn:
+        """The turn with this key; where there is none, ``turn``, which is added."""
+        with self._lock:
+            found = self._get(key)
+            if found is None:
+                found = self._turns[key] = turn
+            return found
+
+    def get(self, key: TurnKey) -> Turn | None:
+        """The turn with this key; None where this process has none."""
+        with self._lock:
+            return self._get(key)
+
+    def remove(self, key: TurnKey) -> None:
+        """Remove a turn that has ended."""
+        with self._lock:
+            turn = self._get(key)
+            if turn is not None:
+                self._remove(turn)
+
+    def pop_unfinished(self, key: TurnKey, message_ids: frozenset[str]) -> list[Turn]:
+        """Remove and return the unfinished turns of the key's owner and thread (or without a
+        thread) whose messages are all among ``message_ids``."""
+        with self._lock:
+            unfinished = [
+                turn
+                for other, turn in self._turns.items()
+                if (other.namespace, other.thread) == (key.namespace, key.thread)
+                # Without a thread, only the messages' ids show that it is the same conversation.
+                and (key.thread is not None or turn.asking)
+                and turn.asking <= message_ids
+            ]
+            for turn in unfinished:
+                self._remove(turn)
+            return unfinished
+
+    def _get(self, key: TurnKey) -> Turn | None:
+        if key.asking is None and key.thread is not None:
+            # The user's messages have been summarised away meanwhile: it is the latest turn.
+            key = next(
+                (
+                    other
+                    for other in reversed(self._turns)
+                    if (other.namespace, other.thread) == (key.namespace, key.thread)
+                ),
+                key,
+            )
+        if key in self._turns:
+            self._turns.move_to_end(key)
+        return self._turns.get(key)
+
+    def _remove(self, turn: Turn) -> None:
+        for key in [key for key, other in self._turns.items() if other is turn]:
+            del self._turns[key]
+
+
+def ids_of(messages: Iterable[BaseMessage]) -> frozenset[str]:
+    """The ids of the messages that have one."""
+    return frozenset(message.id for message in messages if message.id)
+
+
+def latest_replies(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """What the model said last, with what tools said just before it and after it."""
+    replies: list[BaseMessage] = []
+    has_answer = False
+    for message in reversed(messages):
+        role = role_of(message)
+        if role == "human" or (role == "ai" and has_answer):
+            break
+        has_answer = has_answer or role == "ai"
+        if role is not None:
+            replies.append(message)
+    return replies[::-1]
+
+
+def with_structured_response(
+    replies: list[BaseMessage], state: Mapping[str, Any]
+) -> list[BaseMessage]:
+    """The replies; where the last answer was given as a tool call (a structured response), it gets
+    its content as JSON text, and the message that only acknowledges the call is left out."""
+    response = state.get("structured_response")
+    places = [place for place, message in enumerate(replies) if isinstance(message, AIMessage)]
+    if response is None or not places:
+        return replies
+    last = replies[places[-1]]
+    if not isinstance(last, AIMessage) or not last.tool_calls:
+        return replies  # the response stands in the text
+    content = to_json(response, fallback=str).decode()
+    call_ids = {call["id"] for call in last.tool_calls}
+    following = replies[places[-1] + 1 :]
+    return [
+        *replies[: places[-1]],
+        AIMessage("\n".join(filter(None, (text_of(last), content))), id=last.id, name=last.name),
+        *(
+            message
+            for message in following
+            if not (isinstance(message, ToolMessage) and message.tool_call_id in call_ids)
+        ),
+    ]
+
+
+def calls_tools(messages: Sequence[BaseMessage]) -> bool:
+    """Whether the model's last message calls tools: the turn goes on after it."""
+    last = next((message for message in reversed(messages) if isinstance(message, AIMessage)), None)
+    return last is not None and bool(last.tool_calls)

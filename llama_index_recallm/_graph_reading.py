@@ -1,0 +1,259 @@
+"""The graph of a memory as LlamaIndex's nodes, paths and schema, and which nodes are meant by
+names, filters and documents."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, cast
+
+from llama_index.core.graph_stores.types import (
+    TRIPLET_SOURCE_KEY,
+    EntityNode,
+    LabelledNode,
+    LabelledPropertyGraph,
+    Relation,
+)
+from llama_index.core.graph_stores.types import Triplet as Path
+from llama_index.core.vector_stores.types import VectorStoreQuery
+from llama_index.core.vector_stores.utils import build_metadata_filter_fn
+
+from llama_index_recallm._nodes import entities_named_like, is_chunk, node_of, relation_of
+from llama_index_recallm._property_values import decoded
+from recallm import Entity, InvalidInputError, Passage, RecallM, Triplet
+
+__all__ = [
+    "entities_meant_by",
+    "has_properties",
+    "ids_allowed_by",
+    "ids_of_sources",
+    "llama_graph",
+    "llama_id",
+    "nodes_of",
+    "paths_of",
+    "schema_of",
+    "schema_text",
+    "string_list",
+    "values_text",
+]
+
+
+def string_list(strings: Iterable[str], argument: str) -> list[str]:
+    """``strings`` as a list.
+
+    Raises:
+        InvalidInputError: it is a single str, or an element is not a str.
+
+    """
+    listed = [] if isinstance(strings, str) else list(strings)
+    if isinstance(strings, str) or not all(isinstance(string, str) for string in listed):
+        raise InvalidInputError(
+            f"{argument} must be a list of str, not {strings!r}", argument=argument
+        )
+    return listed
+
+
+def llama_id(name: str) -> str:
+    """The id that LlamaIndex makes of an entity's name."""
+    return name.replace('"', " ")
+
+
+# -- which nodes are meant ---------------------------------------------------------------------
+
+
+def entities_meant_by(memory: RecallM, names: Iterable[str]) -> list[Entity]:
+    """For each of ``names``, in their order: the entity with exactly this id, else the entities
+    whose name differs in casing alone, else those on the same concept."""
+    graph = memory.graph
+    names = list(dict.fromkeys(string_list(names, "ids")))
+    exact = {entity.id: entity for entity in graph.entities([*names, *map(llama_id, names)])}
+    similar = entities_named_like(
+        graph, [name for name in names if not {name, llama_id(name)} & exact.keys()]
+    )
+    meant: dict[str, Entity] = {}
+    for name in names:
+        matching = [exact[id] for id in (name, llama_id(name)) if id in exact][:1]
+        if not matching:
+            folded = {name.casefold(), llama_id(name).casefold()}
+            matching = [it for it in similar if folded & {it.id.casefold(), it.label.casefold()}]
+        if not matching:
+            concept = graph.concept_name(name)
+            matching = [it for it in similar if it.concept == concept]
+        meant.update((entity.id, entity) for entity in matching)
+    return list(meant.values())
+
+
+def ids_allowed_by(memory: RecallM, query: VectorStoreQuery) -> Collection[str] | None:
+    """The ids of the nodes that a vector query may return; None: all."""
+    graph = memory.graph
+    allowed: list[Entity] | None = None
+    if query.node_ids is not None:
+        allowed = graph.entities(query.node_ids)
+    if query.doc_ids is not None:
+        passages = [
+            passage.id
+            for document in query.doc_ids
+            for passage in memory.passages(session=document)
+        ]
+        of_documents = graph.entities(passages=passages)
+        ids = {entity.id for entity in of_documents}
+        allowed = of_documents if allowed is None else [it for it in allowed if it.id in ids]
+    if query.filters is not None and query.filters.filters:
+        nodes = nodes_of(memory, graph.entities() if allowed is None else allowed)
+        passes = build_metadata_filter_fn(lambda id: _searched_properties(nodes[id]), query.filters)
+        return [id for id in nodes if passes(id)]
+    return None if allowed is None else [entity.id for entity in allowed]
+
+
+def ids_of_sources(memory: RecallM, chunks: Iterable[str], documents: Collection[str]) -> list[str]:
+    """The ids of these chunks, of the chunks of these documents (a document that was not split is a
+    chunk with the document's own id), and of the entities that were written without a chunk and
+    name such a chunk or document."""
+    chunk_ids = {*chunks, *documents}
+    for document in documents:
+        chunk_ids.update(passage.id for passage in memory.passages(session=document))
+    sources = {TRIPLET_SOURCE_KEY: chunk_ids, "ref_doc_id": {*documents}}
+
+    def names_a_source(entity: Entity) -> bool:
+        named = {key: entity.properties.get(key) for key in sources}
+        return any(isinstance(id, str) and id in sources[key] for key, id in named.items())
+
+    return [
+        entity.id
+        for entity in memory.graph.entities()
+        if (entity.id in chunk_ids and is_chunk(entity))
+        or (entity.source is None and names_a_source(entity))
+    ]
+
+
+def has_properties(part: LabelledNode | Relation, properties: dict[str, Any] | None) -> bool:
+    """Whether a node or a relation has all of ``properties``; an entity's name is one of them, as
+    the schema says, unless the entity has a property ``name`` of its own."""
+    own = _searched_properties(part)
+    return all(key in own and own[key] == value for key, value in (properties or {}).items())
+
+
+def _searched_properties(part: LabelledNode | Relation) -> dict[str, Any]:
+    name = {"name": part.name} if isinstance(part, EntityNode) else {}
+    return name | part.properties
+
+
+# -- nodes and paths ---------------------------------------------------------------------------
+
+
+def nodes_of(memory: RecallM, entities: Collection[Entity]) -> dict[str, LabelledNode]:
+    """Entities as nodes, by id; without chunks whose text was forgotten."""
+    passages = _passages_of_chunks(memory, entities)
+    nodes = {entity.id: node_of(entity, passages.get(entity.id)) for entity in entities}
+    return {id: node for id, node in nodes.items() if node is not None}
+
+
+def paths_of(memory: RecallM, triplets: Collection[Triplet]) -> list[Path]:
+    """Triplets with the nodes at their ends, which name the chunk that shows the triplet."""
+    end_ids = {end for it in triplets for end in (it.subject, it.object)}
+    entities = {entity.id: entity for entity in memory.graph.entities(end_ids)}
+    passages = _passages_of_chunks(memory, entities.values())
+    paths: list[Path] = []
+    for it in triplets:
+        ends = [
+            node_of(entities[id], passages.get(id), source=it.source) if id in entities else None
+            for id in (it.subject, it.object)
+        ]
+        if None not in ends:
+            source, target = cast("list[LabelledNode]", ends)
+            paths.append((source, relation_of(it), target))
+    return paths
+
+
+def llama_graph(memory: RecallM) -> dict[str, Any]:
+    """All nodes and relations in the form that LlamaIndex's ``SimplePropertyGraphStore`` keeps."""
+    graph = LabelledPropertyGraph()
+    for path in paths_of(memory, memory.graph.triplets()):
+        graph.add_triplet(path)
+    for node in nodes_of(memory, memory.graph.entities()).values():
+        graph.add_node(node)
+    return graph.model_dump()
+
+
+def _passages_of_chunks(memory: RecallM, entities: Iterable[Entity]) -> dict[str, Passage]:
+    """The passages of the chunks among these entities, by id."""
+    return memory.get_many([entity.id for entity in entities if is_chunk(entity)])
+
+
+# -- the schema --------------------------------------------------------------------------------
+
+
+def schema_of(entities: Iterable[Entity], triplets: Iterable[Triplet]) -> dict[str, Any]:
+    """``node_props`` and ``rel_props`` (label → property → type), ``relationships`` (labels of the
+    source, the relation and the target), each sorted."""
+    labels: dict[str, str] = {}
+    nodes: dict[str, dict[str, str]] = {}
+    for entity in entities:
+        labels[entity.id] = entity.type
+        properties = nodes.setdefault(entity.type, {})
+        if not is_chunk(entity):
+            properties.setdefault("name", "str")
+        properties.update(_types(entity.properties))
+    relations: dict[str, dict[str, str]] = {}
+    relationships: set[tuple[str, str, str]] = set()
+    for triplet in triplets:
+        relations.setdefault(triplet.predicate, {}).update(_types(triplet.properties))
+        if triplet.subject in labels and triplet.object in labels:
+            relationships.add((labels[triplet.subject], triplet.predicate, labels[triplet.object]))
+    return {
+        "node_props": {label: dict(sorted(nodes[label].items())) for label in sorted(nodes)},
+        "rel_props": {name: dict(sorted(relations[name].items())) for name in sorted(relations)},
+        "relationships": sorted(relationships),
+    }
+
+
+def schema_text(schema: Mapping[str, Any]) -> str:
+    """``schema_of`` in words."""
+    return "\n".join(
+        [
+            "Node labels and their properties:",
+            *_property_lines(schema["node_props"]),
+            "Relation labels and their properties:",
+            *_property_lines(schema["rel_props"]),
+            "Relations:",
+            *(
+                f"({source})-[{label}]->({target})"
+                for source, label, target in _relationships_in_lines(schema)
+            ),
+        ]
+    )
+
+
+def values_text(schema: Mapping[str, Any]) -> str:
+    """``schema_of`` as values of ``type`` and ``name`` in Neo4j's nodes for entities and
+    triplets."""
+    return "\n".join(
+        [
+            "Values of RecallMEntity.type, and what is in properties:",
+            *_property_lines(schema["node_props"]),
+            "Values of RecallMTriplet.name, and what is in properties:",
+            *_property_lines(schema["rel_props"]),
+            "Type of the subject, name of the triplet, type of the object:",
+            *map(", ".join, _relationships_in_lines(schema)),
+        ]
+    )
+
+
+def _types(properties: Mapping[str, Any]) -> dict[str, str]:
+    return {name: type(value).__name__ for name, value in decoded(properties).items()}
+
+
+def _property_lines(properties_by_label: Mapping[str, Mapping[str, str]]) -> list[str]:
+    return [
+        f"{_in_one_line(label)}: "
+        + ", ".join(f"{_in_one_line(name)} ({kind})" for name, kind in properties.items())
+        for label, properties in properties_by_label.items()
+    ]
+
+
+def _relationships_in_lines(schema: Mapping[str, Any]) -> list[list[str]]:
+    return [[_in_one_line(part) for part in parts] for parts in schema["relationships"]]
+
+
+def _in_one_line(name: str) -> str:
+    """A name without line breaks: none can look like another line of the schema."""
+    return " ".join(name.split())

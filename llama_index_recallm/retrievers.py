@@ -1,0 +1,303 @@
+"""Retrievers of what a memory recalls, as LlamaIndex nodes: ``RecallMRetriever`` on its own, and
+``RecallMSubRetriever`` beside the other retrievers of a property graph."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.graph_stores.types import PropertyGraphStore
+from llama_index.core.indices.property_graph.sub_retrievers.base import (
+    DEFAULT_PREAMBLE,
+    BasePGRetriever,
+)
+from llama_index.core.schema import (
+    BaseNode,
+    NodeRelationship,
+    NodeWithScore,
+    QueryBundle,
+    RelatedNodeInfo,
+    TextNode,
+)
+
+from llama_index_recallm._property_values import decoded, encoded
+from llama_index_recallm.property_graph_store import RecallMPropertyGraphStore
+from recallm import InvalidInputError, RecalledStatement, RecallM
+from recallm.adapting import (
+    Order,
+    RecallOptions,
+    as_content,
+    checked_memory,
+    checked_namespace,
+    shown_name,
+    statement_metadata,
+)
+
+__all__ = ["RecallMRetriever", "RecallMSubRetriever"]
+
+_SHOWN_TO_MODELS = ("timestamp", "speaker")
+"""The metadata that a language model sees beside a statement, where they are known."""
+
+
+class RecallMRetriever(BaseRetriever):
+    """Recalls statements of a memory, the oldest first, one node each.
+
+    ``memory``: the memory; ``namespace``: whose, where it is not the memory's own. A retriever for
+    each user costs nothing.
+
+    ``limit``: the most statements (with ``ranking="paper"`` contexts of concepts); None: as many
+    as ``max_tokens`` allows, or else the memory's own ``limit``, 10: a statement is a sentence, so
+    that is no more text than the two chunks of other retrievers. ``similarity_top_k`` is
+    LlamaIndex's name for it. ``max_tokens``, ``as_of``, ``since``, ``until``, ``speaker``,
+    ``session``, ``path``, ``min_score`` are those of ``RecallM.recall``; ``where`` is its
+    ``metadata``: values that are compared for equality, no operators.
+
+    ``order``: "time", as things became true, or "score", the most helpful first; "score" and
+    ``min_score`` need the default ranking, the only one that gives probabilities. A
+    ``QueryFusionRetriever`` sorts by score in any case, and needs an ``llm`` even where it asks it
+    nothing (``num_queries=1``); ``examples/llama_index/fusion.py`` puts the newest last again.
+
+    A node's ``id_`` is the statement's, its ``text`` the statement as it was given, its source
+    (``ref_doc_id``) the passage, its score the probability that it helps. ``metadata`` holds
+    ``t_index``, ``timestamp`` (ISO 8601 text), ``speaker``, ``source``, ``session``, ``concepts``
+    (names) and ``passage`` (an id), None where unknown, and the statement's own metadata. Own keys
+    that are also one of these, or ``score``, stand under ``own``. A language model sees the time
+    and the speaker, where they are known; an embedding model sees the speaker. Nodes have no
+    delimiters: whoever writes them into a prompt says that they are data.
+
+    The question is the query's text; ``custom_embedding_strs`` and embeddings of the query are not
+    used. An empty question recalls nothing.
+
+    >>> from recallm import RecallM
+    >>> memory = RecallM()
+    >>> _ = memory.update("Brandon loves coffee", speaker="Anna", metadata={"channel": "general"})
+    >>> _ = memory.update("Brandon drinks tea now")
+    >>> retriever = RecallMRetriever(memory=memory, limit=5)
+    >>> [found.text for found in retriever.retrieve("What does Brandon drink?")]
+    ['Brandon loves coffee', 'Brandon drinks tea now']
+    >>> [first] = RecallMRetriever(memory=memory, speaker="Anna").retrieve("Brandon?")
+    >>> first.metadata["t_index"], first.metadata["channel"], first.node.get_content("llm")
+    (1, 'general', '[speaker: Anna] Brandon loves coffee')
+
+    Raises:
+        InvalidInputError: an argument, or in a call the question, cannot be used.
+        ClosedError: the memory is closed.
+        StoreError: in a call, where the store failed.
+
+    """
+
+    def __init__(
+        self,
+        memory: RecallM,
+        *,
+        namespace: str | None = None,
+        limit: int | None = None,
+        similarity_top_k: int | None = None,
+        max_tokens: int | None = None,
+        as_of: int | datetime | None = None,
+        since: int | datetime | None = None,
+        until: int | datetime | None = None,
+        speaker: str | None = None,
+        session: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        path: Sequence[str] | None = None,
+        min_score: float | None = None,
+        order: Order = "time",
+        callback_manager: CallbackManager | None = None,
+        verbose: bool = False,
+    ) -> None:
+        if limit is not None and similarity_top_k is not None:
+            raise InvalidInputError(
+                "limit and similarity_top_k are the same; give one", argument="similarity_top_k"
+            )
+        memory = checked_memory(memory)
+        if namespace is not None:
+            memory = memory.in_namespace(namespace)
+            checked_namespace(namespace)
+        self._recall = _NodeRecall(
+            memory,
+            limit=similarity_top_k if limit is None else limit,
+            max_tokens=max_tokens,
+            as_of=as_of,
+            since=since,
+            until=until,
+            speaker=speaker,
+            session=session,
+            where=where,
+            path=path,
+            min_score=min_score,
+            order=order,
+        )
+        super().__init__(callback_manager=callback_manager, verbose=verbose)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self._recall.nodes(query_bundle)
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._recall.nodes, query_bundle)
+
+
+class RecallMSubRetriever(BasePGRetriever):
+    """Recalls statements for a ``PGRetriever``, the oldest first, without a language model.
+
+    ``graph_store``: a ``RecallMPropertyGraphStore``, whose memory recalls; or ``memory`` in its
+    place. Each statement is a node, like those of ``RecallMRetriever``. With ``include_text``
+    LlamaIndex shows the statements' chunks in their place: a chunk is one node with all of its
+    statements above its text and the best of their scores, the newest chunk last. A statement that
+    comes from no chunk stands alone. The other arguments are those of ``RecallMRetriever``.
+
+    >>> from llama_index.core import PropertyGraphIndex
+    >>> from llama_index.core.schema import TextNode
+    >>> from recallm import RecallM
+    >>> from llama_index_recallm import RecallMExtractor, RecallMPropertyGraphStore
+    >>> memory = RecallM()
+    >>> store = RecallMPropertyGraphStore(memory=memory)
+    >>> index = PropertyGraphIndex(
+    ...     [TextNode(text="Ann lives in Porto. She has a cat.")],
+    ...     kg_extractors=[RecallMExtractor(memory=memory)],
+    ...     property_graph_store=store,
+    ...     embed_kg_nodes=False,
+    ... )
+    >>> retriever = index.as_retriever(
+    ...     sub_retrievers=[RecallMSubRetriever(store)]
+    ... )
+    >>> [found.text for found in retriever.retrieve("Where does Ann live?")]
+    ['Ann lives in Porto.', 'She has a cat.']
+
+    Raises:
+        InvalidInputError: an argument, or in a call the question, cannot be used.
+        ClosedError: the memory is closed.
+        StoreError: in a call, where the store failed.
+
+    """
+
+    def __init__(
+        self,
+        graph_store: PropertyGraphStore | None = None,
+        *,
+        memory: RecallM | None = None,
+        include_text: bool = False,
+        include_text_preamble: str | None = DEFAULT_PREAMBLE,
+        limit: int | None = None,
+        max_tokens: int | None = None,
+        as_of: int | datetime | None = None,
+        since: int | datetime | None = None,
+        until: int | datetime | None = None,
+        speaker: str | None = None,
+        session: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        path: Sequence[str] | None = None,
+        min_score: float | None = None,
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
+        store = _checked_store(graph_store, memory)
+        self._recall = _NodeRecall(
+            store.memory,
+            limit=limit,
+            max_tokens=max_tokens,
+            as_of=as_of,
+            since=since,
+            until=until,
+            speaker=speaker,
+            session=session,
+            where=where,
+            path=path,
+            min_score=min_score,
+        )
+        super().__init__(
+            graph_store=store,
+            include_text=include_text,
+            include_text_preamble=include_text_preamble,
+            callback_manager=callback_manager,
+        )
+
+    def retrieve_from_graph(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """The statements that are recalled for the query's text."""
+        return self._recall.nodes(query_bundle)
+
+    async def aretrieve_from_graph(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """``retrieve_from_graph``, off the event loop."""
+        return await asyncio.to_thread(self._recall.nodes, query_bundle)
+
+    def _add_source_text(
+        self, retrieved_nodes: list[NodeWithScore], og_node_map: dict[str, BaseNode]
+    ) -> list[NodeWithScore]:
+        """LlamaIndex gives a chunk once for each of its statements."""
+        shown: dict[str, NodeWithScore] = {}
+        for found in super()._add_source_text(retrieved_nodes, og_node_map):
+            first = shown.setdefault(found.node_id, found)
+            if found.score is not None:
+                first.score = max(found.score, first.score or 0.0)
+        return list(shown.values())
+
+
+class _NodeRecall:
+    """What both retrievers do: recall with the arguments they were given, a node a statement."""
+
+    def __init__(self, memory: RecallM, *, where: Mapping[str, Any] | None, **options: Any) -> None:
+        self._memory = memory
+        if isinstance(where, Mapping):
+            where = encoded(where, of="where")  # as the property graph store writes metadata
+        self._options = RecallOptions(where=where, **options)
+        self._options.check(memory)
+
+    def nodes(self, query: QueryBundle) -> list[NodeWithScore]:
+        """The statements recalled for the query's text."""
+        context = self._memory.recall(query.query_str, **self._options.arguments())
+        return [
+            NodeWithScore(node=_node(statement), score=statement.score)
+            for statement in self._options.ordered(context)
+        ]
+
+
+def _checked_store(
+    graph_store: PropertyGraphStore | None, memory: RecallM | None
+) -> RecallMPropertyGraphStore:
+    """The store whose memory recalls: exactly one of the two is given."""
+    if (graph_store is None) == (memory is None):
+        raise InvalidInputError(
+            "give graph_store=, a RecallMPropertyGraphStore, or memory=, one of the two",
+            argument="graph_store",
+        )
+    if graph_store is None:
+        return RecallMPropertyGraphStore(memory=checked_memory(memory))
+    if not isinstance(graph_store, RecallMPropertyGraphStore):
+        raise InvalidInputError(
+            "graph_store must be a RecallMPropertyGraphStore, which has a memory, not "
+            f"{type(graph_store).__name__} (a memory is given as memory=); beside another store "
+            "use RecallMRetriever in a QueryFusionRetriever",
+            argument="graph_store",
+        )
+    return graph_store
+
+
+def _node(statement: RecalledStatement) -> TextNode:
+    metadata = decoded(statement_metadata(statement))
+    # A fusion identifies nodes by their hash, which must not depend on the question.
+    del metadata["score"]
+    if statement.timestamp is not None:
+        metadata["timestamp"] = statement.timestamp.isoformat(timespec="seconds")
+    if statement.speaker is not None:
+        metadata["speaker"] = shown_name(statement.speaker)
+    shown = [key for key in _SHOWN_TO_MODELS if metadata[key] is not None]
+    source = (
+        {}
+        if statement.passage is None
+        else {NodeRelationship.SOURCE: RelatedNodeInfo(node_id=statement.passage)}
+    )
+    return TextNode(
+        id_=statement.id,
+        text=as_content(statement.text),
+        metadata=metadata,
+        excluded_llm_metadata_keys=[key for key in metadata if key not in shown],
+        excluded_embed_metadata_keys=[
+            key for key in metadata if key != "speaker" or key not in shown
+        ],
+        relationships=source,
+        metadata_separator=", ",
+        text_template="[{metadata_str}] {content}",
+    )

@@ -1,0 +1,216 @@
+"""Arguments of adapters, checked when they are set: a later failure would only be logged."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeGuard, cast, get_args
+
+from recallm import checks
+from recallm.adapting.conversation import Scope
+from recallm.adapting.messages import Role
+from recallm.adapting.recalled_text import delimiter_tokens
+from recallm.errors import InvalidInputError
+from recallm.memory import RecallM
+from recallm.recalling import check_probabilities, checked_wanted
+from recallm.results import RecalledContext, RecalledStatement
+
+__all__ = [
+    "Order",
+    "RecallOptions",
+    "check_budget",
+    "checked_memory",
+    "checked_namespace",
+    "checked_roles",
+    "checked_scope",
+    "checked_session",
+]
+
+Order = Literal["time", "score"]
+"""Of recalled statements: as things became true, or the most helpful first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallOptions:
+    """The arguments of ``RecallM.recall`` that a retriever is given once, and the order of its
+    results. ``where`` is the ``metadata`` of ``RecallM.recall``."""
+
+    limit: int | None = None
+    max_tokens: int | None = None
+    as_of: int | datetime | None = None
+    since: int | datetime | None = None
+    until: int | datetime | None = None
+    speaker: str | None = None
+    session: str | None = None
+    where: Mapping[str, Any] | None = None
+    path: Sequence[str] | None = None
+    min_score: float | None = None
+    order: Order = "time"
+
+    def check(self, memory: RecallM) -> None:
+        """Refuse what ``memory`` cannot recall by.
+
+        Raises:
+            InvalidInputError: an argument cannot be used; or the memory's ranking gives statements
+                no probabilities, which ``min_score`` and ``order="score"`` need.
+
+        """
+        if self.order not in get_args(Order):
+            raise InvalidInputError(
+                f"order must be 'time' or 'score', not {self.order!r}", argument="order"
+            )
+        if self.where is not None:
+            checks.properties(self.where, "where")
+            _refuse_operators(self.where)
+        checked_wanted("", **self.arguments(), known=(), ranking=memory.config.ranking)
+        if self.order == "score":
+            check_probabilities(memory.config.ranking, "order")
+
+    def arguments(self) -> dict[str, Any]:
+        """The keyword arguments of ``RecallM.recall``."""
+        return {
+            "limit": self.limit,
+            "max_tokens": self.max_tokens,
+            "as_of": self.as_of,
+            "since": self.since,
+            "until": self.until,
+            "speaker": self.speaker,
+            "session": self.session,
+            "metadata": self.where,
+            "path": self.path,
+            "min_score": self.min_score,
+        }
+
+    def ordered(self, context: RecalledContext) -> list[RecalledStatement]:
+        """The statements of a recalled context in the order that was asked for."""
+        if self.order == "time":
+            return list(context.statements)
+        return sorted(context.statements, key=lambda statement: -(statement.score or 0.0))
+
+
+def checked_memory(memory: object) -> RecallM:
+    """``memory``, refused where it is none, or where its namespace is a template.
+
+    Raises:
+        InvalidInputError: it is not a ``RecallM``, or its namespace contains a brace.
+
+    """
+    if isinstance(memory, RecallM):
+        checked_namespace(memory.namespace)
+        return memory
+    raise InvalidInputError(
+        f"memory must be a RecallM, as in memory=RecallM('memory.db'), not {memory!r}",
+        argument="memory",
+    )
+
+
+def checked_namespace(namespace: str) -> str:
+    """The name of a namespace, refused where it is a template: nothing would fill it, and all
+    users would share one memory. Names that a callable returns in a run are not checked here: they
+    may contain any character.
+
+    Raises:
+        InvalidInputError: it contains a brace.
+
+    """
+    if _is_template(namespace):
+        raise InvalidInputError(
+            f"namespace={namespace!r} is a template, which nothing fills: all users would share "
+            "one memory. Fill it yourself, as in memory.in_namespace(f'user-{user_id}'), or, where "
+            "an adapter takes a callable, give one over the run",
+            argument="namespace",
+        )
+    return namespace
+
+
+def checked_session(session: str) -> str:
+    """The name of a conversation, refused where it is a template: nothing would fill it, and all
+    conversations would be one.
+
+    Raises:
+        InvalidInputError: it contains a brace.
+
+    """
+    if _is_template(session):
+        raise InvalidInputError(
+            f"session={session!r} is a template, which nothing fills: all conversations would be "
+            "one. Fill it yourself, as in session=f'thread-{thread_id}'",
+            argument="session",
+        )
+    return session
+
+
+def checked_scope(scope: object) -> Scope:
+    """The scope.
+
+    Raises:
+        InvalidInputError: it is neither "namespace" nor "session".
+
+    """
+    if scope in get_args(Scope):
+        return cast(Scope, scope)
+    raise InvalidInputError(
+        f"scope must be 'namespace' or 'session', not {scope!r}", argument="scope"
+    )
+
+
+def checked_roles(roles: Collection[str]) -> frozenset[Role]:
+    """The roles whose messages are remembered.
+
+    Raises:
+        InvalidInputError: there is none, or one is not "human", "ai" or "tool".
+
+    """
+    given: object = roles
+    names = {roles} if isinstance(roles, str) else set(roles if given else ())
+    if not names or not _are_roles(names):
+        raise InvalidInputError(
+            f"roles must be one or more of {', '.join(map(repr, get_args(Role)))}, not "
+            f"{sorted(map(str, names))!r}",
+            argument="roles",
+        )
+    return frozenset(names)
+
+
+def check_budget(memory: RecallM, max_tokens: int | None) -> None:
+    """Refuse a budget that the delimiters alone use up: nothing would ever be recalled.
+
+    Raises:
+        InvalidInputError: ``max_tokens`` is no more than the delimiters take.
+
+    """
+    least = delimiter_tokens(memory)
+    if max_tokens is not None and max_tokens <= least:
+        raise InvalidInputError(
+            f"max_tokens must be more than {least}, which the delimiters around recalled text "
+            f"take, not {max_tokens}",
+            argument="max_tokens",
+        )
+
+
+def _is_template(name: str) -> bool:
+    return "{" in name or "}" in name
+
+
+def _are_roles(names: set[str]) -> TypeGuard[set[Role]]:
+    return names <= set(get_args(Role))
+
+
+def _refuse_operators(where: Mapping[str, Any]) -> None:
+    """Recall compares metadata for equality alone: with an operator it would find nothing."""
+    waiting: list[object] = [where]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            for key in value:
+                if isinstance(key, str) and key.startswith("$"):
+                    raise InvalidInputError(
+                        f"where compares for equality and knows no operator {key!r}: give the "
+                        "value that the metadata must have, as in where={'channel': 'general'}, "
+                        "or filter what is found",
+                        argument="where",
+                    )
+            waiting += value.values()
+        elif isinstance(value, list | tuple):
+            waiting += value

@@ -1,0 +1,238 @@
+"""The messages of a conversation: whose words they are, how speakers are called, and which messages
+a memory may write.
+
+Whoever sends a message can choose the name of its speaker. A name that claims another role is
+therefore not taken (``speaker_name``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from inspect import iscoroutinefunction
+from types import MappingProxyType
+from typing import Literal
+
+from recallm.errors import InvalidInputError
+from recallm.untrusted_text import claimed_roles, folded, name_words
+
+__all__ = [
+    "DEFAULT_ROLES",
+    "SPEAKER_NAMES",
+    "Accept",
+    "Message",
+    "MessageFilter",
+    "Redact",
+    "Role",
+    "digest",
+    "joined_text",
+    "latest_question",
+    "speaker_name",
+    "speaker_names",
+    "storable",
+]
+
+Role = Literal["human", "ai", "tool"]
+"""Whose words can be remembered. System messages are the developer's own and never are."""
+
+DEFAULT_ROLES: frozenset[Role] = frozenset({"human", "ai"})
+"""What the user says and what the model answers. Tools return what others wrote, at any length:
+their messages are remembered only where the user asks for it."""
+
+SPEAKER_NAMES: Mapping[Role, str] = MappingProxyType({"human": "Human", "ai": "AI", "tool": "Tool"})
+"""The speaker of a message that has no name of its own, by role."""
+
+_MAX_NAME = 200
+
+Redact = Callable[[str], str]
+"""A text, or the name of a speaker → what is written in its place. The same text must always
+give the same result, or a message that is handed in again is a new message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """What is remembered of a message: its text (as it can be stored), its speaker, the speaker's
+    role, and the message's id, if it has one."""
+
+    text: str
+    speaker: str
+    role: str
+    id: str | None = None
+
+
+Accept = Callable[[Message], bool]
+"""A message, already redacted → whether to write it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageFilter:
+    """Which messages may be written, and in which words: the arguments ``redact`` and ``accept`` of
+    an adapter. None: every text as it is, every message.
+
+    ``redact`` sees every text and the name of its speaker first; ``accept`` then decides about the
+    redacted message. Where one of them fails, nothing is written.
+
+    >>> filter = MessageFilter(
+    ...     redact=lambda text: text.replace("4711", "[PIN]"),
+    ...     accept=lambda message: message.role == "human",
+    ... )
+    >>> messages = [
+    ...     Message(text="My PIN is 4711.", speaker="Ann", role="human"),
+    ...     Message(text="Noted.", speaker="AI", role="ai"),
+    ... ]
+    >>> [message.text for message in filter.accepted(messages)]
+    ['My PIN is [PIN].']
+
+    Raises:
+        InvalidInputError: one of them is not callable, or an async function.
+
+    """
+
+    redact: Redact | None = None
+    accept: Accept | None = None
+
+    def __post_init__(self) -> None:
+        given: dict[str, object] = {"redact": self.redact, "accept": self.accept}
+        for argument, function in given.items():
+            if function is None or (callable(function) and not iscoroutinefunction(function)):
+                continue
+            raise InvalidInputError(
+                f"{argument} must be a plain function, or None, not {function!r}",
+                argument=argument,
+            )
+
+    def redacted(self, text: str) -> str:
+        """The text that may be written in place of ``text``.
+
+        Raises:
+            InvalidInputError: ``redact`` returned something else than a str.
+            Exception: what ``redact`` raised.
+
+        """
+        if self.redact is None or not text:
+            return text
+        result: object = self.redact(text)
+        if not isinstance(result, str):
+            raise InvalidInputError(
+                f"redact must return a str, not {type(result).__name__}", argument="redact"
+            )
+        return storable(result)
+
+    def accepted(self, messages: Iterable[Message]) -> list[Message]:
+        """The messages that may be written, with redacted texts and names.
+
+        Raises:
+            InvalidInputError: ``redact`` or ``accept`` returned a value of the wrong type.
+            Exception: what ``redact`` or ``accept`` raised.
+
+        """
+        if self.redact is not None:
+            messages = [
+                replace(
+                    message,
+                    text=self.redacted(message.text),
+                    speaker=self._redacted_speaker(message),
+                )
+                for message in messages
+            ]
+        return [message for message in messages if self._accepts(message)]
+
+    def _redacted_speaker(self, message: Message) -> str:
+        """The redacted name of the speaker; the role's name where the redaction leaves nothing."""
+        default = next(
+            (name for role, name in SPEAKER_NAMES.items() if role == message.role), message.role
+        )
+        if message.speaker == default:
+            return default
+        return self.redacted(message.speaker).strip() or default
+
+    def _accepts(self, message: Message) -> bool:
+        if self.accept is None:
+            return True
+        result: object = self.accept(message)
+        if not isinstance(result, bool):
+            raise InvalidInputError(
+                f"accept must return True or False, not {type(result).__name__}", argument="accept"
+            )
+        return result
+
+
+def latest_question(roles: Sequence[str | None]) -> tuple[list[int], bool]:
+    """By the roles of a conversation's messages: the places of what the user said last, since the
+    model spoke before it, and whether the model has answered it."""
+    places: list[int] = []
+    answered = False
+    for place in range(len(roles) - 1, -1, -1):
+        if roles[place] == "ai":
+            if places:
+                break
+            answered = True
+        elif roles[place] == "human":
+            places.append(place)
+    return places[::-1], answered
+
+
+# -- speakers ----------------------------------------------------------------------------------
+
+
+def speaker_names(human_prefix: object, ai_prefix: object) -> Mapping[Role, str]:
+    """The speakers of messages without a name, by role; ``human_prefix`` None: "Human".
+
+    Raises:
+        InvalidInputError: a name is not a str, or blank.
+
+    """
+    human = SPEAKER_NAMES["human"] if human_prefix is None else human_prefix
+    names = dict(SPEAKER_NAMES)
+    given: tuple[tuple[Role, str, object], ...] = (
+        ("human", "human_prefix", human),
+        ("ai", "ai_prefix", ai_prefix),
+    )
+    for role, argument, name in given:
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidInputError(f"{argument} must be a name, not {name!r}", argument=argument)
+        names[role] = name
+    return names
+
+
+def speaker_name(given: object, role: Role, names: Mapping[Role, str]) -> str:
+    """The name that a message gives its speaker; ``names[role]`` where it gives none, or where the
+    name claims another role or contains the name of another role, in any spelling ("A.I.",
+    "Aria (assistant)")."""
+    name = storable(given).strip()[:_MAX_NAME] if isinstance(given, str) else ""
+    is_blank = not folded(name).strip()
+    if is_blank or claimed_roles(name) - {role}:
+        return names[role]
+    if any(_contains_name(name, names[other]) for other in names if other != role):
+        return names[role]
+    return name
+
+
+def _contains_name(name: str, other: str) -> bool:
+    """Whether a name is the other one, or contains its words. The words of a mere role ("user") may
+    be part of a name."""
+    name_words, other_words = name_words(name), name_words(other)
+    if not other_words:
+        return folded(other) in folded(name)
+    if "".join(name_words) == "".join(other_words):
+        return True
+    return not claimed_roles(other) and f" {' '.join(other_words)} " in f" {' '.join(name_words)} "
+
+
+# -- texts -------------------------------------------------------------------------------------
+
+
+def storable(text: str) -> str:
+    """``text`` with question marks in place of lone surrogates, which no store can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def joined_text(parts: Iterable[str]) -> str:
+    """The text parts of a message, a line each, as it can be stored; '' where all are blank."""
+    return storable("\n".join(part for part in parts if part.strip()))
+
+
+def digest(*parts: str) -> str:
+    """A hexadecimal SHA-256 digest that depends on all parts."""
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
