@@ -212,12 +212,12 @@ def speaker_name(given: object, role: Role, names: Mapping[Role, str]) -> str:
 def _contains_name(name: str, other: str) -> bool:
     """Whether a name is the other one, or contains its words. The words of a mere role ("user") may
     be part of a name."""
-    name_words, other_words = name_words(name), name_words(other)
+    own_words, other_words = name_words(name), name_words(other)
     if not other_words:
         return folded(other) in folded(name)
-    if "".join(name_words) == "".join(other_words):
+    if "".join(own_words) == "".join(other_words):
         return True
-    return not claimed_roles(other) and f" {' '.join(other_words)} " in f" {' '.join(name_words)} "
+    return not claimed_roles(other) and f" {' '.join(other_words)} " in f" {' '.join(own_words)} "
 
 
 # -- texts -------------------------------------------------------------------------------------
