@@ -26,44 +26,46 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from langchain_recallm._item_values import meets, text_of
+from langchain_recallm._item_filter import passes_filter
+from langchain_recallm._item_text import is_number, recalled_text
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
 from recallm.adapting import POSTPONED_PATH, checked_memory, digest
 
 __all__ = ["RecallMStore"]
 
 _SWEEP_MINUTES = 60.0
-_NOTHING = "(nothing to recall)"
-_LONGEST_SOURCE = 1024
+_NO_TEXT = "(nothing to recall)"
+"""The text of an item of whose value recall reads nothing."""
+_MAX_SOURCE = 1024
 _BLOCK = 500
-"""Items among which those that recall does not read come last: so many are looked at for a page."""
+"""Within each block of so many items, the latest first, unread items come last."""
 _log = logging.getLogger("langchain_recallm")
 
 
 class RecallMStore(BaseStore):
     """A LangGraph store whose items are remembered: its namespaces are paths inside the one
-    namespace of ``memory``, and what its values say is recalled like any statement.
+    namespace of ``memory``, and the texts in its values are recalled like any statement.
 
-    ``search(…, query=…)`` ranks by recall: first the items that have to do with the query, by the
-    probability (``score``) of their best statement, 1 where the item says the query itself; then,
-    as far as ``limit`` reaches, the others, the latest first, with 0; last those that recall does
-    not read, without a score. Without a query: the latest first, without scores.
+    ``search(…, query=…)`` ranks by recall: first the items that are relevant to the query, by the
+    probability (``score``) of their best statement, 1 where the item is the query itself; then, as
+    far as ``limit`` reaches, the others, the latest first, with 0; last those that recall does not
+    read, without a score. Without a query: the latest first, without scores.
 
-    A value is kept verbatim (JSON values); ``fields`` says what of it recall reads where ``put``
-    does not (``index=[…]``; ``index=False``: nothing): the texts at these paths (``"$"``: all of
-    it). Without ``fields`` recall reads all of it but metadata: ids, encodings, hashes and the
-    times of writing ("created_at"), whatever is encoded, and what describes a text beside it
-    ("kind", "type", "role", "source", "format", "metadata"), in all these fields only what looks
-    like it: "role: user", but not "role: nurse". Where nothing else is there, metadata is read.
+    A value is kept verbatim (JSON values). Recall reads the texts at the paths in ``index=`` of
+    ``put`` (False: nothing), else at those in ``fields`` (``"$"``: the whole value). Where neither
+    is given it reads everything but bookkeeping: ids, encodings, hashes and the times of writing
+    ("created_at"), encoded strings, and fields that describe a text beside them ("kind", "type",
+    "role", "source", "format", "metadata"); in all these fields only values that look like it:
+    "role: user", but not "role: nurse". Of a value that is bookkeeping alone everything is read.
 
     Items expire ``ttl`` minutes after they were last written, or read (``refresh_ttl``): from then
-    on they are neither found nor recalled. Their room is freed by ``sweep_ttl()``, which a write
-    calls every ``sweep_interval_minutes`` (60). ``ttl`` is LangGraph's configuration of this.
+    on they are neither found nor recalled. ``sweep_ttl()`` frees their room; a write calls it every
+    ``sweep_interval_minutes`` (60). ``ttl`` is LangGraph's configuration of this.
 
-    In one ``batch`` what is read is as it was before its writes; of several writes to one key the
-    last counts. All is checked before anything is written; the values are written in one
-    transaction, and what is deleted is forgotten after it. What recall does not read of a value
-    (``index``) is still kept with it, and handed out with the statements of the item.
+    The reads of one ``batch`` see the state before its writes; of several writes to one key the
+    last counts. Everything is checked before anything is written; the values are written in one
+    transaction, and deleted items are forgotten after it. The part of a value that recall does not
+    read is still kept, and returned with the statements of the item.
 
     Safe to use from several threads; the async methods do not block the event loop.
 
@@ -99,40 +101,40 @@ class RecallMStore(BaseStore):
         self._swept = time.monotonic()
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """See ``BaseStore.batch``."""
+        """Do operations; their results, in order."""
         listed = list(ops)
         for op in listed:
             validate_op_namespace(op)
         puts = {(tuple(op.namespace), op.key): op for op in listed if isinstance(op, PutOp)}
         now = self.memory.now()
         items = [self._new_item(op, now) for op in puts.values() if op.value is not None]
-        gone = [place for place, op in puts.items() if op.value is None]
-        for place in gone:
-            self.memory.items.get(*place)  # refuses what can be no key, before all else
-        seen: list[Passage] = []
-        results: list[Result] = [self._read(op, seen) for op in listed]
+        deleted = [place for place, op in puts.items() if op.value is None]
+        for place in deleted:
+            self.memory.items.get(*place)  # refuses an impossible key before anything is written
+        refreshed: list[Passage] = []
+        results: list[Result] = [self._read(op, refreshed) for op in listed]
         if puts:
-            self._write(items, gone)
-        self._refresh(seen)
+            self._write(items, deleted)
+        self._refresh(refreshed)
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """See ``BaseStore.abatch``."""
+        """``batch``, off the event loop."""
         return await asyncio.to_thread(self.batch, list(ops))
 
     def sweep_ttl(self) -> int:
-        """Free the room of what has expired in the memory's namespace; how many passages."""
+        """Free the room of expired passages in the memory's namespace; returns how many."""
         self._swept = time.monotonic()
         return self.memory.forget(expired=True).passages
 
-    def _read(self, op: Op, seen: list[Passage]) -> Result:
-        """The result of an operation; what it gives a new lease of life goes into ``seen``."""
+    def _read(self, op: Op, refreshed: list[Passage]) -> Result:
+        """The result of an operation; items whose expiry starts anew are added to ``refreshed``."""
         if isinstance(op, PutOp):
             return None
         if isinstance(op, GetOp):
-            return self._get(op, seen)
+            return self._get(op, refreshed)
         if isinstance(op, SearchOp):
-            return self._search(op, seen)
+            return self._search(op, refreshed)
         if isinstance(op, ListNamespacesOp):
             return self._list_namespaces(op)
         raise InvalidInputError(
@@ -141,66 +143,67 @@ class RecallMStore(BaseStore):
             argument="ops",
         )
 
-    def _get(self, op: GetOp, seen: list[Passage]) -> Item | None:
-        kept = self.memory.items.get(op.namespace, op.key)
-        if kept is None:
+    def _get(self, op: GetOp, refreshed: list[Passage]) -> Item | None:
+        item = self.memory.items.get(op.namespace, op.key)
+        if item is None:
             return None
         if op.refresh_ttl:
-            seen.append(kept)
-        return Item(**_fields_of(kept))
+            refreshed.append(item)
+        return Item(**_item_arguments(item))
 
-    def _search(self, op: SearchOp, seen: list[Passage]) -> list[SearchItem]:
+    def _search(self, op: SearchOp, refreshed: list[Passage]) -> list[SearchItem]:
         _check_search(op)
-        wanted = op.offset + op.limit
+        end = op.offset + op.limit
         found: dict[str, tuple[Passage, float | None]] = {}
-        hidden = _hidden(self.memory, op.namespace_prefix)
         if op.query and op.limit:
             ranked = self.memory.items.search(
                 op.query,
                 op.namespace_prefix,
-                limit=wanted,
-                accept=lambda kept: meets(_value_of(kept), op.filter),
+                limit=end,
+                accept=lambda item: passes_filter(_value_of(item), op.filter),
             )
-            found = {kept.id: (kept, score) for kept, score in ranked}
-        if len(found) < wanted and op.limit:
-            # With a filter any number may have to be looked at.
-            most = None if op.filter else wanted + len(found) + len(hidden)
-            rest = self.memory.items.below(op.namespace_prefix, limit=most)
-            if op.query and any(map(_is_unread, rest)):
-                if most is not None:
-                    blocks = -(-most // _BLOCK)
-                    rest = self.memory.items.below(op.namespace_prefix, limit=blocks * _BLOCK)
-                rest = _unread_last(rest)
-            for kept in rest:
-                if (
-                    kept.id not in found
-                    and kept.id not in hidden
-                    and meets(_value_of(kept), op.filter)
-                ):
-                    found[kept.id] = (kept, 0.0 if op.query and not _is_unread(kept) else None)
-        page = list(found.values())[op.offset : wanted]
+            found = {item.id: (item, score) for item, score in ranked}
+        if len(found) < end and op.limit:
+            for item in self._latest(op, len(found)):
+                if item.id not in found and passes_filter(_value_of(item), op.filter):
+                    score = 0.0 if op.query and not _is_unread(item) else None
+                    found[item.id] = (item, score)
+        page = list(found.values())[op.offset : end]
         if op.refresh_ttl:
-            seen += [kept for kept, _ in page]
-        return [SearchItem(**_fields_of(kept), score=score) for kept, score in page]
+            refreshed += [item for item, _ in page]
+        return [SearchItem(**_item_arguments(item), score=score) for item, score in page]
+
+    def _latest(self, op: SearchOp, found: int) -> list[Passage]:
+        """The items below the search's path, the latest first: as many as fill its page beside
+        ``found`` items, all where a filter may drop any number of them."""
+        hidden = _hidden(self.memory, op.namespace_prefix)
+        most = None if op.filter else op.offset + op.limit + found + len(hidden)
+        items = self.memory.items.below(op.namespace_prefix, limit=most)
+        if op.query and any(map(_is_unread, items)):
+            if most is not None:
+                blocks = -(-most // _BLOCK)
+                items = self.memory.items.below(op.namespace_prefix, limit=blocks * _BLOCK)
+            items = _unread_last(items)
+        return [item for item in items if item.id not in hidden]
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         conditions = op.match_conditions or ()
         matching = (
             path[: op.max_depth]
             for path in self.memory.items.paths()
-            if path != POSTPONED_PATH and all(_fits(path, condition) for condition in conditions)
+            if path != POSTPONED_PATH and all(_matches(path, condition) for condition in conditions)
         )
         return sorted(set(matching))[op.offset : op.offset + op.limit]
 
-    def _write(self, items: list[NewItem], gone: list[tuple[tuple[str, ...], str]]) -> None:
+    def _write(self, items: list[NewItem], deleted: list[tuple[tuple[str, ...], str]]) -> None:
         self.memory.items.put(items)
-        for place in gone:
+        for place in deleted:
             self.memory.items.delete(*place)
         if time.monotonic() - self._swept >= self._sweep_every:
             try:
                 self.sweep_ttl()
-            except StoreError:  # what was put is there: the sweep is tried again later
-                _log.warning("what has expired was not swept", exc_info=True)
+            except StoreError:  # the items are written: the sweep is tried again later
+                _log.warning("expired items were not swept", exc_info=True)
 
     def _new_item(self, op: PutOp, now: datetime) -> NewItem:
         if not isinstance(op.value, Mapping):
@@ -212,58 +215,53 @@ class RecallMStore(BaseStore):
             fields = self._fields
         else:
             fields = () if op.index is False else _checked_fields(op.index, "index")
-        text = text_of(value, fields)
+        text = recalled_text(value, fields)
         before = self.memory.items.get(op.namespace, op.key)
-        created = now if before is None else _fields_of(before)["created_at"]
+        created = now if before is None else _item_arguments(before)["created_at"]
         return NewItem(
             path=tuple(op.namespace),
             key=op.key,
-            text=text if text.strip() else _NOTHING,
+            text=text if text.strip() else _NO_TEXT,
             recalled=bool(text.strip()),
             timestamp=now,
-            # Each item is a document of its own: what stands beside it says nothing about it.
+            # Each item is a document of its own: other items are no context for it.
             source=_source(op.namespace, op.key),
             metadata={"value": value, "created_at": created.isoformat(), "ttl": op.ttl},
             expires_at=_after(now, op.ttl),
         )
 
-    def _refresh(self, kept: Iterable[Passage]) -> None:
+    def _refresh(self, items: Iterable[Passage]) -> None:
         now = self.memory.now()
-        moments = {
-            it.id: _after(now, it.metadata["ttl"])
-            for it in kept
-            if it.expires_at is not None and _is_minutes(it.metadata.get("ttl"))
+        expiries = {
+            item.id: _after(now, item.metadata["ttl"])
+            for item in items
+            if item.expires_at is not None and is_number(item.metadata.get("ttl"))
         }
-        if moments:
-            self.memory.expire(moments)
+        if expiries:
+            self.memory.expire(expiries)
 
 
 def _hidden(memory: RecallM, prefix: Sequence[str]) -> set[str]:
-    """The ids of items below this path that are no values of a store: texts of the middleware that
-    wait for extraction."""
+    """The ids of the postponed messages below this path, which are not the store's own items."""
     if POSTPONED_PATH[: len(prefix)] != tuple(prefix):
         return set()
-    return {kept.id for kept in memory.items.below(POSTPONED_PATH) if kept.path == POSTPONED_PATH}
+    return {item.id for item in memory.items.below(POSTPONED_PATH) if item.path == POSTPONED_PATH}
 
 
 def _after(now: datetime, minutes: float | None) -> datetime | None:
     if minutes is None:
         return None
-    if _is_minutes(minutes):
+    if is_number(minutes):
         with suppress(OverflowError, ValueError):
             return now + timedelta(minutes=minutes)
     raise InvalidInputError(f"ttl must be a number of minutes, not {minutes!r}", argument="ttl")
 
 
-def _is_minutes(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _source(path: Sequence[str], key: str) -> str:
-    """Where an item is kept, as a source that no other item has."""
+    """The source of an item: its path and key, which no other item has."""
     parts = (part.replace("%", "%25").replace("/", "%2F") for part in (*path, key))
     source = "store/" + "/".join(parts)
-    if len(source) <= _LONGEST_SOURCE:
+    if len(source) <= _MAX_SOURCE:
         return source
     return "store/" + digest(source)
 
@@ -274,7 +272,7 @@ def _checked_value(given: Mapping[str, Any]) -> dict[str, Any]:
         text = json.dumps(value, allow_nan=False, ensure_ascii=False)
         text.encode()
         if json.loads(text) != value:
-            raise ValueError("it would come back otherwise")
+            raise ValueError("it would come back changed")
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInputError(
             f"a value must hold JSON values only (str, int, finite float, bool, None, lists, dicts "
@@ -297,7 +295,7 @@ def _checked_ttl(ttl: object) -> TTLConfig | None:
     if ttl is None:
         return None
     if not isinstance(ttl, dict) or not all(
-        ttl.get(name) is None or _is_minutes(ttl[name])
+        ttl.get(name) is None or is_number(ttl[name])
         for name in ("default_ttl", "sweep_interval_minutes")
     ):
         raise InvalidInputError(
@@ -322,39 +320,39 @@ def _check_search(op: SearchOp) -> None:
         )
 
 
-def _unread_last(kept: Sequence[Passage]) -> tuple[Passage, ...]:
-    """Items, the latest first, but in each block of them the unread ones last."""
-    places = sorted(range(len(kept)), key=lambda it: (it // _BLOCK, _is_unread(kept[it])))
-    return tuple(kept[place] for place in places)
+def _unread_last(items: Sequence[Passage]) -> tuple[Passage, ...]:
+    """Items, the latest first, but within each block the unread ones last."""
+    places = sorted(range(len(items)), key=lambda it: (it // _BLOCK, _is_unread(items[it])))
+    return tuple(items[place] for place in places)
 
 
-def _is_unread(kept: Passage) -> bool:
-    """Whether an item holds nothing for recall to read."""
-    return kept.text == _NOTHING
+def _is_unread(item: Passage) -> bool:
+    """Whether recall reads nothing of an item."""
+    return item.text == _NO_TEXT
 
 
-def _value_of(kept: Passage) -> dict[str, Any]:
-    """The value of an item; of one that no store wrote, its text and metadata."""
-    value = kept.metadata.get("value")
-    return dict(value) if isinstance(value, dict) else {"text": kept.text, **kept.metadata}
+def _value_of(item: Passage) -> dict[str, Any]:
+    """The value of an item; the text and metadata of one that no store wrote."""
+    value = item.metadata.get("value")
+    return dict(value) if isinstance(value, dict) else {"text": item.text, **item.metadata}
 
 
-def _fields_of(kept: Passage) -> dict[str, Any]:
-    """The arguments of an ``Item``."""
-    updated = kept.timestamp or datetime.fromtimestamp(0, UTC)
+def _item_arguments(item: Passage) -> dict[str, Any]:
+    """The arguments of LangGraph's ``Item``."""
+    updated = item.timestamp or datetime.fromtimestamp(0, UTC)
     created = updated
     with suppress(TypeError, ValueError):
-        created = datetime.fromisoformat(kept.metadata.get("created_at", ""))
+        created = datetime.fromisoformat(item.metadata.get("created_at", ""))
     return {
-        "value": _value_of(kept),
-        "key": kept.key,
-        "namespace": kept.path,
+        "value": _value_of(item),
+        "key": item.key,
+        "namespace": item.path,
         "created_at": created,
         "updated_at": updated,
     }
 
 
-def _fits(path: Sequence[str], condition: MatchCondition) -> bool:
+def _matches(path: Sequence[str], condition: MatchCondition) -> bool:
     """Whether a path begins (or ends) with the condition's, ``*`` standing for any one part."""
     wanted = condition.path
     if len(path) < len(wanted):

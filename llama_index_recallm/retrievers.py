@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -238,11 +239,10 @@ class RecallMSubRetriever(BasePGRetriever):
 class _NodeRecall:
     """What both retrievers do: recall with the arguments they were given, a node a statement."""
 
-    def __init__(self, memory: RecallM, *, where: Mapping[str, Any] | None, **options: Any) -> None:
+    def __init__(self, memory: RecallM, **options: Any) -> None:
         self._memory = memory
-        if isinstance(where, Mapping):
-            where = encoded(where, of="where")  # as the property graph store writes metadata
-        self._options = RecallOptions(where=where, **options)
+        # The property graph store writes metadata in this encoding.
+        self._options = RecallOptions(**options, encode=partial(encoded, of="where"))
         self._options.check(memory)
 
     def nodes(self, query: QueryBundle) -> list[NodeWithScore]:

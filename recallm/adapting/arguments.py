@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeGuard, cast, get_args
@@ -34,7 +34,8 @@ Order = Literal["time", "score"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallOptions:
     """The arguments of ``RecallM.recall`` that a retriever is given once, and the order of its
-    results. ``where`` is the ``metadata`` of ``RecallM.recall``."""
+    results. ``where`` is the ``metadata`` of ``RecallM.recall``; ``encode`` turns it into JSON
+    values, where the adapter does so with metadata that it writes."""
 
     limit: int | None = None
     max_tokens: int | None = None
@@ -47,6 +48,7 @@ class RecallOptions:
     path: Sequence[str] | None = None
     min_score: float | None = None
     order: Order = "time"
+    encode: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
 
     def check(self, memory: RecallM) -> None:
         """Refuse what ``memory`` cannot recall by.
@@ -61,8 +63,12 @@ class RecallOptions:
                 f"order must be 'time' or 'score', not {self.order!r}", argument="order"
             )
         if self.where is not None:
-            checks.properties(self.where, "where")
-            _refuse_operators(self.where)
+            _refuse_operators(checks.mapping(self.where, "where"))
+            try:
+                metadata = self.encode(self.where)
+            except InvalidInputError as error:
+                raise InvalidInputError(f"where: {error.message}", argument="where") from None
+            checks.properties(metadata, "where")
         checked_wanted("", **self.arguments(), known=(), ranking=memory.config.ranking)
         if self.order == "score":
             check_probabilities(memory.config.ranking, "order")
@@ -77,7 +83,7 @@ class RecallOptions:
             "until": self.until,
             "speaker": self.speaker,
             "session": self.session,
-            "metadata": self.where,
+            "metadata": None if self.where is None else self.encode(self.where),
             "path": self.path,
             "min_score": self.min_score,
         }

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from langchain_recallm import RecallMStore
-from langchain_recallm._item_values import text_of
+from langchain_recallm._item_text import recalled_text
 from recallm import RecallM
 
 WRITTEN = "2026-05-01T12:00:00.123456+00:00"
@@ -116,13 +116,13 @@ ID = "9f1c2f0e-8a7b-4c57-9d7c-3f4f0a9f7a11"
     ids=str,
 )  # fmt: skip
 def test_of_a_value(value: dict[str, Any], expected: str) -> None:
-    assert text_of(value, None) == expected
+    assert recalled_text(value, None) == expected
 
 
 def test_fields_that_are_named_are_read_whatever_they_are() -> None:
     value = {"content": "Ann sails a boat.", "encoding": "utf-8", "kind": "note"}
-    assert text_of(value, ["encoding", "kind"]) == "utf-8\nnote"
-    assert text_of(value, ["$"]) == "Ann sails a boat.\nencoding: utf-8\nkind: note"
+    assert recalled_text(value, ["encoding", "kind"]) == "utf-8\nnote"
+    assert recalled_text(value, ["$"]) == "Ann sails a boat.\nencoding: utf-8\nkind: note"
 
 
 def test_metadata_is_no_fact_but_is_kept_and_filtered_by() -> None:
