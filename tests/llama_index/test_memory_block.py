@@ -548,7 +548,7 @@ async def test_a_memory_that_fails(new_memory: NewMemory, caplog: pytest.LogCapt
     assert [it.content for it in sent] == ["Where do I live?"]
     assert [it.message for it in caplog.records] == [
         "the memory failed, the agent goes on: long messages are not extracted",
-        "the memory failed, the agent goes on: what is new was not remembered",
+        "the memory failed, the agent goes on: new messages were not remembered",
         "the memory failed, the agent goes on: nothing was recalled",
     ]
     with caplog.at_level(logging.WARNING, "llama_index_recallm"):

@@ -1,0 +1,1 @@
+"""Uses of the public names whose types mypy checks; nothing here runs."""

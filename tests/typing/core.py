@@ -1,0 +1,222 @@
+"""The types of ``recallm``'s public names: mypy checks this module, and no test runs it.
+
+A call that stops type-checking here stops type-checking in users' code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+from typing import Any, assert_type
+
+from recallm import (
+    Answer,
+    ConceptRow,
+    Entity,
+    Extraction,
+    Forgotten,
+    GraphUpdate,
+    HybridRecallM,
+    InvalidInputError,
+    KnowledgeUpdate,
+    MemoryGraph,
+    MemoryItems,
+    NewEntity,
+    NewItem,
+    NewTriplet,
+    Passage,
+    RankedConcept,
+    RecallConfig,
+    RecalledContext,
+    RecalledStatement,
+    RecallM,
+    RecallMError,
+    Stats,
+    Triplet,
+)
+from recallm.hybrid import (
+    Choice,
+    HybridAnswer,
+    HybridContexts,
+    LLMDiscriminator,
+    TrainedDiscriminator,
+)
+from recallm.vectors import Embedding
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+def llm(prompt: str) -> str:
+    return prompt
+
+
+def embed(texts: list[str]) -> Sequence[Sequence[float]]:
+    return [[float(len(text))] for text in texts]
+
+
+def open_memories() -> None:
+    assert_type(RecallM(), RecallM)
+    assert_type(RecallM("memory.db"), RecallM)
+    assert_type(RecallM(Path("memory.db"), namespace="user-42", llm=llm, embeddings=embed), RecallM)
+    assert_type(RecallM("neo4j://host:7687", auth=("neo4j", "secret"), timeout=10), RecallM)
+    embedding = Embedding(name="lengths", embed=embed)
+    settings = RecallConfig(ranking="paper", limit=5)
+    memory = RecallM(config=settings, embeddings=embedding, clock=lambda: NOON, count_tokens=len)
+    assert_type(memory.in_namespace("user-43"), RecallM)
+    assert_type(memory.with_ranking("statements"), RecallM)
+    assert_type(memory.namespace, str)
+    assert_type(memory.config, RecallConfig)
+    assert_type(memory.llm, Callable[[str], str] | None)
+    assert_type(memory.now(), datetime)
+    assert_type(memory.count_tokens("Some text."), int)
+    with memory as opened:
+        assert_type(opened, RecallM)
+
+
+def write(memory: RecallM) -> None:
+    update = memory.update(
+        "I start at Cisco on Monday!",
+        speaker="Brandon",
+        timestamp=NOON,
+        source="chat",
+        session="chat-17",
+        id="message-1",
+        metadata={"channel": "general"},
+        expires_at=None,
+        entities=[NewEntity(id="Cisco", type="company")],
+        triplets=[NewTriplet(subject="Brandon", predicate="works for", object="Cisco")],
+        replace=False,
+    )
+    assert_type(update, KnowledgeUpdate)
+    assert_type(update.t_index, int)
+    assert_type(update.statements, tuple[str, ...])
+    assert_type(update.relations, tuple[tuple[str, str], ...])
+    assert_type(update.duplicate, bool)
+    items: list[str | Mapping[str, Any]] = ["Carter ate.", {"text": "Bo ate.", "source": "log"}]
+    assert_type(memory.update_many(items, batch_size=10, progress=True), list[KnowledgeUpdate])
+    assert_type(memory.embed(batch_size=100), int)
+    assert_type(memory.expire({"message-1": NOON}), int)
+    forgotten = memory.forget(concept="Paris")
+    assert_type(forgotten, Forgotten)
+    assert_type(forgotten.statements, int)
+    assert_type(forgotten.erasure_pending, bool)
+    memory.forget(before=NOON)
+    memory.forget(expired=True)
+    assert_type(memory.export(StringIO()), int)
+    assert_type(memory.load("memory.jsonl"), int)
+    memory.update(7)  # type: ignore[arg-type]
+    memory.update("Ann sails.", "Ann")  # type: ignore[call-arg]
+
+
+def recall(memory: RecallM) -> None:
+    context = memory.recall(
+        "Where does Brandon work?",
+        limit=5,
+        max_tokens=200,
+        as_of=2,
+        since=NOON,
+        until=7,
+        speaker="Brandon",
+        session="chat-17",
+        metadata={"channel": "general"},
+        path=("docs", "guides"),
+        min_score=0.5,
+        known={"message-1"},
+    )
+    assert_type(context, RecalledContext)
+    assert_type(context.question, str)
+    assert_type(context.text, str)
+    assert_type(context.tokens, int)
+    assert_type(context.explain(), str)
+    assert_type(context.statements, tuple[RecalledStatement, ...])
+    assert_type(context.concepts, tuple[RankedConcept, ...])
+    for statement in context.statements:
+        assert_type(statement.id, str)
+        assert_type(statement.text, str)
+        assert_type(statement.line, str)
+        assert_type(statement.t_index, int)
+        assert_type(statement.timestamp, datetime | None)
+        assert_type(statement.speaker, str | None)
+        assert_type(statement.passage, str | None)
+        assert_type(statement.metadata, Mapping[str, Any])
+        assert_type(statement.concepts, tuple[str, ...])
+        assert_type(statement.score, float | None)
+        assert_type(statement.contributions, Mapping[str, float])
+    for concept in context.concepts:
+        assert_type(concept.name, str)
+        assert_type(concept.score, float)
+        assert_type(concept.essential, bool)
+    answer = memory.ask("Where does Brandon work?", llm=llm, limit=3)
+    assert_type(answer, Answer)
+    assert_type(answer.context, RecalledContext)
+    assert_type(str(answer), str)
+    memory.recall("Who?", limit="3")  # type: ignore[arg-type]
+
+
+def look_up(memory: RecallM) -> None:
+    assert_type(memory.get("message-1"), Passage | None)
+    assert_type(memory.get_many(["message-1"]), dict[str, Passage])
+    assert_type(memory.passages(session="chat-17", limit=3), tuple[Passage, ...])
+    assert_type(memory.history("Brandon", as_of=NOON), tuple[RecalledStatement, ...])
+    assert_type(memory.concepts(["Brandon"]), tuple[ConceptRow, ...])
+    assert_type(memory.stats(), Stats)
+    assert_type(memory.stats().statements, int)
+    assert_type(memory.extract(["Ann sails."]), list[Extraction])
+
+
+def entities_and_triplets(memory: RecallM) -> None:
+    graph = memory.graph
+    assert_type(graph, MemoryGraph)
+    ann = NewEntity(id="Ann", type="person", label="Ann", properties={"age": 33})
+    sails = NewTriplet(subject="Ann", predicate="sails to", object="Naxos")
+    assert_type(graph.upsert([ann], [sails]), int)
+    assert_type(graph.upsert_many([GraphUpdate(entities=[ann], triplets=[sails])]), list[int])
+    assert_type(graph.entity("Ann"), Entity | None)
+    assert_type(graph.entities(["Ann"], labels=["Ann"], as_of=3), list[Entity])
+    triplets = graph.triplets(subjects=["Ann"], predicates=["sails to"])
+    assert_type(triplets, list[Triplet])
+    assert_type(triplets[0].strength, int)
+    assert_type(triplets[0].properties, Mapping[str, Any])
+    assert_type(graph.nearest([1.0], model="lengths", limit=3), list[tuple[Entity, float]])
+    assert_type(graph.delete(["Ann"], [("Ann", "sails to", "Naxos")]), Forgotten)
+    assert_type(graph.concept_name("Paris"), str)
+
+
+def keep_items(memory: RecallM) -> None:
+    items = memory.items
+    assert_type(items, MemoryItems)
+    item = NewItem(path=("users", "ann"), key="food", text="Ann loves pizza.")
+    assert_type(items.put([item]), list[KnowledgeUpdate])
+    assert_type(items.get(("users", "ann"), "food"), Passage | None)
+    assert_type(items.delete(("users", "ann"), "food"), bool)
+    assert_type(items.below(("users",), limit=3), tuple[Passage, ...])
+    assert_type(items.paths(), tuple[tuple[str, ...], ...])
+    assert_type(items.search("Who loves pizza?", ("users",)), tuple[tuple[Passage, float], ...])
+
+
+def choose_between_branches(memory: RecallM) -> None:
+    hybrid = HybridRecallM(memory, llm=llm)
+    assert_type(hybrid.memory, RecallM)
+    assert_type(hybrid.recall("Where?", limit=3), HybridContexts)
+    answer = hybrid.ask("Where does Ingrid live?")
+    assert_type(answer, HybridAnswer)
+    assert_type(answer.choice, Choice)
+    answers = {"recallm": "Paris.", "vectors": "It is not mentioned."}
+    choice = TrainedDiscriminator().choose("Where?", answers)
+    assert_type(choice, Choice)
+    assert_type(choice.name, str)
+    assert_type(choice.probability, float | None)
+    HybridRecallM(memory, llm=llm, discriminator=LLMDiscriminator(llm))
+
+
+def handle_errors(memory: RecallM) -> None:
+    try:
+        memory.update("")
+    except InvalidInputError as error:
+        assert_type(error.argument, str)
+        assert_type(error.message, str)
+        parent: RecallMError = error
+        value_error: ValueError = error
+        del parent, value_error
