@@ -33,6 +33,8 @@ __all__ = [
     "schema_of",
     "schema_text",
     "string_list",
+    "structured_queries_allowed",
+    "structured_query",
     "values_text",
 ]
 
@@ -177,6 +179,47 @@ def llama_graph(memory: RecallM) -> dict[str, Any]:
 def _passages_of_chunks(memory: RecallM, entities: Iterable[Entity]) -> dict[str, Passage]:
     """The passages of the chunks among these entities, by id."""
     return memory.get_many([entity.id for entity in entities if is_chunk(entity)])
+
+
+# -- Cypher ------------------------------------------------------------------------------------
+
+
+def structured_queries_allowed(memory: RecallM, structured_queries: bool) -> bool:
+    """The argument ``structured_queries`` of a store.
+
+    Raises:
+        InvalidInputError: it is true, and the memory is not on Neo4j.
+
+    """
+    if structured_queries and memory.graph.cypher_schema is None:
+        raise InvalidInputError(
+            "structured_queries=True needs a memory on Neo4j, as in RecallM('neo4j://…')",
+            argument="structured_queries",
+        )
+    return structured_queries
+
+
+def structured_query(
+    memory: RecallM,
+    query: str,
+    parameters: Mapping[str, Any] | None,
+    *,
+    allowed: bool,
+    store: str,
+) -> list[dict[str, Any]]:
+    """The rows of a Cypher query, in a session that can only read.
+
+    Raises:
+        NotImplementedError: structured queries are not ``allowed``.
+        InvalidInputError: the query cannot be run, or would write.
+
+    """
+    if not allowed:
+        raise NotImplementedError(
+            "structured queries are off: they see every namespace of a Neo4j server; "
+            f"{store}(memory=…, structured_queries=True) allows them"
+        )
+    return memory.graph.cypher(query, parameters)
 
 
 # -- the schema --------------------------------------------------------------------------------

@@ -13,8 +13,9 @@ from llama_index.core.graph_stores.types import (
     GraphStore,
 )
 
+from llama_index_recallm._graph_reading import structured_queries_allowed, structured_query
 from llama_index_recallm._persistence import load_memory, persist_memory
-from recallm import InvalidInputError, NewEntity, NewTriplet, RecallM, Triplet
+from recallm import NewEntity, NewTriplet, RecallM, Triplet
 from recallm.adapting import checked_memory, new_lock
 
 __all__ = ["RecallMGraphStore"]
@@ -54,12 +55,7 @@ class RecallMGraphStore(GraphStore):
 
     def __init__(self, memory: RecallM, *, structured_queries: bool = False) -> None:
         self._memory = checked_memory(memory)
-        if structured_queries and memory.graph.cypher_schema is None:
-            raise InvalidInputError(
-                "structured_queries=True needs a memory on Neo4j, as in RecallM('neo4j://…')",
-                argument="structured_queries",
-            )
-        self._structured = structured_queries
+        self._structured = structured_queries_allowed(memory, structured_queries)
         self.schema = ""
 
     @property
@@ -146,12 +142,13 @@ class RecallMGraphStore(GraphStore):
             InvalidInputError: the query cannot be run, or would write.
 
         """
-        if not self._structured:
-            raise NotImplementedError(
-                "Cypher is off: it sees every namespace of a Neo4j server; "
-                "RecallMGraphStore(memory=…, structured_queries=True) allows it"
-            )
-        return self._memory.graph.cypher(query, param_map)
+        return structured_query(
+            self._memory,
+            query,
+            param_map,
+            allowed=self._structured,
+            store=type(self).__name__,
+        )
 
     def persist(self, persist_path: str, fs: fsspec.AbstractFileSystem | None = None) -> None:
         """Write the memory's namespace to a file, which ``from_persist_path`` reads. A memory in a

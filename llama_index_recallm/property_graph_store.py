@@ -32,6 +32,8 @@ from llama_index_recallm._graph_reading import (
     schema_of,
     schema_text,
     string_list,
+    structured_queries_allowed,
+    structured_query,
     values_text,
 )
 from llama_index_recallm._graph_writing import (
@@ -112,12 +114,7 @@ class RecallMPropertyGraphStore(ThreadedPropertyGraphStore):
                 )
         self._model = embedding_model
         self._timestamp_key = timestamp_key
-        if structured_queries and memory.graph.cypher_schema is None:
-            raise InvalidInputError(
-                "structured_queries=True needs a memory on Neo4j, as in RecallM('neo4j://…')",
-                argument="structured_queries",
-            )
-        self.supports_structured_queries = structured_queries
+        self.supports_structured_queries = structured_queries_allowed(memory, structured_queries)
         self._schema: dict[str, Any] | None = None
 
     @property
@@ -239,12 +236,13 @@ class RecallMPropertyGraphStore(ThreadedPropertyGraphStore):
             InvalidInputError: the query cannot be run, or would write.
 
         """
-        if not self.supports_structured_queries:
-            raise NotImplementedError(
-                "structured queries are off: they see every namespace of a Neo4j server; "
-                "RecallMPropertyGraphStore(memory=…, structured_queries=True) allows them"
-            )
-        return self._memory.graph.cypher(query, param_map)
+        return structured_query(
+            self._memory,
+            query,
+            param_map,
+            allowed=self.supports_structured_queries,
+            store=type(self).__name__,
+        )
 
     def get_schema(self, refresh: bool = False) -> dict[str, Any]:
         """``node_props`` and ``rel_props`` (label → property → type), ``relationships`` (labels of

@@ -28,7 +28,7 @@ from recallm import (
     RecalledStatement,
     RecallM,
 )
-from tests.langchain.keeping import KeepingModel
+from tests.langchain.chat_models import RecordingModel
 from tests.neo4j.fixtures import RunningServer
 
 QUESTION = "What does Brandon drink?"
@@ -40,8 +40,8 @@ DRINKS = (
 )
 
 
-def answering(**how: Any) -> KeepingModel:
-    return KeepingModel(**{"responses": ["He drinks tea."], **how})
+def answering(**how: Any) -> RecordingModel:
+    return RecordingModel(**{"responses": ["He drinks tea."], **how})
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, Prom
 
 from langchain_recallm import RecallMMemory, RecallMRetriever
 from recallm import RecallM
-from tests.langchain.keeping import KeepingModel
+from tests.langchain.chat_models import RecordingModel
 from tests.neo4j.fixtures import RunningServer
 
 pytestmark = pytest.mark.filterwarnings(
@@ -101,7 +101,7 @@ async def test_two_users_on_one_event_loop(core: RecallM) -> None:
 
 
 def test_braces_that_are_remembered_are_no_variables(core: RecallM) -> None:
-    model = KeepingModel()
+    model = RecordingModel()
     chain = ConversationChain(llm=model, memory=RecallMMemory(memory=core))
     chain.invoke("The password is {input} {history} {0} {{x}} %s.")
     chain.invoke("What is the password?")
@@ -110,7 +110,7 @@ def test_braces_that_are_remembered_are_no_variables(core: RecallM) -> None:
 
 def test_conversation_chain(core: RecallM) -> None:
     """Three lines, and an existing chain remembers; the next conversation does too."""
-    model = KeepingModel()
+    model = RecordingModel()
     chain = ConversationChain(llm=model, memory=RecallMMemory(memory=core, session="monday"))
     assert chain.invoke("My cat is called Mila.")["response"] == "Understood."
     assert "<recalled_memory>" not in str(model.given[-1][0].content)
@@ -127,14 +127,14 @@ def test_conversation_chain(core: RecallM) -> None:
 
 
 async def test_conversation_chain_async(core: RecallM) -> None:
-    chain = ConversationChain(llm=KeepingModel(), memory=RecallMMemory(memory=core))
+    chain = ConversationChain(llm=RecordingModel(), memory=RecallMMemory(memory=core))
     await chain.ainvoke("My cat is called Mila.")
     result = await chain.ainvoke("What is my cat called?")
     assert "Mila" in result["history"]
 
 
 def test_llm_chain_with_messages(core: RecallM) -> None:
-    model = KeepingModel()
+    model = RecordingModel()
     prompt = ChatPromptTemplate(
         [
             ("system", "You are kind."),
@@ -157,7 +157,7 @@ def test_llm_chain_with_messages(core: RecallM) -> None:
 
 
 def test_llm_chain_with_a_text_prompt(core: RecallM) -> None:
-    model = KeepingModel()
+    model = RecordingModel()
     prompt = PromptTemplate.from_template("{known}\n\n{question}")
     memory = RecallMMemory(memory=core, memory_key="known")
     chain = LLMChain(llm=model, prompt=prompt, memory=memory, output_key="answer")
@@ -174,7 +174,7 @@ def test_beside_another_memory(core: RecallM) -> None:
         ]
     )
     prompt = PromptTemplate.from_template("{known}\n{recent}\n{input}")
-    chain = ConversationChain(llm=KeepingModel(), prompt=prompt, memory=both)
+    chain = ConversationChain(llm=RecordingModel(), prompt=prompt, memory=both)
     chain.invoke({"input": "My cat is called Mila."})
     result = chain.invoke({"input": "What is my cat called?"})
     assert "Mila" in result["known"]
@@ -188,7 +188,7 @@ def test_conversational_retrieval_chain(core: RecallM) -> None:
         memory=core, memory_key="chat_history", return_messages=True, output_key="answer"
     )
     chain = ConversationalRetrievalChain.from_llm(
-        KeepingModel(),
+        RecordingModel(),
         retriever=RecallMRetriever(memory=core),
         memory=memory,
         return_source_documents=True,
@@ -212,7 +212,7 @@ def test_on_neo4j(neo4j_server: RunningServer) -> None:
         neo4j_server.uri, auth=neo4j_server.auth, namespace=f"test-{uuid.uuid4()}"
     ) as core:
         memory = RecallMMemory(memory=core, session="monday")
-        chain = ConversationChain(llm=KeepingModel(), memory=memory)
+        chain = ConversationChain(llm=RecordingModel(), memory=memory)
         chain.invoke("My cat is called Mila.")
         assert "Mila" in chain.invoke("What is my cat called?")["history"]
         memory.clear()

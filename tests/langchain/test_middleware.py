@@ -17,8 +17,8 @@ from langchain_recallm import RecallMMiddleware
 from recallm import InvalidInputError, RecallConfig, RecallM
 from recallm.adapting import CLOSING, OPENING
 from tests.langchain.agents import human, memory, recalls, system, thread, weather
-from tests.langchain.scripted_model import ScriptedModel, call
-from tests.langchain.written import passages, said
+from tests.langchain.chat_models import ScriptedModel, call
+from tests.written_messages import archived_passages, speakers_and_texts
 
 __all__ = ["memory", "recalls"]  # fixtures
 
@@ -283,13 +283,13 @@ def test_a_turn_is_remembered_in_its_order_with_its_ids(memory: RecallM) -> None
     agent = create_agent(model, [weather], middleware=[RecallMMiddleware(memory=memory)])
     output = agent.invoke(human("How is Oslo?", name="Ann"), thread("monday"))
     first, second, _, last = (message.id for message in output["messages"])
-    assert [(it["id"], it["speaker"], it["text"]) for it in passages(memory)] == [
+    assert [(it["id"], it["speaker"], it["text"]) for it in archived_passages(memory)] == [
         (first, "Ann", "How is Oslo?"),
         (second, "AI", "Let me look."),
         (last, "Sky", "Sunny."),
     ]
-    assert {it["session"] for it in passages(memory)} == {"monday"}
-    assert all(it["timestamp"] for it in passages(memory))
+    assert {it["session"] for it in archived_passages(memory)} == {"monday"}
+    assert all(it["timestamp"] for it in archived_passages(memory))
 
 
 def test_the_roles_and_names_asked_for(memory: RecallM) -> None:
@@ -310,7 +310,7 @@ def test_the_roles_and_names_asked_for(memory: RecallM) -> None:
             ai_prefix="Bot",
         )
         create_agent(model, [weather], middleware=[middleware]).invoke(human("How is Oslo?"))
-        assert said(own) == expected
+        assert speakers_and_texts(own) == expected
 
 
 def test_a_history_handed_in_each_time_is_written_once(memory: RecallM) -> None:
@@ -322,7 +322,7 @@ def test_a_history_handed_in_each_time_is_written_once(memory: RecallM) -> None:
         history.append(("human", f"Question {n}."))
         answer = agent.invoke({"messages": history})["messages"][-1]
         history.append(("ai", str(answer.text)))
-    assert said(memory) == [
+    assert speakers_and_texts(memory) == [
         line for n in range(4) for line in (("Human", f"Question {n}."), ("AI", f"Answer {n}."))
     ]
 
@@ -334,7 +334,7 @@ def test_a_history_that_ends_with_an_answer_is_not_written(memory: RecallM) -> N
     )
     messages: list[Any] = [("human", "How is Oslo?"), ("ai", "Cold.")]
     agent.invoke({"messages": messages})
-    assert said(memory) == [("AI", "And it rains.")]
+    assert speakers_and_texts(memory) == [("AI", "And it rains.")]
 
 
 def test_several_messages_in_one_turn(memory: RecallM, recalls: list[str]) -> None:
@@ -344,7 +344,11 @@ def test_several_messages_in_one_turn(memory: RecallM, recalls: list[str]) -> No
     messages: list[Any] = [("human", "I met Ann."), ("human", "She moved to Oslo.")]
     agent.invoke({"messages": messages})
     assert recalls == ["I met Ann.\nShe moved to Oslo."]
-    assert said(memory) == [("Human", "I met Ann."), ("Human", "She moved to Oslo."), ("AI", "Hm.")]
+    assert speakers_and_texts(memory) == [
+        ("Human", "I met Ann."),
+        ("Human", "She moved to Oslo."),
+        ("AI", "Hm."),
+    ]
 
 
 @pytest.mark.parametrize("content", ["", "  \n", [IMAGE], []])
@@ -356,7 +360,7 @@ def test_messages_without_text_are_passed_over(
     agent = create_agent(model, [weather], middleware=[middleware])
     output = agent.invoke(human(content), thread("1"))
     assert output["messages"][0].content == content
-    assert (recalls, said(memory)) == ([], [])
+    assert (recalls, speakers_and_texts(memory)) == ([], [])
 
 
 def test_the_text_beside_an_image_is_remembered(memory: RecallM) -> None:
@@ -367,7 +371,7 @@ def test_the_text_beside_an_image_is_remembered(memory: RecallM) -> None:
         ScriptedModel(lines=[reasoned]), middleware=[RecallMMiddleware(memory=memory)]
     )
     agent.invoke(human([IMAGE, {"type": "text", "text": "Is this a cat?"}]))
-    assert said(memory) == [("Human", "Is this a cat?"), ("AI", "Yes, a cat.")]
+    assert speakers_and_texts(memory) == [("Human", "Is this a cat?"), ("AI", "Yes, a cat.")]
 
 
 class Capital(BaseModel):
@@ -390,7 +394,7 @@ def test_a_structured_response_is_remembered_as_what_was_answered(memory: Recall
     output = agent.invoke(human("What is the capital of Norway?"), thread("1"))
     assert output["structured_response"] == Capital(country="Norway", city="Oslo")
     agent.invoke(human("And of Peru?"), thread("1"))
-    assert said(memory) == [
+    assert speakers_and_texts(memory) == [
         ("Human", "What is the capital of Norway?"),
         ("AI", '{"country":"Norway","city":"Oslo"}'),
         ("Human", "And of Peru?"),
@@ -416,5 +420,7 @@ def test_a_structured_response_of_an_earlier_turn_is_not_remembered_again(memory
     )
     agent.invoke(human("What is the capital of Norway?"), thread("1"))
     agent.invoke(human("And of Peru?"), thread("1"))
-    assert [text for _, text in said(memory)].count('{"country":"Norway","city":"Oslo"}') == 1
-    assert said(memory)[-1] == ("Human", "And of Peru?")
+    assert [text for _, text in speakers_and_texts(memory)].count(
+        '{"country":"Norway","city":"Oslo"}'
+    ) == 1
+    assert speakers_and_texts(memory)[-1] == ("Human", "And of Peru?")

@@ -23,8 +23,8 @@ from pydantic import BaseModel
 from langchain_recallm import RecallMMiddleware
 from recallm import RecallM
 from tests.langchain.agents import human, memory, thread, weather
-from tests.langchain.scripted_model import ScriptedModel, call
-from tests.langchain.written import said
+from tests.langchain.chat_models import ScriptedModel, call
+from tests.written_messages import speakers_and_texts
 
 __all__ = ["memory"]  # fixture
 
@@ -86,7 +86,9 @@ async def test_a_message_with_which_a_guard_ends_the_run_is_not_written(
             await agent.ainvoke(given, thread("1"))
         else:
             agent.invoke(given, thread("1"))
-        assert said(memory) == ([] if text == SECRET else [("Human", "Hi!"), ("AI", "Hello.")])
+        assert speakers_and_texts(memory) == (
+            [] if text == SECRET else [("Human", "Hi!"), ("AI", "Hello.")]
+        )
     if not (answers and order == "after" and guard is BeforeAgent):  # this middleware saw nothing
         assert warnings(caplog)
         assert all("not remembered" in it for it in warnings(caplog))
@@ -112,7 +114,7 @@ def test_a_failure_before_the_model_says_what_was_not_remembered(
     with pytest.raises(ConnectionError):
         agent.invoke(human("I am allergic to peanuts."), thread("1"))
     agent.invoke(human("Are you there?"), thread("1"))
-    assert said(memory) == [("Human", "Are you there?"), ("AI", "Yes.")]
+    assert speakers_and_texts(memory) == [("Human", "Are you there?"), ("AI", "Yes.")]
     [warning] = warnings(caplog)
     assert warning.startswith("1 message(s) of the user were not remembered")
 
@@ -131,7 +133,12 @@ def test_a_message_that_was_refused_without_a_thread_is_not_written(memory: Reca
         agent.invoke({"messages": history})
     agent.invoke(human("I am Bo.", id="2"))  # somebody else's run
     agent.invoke({"messages": [*history, HumanMessage("I like tea.", id="3")]})
-    assert [text for _, text in said(memory)] == ["I am Bo.", "Hello.", "I like tea.", "Noted."]
+    assert [text for _, text in speakers_and_texts(memory)] == [
+        "I am Bo.",
+        "Hello.",
+        "I like tea.",
+        "Noted.",
+    ]
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
@@ -159,7 +166,7 @@ def test_words_beside_a_tool_call_that_a_person_refuses_are_written(
     agent.invoke(human("How is Oslo?"), thread("1"))
     refused: Any = Command(resume={"decisions": [{"type": "reject", "message": "No."}]})
     (agent_of() if elsewhere else agent).invoke(refused, thread("1"))
-    assert said(memory) == [
+    assert speakers_and_texts(memory) == [
         ("Human", "How is Oslo?"),
         ("AI", "Let me look."),
         ("AI", "As you like."),
@@ -178,4 +185,7 @@ def test_an_agent_without_tools_gives_a_structured_reply(memory: RecallM) -> Non
     )
     output = agent.invoke(human("Where is it?"))
     assert output["structured_response"] == Answer(city="Oslo")
-    assert said(memory) == [("Human", "Where is it?"), ("AI", 'Here.\n{"city":"Oslo"}')]
+    assert speakers_and_texts(memory) == [
+        ("Human", "Where is it?"),
+        ("AI", 'Here.\n{"city":"Oslo"}'),
+    ]

@@ -21,8 +21,8 @@ from langchain_recallm import RecallMMiddleware
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import Message
 from tests.langchain.agents import human, memory, system, thread, weather
-from tests.langchain.scripted_model import ScriptedModel, call
-from tests.langchain.written import said
+from tests.langchain.chat_models import ScriptedModel, call
+from tests.written_messages import speakers_and_texts
 
 __all__ = ["memory"]  # fixture
 
@@ -93,7 +93,7 @@ async def test_what_the_user_says_is_redacted(
     )
     await run(agent, asynchronous, human(ASKED), thread("1"))
     await run(agent, asynchronous, human("What is my mail?"), thread("2"))
-    written = said(kept)
+    written = speakers_and_texts(kept)
     assert [who for who, _ in written] == ["Human", "AI", "Human", "AI"]
     assert written[0][1].startswith("My mail is ")
     assert SECRET not in repr(model.sent)
@@ -121,7 +121,7 @@ async def test_what_the_model_and_tools_say_is_redacted(
     )
     for text, session in (("What is the mail of Ann?", "1"), ("Again?", "1"), ("Ann's mail?", "2")):
         await run(agent, asynchronous, human(text), thread(session))
-    assert [who for who, _ in said(kept)] == [
+    assert [who for who, _ in speakers_and_texts(kept)] == [
         "Human", "look_up", "AI", "Human", "AI", "Human", "AI",
     ]  # fmt: skip
     assert SECRET not in repr(model.sent)
@@ -140,7 +140,7 @@ async def test_words_beside_tool_calls_are_redacted(
     @tool
     def look(city: str) -> str:
         """Look at a city."""
-        before_tools.append(said(kept))
+        before_tools.append(speakers_and_texts(kept))
         return city
 
     calls = [
@@ -157,7 +157,7 @@ async def test_words_beside_tool_calls_are_redacted(
     await run(agent, asynchronous, human("How is Oslo?"), None)
     words = [("Human", "How is Oslo?"), ("AI", "I will mail [REDACTED_EMAIL].")]
     assert before_tools == [words] * 3
-    assert said(kept) == [*words, ("AI", "Done.")]
+    assert speakers_and_texts(kept) == [*words, ("AI", "Done.")]
     assert not is_kept(kept, tmp_path)
 
 
@@ -180,7 +180,7 @@ async def test_a_blocked_message_is_kept_nowhere(
             await run(agent, asynchronous, human(ASKED), thread("1"))
     await run(agent, asynchronous, human("Hello."), thread("1"))
     await run(agent, asynchronous, human("What is my mail?"), thread("2"))
-    assert said(kept) == [
+    assert speakers_and_texts(kept) == [
         ("Human", "Hello."),
         ("AI", "Hello!"),
         ("Human", "What is my mail?"),
@@ -209,7 +209,7 @@ def test_a_blocked_reply_is_kept_nowhere(
     with pytest.raises(PIIDetectionError):
         agent.invoke(human("What is the mail of Ann?"), thread("1"))
     agent.invoke(human("Ann's mail?"), thread("2"))
-    assert ("Human", "What is the mail of Ann?") in said(kept)  # it was let through
+    assert ("Human", "What is the mail of Ann?") in speakers_and_texts(kept)  # it was let through
     assert not is_kept(kept, tmp_path)
     assert SECRET not in repr(model.sent)
     if what == "reply":
@@ -237,9 +237,9 @@ def test_a_message_that_is_tried_again_is_written(memory: RecallM) -> None:
     asked = {"messages": [HumanMessage("I moved to Oslo.", id="1")]}
     with pytest.raises(ConnectionError):
         agent.invoke(asked, thread("1"))
-    assert said(memory) == []
+    assert speakers_and_texts(memory) == []
     agent.invoke(asked, thread("1"))
-    assert said(memory) == [("Human", "I moved to Oslo."), ("AI", "Noted.")]
+    assert speakers_and_texts(memory) == [("Human", "I moved to Oslo."), ("AI", "Noted.")]
 
 
 def test_a_message_that_another_middleware_replaces(kept: RecallM, tmp_path: Path) -> None:
@@ -257,7 +257,10 @@ def test_a_message_that_another_middleware_replaces(kept: RecallM, tmp_path: Pat
     ours = RecallMMiddleware(memory=kept, raise_errors=True)
     agent = create_agent(model, middleware=[ours, Replacing()], checkpointer=InMemorySaver())
     agent.invoke(human(ASKED), thread("1"))
-    assert said(kept) == [("Human", ASKED.replace(SECRET, "[MAIL]")), ("AI", "Noted.")]
+    assert speakers_and_texts(kept) == [
+        ("Human", ASKED.replace(SECRET, "[MAIL]")),
+        ("AI", "Noted."),
+    ]
     assert "recalled_memory" not in repr(model.sent)
     assert not is_kept(kept, tmp_path)
 
@@ -291,7 +294,7 @@ def test_redact_comes_before_all_that_is_written(
     output = agent.invoke(human(f"{ASKED} {padding}"), thread("1"))
     assert SECRET in output["messages"][0].text
     agent.invoke(human(f"Is it {SECRET}?"), thread("2"))
-    assert [text.replace(padding, "").strip() for _, text in said(kept)] == [
+    assert [text.replace(padding, "").strip() for _, text in speakers_and_texts(kept)] == [
         without_secret(ASKED),
         "I ask for [MAIL].",
         "The mail of Ann is [MAIL].",
@@ -330,7 +333,7 @@ def test_accept_decides_by_text_and_by_whose_it_is(memory: RecallM) -> None:
     agent = create_agent(model, [weather], middleware=[ours])
     agent.invoke(human("How is Oslo?", name="Ann"), thread("1"))
     agent.invoke(human(ASKED), thread("2"))
-    assert said(memory) == [("Ann", "How is Oslo?")]
+    assert speakers_and_texts(memory) == [("Ann", "How is Oslo?")]
     assert {(it.speaker, it.role, it.text) for it in seen} >= {
         ("Ann", "human", "How is Oslo?"),
         ("AI", "ai", "Let me look."),
@@ -354,7 +357,7 @@ def test_where_they_fail_nothing_is_written(
     agent = create_agent(model, middleware=[RecallMMiddleware(memory=kept, **functions)])
     with caplog.at_level(logging.WARNING, "langchain_recallm"):
         assert agent.invoke(human(ASKED))["messages"][-1].text == "Noted."
-    assert said(kept) == []
+    assert speakers_and_texts(kept) == []
     assert not is_kept(kept, tmp_path)
     assert any("not remembered" in it.message for it in caplog.records)
     assert SECRET not in caplog.text

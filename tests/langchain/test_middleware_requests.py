@@ -15,8 +15,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langchain_recallm import RecallMMiddleware, RecallMStore, create_recallm_tools
 from recallm import RecallM
 from tests.langchain.agents import human, memory, recalls, system, thread, weather
-from tests.langchain.scripted_model import ScriptedModel, call
-from tests.langchain.written import passages, said
+from tests.langchain.chat_models import ScriptedModel, call
+from tests.written_messages import archived_passages, speakers_and_texts
 
 __all__ = ["memory", "recalls"]  # fixtures
 
@@ -79,7 +79,7 @@ def test_nothing_of_a_history_that_is_handed_in_is_recalled(
         assert "Bob saw a bird" in system(messages)
         assert "Human: I saw" not in system(messages)
         assert "AI: Bird seen" not in system(messages)
-    assert len(said(memory)) == 1 + 2 * len(BIRDS)
+    assert len(speakers_and_texts(memory)) == 1 + 2 * len(BIRDS)
 
 
 def test_what_was_trimmed_from_the_request_is_recalled(memory: RecallM) -> None:
@@ -156,9 +156,9 @@ def test_the_instruction_of_a_sub_agent_is_a_models(
     )
     boss.invoke(human("What should I wear in Oslo?"), thread("1"))
     own = memory.in_namespace("expert")
-    assert said(own) == expected
-    assert {it["metadata"]["role"] for it in passages(own)} <= {"ai"}
-    assert said(memory)[0] == ("Human", "What should I wear in Oslo?")
+    assert speakers_and_texts(own) == expected
+    assert {it["metadata"]["role"] for it in archived_passages(own)} <= {"ai"}
+    assert speakers_and_texts(memory)[0] == ("Human", "What should I wear in Oslo?")
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -186,7 +186,7 @@ async def test_a_sub_agent_in_a_thread_of_its_own_hears_a_model(
         await boss.ainvoke(given, thread("1"))
     else:
         boss.invoke(given, thread("1"))
-    assert said(memory, "own") == [
+    assert speakers_and_texts(memory, "own") == [
         ("AI", "How is Oslo?"),
         ("AI", "Let me look."),
         ("AI", "It snows."),
@@ -197,8 +197,8 @@ def test_the_same_agent_called_by_a_person_hears_a_person(memory: RecallM) -> No
     ours = RecallMMiddleware(memory=memory, human_prefix="Ann", raise_errors=True)
     agent = create_agent(ScriptedModel(lines=["It snows."]), middleware=[ours])
     agent.invoke(human("How is Oslo?"), thread("1"))
-    assert said(memory) == [("Ann", "How is Oslo?"), ("AI", "It snows.")]
-    assert [it["metadata"]["role"] for it in passages(memory)] == ["human", "ai"]
+    assert speakers_and_texts(memory) == [("Ann", "How is Oslo?"), ("AI", "It snows.")]
+    assert [it["metadata"]["role"] for it in archived_passages(memory)] == ["human", "ai"]
 
 
 # -- what is long ------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def test_a_long_message_is_on_disk_before_the_call_and_extracted_after_it(
     before = memory.stats()
 
     def reply(messages: list[Any]) -> AIMessage | str:
-        assert ("Human", LONG + QUESTION) in said(memory)
+        assert ("Human", LONG + QUESTION) in speakers_and_texts(memory)
         assert memory.stats().statements == before.statements
         calls = [it for it in messages if isinstance(it, AIMessage)]
         return "Blue." if calls else call("weather", says="Let me look.", city="Oslo")
@@ -227,7 +227,7 @@ def test_a_long_message_is_on_disk_before_the_call_and_extracted_after_it(
     assert "The shed of Ann is blue." in system(model.sent[0])
     assert [(len(it), it.endswith(QUESTION)) for it in recalls] == [(4001, True)]
     assert output["messages"][0].text == LONG + QUESTION
-    assert said(memory, "1") == [
+    assert speakers_and_texts(memory, "1") == [
         ("Human", LONG + QUESTION),
         ("AI", "Let me look."),
         ("AI", "Blue."),
@@ -252,7 +252,7 @@ def test_a_long_message_survives_the_end_of_the_process(tmp_path: Path, again: s
         dying = agent_of(memory, RuntimeError("killed"))
         with pytest.raises(RuntimeError, match="killed"):
             dying.invoke(human(LONG, id="long", name="Ann"), thread("1"))
-        [(speaker, text)] = said(memory)
+        [(speaker, text)] = speakers_and_texts(memory)
         said_at = memory.passages()[0].timestamp
         assert (speaker, text) == ("Ann", LONG)
     with RecallM(tmp_path / "memory.db") as memory:
@@ -262,7 +262,7 @@ def test_a_long_message_survives_the_end_of_the_process(tmp_path: Path, again: s
         assert kept is not None
         assert (kept.text, kept.session, kept.speaker) == (LONG, "1", "Ann")
         assert kept.timestamp == said_at
-        assert [text for _, text in said(memory)].count(LONG) == 1
+        assert [text for _, text in speakers_and_texts(memory)].count(LONG) == 1
         assert "bird 77 sat" in memory.recall("Where did bird 77 sit?").text
 
 
@@ -313,7 +313,7 @@ def test_what_waits_can_be_forgotten_by_the_tool(memory: RecallM) -> None:
     ours = RecallMMiddleware(memory=memory, raise_errors=True)
     create_agent(ScriptedModel(lines=["Hello."]), middleware=[ours]).invoke(human("Hi!"))
     assert not memory.history("Ann")
-    assert not any("Ann" in text for _, text in said(memory))
+    assert not any("Ann" in text for _, text in speakers_and_texts(memory))
 
 
 def test_a_long_message_that_is_forgotten_while_it_waits_stays_forgotten(memory: RecallM) -> None:
@@ -324,7 +324,7 @@ def test_a_long_message_that_is_forgotten_while_it_waits_stays_forgotten(memory:
     ours = RecallMMiddleware(memory=memory, raise_errors=True)
     agent = create_agent(ScriptedModel(reply=reply), middleware=[ours])
     agent.invoke(human(LONG), thread("1"))
-    assert said(memory) == [("AI", "Blue.")]
+    assert speakers_and_texts(memory) == [("AI", "Blue.")]
 
 
 def test_a_long_reply_and_what_a_tool_gave_do_not_delay_the_next_call(memory: RecallM) -> None:
@@ -342,6 +342,6 @@ def test_a_long_reply_and_what_a_tool_gave_do_not_delay_the_next_call(memory: Re
     ours = RecallMMiddleware(memory=memory, roles={"human", "ai", "tool"}, raise_errors=True)
     agent = create_agent(ScriptedModel(reply=reply), [notes], middleware=[ours])
     agent.invoke(human("Which birds sat there?"), thread("1"))
-    assert [(who, len(text)) for who, text in said(memory)] == [
+    assert [(who, len(text)) for who, text in speakers_and_texts(memory)] == [
         ("Human", 22), ("notes", len(LONG)), ("AI", 10), ("notes", len(LONG)), ("AI", 5),
     ]  # fmt: skip

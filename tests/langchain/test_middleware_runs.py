@@ -23,9 +23,9 @@ from langchain_recallm import RecallMMiddleware
 from langchain_recallm._turns import Turn, TurnKey, Turns
 from recallm import ClosedError, InvalidInputError, RecallM, StoreFullError
 from tests.langchain.agents import human, memory, recalls, system, thread, weather
-from tests.langchain.scripted_model import ScriptedModel, call
-from tests.langchain.written import said
+from tests.langchain.chat_models import ScriptedModel, call
 from tests.neo4j.fixtures import RunningServer
+from tests.written_messages import speakers_and_texts
 
 __all__ = ["memory", "recalls"]  # fixtures
 
@@ -67,7 +67,9 @@ def test_a_run_that_goes_on_after_an_interrupt(
     resume: Any = Command(resume={"decisions": [{"type": "approve"}]}) if by_human else None
     agent.invoke(human("What is the weather where Ann lives?"), thread("1"))
     words = [("Human", "What is the weather where Ann lives?"), ("AI", "Let me look.")]
-    assert said(memory)[1:] == words[:1]  # another middleware may change the rest still
+    assert (
+        speakers_and_texts(memory)[1:] == words[:1]
+    )  # another middleware may change the rest still
     memory.update("Ann lives in Oslo no more, she moved.")  # the turn is told what it was
     for _ in range(2):
         agent = agents() if elsewhere else agent
@@ -76,7 +78,7 @@ def test_a_run_that_goes_on_after_an_interrupt(
     assert len({system(messages) for messages in model.sent}) == 1
     assert "Ann lives in Oslo." in system(model.sent[2])
     assert recalls == ["What is the weather where Ann lives?"] * (3 if elsewhere else 1)
-    written = [it for it in said(memory) if it[0]]
+    written = [it for it in speakers_and_texts(memory) if it[0]]
     assert written == [*words, ("AI", "Sunny.")]
 
 
@@ -100,7 +102,7 @@ async def test_the_models_words_are_there_where_the_user_goes_on(memory: RecallM
     await agent.ainvoke(human("How is Oslo?"), thread("1"))
     await agent.ainvoke(human("Never mind. How is Bergen?"), thread("1"))
     await agent.ainvoke(human("Wet?"), thread("1"))
-    assert said(memory) == [
+    assert speakers_and_texts(memory) == [
         ("Human", "How is Oslo?"),
         ("AI", "Let me look."),
         ("Human", "Never mind. How is Bergen?"),
@@ -132,12 +134,12 @@ def test_the_models_words_are_there_where_a_tool_fails(memory: RecallM) -> None:
     with pytest.raises(RuntimeError, match="broken"):
         agent.invoke(human("How is Oslo?"), thread("1"))
     words = [("Human", "How is Oslo?"), ("AI", "Let me look.")]
-    assert said(memory) == words
+    assert speakers_and_texts(memory) == words
     memory.forget(everything=True)
     for going_on in (agent, agents()):
         with pytest.raises(RuntimeError, match="broken"):
             going_on.invoke(None, thread("1"))
-        assert said(memory) == []
+        assert speakers_and_texts(memory) == []
 
 
 def test_a_run_that_stopped_is_forgotten_at_last(memory: RecallM) -> None:
@@ -174,7 +176,7 @@ def test_a_message_that_is_edited_is_new(memory: RecallM) -> None:
     for text in ("Ann lives in Bergen.", "Ann lives in Bergen."):
         agent.invoke(human(text, id="a"), thread("1"))
     agent.invoke(human("Ann lives in Oslo. She likes tea.", id="a"), thread("1"))
-    assert said(memory) == [
+    assert speakers_and_texts(memory) == [
         ("Human", "Ann lives in Oslo."),
         ("AI", "Noted."),
         ("Human", "Ann lives in Bergen."),
@@ -205,7 +207,10 @@ def test_a_turn_that_is_summarised_away_is_still_told(memory: RecallM, recalls: 
     assert len({system(messages) for messages in model.sent}) == 1
     assert "Ann lives in Oslo." in system(model.sent[-1])
     assert len(recalls) == 1
-    assert said(memory)[1:] == [("Human", "How is it where Ann lives?"), ("AI", "Sunny.")]
+    assert speakers_and_texts(memory)[1:] == [
+        ("Human", "How is it where Ann lives?"),
+        ("AI", "Sunny."),
+    ]
 
 
 def test_a_resumed_run_recalls_once(memory: RecallM, recalls: list[str]) -> None:
@@ -226,7 +231,7 @@ def test_a_resumed_run_recalls_once(memory: RecallM, recalls: list[str]) -> None
     assert len(recalls) == 1
     assert len({system(messages) for messages in model.sent}) == 1
     assert "recalled_memory" not in agent.get_state(thread("1")).values
-    assert said(memory)[1:] == [("Human", "How is it where Ann lives?"), ("AI", "!")]
+    assert speakers_and_texts(memory)[1:] == [("Human", "How is it where Ann lives?"), ("AI", "!")]
 
 
 @pytest.mark.parametrize("retry", ["resume", "ask again"])
@@ -239,11 +244,15 @@ async def test_a_model_that_fails_does_not_lose_what_the_user_said(
     )
     with pytest.raises(RuntimeError, match="down"):
         await agent.ainvoke(human("I moved to Oslo."), thread("1"))
-    assert said(memory) == [("Human", "I moved to Oslo.")]
+    assert speakers_and_texts(memory) == [("Human", "I moved to Oslo.")]
     again = None if retry == "resume" else human("Tell me of Oslo.")
     await agent.ainvoke(again, thread("1"))
     asked = [] if retry == "resume" else [("Human", "Tell me of Oslo.")]
-    assert said(memory) == [("Human", "I moved to Oslo."), *asked, ("AI", "A nice city.")]
+    assert speakers_and_texts(memory) == [
+        ("Human", "I moved to Oslo."),
+        *asked,
+        ("AI", "A nice city."),
+    ]
 
 
 def test_what_was_said_elsewhere_since_a_model_failed_is_known(memory: RecallM) -> None:
@@ -282,7 +291,7 @@ async def test_streams(memory: RecallM) -> None:
     pieces = [message.text async for message, _ in stream]
     assert "".join(pieces).endswith("In Zanzibar")
     assert "Zanzibar is where" in system(model.sent[0])
-    assert [who for who, _ in said(memory)] == [None, "Human", "AI"]
+    assert [who for who, _ in speakers_and_texts(memory)] == [None, "Human", "AI"]
 
 
 def test_a_summary_is_not_what_the_user_said(memory: RecallM) -> None:
@@ -307,7 +316,7 @@ def test_a_summary_is_not_what_the_user_said(memory: RecallM) -> None:
     agent.invoke(human("Birds 4."), thread("1"))
     agent.invoke(human("Birds 5."), thread("1"))
     assert any("They spoke of birds." in str(messages) for messages in failing.sent)
-    assert [text for _, text in said(memory)] == [
+    assert [text for _, text in speakers_and_texts(memory)] == [
         "Birds 1.", "One.", "Birds 2.", "Two.", "Birds 3.",
         "Birds 4.", "Three.", "Birds 5.", "Four.",
     ]  # fmt: skip
@@ -367,7 +376,7 @@ def test_a_recall_that_fails_does_not_lose_what_the_user_said(
                 agent.invoke(human("Hello!"))
         else:
             agent.invoke(human("Hello!"))
-    assert said(memory)[0] == ("Human", "Hello!")
+    assert speakers_and_texts(memory)[0] == ("Human", "Hello!")
 
 
 def test_a_full_disk_does_not_cost_the_answer(
@@ -431,7 +440,7 @@ def test_on_neo4j(neo4j_server: RunningServer) -> None:
         agent.invoke(None, thread("2"))
         assert system(model.sent[1]) == system(model.sent[2])
         assert "Human: Ann lives in Oslo." in system(model.sent[2])
-        assert said(memory) == [
+        assert speakers_and_texts(memory) == [
             ("Human", "Ann lives in Oslo."),
             ("AI", "Noted."),
             ("Human", "Where does Ann live?"),

@@ -21,8 +21,8 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langchain_recallm import RecallMMiddleware
 from recallm import InvalidInputError, RecallM
 from tests.langchain.agents import human, memory, recalls, system, thread, weather
-from tests.langchain.scripted_model import ScriptedModel, call
-from tests.langchain.written import said
+from tests.langchain.chat_models import ScriptedModel, call
+from tests.written_messages import speakers_and_texts
 
 __all__ = ["memory", "recalls"]  # fixtures
 
@@ -62,11 +62,11 @@ def seen(user: str, number: int) -> list[str]:
 
 
 def check_nothing_crossed(memory: RecallM, model: ScriptedModel) -> None:
-    assert said(memory) == []
+    assert speakers_and_texts(memory) == []
     for user, number in TALKS:
         own = memory.in_namespace(f"user-{user}")
         assert own.stats().passages == 5 * TURNS * 2
-        assert said(own, session=f"{user}-{number}") == [
+        assert speakers_and_texts(own, session=f"{user}-{number}") == [
             line
             for text in seen(user, number)
             for line in (("Human", text), ("AI", f"You said: {text}"))
@@ -121,7 +121,7 @@ def test_a_namespace_that_cannot_be_told_is_nobodys(
         assert output["messages"][-1].text == "I do not know."
         assert len(model.sent[0]) == 1
         assert len(caplog.records) == 3  # once a hook
-        assert said(memory) == [(None, "Ann lives in Oslo.")]
+        assert speakers_and_texts(memory) == [(None, "Ann lives in Oslo.")]
     with pytest.raises(AttributeError):
         users_agent(memory, ScriptedModel(lines=["?"])).invoke(human("Hi"), thread("1"))
 
@@ -132,8 +132,8 @@ def test_a_namespace_by_name(memory: RecallM) -> None:
     agent = create_agent(model, middleware=[RecallMMiddleware(memory=memory, namespace="team")])
     agent.invoke(human("Where does Ann live?"))
     assert "Ann lives in Oslo." in system(model.sent[0])
-    assert said(memory) == []
-    assert len(said(memory.in_namespace("team"))) == 3
+    assert speakers_and_texts(memory) == []
+    assert len(speakers_and_texts(memory.in_namespace("team"))) == 3
 
 
 async def test_the_event_loop_goes_on(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,8 +206,8 @@ def test_an_agent_that_is_a_tool_of_another(memory: RecallM) -> None:
     assert "Oslo is cold in winter." in system(expert_model.sent[0])
     assert "Ann lives" not in str(expert_model.sent)
     assert "Ann lives in Oslo." in system(model.sent[1])
-    assert said(memory, "1") == [("Human", "What should Ann wear?"), ("AI", "Snow.")]
-    assert said(memory.in_namespace("expert"), "1") == [
+    assert speakers_and_texts(memory, "1") == [("Human", "What should Ann wear?"), ("AI", "Snow.")]
+    assert speakers_and_texts(memory.in_namespace("expert"), "1") == [
         ("AI", "How is Oslo in winter?"),  # a model wrote the question
         ("AI", "It snows in Oslo."),
     ]
@@ -235,7 +235,7 @@ def test_agents_one_after_the_other_in_a_graph(
     for model in (first, second):
         assert all("Ann lives in Oslo." in system(messages) for messages in model.sent)
     assert len(recalls) == 2
-    assert said(memory, "1") == [
+    assert speakers_and_texts(memory, "1") == [
         ("Human", "How is it where Ann lives?"),
         ("first", "She lives up north."),
         ("second", "Sunny."),
@@ -251,7 +251,7 @@ def test_one_memory_of_several_agents(memory: RecallM) -> None:
             middleware=[RecallMMiddleware(memory=memory)],
         )
         agent.invoke(human(f"Question {number}."), thread("1"))
-    assert len(said(memory, "1")) == 6
+    assert len(speakers_and_texts(memory, "1")) == 6
 
 
 def test_a_users_memory_and_a_teams_in_one_agent(memory: RecallM) -> None:
@@ -288,7 +288,7 @@ def test_a_users_memory_and_a_teams_in_one_agent(memory: RecallM) -> None:
     for messages in model.sent:
         assert system(messages).count("Ann likes herring.") == 1
         assert system(messages).count("The team likes pizza.") == 1
-    assert said(own, "1") == [("Human", "What does everybody like?")]
-    assert said(team, "1") == [("AI", "Let me look."), ("AI", "Both.")]
+    assert speakers_and_texts(own, "1") == [("Human", "What does everybody like?")]
+    assert speakers_and_texts(team, "1") == [("AI", "Let me look."), ("AI", "Both.")]
     with pytest.raises(AssertionError, match="duplicate"):
         create_agent(model, middleware=[RecallMMiddleware(memory=it) for it in (own, team)])

@@ -21,7 +21,7 @@ from recallm import LLMError, RecallConfig, RecallM
 from recallm.adapting import CLOSING, OPENING
 from tests.langchain.agents import human, memory, thread
 from tests.langchain.openai_server import MODEL, OpenAIServer, Reply
-from tests.langchain.written import said
+from tests.written_messages import speakers_and_texts
 
 __all__ = ["memory"]  # a fixture
 
@@ -81,7 +81,10 @@ async def test_an_answer(memory: RecallM, asynchronous: bool) -> None:
     assert system["content"].startswith(f"You are kind.\n\n{OPENING}")
     assert system["content"].endswith(f"Ann lives in Oslo.\n{CLOSING}")
     assert question == {"role": "user", "content": "Where does Ann live?"}
-    assert said(memory, "1") == [("Human", "Where does Ann live?"), ("AI", "She lives in Oslo.")]
+    assert speakers_and_texts(memory, "1") == [
+        ("Human", "Where does Ann live?"),
+        ("AI", "She lives in Oslo."),
+    ]
 
 
 @pytest.mark.parametrize("asynchronous", [True, False])
@@ -98,7 +101,7 @@ async def test_a_streamed_answer(memory: RecallM, asynchronous: bool) -> None:
     assert [it.text for it in chunks if it.text] == ["She", " lives", " in", " Oslo."]
     assert [it.usage_metadata["output_tokens"] for it in chunks if it.usage_metadata] == [4]
     assert server.requests[0].body["stream"] is True
-    assert said(memory, "1") == [("Human", "Where?"), ("AI", "She lives in Oslo.")]
+    assert speakers_and_texts(memory, "1") == [("Human", "Where?"), ("AI", "She lives in Oslo.")]
 
 
 @pytest.mark.parametrize("streamed", [True, False])
@@ -126,7 +129,7 @@ def test_the_models_own_tools(memory: RecallM, streamed: bool) -> None:
     assert results["call_1"].startswith("Saved as ")
     assert "[a#0] Ann lives in Oslo." in results["call_2"]
     assert third.messages[-1]["content"] == "Forgot the statement a#0."
-    assert said(memory) == [
+    assert speakers_and_texts(memory) == [
         ("Human", "Tidy up."),
         ("AI", "One moment."),
         ("AI", "Ann speaks “norsk”."),
@@ -158,11 +161,11 @@ async def test_a_failure_does_not_lose_what_the_user_said(
         agent = agent_of(server, memory, timeout=0.8)
         with pytest.raises(error):
             await agent.ainvoke(human("I moved to Oslo.", id="message-1"), thread("1"))
-        assert said(memory) == [("Human", "I moved to Oslo.")]
+        assert speakers_and_texts(memory) == [("Human", "I moved to Oslo.")]
         retry = None if again == "resume" else human("I moved to Oslo.", id="message-1")
         output = await agent.ainvoke(retry, thread("1"))
     assert output["messages"][-1].text == "Noted."
-    assert said(memory) == [("Human", "I moved to Oslo."), ("AI", "Noted.")]
+    assert speakers_and_texts(memory) == [("Human", "I moved to Oslo."), ("AI", "Noted.")]
     assert [it.messages[-1]["content"] for it in server.requests] == ["I moved to Oslo."] * 2
     assert all(OPENING not in it.messages[0]["content"] for it in server.requests)
 
@@ -178,7 +181,10 @@ def test_the_clients_own_retries(memory: RecallM, failure: Reply, error: type[Ex
     assert len(server.requests) == 3
     assert [it.headers["x-stainless-retry-count"] for it in server.requests] == ["0", "1", "2"]
     assert len({it.messages[0]["content"] for it in server.requests}) == 1
-    assert said(memory, "1") == [("Human", "Where does Ann live?"), ("AI", "In Oslo.")]
+    assert speakers_and_texts(memory, "1") == [
+        ("Human", "Where does Ann live?"),
+        ("AI", "In Oslo."),
+    ]
 
 
 def test_a_stream_that_breaks_off(memory: RecallM) -> None:
@@ -187,9 +193,9 @@ def test_a_stream_that_breaks_off(memory: RecallM) -> None:
         agent = agent_of(server, memory, streaming=True)
         with pytest.raises(Exception, match=r"(?i)incomplete|peer closed|connection"):
             agent.invoke(human("Where does Ann live?"), thread("1"))
-        assert said(memory) == [("Human", "Where does Ann live?")]
+        assert speakers_and_texts(memory) == [("Human", "Where does Ann live?")]
         agent.invoke(None, thread("1"))
-    assert said(memory) == [("Human", "Where does Ann live?"), ("AI", "In Oslo.")]
+    assert speakers_and_texts(memory) == [("Human", "Where does Ann live?"), ("AI", "In Oslo.")]
 
 
 def test_retries_by_another_middleware(memory: RecallM) -> None:
@@ -202,7 +208,7 @@ def test_retries_by_another_middleware(memory: RecallM) -> None:
             ],
         )
         agent.invoke(human("Hello."))
-    assert said(memory) == [("Human", "Hello."), ("AI", "Hi.")]
+    assert speakers_and_texts(memory) == [("Human", "Hello."), ("AI", "Hi.")]
 
 
 class City(BaseModel):
@@ -222,7 +228,10 @@ def test_a_structured_answer(memory: RecallM) -> None:
         output = agent.invoke(human("Where does Ann live?"))
     assert output["structured_response"] == City(name="Oslo")
     assert server.requests[0].body["response_format"]["type"] == "json_schema"
-    assert said(memory) == [("Human", "Where does Ann live?"), ("AI", '{"name": "Oslo"}')]
+    assert speakers_and_texts(memory) == [
+        ("Human", "Where does Ann live?"),
+        ("AI", '{"name": "Oslo"}'),
+    ]
 
 
 def test_an_image_beside_the_question(memory: RecallM) -> None:
@@ -239,7 +248,7 @@ def test_an_image_beside_the_question(memory: RecallM) -> None:
     text, picture, block = asked["content"]
     assert (text["text"], picture) == ("Does Ann live here?", image)
     assert "Ann lives in Oslo." in block["text"]
-    assert said(memory)[1:] == [("Human", "Does Ann live here?"), ("AI", "Yes.")]
+    assert speakers_and_texts(memory)[1:] == [("Human", "Does Ann live here?"), ("AI", "Yes.")]
 
 
 # -- the core's language model -----------------------------------------------------------------
@@ -300,7 +309,7 @@ async def test_the_answer_chain(memory: RecallM) -> None:
     assert [bool(it.body.get("stream")) for it in server.requests] == [False] * 4 + [True]
     for request in server.requests:
         assert "Ann lives in Oslo." in request.messages[-1]["content"]
-    assert said(memory) == [(None, "Ann lives in Oslo.")]
+    assert speakers_and_texts(memory) == [(None, "Ann lives in Oslo.")]
 
 
 @pytest.mark.parametrize(("failure", "error"), FAILURES, ids=["429", "500", "time-out"])

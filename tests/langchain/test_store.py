@@ -23,7 +23,7 @@ from neo4j import GraphDatabase
 from langchain_recallm import RecallMStore
 from recallm import ClosedError, InvalidInputError, NewItem, RecallM, StoreBusyError
 from recallm.items import MemoryItems
-from tests.langchain.scripted_model import ScriptedModel, call
+from tests.langchain.chat_models import ScriptedModel, call
 from tests.langchain.stores import Clock
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -24,8 +24,8 @@ from langchain_recallm import RecallMMiddleware, create_recallm_tools
 from recallm import InvalidInputError, NewItem, RecallConfig, RecallM
 from recallm.adapting import CLOSING, OPENING
 from tests.langchain.agents import human, memory, stored, thread
-from tests.langchain.scripted_model import ScriptedModel, call
-from tests.langchain.written import passages, said
+from tests.langchain.chat_models import ScriptedModel, call
+from tests.written_messages import archived_passages, speakers_and_texts
 
 __all__ = ["memory", "stored"]  # fixtures
 
@@ -120,8 +120,8 @@ def test_two_memories_in_one_agent(memory: RecallM) -> None:
         ]
     )
     output = create_agent(model, tools).invoke(human("Hi"), thread("1"))
-    assert said(own) == [("AI", "Ann likes tea.")]
-    assert said(team) == [("AI", "The team likes pizza.")]
+    assert speakers_and_texts(own) == [("AI", "Ann likes tea.")]
+    assert speakers_and_texts(team) == [("AI", "The team likes pizza.")]
     assert [it["text"] for it in output["messages"][6].artifact] == ["The team likes pizza."]
 
 
@@ -157,7 +157,10 @@ def test_what_is_saved_is_recalled_and_forgotten_by_its_id(stored: RecallM) -> N
     assert found["metadata"] == {"tool": "save_memory"}
     assert found["speaker"] == "AI"
     assert _invoke(forget, id=found["id"]).content == f"Forgot the statement {found['id']}."
-    assert said(stored) == [(None, "Ann lives in Oslo."), (None, "Bob lives in Lima.")]
+    assert speakers_and_texts(stored) == [
+        (None, "Ann lives in Oslo."),
+        (None, "Bob lives in Lima."),
+    ]
     again = _invoke(forget, id=found["id"])
     assert again.status == "error"
     assert "No statement has the id" in str(again.content)
@@ -208,7 +211,7 @@ async def test_what_cannot_be_done_is_told_to_the_model(
     ):
         assert message.status == "error"
         assert told in message.content
-    assert said(memory) == [(None, "Ann lives in Oslo.")]
+    assert speakers_and_texts(memory) == [(None, "Ann lives in Oslo.")]
 
 
 def test_what_a_model_saves_is_not_what_the_user_said(memory: RecallM) -> None:
@@ -223,7 +226,7 @@ def test_what_a_model_saves_is_not_what_the_user_said(memory: RecallM) -> None:
 def test_half_a_character_is_no_reason_to_stop(memory: RecallM) -> None:
     _, save, _ = create_recallm_tools(memory)
     save.invoke({"text": "Ann likes \ud83d tea."})
-    assert said(memory) == [("AI", "Ann likes ? tea.")]
+    assert speakers_and_texts(memory) == [("AI", "Ann likes ? tea.")]
 
 
 def test_a_memory_that_fails_is_told_to_the_model(caplog: pytest.LogCaptureFixture) -> None:
@@ -278,8 +281,8 @@ async def test_the_runtime_says_who_and_where(memory: RecallM, asynchronous: boo
         (found,) = output["messages"][4].artifact
         assert found["text"] == f"The cat of {name} is black."
         assert found["session"] == f"{name}-1"
-        assert said(memory.in_namespace(f"user-{name}")) == [("AI", found["text"])]
-    assert said(memory) == []
+        assert speakers_and_texts(memory.in_namespace(f"user-{name}")) == [("AI", found["text"])]
+    assert speakers_and_texts(memory) == []
 
 
 @pytest.mark.parametrize("schema", [MessagesState, PydanticState])
@@ -289,7 +292,9 @@ def test_in_a_graph_of_ones_own(memory: RecallM, schema: Any) -> None:
     graph.add_edge(START, "tools")
     wanted = call("save_memory", text="Ann likes tea.")
     graph.compile().invoke({"messages": [HumanMessage("Note it."), wanted]}, thread("1"))
-    assert [(it["session"], it["text"]) for it in passages(memory)] == [("1", "Ann likes tea.")]
+    assert [(it["session"], it["text"]) for it in archived_passages(memory)] == [
+        ("1", "Ann likes tea.")
+    ]
     asking = call("recall_memory", query="What does Ann like?")
     output = graph.compile().invoke({"messages": [HumanMessage("What?"), asking]}, thread("2"))
     assert "Ann likes tea." in output["messages"][-1].content
@@ -307,7 +312,7 @@ def test_a_call_that_is_made_again_saves_once(memory: RecallM) -> None:
     run("1", "Ann likes tea.", "Ann likes tea.")
     run("1", "Ann likes tea.", "Bob likes tea.")
     run("2", "Ann likes tea.")
-    assert [(it["session"], it["text"]) for it in passages(memory)] == [
+    assert [(it["session"], it["text"]) for it in archived_passages(memory)] == [
         ("1", "Ann likes tea."),
         ("1", "Bob likes tea."),
         ("2", "Ann likes tea."),
@@ -357,7 +362,7 @@ def test_inside_one_thread(memory: RecallM) -> None:
     assert run("forget_memory", id="1#0").status == "error"
     assert run("forget_memory", id="2#0").content == "Forgot the statement 2#0."
     assert run("forget_memory", about="Ann").content == "Forgot 1 statement that mentions 'Ann'."
-    assert said(memory) == [(None, "Ann lives in Oslo.")]
+    assert speakers_and_texts(memory) == [(None, "Ann lives in Oslo.")]
     for tool, arguments in zip(
         tools, ({"query": "Ann?"}, {"text": "!"}, {"about": "Ann"}), strict=True
     ):
@@ -387,8 +392,8 @@ def test_a_namespace_cannot_be_forged(memory: RecallM) -> None:
     agent: Any = create_agent(model, [recall], context_schema=User)
     output = agent.invoke(human("Hi"), thread("1"), context=User("ann"))
     assert output["messages"][2].content == "Nothing is remembered about that."
-    assert said(memory) == []
-    assert len(said(memory.in_namespace("user-bob"))) == 1
+    assert speakers_and_texts(memory) == []
+    assert len(speakers_and_texts(memory.in_namespace("user-bob"))) == 1
 
 
 async def test_the_event_loop_goes_on(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,9 +26,9 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from llama_index_recallm import RecallMMemoryBlock
 from recallm import RecallM
 from recallm.testing import DictStore
-from tests.langchain.written import said
 from tests.llama_index.memories import NewMemory, ai, core, new_memory, user
 from tests.llama_index.scripted_model import ScriptedLLM, call
+from tests.written_messages import speakers_and_texts
 
 __all__ = ["core", "new_memory"]  # fixtures
 
@@ -72,7 +72,7 @@ async def test_a_function_agent_remembers_across_sessions(
     assert llm.prompt(2).startswith(llm.prompt(1))
     assert "Human: I moved to Porto." in llm.prompt(3)
     # The answer is written too: agents ask once more after it.
-    assert said(stored) == [
+    assert speakers_and_texts(stored) == [
         ("Human", "I moved to Porto."),
         ("AI", "Noted."),
         ("Human", "What is the weather there?"),
@@ -88,7 +88,7 @@ async def test_a_memory_of_the_tools_too(core: RecallM, new_memory: NewMemory) -
     agent = FunctionAgent(llm=llm, tools=[weather])
     block = block_of(core, roles=["human", "ai", "tool"])
     await run(agent, "What is the weather in Porto?", new_memory("s", block))
-    assert said(core) == [
+    assert speakers_and_texts(core) == [
         ("Human", "What is the weather in Porto?"),
         ("AI", "Let me see."),
         ("Tool", "It is sunny in Porto."),
@@ -104,7 +104,7 @@ async def test_the_same_said_in_turn_after_turn(core: RecallM, new_memory: NewMe
     memory = new_memory("s", block_of(core))
     for _ in range(3):
         await run(agent, "And now?", memory)
-    assert said(core) == [("Human", "And now?"), ("AI", "Sunny.")] * 3
+    assert speakers_and_texts(core) == [("Human", "And now?"), ("AI", "Sunny.")] * 3
 
 
 @pytest.mark.parametrize("method", list(InsertMethod))
@@ -126,7 +126,7 @@ async def test_a_react_agent(core: RecallM, new_memory: NewMemory, method: Inser
     tuesday = new_memory("tuesday", block, insert_method=method)
     await run(agent, "Where did I move to?", tuesday)
     assert "Human: I moved to Porto." in llm.prompt(3)
-    assert said(core) == [
+    assert speakers_and_texts(core) == [
         ("Human", "I moved to Porto."),
         ("AI", "Noted."),
         ("Human", "What is the weather there?"),
@@ -152,7 +152,7 @@ async def test_agents_that_hand_off(core: RecallM, new_memory: NewMemory) -> Non
     workflow = AgentWorkflow(agents=[first, second], root_agent="first")
     await run(workflow, "What is the weather where I live?", new_memory("s", block_of(core)))
     assert all("I live in Oslo." in llm.prompt(number) for number in range(3))
-    assert said(core, "s") == [
+    assert speakers_and_texts(core, "s") == [
         ("Human", "What is the weather where I live?"),
         ("AI", "One moment."),
         ("AI", "Sunny."),
@@ -165,7 +165,7 @@ async def test_an_agent_with_a_state(core: RecallM, new_memory: NewMemory) -> No
     memory = new_memory("s", block_of(core))
     ctx = Context(agent)
     await agent.run(user_msg="I moved to Porto.", memory=memory, ctx=ctx)
-    assert said(core) == [("Human", "I moved to Porto."), ("AI", "Noted.")]
+    assert speakers_and_texts(core) == [("Human", "I moved to Porto."), ("AI", "Noted.")]
 
 
 async def test_a_model_that_fails(core: RecallM, new_memory: NewMemory) -> None:
@@ -175,10 +175,10 @@ async def test_a_model_that_fails(core: RecallM, new_memory: NewMemory) -> None:
     memory = new_memory("s", block_of(core))
     with pytest.raises(RuntimeError, match="down"):
         await run(agent, "I moved to Porto.", memory)
-    assert said(core) == [("Human", "I moved to Porto.")]
+    assert speakers_and_texts(core) == [("Human", "I moved to Porto.")]
     history = await memory.aget_all()
     await agent.run(chat_history=history, memory=memory)
-    assert said(core) == [("Human", "I moved to Porto."), ("AI", "Noted.")]
+    assert speakers_and_texts(core) == [("Human", "I moved to Porto."), ("AI", "Noted.")]
 
 
 async def test_an_agent_whose_memory_fails(new_memory: NewMemory) -> None:
@@ -206,7 +206,9 @@ async def test_a_long_conversation(
     assert "My cat is called Mila." in llm.prompt()
     facts = [f"On day {number} I saw a bird." for number in range(20)]
     human = ["My cat is called Mila.", *facts, "What is my cat called?"]
-    assert said(core) == [line for it in human for line in (("Human", it), ("AI", "Noted."))]
+    assert speakers_and_texts(core) == [
+        line for it in human for line in (("Human", it), ("AI", "Noted."))
+    ]
 
 
 # -- chat engines ------------------------------------------------------------------------------
@@ -242,7 +244,7 @@ async def test_chat_engines(core: RecallM, new_memory: NewMemory, kind: str) -> 
     assert "Human: I moved to Porto." in llm.prompt()
     await engine.achat("Thanks.")
     await block.aflush(memory)
-    assert said(core) == [
+    assert speakers_and_texts(core) == [
         ("Human", "I moved to Porto."),
         ("AI", "Noted."),
         ("Human", "Where did I move to?"),
@@ -263,7 +265,7 @@ async def test_chat_engines_that_stream(core: RecallM, new_memory: NewMemory, ki
     await asyncio.sleep(0.1)
     assert "Human: I moved to Porto." in llm.prompt()
     await block.aflush(memory)
-    assert said(core, "s") == [("Human", "Where did I move to?"), ("AI", "To Porto.")]
+    assert speakers_and_texts(core, "s") == [("Human", "Where did I move to?"), ("AI", "To Porto.")]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -278,7 +280,7 @@ def test_chat_engines_where_nothing_awaits(core: RecallM, kind: str) -> None:
     block = memory.memory_blocks[0]
     assert isinstance(block, RecallMMemoryBlock)
     assert block.flush(memory) == 1
-    assert said(core, "s") == [("Human", "Where did I move to?"), ("AI", "To Porto.")]
+    assert speakers_and_texts(core, "s") == [("Human", "Where did I move to?"), ("AI", "To Porto.")]
     asyncio.run(queue.dispose())
 
 
@@ -301,13 +303,13 @@ async def test_users_on_one_loop(core: RecallM, new_memory: NewMemory) -> None:
         await blocks[name].aflush(memory)
 
     await asyncio.gather(*[talk(name, number) for name in USERS for number in range(SESSIONS)])
-    assert said(core) == []
+    assert speakers_and_texts(core) == []
     for name in USERS:
         own = core.in_namespace(f"user-{name}")
         assert own.stats().passages == SESSIONS * TURNS * 2
         for number in range(SESSIONS):
             birds = range(number * TURNS, (number + 1) * TURNS)
-            assert said(own, f"{name}-{number}") == [
+            assert speakers_and_texts(own, f"{name}-{number}") == [
                 line
                 for bird in birds
                 for line in (
@@ -328,7 +330,7 @@ async def test_one_session_from_several_tasks(core: RecallM) -> None:
     queue = [it for day in range(5) for it in (user(f"Bird {day}."), ai("ok"))]
     shown = [block.aget(queue[:length], session_id="s") for length in range(1, 11) for _ in "abc"]
     await asyncio.gather(*shown)
-    assert [text for _, text in said(core)] == [str(it.content) for it in queue]
+    assert [text for _, text in speakers_and_texts(core)] == [str(it.content) for it in queue]
 
 
 SLOW = 0.5

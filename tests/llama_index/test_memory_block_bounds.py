@@ -11,8 +11,8 @@ import pytest
 from llama_index_recallm import RecallMMemoryBlock
 from recallm import KnowledgeUpdate, RecallM
 from recallm.adapting import Conversation, Message
-from tests.langchain.written import said
 from tests.llama_index.memories import NewMemory, ai, core, new_memory, user
+from tests.written_messages import speakers_and_texts
 
 __all__ = ["core", "new_memory"]  # fixtures
 
@@ -74,10 +74,12 @@ async def test_a_long_message_is_extracted_after_the_answer(
     queue.append(ai("Person7 did."))
     await block.aget(queue, session_id="s")
     assert extracted == [DOCUMENT, "Who bought most?", "Person7 did."]
-    assert said(core, "s") == list(zip(("Human", "Human", "AI"), extracted, strict=True))
+    assert speakers_and_texts(core, "s") == list(
+        zip(("Human", "Human", "AI"), extracted, strict=True)
+    )
     assert postponed(core) == []
     await block.aget(queue, session_id="s")
-    assert len(said(core, "s")) == 3
+    assert len(speakers_and_texts(core, "s")) == 3
 
 
 async def test_the_next_turn_extracts_what_no_answer_was_shown_for(
@@ -90,7 +92,7 @@ async def test_the_next_turn_extracts_what_no_answer_was_shown_for(
     queue += [ai("I see."), user("Who bought most?")]
     await block.aget(queue, session_id="s")
     assert extracted == [DOCUMENT, "I see.", "Who bought most?"]
-    assert [text for _, text in said(core, "s")] == extracted
+    assert [text for _, text in speakers_and_texts(core, "s")] == extracted
 
 
 async def test_another_process_recalls_what_was_postponed(tmp_path: Path) -> None:
@@ -115,7 +117,7 @@ async def test_a_process_that_goes_on_writes_a_long_message_once(core: RecallM) 
     queue.append(ai("I see."))
     for _ in range(2):
         await RecallMMemoryBlock(memory=core, raise_errors=True).aget(queue, session_id="s")
-        assert said(core, "s") == [("Human", DOCUMENT), ("AI", "I see.")]
+        assert speakers_and_texts(core, "s") == [("Human", DOCUMENT), ("AI", "I see.")]
 
 
 async def test_flush_extracts_what_was_postponed(core: RecallM, new_memory: NewMemory) -> None:
@@ -126,7 +128,7 @@ async def test_flush_extracts_what_was_postponed(core: RecallM, new_memory: NewM
     assert postponed(core) == [DOCUMENT]
     await memory.aput(ai("I see."))
     assert await block.aflush(memory) == 1
-    assert said(core, "s") == [("Human", DOCUMENT), ("AI", "I see.")]
+    assert speakers_and_texts(core, "s") == [("Human", DOCUMENT), ("AI", "I see.")]
     assert postponed(core) == []
 
 
@@ -138,7 +140,7 @@ async def test_a_postponed_message_is_redacted(core: RecallM) -> None:
     await block.aget(queue, session_id="s")
     assert postponed(core) == [DOCUMENT.replace("lamp", "[THING]")]
     await block.aget([*queue, ai("Noted.")], session_id="s")
-    assert "lamp" not in said(core, "s")[0][1]
+    assert "lamp" not in speakers_and_texts(core, "s")[0][1]
     assert postponed(core) == []
 
 
@@ -148,4 +150,4 @@ async def test_what_was_forgotten_while_it_was_postponed_stays_so(core: RecallM)
     await block.aget(queue, session_id="s")
     core.forget(session="s")
     await block.aget([*queue, ai("I see.")], session_id="s")
-    assert said(core, "s") == [("AI", "I see.")]
+    assert speakers_and_texts(core, "s") == [("AI", "I see.")]

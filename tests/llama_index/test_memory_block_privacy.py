@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from llama_index_recallm import RecallMMemoryBlock
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import Message
-from tests.langchain.written import said
 from tests.llama_index.memories import NewMemory, ai, core, new_memory, system_of, user
+from tests.written_messages import speakers_and_texts
 
 __all__ = ["core", "new_memory"]  # fixtures
 
@@ -50,7 +50,7 @@ async def test_no_byte_of_what_is_redacted_is_written(tmp_path: Path) -> None:
         assert await shown(block, QUEUE, "monday") == ""
         recalled = await shown(block, [user("What is my PIN, 4711?")], "tuesday")
         assert "My PIN is [PIN]." in recalled
-        assert said(memory, "monday") == WRITTEN
+        assert speakers_and_texts(memory, "monday") == WRITTEN
     assert not any("4711" in text for text in (*seen, recalled))
     for path in tmp_path.iterdir():
         assert b"4711" not in path.read_bytes()
@@ -63,7 +63,7 @@ async def test_a_redacted_message_is_written_once(core: RecallM) -> None:
         await shown(block, QUEUE[:length], "s")
     again = block_of(core)
     await shown(again, [*QUEUE, ai("4711?")], "s")
-    assert said(core, "s") == [*WRITTEN, ("AI", "[PIN]?")]
+    assert speakers_and_texts(core, "s") == [*WRITTEN, ("AI", "[PIN]?")]
 
 
 @pytest.mark.parametrize("eager", [True, False])
@@ -72,7 +72,7 @@ async def test_every_way_of_writing_redacts(
 ) -> None:
     block = block_of(core, eager=eager)
     await block.aput([message.model_copy(deep=True) for message in QUEUE])
-    assert said(core) == WRITTEN
+    assert speakers_and_texts(core) == WRITTEN
     core.forget(everything=True)
     memory = new_memory("s", block)
     for message in QUEUE:
@@ -81,15 +81,15 @@ async def test_every_way_of_writing_redacts(
     assert await block.aflush(memory) == 0
     leaving = [user("4711 again.", session_id="other")]
     await block.aput(leaving)
-    assert said(core, "s") == WRITTEN
-    assert said(core, "other") == [("Human", "[PIN] again.")]
+    assert speakers_and_texts(core, "s") == WRITTEN
+    assert speakers_and_texts(core, "other") == [("Human", "[PIN] again.")]
 
 
 async def test_what_is_redacted_to_nothing_is_not_written(core: RecallM) -> None:
     block = block_of(core, redact=lambda text: "" if "4711" in text else text)
     for _ in range(2):
         await shown(block, QUEUE, "s")
-        assert said(core, "s") == WRITTEN[2:]
+        assert speakers_and_texts(core, "s") == WRITTEN[2:]
     assert await shown(block, [user("4711")], "t") == ""
 
 
@@ -112,7 +112,7 @@ async def test_what_is_not_accepted_is_not_written(core: RecallM) -> None:
     block = block_of(core, accept=accept)
     for length in (1, 3, 3):
         await shown(block, QUEUE[:length], "s")
-    assert said(core, "s") == WRITTEN[2:]
+    assert speakers_and_texts(core, "s") == WRITTEN[2:]
     assert asked[0] == Message(text="My PIN is [PIN].", speaker="Human", role="human")
     assert not any("4711" in message.text for message in asked)
     assert "Porto" in await shown(block, [user("Where did I move to?")], "t")
@@ -123,7 +123,7 @@ async def test_a_question_that_is_not_accepted_is_answered(core: RecallM) -> Non
     block = block_of(core, accept=lambda message: "?" not in message.text)
     memory = await shown(block, [user("When does Ann's door open?")], "s")
     assert "at nine" in memory
-    assert said(core, "s") == []
+    assert speakers_and_texts(core, "s") == []
 
 
 async def test_roles_that_are_not_remembered_are_not_asked_about(core: RecallM) -> None:
@@ -168,7 +168,7 @@ async def test_where_one_fails_nothing_is_written(
         sent = await memory.aget()
     assert "was not remembered" in caplog.text
     assert ("0815" in system_of(sent)) == ("accept" in how)
-    assert said(core, "s") == []
+    assert speakers_and_texts(core, "s") == []
     block = block_of(core, **how)
     with pytest.raises(kind):
         await shown(block, QUEUE, "s")

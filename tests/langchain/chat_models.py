@@ -1,33 +1,33 @@
-"""A chat model that says what a test wrote for it, and keeps what it was sent."""
+"""Chat models that answer as a test says, and record the messages of each call."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
+from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
-from pydantic import PrivateAttr
+from pydantic import Field, PrivateAttr
 
-__all__ = ["ScriptedModel", "call"]
+__all__ = ["RecordingModel", "ScriptedModel", "call"]
 
 Line = str | AIMessage | Exception
-"""What is said: a text, a message (with tool calls), or a failure."""
+"""An answer: a text, a message (with tool calls), or a failure."""
 
 
 def call(name: str, id: str = "call-1", /, *, says: str = "", **arguments: Any) -> AIMessage:
-    """The model calls a tool."""
+    """An answer that calls a tool."""
     return AIMessage(
         says, tool_calls=[{"name": name, "args": arguments, "id": id, "type": "tool_call"}]
     )
 
 
 class ScriptedModel(BaseChatModel):
-    """Says one line after the other, or what ``reply`` makes of the messages."""
+    """Answers with one of ``lines`` after the other, or with what ``reply`` returns."""
 
     lines: Sequence[Any] = ()
     reply: Callable[[list[BaseMessage]], Line] | None = None
@@ -68,3 +68,24 @@ class ScriptedModel(BaseChatModel):
             raise line
         message = AIMessage(line) if isinstance(line, str) else line
         return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+class RecordingModel(FakeListChatModel):
+    """Answers from ``responses``, letter by letter; ``given`` holds the calls' messages."""
+
+    responses: list[str] = Field(default=["Understood."])
+    given: list[list[BaseMessage]] = Field(default_factory=list)
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        self.given.append(messages)
+        return super()._generate(messages, *args, **kwargs)
+
+    def _stream(
+        self, messages: list[BaseMessage], *args: Any, **kwargs: Any
+    ) -> Iterator[ChatGenerationChunk]:
+        self.given.append(messages)
+        yield from super()._stream(messages, *args, **kwargs)
+
+    def prompt(self) -> str:
+        """All that the last call was given."""
+        return "\n".join(str(message.content) for message in self.given[-1])
