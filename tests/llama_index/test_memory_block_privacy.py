@@ -166,7 +166,7 @@ async def test_where_one_fails_nothing_is_written(
     await memory.aput(user("What is my PIN?"))
     with caplog.at_level(logging.WARNING, "llama_index_recallm"):
         sent = await memory.aget()
-    assert "was not remembered" in caplog.text
+    assert "were not remembered" in caplog.text
     assert ("0815" in system_of(sent)) == ("accept" in how)
     assert speakers_and_texts(core, "s") == []
     block = block_of(core, **how)
