@@ -34,6 +34,7 @@ from recallm.adapting import (
     checked_scope,
     digest,
     extract_postponed,
+    gives_probabilities,
     shown_name,
     storable,
 )
@@ -204,7 +205,7 @@ class _Tools:
             found = [it for it in context.statements if it.passage not in present]
             if not found:
                 return _NOTHING, []
-            if self.limit is not None and conversation.memory.config.ranking == "statements":
+            if self.limit is not None and gives_probabilities(conversation.memory):
                 found = _without_worst(found, len(found) - self.limit)
             # A statement that is too long by itself must not exclude the others.
             found = [it for it in found if not self._is_too_long(conversation.memory, [it])]

@@ -13,6 +13,7 @@ from recallm.adapting.arguments import (
     checked_roles,
     checked_scope,
     checked_session,
+    gives_probabilities,
 )
 from recallm.adapting.conversation import Conversation, Scope
 from recallm.adapting.failures import FailureGuard, answer_without_text, not_a_model
@@ -79,6 +80,7 @@ __all__ = [
     "digest",
     "extract_postponed",
     "extract_some_postponed",
+    "gives_probabilities",
     "has_postponed",
     "is_long",
     "is_postponed",

@@ -13,7 +13,7 @@ from recallm.adapting.messages import Role
 from recallm.adapting.recalled_text import delimiter_tokens
 from recallm.errors import InvalidInputError
 from recallm.memory import RecallM
-from recallm.recalling import check_probabilities, checked_wanted
+from recallm.recalling import RANKINGS, check_probabilities, checked_request
 from recallm.results import RecalledContext, RecalledStatement
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "checked_roles",
     "checked_scope",
     "checked_session",
+    "gives_probabilities",
 ]
 
 Order = Literal["time", "score"]
@@ -69,7 +70,13 @@ class RecallOptions:
             except InvalidInputError as error:
                 raise InvalidInputError(f"where: {error.message}", argument="where") from None
             checks.properties(metadata, "where")
-        checked_wanted("", **self.arguments(), known=(), ranking=memory.config.ranking)
+        checked_request(
+            "",
+            **self.arguments(),
+            now=memory.now(),
+            config=memory.config,
+            count_tokens=memory.count_tokens,
+        )
         if self.order == "score":
             check_probabilities(memory.config.ranking, "order")
 
@@ -93,6 +100,11 @@ class RecallOptions:
         if self.order == "time":
             return list(context.statements)
         return sorted(context.statements, key=lambda statement: -(statement.score or 0.0))
+
+
+def gives_probabilities(memory: RecallM) -> bool:
+    """Whether the scores of the memory's ranking are probabilities."""
+    return RANKINGS[memory.config.ranking].has_probabilities
 
 
 def checked_memory(memory: object) -> RecallM:
