@@ -19,6 +19,7 @@ _TABLE = """\
 agree: agreed
 arise: arose arisen
 awake: awoke awoken
+babysit: babysat
 be: was* were* been*
 bear: bore* born* borne
 beat: = beaten
@@ -59,6 +60,7 @@ draw: drew drawn
 dream: dreamt
 drink: drank drunk
 drive: drove driven
+dwell: dwelt
 eat: ate eaten
 fall: fell fallen
 feed: fed
@@ -71,6 +73,7 @@ fly: flew flown
 forbid: forbade forbidden
 forget: forgot forgotten
 forgive: forgave forgiven
+forsake: forsook forsaken
 free: freed
 freeze: froze frozen
 get: got* gotten*
@@ -88,6 +91,7 @@ hold: held
 hurt: = =
 keep: kept
 kneel: knelt
+knit: = =
 know: knew known
 lay: laid
 lead: led
@@ -105,6 +109,8 @@ mean: meant
 meet: met
 mow: mown
 pay: paid
+plead: pled
+proofread: = =
 prove: proven
 put: = =
 quit: = =
@@ -123,6 +129,7 @@ send: sent
 set: = =
 sew: sewn
 shake: shook shaken
+shear: shorn
 shed: = =
 shine: shone
 shoot: shot
@@ -132,9 +139,11 @@ shut: = =
 sing: sang sung
 sink: sank sunk
 sit: sat
+slay: slew slain
 sleep: slept
 slide: slid
 sling: slung
+slink: slunk
 slit: = =
 smell: smelt
 sneak: snuck
@@ -159,6 +168,7 @@ stride: strode stridden
 strike: struck stricken
 string: strung
 strive: strove striven
+sublet: = =
 swear: swore sworn
 sweep: swept
 swell: swollen
