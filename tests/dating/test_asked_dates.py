@@ -98,7 +98,7 @@ WORDS = (
     st.one_of(st.text(), st.lists(st.sampled_from(WORDS.split(" ")), max_size=20).map(" ".join)),
     st.one_of(st.none(), st.datetimes(timezones=st.just(UTC))),
 )
-def test_any_question_is_read_and_always_alike(text: str, now: datetime | None) -> None:
+def test_any_question_is_read_deterministically(text: str, now: datetime | None) -> None:
     asked = asked_dates(text, now)
     assert asked == asked_dates(text, now)
     assert all(str(date).startswith(date.name) for date in asked)

@@ -197,7 +197,7 @@ WORDS = (
     st.one_of(st.text(), st.lists(st.sampled_from(WORDS.split(" ")), max_size=20).map(" ".join)),
     st.one_of(st.none(), st.datetimes(timezones=st.just(UTC))),
 )
-def test_any_text_is_read_and_always_alike(text: str, said: datetime | None) -> None:
+def test_any_text_is_read_deterministically(text: str, said: datetime | None) -> None:
     found = statement_dates(text, said)
     assert found == statement_dates(text, said)
     assert all(date.start < date.end for date in found)

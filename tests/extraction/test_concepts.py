@@ -69,7 +69,7 @@ def test_an_entity_may_hold_other_words() -> None:
         given("x" * 101 + "/NOUN"),
     ],
 )
-def test_what_is_never_a_concept(tagged: TaggedText) -> None:
+def test_tokens_that_are_never_concepts(tagged: TaggedText) -> None:
     """Pronouns however they are tagged, tokens without a letter or digit, endless tokens."""
     assert read(tagged) == []
 

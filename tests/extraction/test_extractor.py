@@ -115,7 +115,7 @@ def test_nothing_is_lost(text: str, speaker: str | None) -> None:
 
 @settings(max_examples=50)
 @given(TEXTS)
-def test_any_question_and_any_label_is_taken(text: str) -> None:
+def test_no_question_or_label_fails(text: str) -> None:
     """No text crashes; a label always has a name unless it is blank."""
     question = EXTRACTOR.question(text)
     assert len(set(question.terms)) == len(question.terms)
@@ -125,7 +125,7 @@ def test_any_question_and_any_label_is_taken(text: str) -> None:
 
 @settings(max_examples=50)
 @given(st.lists(st.tuples(TEXTS, st.sampled_from([None, "Anna"])), max_size=6), st.integers(1, 4))
-def test_many_at_once_are_as_one_by_one(
+def test_extract_many_equals_extract_one_by_one(
     items: list[tuple[str, str | None]], batch_size: int
 ) -> None:
     """Batches change nothing."""
@@ -133,7 +133,7 @@ def test_many_at_once_are_as_one_by_one(
     assert list(EXTRACTOR.extract_many(items, batch_size=batch_size)) == expected
 
 
-def test_many_are_streamed() -> None:
+def test_extract_many_reads_one_batch_ahead_at_most() -> None:
     """No more is read ahead than a batch."""
     read = 0
 
@@ -218,7 +218,7 @@ def test_the_papers_options() -> None:
     assert names(text, RecallConfig(trim_concepts=3)) == [["anna", "bob miller", "bob", "miller"]]
 
 
-def test_describe_is_of_the_text_as_a_whole() -> None:
+def test_describe_covers_the_whole_text() -> None:
     """The terms of all sentences in order, and the traits of any."""
     terms, traits = EXTRACTOR.describe("Anna left in 2019. Bob has three cats.")
     assert terms == ("anna", "leav", "2019", "bob", "three", "cat")
@@ -252,7 +252,7 @@ def test_hostile_texts_take_bounded_time(unit: str) -> None:
     assert sum(map(len, statements(text, extraction))) > len(text) // 4
 
 
-def test_of_a_long_question_the_beginning_and_the_end_are_read() -> None:
+def test_a_long_question_is_read_at_both_ends() -> None:
     """A document handed in as a question costs no more than a page of it."""
     extractor = Extractor(RecallConfig())
     filler = "Nothing here matters at all. " * 10_000

@@ -61,7 +61,7 @@ def test_another_pipeline_takes_the_place_of_the_shipped_one(tmp_path: Path) -> 
         (False, False, "no part-of-speech tags and no sentence starts;"),
     ],
 )
-def test_a_pipeline_that_cannot_do_it_is_refused(
+def test_a_pipeline_without_tags_or_sentence_starts_is_refused(
     tmp_path: Path, tags: bool, sentences: bool, missing: str
 ) -> None:
     """What is missing is named."""
@@ -82,7 +82,7 @@ def test_a_pipeline_is_loaded_once() -> None:
     assert load_pipeline(None) is load_pipeline(None)
 
 
-def test_threads_take_turns() -> None:
+def test_threads_get_equal_results() -> None:
     """The same text gives the same extraction from several threads at once."""
     extractor = Extractor(RecallConfig())
     texts = [f"Anna met Bob in room {n}. He gave her {n} books." for n in range(40)]

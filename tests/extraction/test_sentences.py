@@ -141,7 +141,7 @@ def sentences_of(text: str) -> list[str]:
         ("we met at noon | Bob was late", ["we met at noon", "Bob was late"]),
     ],
 )
-def test_cuts_that_stand(text: str, expected: list[str]) -> None:
+def test_accepted_sentence_starts(text: str, expected: list[str]) -> None:
     """After a mark that ends sentences, a symbol, an emoticon, or before a capital."""
     assert sentences_of(text) == expected
 
@@ -162,7 +162,7 @@ def test_cuts_that_stand(text: str, expected: list[str]) -> None:
         "Anna ( | Bob ) left",
     ],
 )
-def test_cuts_that_are_refused(text: str) -> None:
+def test_refused_sentence_starts(text: str) -> None:
     """Inside of quotes and brackets, after abbreviations, before what holds no word."""
     assert sentences_of(text) == [" ".join(text.replace("|", " ").split())]
 

@@ -234,14 +234,14 @@ def test_readings(question: str, tense: Trait, expected: str) -> None:
         ("Will/AUX Anna/PROPN come/VERB", "neutral"),
     ],
 )
-def test_words_decide_before_tenses_do(question: str, expected: TemporalIntent) -> None:
+def test_words_take_precedence_over_tenses(question: str, expected: TemporalIntent) -> None:
     tagged = given(question)
     marks = [word.marks for word in tagged.words]
     found = tenses(marks, tagged.tags, [word.lowered for word in tagged.words])
     assert temporal_reading(tagged.words, found).intent == expected
 
 
-def test_the_rules_that_fired_are_named_in_their_order() -> None:
+def test_fired_rules_are_named_in_order() -> None:
     """With what each set; one that only confirms an earlier one is not named."""
     reading = temporal_reading(words("What are all the places she visited last week?"), MIXED)
     assert reading.rules == (
@@ -256,7 +256,7 @@ def test_an_earlier_rule_wins() -> None:
     assert (dated.intent, dated.recency, dated.order) == ("historical", 0.0, "latest")
 
 
-def test_no_question_reads_as_neutral() -> None:
+def test_text_without_a_question_reads_as_neutral() -> None:
     assert temporal_reading([], Trait(0)) == TemporalReading()
 
 
@@ -299,7 +299,7 @@ VOCABULARY = (
     ),
     st.sampled_from([PRESENT, PAST, FUTURE, MIXED, NONE]),
 )
-def test_any_text_is_read_and_always_alike(text: str, tense: Trait) -> None:
+def test_any_text_is_read_deterministically(text: str, tense: Trait) -> None:
     reading = temporal_reading(words(text), tense)
     assert reading == temporal_reading(words(text), tense)
     assert 0.0 <= reading.recency <= 1.0

@@ -44,11 +44,11 @@ def tokens(text: str) -> list[str]:
         ("Yes, it is a cat.", []),
     ],
 )
-def test_of_statements(text: str, expected: list[str]) -> None:
+def test_exact_tokens_of_statements(text: str, expected: list[str]) -> None:
     assert tokens(text) == expected
 
 
-def test_no_length_counts_them() -> None:
+def test_length_does_not_count_exact_tokens() -> None:
     [statement] = EXTRACTOR.extract("She works in IT 🍕").statements
     assert content_terms(statement.terms) == ("work",)
     assert statement.length == 1
@@ -68,12 +68,14 @@ def test_no_length_counts_them() -> None:
         ("", (), ()),
     ],
 )
-def test_of_questions(question: str, terms: tuple[str, ...], expected: tuple[str, ...]) -> None:
+def test_exact_tokens_of_questions(
+    question: str, terms: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
     """Only a question without content words, or of one word, asks for exact tokens."""
     read = EXTRACTOR.question(question)
     assert (read.terms, read.tokens) == (terms, expected)
 
 
-def test_a_part_of_endless_words_is_known_by_its_first() -> None:
+def test_exact_tokens_are_bounded() -> None:
     assert all(len(token) < 100 for token in tokens("the " * 5000))
     assert all(len(token) < 2_000 for token in tokens("?" * 5000 + " " + "-" * 5000))

@@ -52,7 +52,7 @@ def test_dates_and_times(tagged: str) -> None:
 
 
 @pytest.mark.parametrize("tagged", NO_TIMES)
-def test_what_only_looks_like_a_time(tagged: str) -> None:
+def test_words_that_only_look_like_a_time(tagged: str) -> None:
     """Words with another meaning count where they are written as names or beside a number."""
     assert not read(given(tagged)) & Trait.TIME
 

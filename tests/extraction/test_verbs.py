@@ -35,7 +35,7 @@ def test_a_question_and_its_answer_have_the_term_in_common(
     assert term in EXTRACTOR.question(asked).terms
 
 
-def test_the_tag_decides() -> None:
+def test_the_stem_of_an_irregular_form_depends_on_its_tag() -> None:
     """Leaves of a tree are no departures."""
     assert "leaf" in EXTRACTOR.extract("The leaves of the tree are red.").statements[0].terms
     assert "leav" in EXTRACTOR.extract("He leaves tomorrow.").statements[0].terms

@@ -141,7 +141,7 @@ def test_sentences_of_the_training_parts_that_are_neither_short_nor_long(tmp_pat
 
 
 def test_words_of_one_stem_share_a_vector() -> None:
-    alone = command._alone(HandMade())  # type: ignore[arg-type]
+    alone = command._word_vectors(HandMade())  # type: ignore[arg-type]
     assert set(alone) == {"live", "resid", "bicycl", "tricycl", "sing", "opera", "zebra"}
     one = HandMade().embed(["bicycle"])[0]
     assert alone["bicycl"] == pytest.approx(one)
@@ -150,7 +150,7 @@ def test_words_of_one_stem_share_a_vector() -> None:
 def test_a_word_is_read_from_its_pieces_and_once_is_not_enough() -> None:
     """Marks and padding belong to no word; what is no word of letters is not read."""
     sentences = ["live bicycle", "live bicycles zebra", "opera 1234 1234"]
-    read, counts = command._in_sentences(HandMade(), sentences)  # type: ignore[arg-type]
+    read, counts = command._sentence_vectors(HandMade(), sentences)  # type: ignore[arg-type]
     assert dict(counts) == {"live": 2, "bicycl": 2}
     assert counts["opera"] == 0
     assert read["live"] == pytest.approx(HandMade().embed(["live"])[0])

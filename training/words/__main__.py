@@ -1,11 +1,11 @@
 """``python -m training.words DATA_DIR``: which words mean alike, as a table of small vectors.
 
-Distilled from all-MiniLM-L6-v2 (Apache-2.0), as Chroma's default embedding ships it. A word has
-two faces: itself as a text of its own, and its place in sentences, the mean of the last hidden
-states of its tokens over the sentences of the Universal Dependencies treebanks in ``DATA_DIR``
-(the folders ``ewt`` and ``gum`` of the pipeline's data). Words of one stem share a vector. Both
-faces are centred, added (the second weighs more the oftener the word was read), cut to the first
-principal components and rounded to whole numbers of eight bits.
+The vectors are distilled from all-MiniLM-L6-v2 (Apache-2.0). A word gives two vectors: its
+embedding as a text by itself, and the mean of the last hidden states of its tokens over the
+sentences of the Universal Dependencies treebanks in ``DATA_DIR`` (the folders ``ewt`` and ``gum``
+of the pipeline's data). Words of one stem share their vectors. The two are centred and added; the
+second weighs more the more often the word was read. The sums are reduced to their first principal
+components and rounded to 8-bit integers.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ __all__ = ["main"]
 _DIMENSION = 64
 _BATCH = 64
 _SHORTEST, _LONGEST = 20, 220
-"""Characters of a sentence that is read."""
+"""Bounds of the sentences that are read, in characters."""
 _RARE = 5
-"""So many readings of a word in sentences count half of what many do."""
+"""After this many readings the vector from sentences has 0.7 of its full weight."""
 _IN_SENTENCES = 2.0
-"""What the place in sentences weighs beside the word alone."""
+"""The weight of the vector from sentences beside that of the word alone."""
 
 Floats = NDArray[np.float32]
 
@@ -48,12 +48,12 @@ def main() -> None:
     if not sentences:
         raise SystemExit(f"{options.data} holds no *.conllu files in ewt or gum")
     model = MiniLM()
-    alone = _alone(model)
-    read, counts = _in_sentences(model, sentences)
-    stems = sorted(alone.keys() | read.keys())
-    vectors = _centred([alone.get(one) for one in stems])
-    shares = np.array([np.sqrt(counts[one] / (counts[one] + _RARE)) for one in stems])
-    vectors += _IN_SENTENCES * shares[:, None] * _centred([read.get(one) for one in stems])
+    by_itself = _word_vectors(model)
+    in_sentences, counts = _sentence_vectors(model, sentences)
+    stems = sorted(by_itself.keys() | in_sentences.keys())
+    vectors = _centred([by_itself.get(key) for key in stems])
+    weights = np.array([np.sqrt(counts[key] / (counts[key] + _RARE)) for key in stems])
+    vectors += _IN_SENTENCES * weights[:, None] * _centred([in_sentences.get(key) for key in stems])
     write_table(options.output, stems, _principal(_unit(vectors)))
     print(f"{len(stems)} stems, {options.output.stat().st_size / 1e6:.2f} MB")
 
@@ -67,25 +67,27 @@ def _sentences(folder: Path) -> Iterator[str]:
                 yield text
 
 
-def _alone(model: MiniLM) -> dict[str, Floats]:
-    """The mean vector of the words of each stem, of the words that the model knows whole."""
+def _word_vectors(model: MiniLM) -> dict[str, Floats]:
+    """For each stem the mean embedding of its words that are in the model's vocabulary."""
     words = [word for word in model.vocabulary() if word.isalpha() and word.isascii()]
     words = sorted(word for word in words if len(word) > 2)
     found: dict[str, list[Floats]] = defaultdict(list)
     for start in tqdm(range(0, len(words), 1024), desc="words", leave=False):
-        some = words[start : start + 1024]
-        for word, vector in zip(some, model.embed(some), strict=True):
+        batch = words[start : start + 1024]
+        for word, vector in zip(batch, model.embed(batch), strict=True):
             found[stem(word)].append(vector)
-    return {one: np.mean(vectors, axis=0) for one, vectors in found.items()}
+    return {key: np.mean(vectors, axis=0) for key, vectors in found.items()}
 
 
-def _in_sentences(model: MiniLM, sentences: list[str]) -> tuple[dict[str, Floats], dict[str, int]]:
-    """The mean hidden state of each stem that is read at least twice, and how often it is."""
+def _sentence_vectors(
+    model: MiniLM, sentences: list[str]
+) -> tuple[dict[str, Floats], dict[str, int]]:
+    """The mean hidden state of each stem that is read at least twice, and how often it is read."""
     sums: dict[str, Any] = {}
     counts: dict[str, int] = defaultdict(int)
     for start in tqdm(range(0, len(sentences), _BATCH), desc="sentences", leave=False):
-        some = sentences[start : start + _BATCH]
-        for text, (states, spans) in zip(some, model.hidden(some), strict=True):
+        batch = sentences[start : start + _BATCH]
+        for text, (states, spans) in zip(batch, model.hidden(batch), strict=True):
             words: dict[int, list[int]] = defaultdict(list)
             for place, (word, _) in enumerate(spans):
                 if word is not None:
@@ -96,20 +98,21 @@ def _in_sentences(model: MiniLM, sentences: list[str]) -> tuple[dict[str, Floats
                     key = stem(spelled)
                     sums[key] = sums.get(key, 0.0) + states[places].mean(axis=0)
                     counts[key] += 1
-    kept = {one: total / counts[one] for one, total in sums.items() if counts[one] > 1}
-    return kept, defaultdict(int, {one: counts[one] for one in kept})
+    means = {key: total / counts[key] for key, total in sums.items() if counts[key] > 1}
+    return means, defaultdict(int, {key: counts[key] for key in means})
 
 
 def _centred(vectors: list[Floats | None]) -> Any:
-    """Unit vectors about the mean of those that there are; zeros for the others."""
-    there = np.array([vector is not None for vector in vectors])
+    """Unit vectors, centred on the mean of those that are known; zeros for those that are not."""
+    known = np.array([vector is not None for vector in vectors])
     size = next(len(vector) for vector in vectors if vector is not None)
-    filled = _unit(np.array([np.zeros(size) if it is None else it for it in vectors]))
-    filled[there] -= filled[there].mean(axis=0)
+    filled = _unit(np.array([np.zeros(size) if vector is None else vector for vector in vectors]))
+    filled[known] -= filled[known].mean(axis=0)
     return _unit(filled)
 
 
 def _principal(vectors: Any) -> Any:
+    """The vectors in their first principal components."""
     left, sizes, _ = np.linalg.svd(vectors - vectors.mean(axis=0), full_matrices=False)
     return _unit(left[:, :_DIMENSION] * sizes[:_DIMENSION])
 

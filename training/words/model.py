@@ -12,11 +12,11 @@ from recallm.vectors.minilm import load_session, load_tokenizer
 __all__ = ["MiniLM"]
 
 Span = tuple[int | None, tuple[int, int]]
-"""Of a token: the number of its word (None: none), and where it stands in the text."""
+"""The number of a token's word (None for special tokens), and the token's span in the text."""
 
 
 class MiniLM:
-    """The model; texts are padded to the longest of those handed in together."""
+    """The model. Texts of one call are padded to the longest of them."""
 
     def __init__(self) -> None:
         self._tokenizer = load_tokenizer()
@@ -24,7 +24,7 @@ class MiniLM:
         self._session = load_session()
 
     def vocabulary(self) -> list[str]:
-        """The word pieces that it knows."""
+        """Its word pieces, sorted."""
         return sorted(self._tokenizer.get_vocab())
 
     def hidden(self, texts: list[str]) -> list[tuple[NDArray[np.float32], list[Span]]]:
@@ -33,25 +33,27 @@ class MiniLM:
         encoded = self._tokenizer.encode_batch(texts)
         states = self._run(encoded)
         return [
-            (states[place], list(zip(one.word_ids, one.offsets, strict=True)))
-            for place, one in enumerate(encoded)
+            (states[i], list(zip(encoding.word_ids, encoding.offsets, strict=True)))
+            for i, encoding in enumerate(encoded)
         ]
 
     def embed(self, texts: list[str]) -> NDArray[np.float32]:
         """A unit vector for each text, of shape (texts, 384)."""
         encoded = self._tokenizer.encode_batch(texts)
-        mask = np.array([one.attention_mask for one in encoded], dtype=np.float32)
+        mask = np.array([encoding.attention_mask for encoding in encoded], dtype=np.float32)
         means = np.einsum("ntd,nt->nd", self._run(encoded), mask) / mask.sum(axis=1)[:, None]
         unit: NDArray[np.float32] = means / np.linalg.norm(means, axis=1, keepdims=True)
         return unit
 
     def _run(self, encoded: list[Any]) -> NDArray[np.float32]:
-        ids = np.array([one.ids for one in encoded], dtype=np.int64)
+        ids = np.array([encoding.ids for encoding in encoded], dtype=np.int64)
         states: NDArray[np.float32] = self._session.run(
             None,
             {
                 "input_ids": ids,
-                "attention_mask": np.array([one.attention_mask for one in encoded], np.int64),
+                "attention_mask": np.array(
+                    [encoding.attention_mask for encoding in encoded], np.int64
+                ),
                 "token_type_ids": np.zeros_like(ids),
             },
         )[0]
