@@ -10,7 +10,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, LiteralString, TypeVar
 
 from recallm.model import ConceptMention, ContextVersion, Forgotten, PreparedUpdate, Selection
 from recallm.stores.semantics.rows import (
@@ -28,6 +28,7 @@ from recallm.stores.semantics.rows import (
     TripletKey,
     TripletRow,
 )
+from recallm.stores.sqlite.changes import RowNumbers, write_changes
 from recallm.stores.sqlite.codec import (
     microseconds,
     path_text,
@@ -39,20 +40,40 @@ from recallm.stores.sqlite.lookup import Fetch, fetch_by, fetch_from, in_pairs
 from recallm.stores.sqlite.schema import NO_CONCEPT, STANDS_OUTSIDE_THE_INDEX, TABLES
 from recallm.stores.sqlite.stored import stored_updates
 from recallm.stores.sqlite.totals import context_version
-from recallm.stores.sqlite.writing import RowNumbers, write_changes
 
 __all__ = ["SQLiteRows", "has_expired"]
+
+_Key = TypeVar("_Key")
 
 _LATEST_T = 1 << 42
 """No t comes after it; shifted to a key it still fits into an integer of SQLite."""
 
+_SELECT: dict[str, LiteralString] = {
+    "id": "SELECT t FROM passage WHERE ns = ?1 AND id = ?2",
+    "source": "SELECT t FROM passage WHERE ns = ?1 AND source = ?2",
+    "session": (
+        "SELECT t FROM passage WHERE ns = ?1 AND session = ?2 UNION ALL"
+        " SELECT t FROM passage WHERE ns = ?1 AND source = ?2 AND session IS NULL"
+    ),
+    "before": (
+        "SELECT t FROM passage WHERE ns = ?1 AND t < ?2"
+        " UNION SELECT at >> 20 FROM entity_evidence WHERE ns = ?1 AND at < ?2 << 20"
+        " UNION SELECT at >> 20 FROM triplet_evidence WHERE ns = ?1 AND at < ?2 << 20"
+    ),
+    "said before": "SELECT t FROM passage WHERE ns = ?1 AND said < ?2",
+    "expired": (
+        "SELECT t FROM passage WHERE ns = ?1 AND expires <= ?2 ORDER BY expires, t LIMIT ?3"
+    ),
+}
+
 
 def has_expired(fetch: Fetch, namespace: str, selection: Selection) -> bool:
     """Whether a selection of expired passages selects any."""
+    moment = microseconds(selection.value) if isinstance(selection.value, datetime) else None
     rows = fetch(
         "SELECT 1 FROM namespace n JOIN passage p INDEXED BY passage_expires ON p.ns = n.id"
         " WHERE n.name = ? AND p.expires <= ? LIMIT 1",
-        (namespace, _microseconds(selection.value)),
+        (namespace, moment),
     )
     return bool(rows)
 
@@ -112,7 +133,7 @@ class SQLiteRows:
             for pair in keys.relations:
                 names.update(pair)
             self._look_up_entities(totals, keys.entities)
-            self._look_up_concepts(totals, "name", names)
+            self._look_up_concepts(totals, " AND name IN", names)
             self._look_up_terms(totals, keys.terms)
             self._look_up_sessions(totals, keys.sessions)
             self._look_up_relations(totals, keys.relations)
@@ -134,39 +155,32 @@ class SQLiteRows:
         self, entities: Collection[str] = (), triplets: Collection[TripletKey] = ()
     ) -> Evidence:
         """All evidence of these entities and triplets."""
-        ns, numbers = self._numbers.ns, self._numbers
         self.look_up(Keys(entities=entities, triplets=triplets))
-        found = Evidence()
-        ids = {numbers.entities[id]: id for id in entities if id in numbers.entities}
-        for number, at, properties in fetch_by(
-            self._fetch,
-            "SELECT entity, at, properties FROM entity_evidence WHERE ns = ? AND entity IN",
-            ids,
-            lead=(ns,),
-        ):
-            found.entities.setdefault(ids[number], {})[at] = _properties(properties)
-        keys = {numbers.triplets[key]: key for key in triplets if key in numbers.triplets}
-        for number, at, properties in fetch_by(
-            self._fetch,
-            "SELECT triplet, at, properties FROM triplet_evidence WHERE ns = ? AND triplet IN",
-            keys,
-            lead=(ns,),
-        ):
-            found.triplets.setdefault(keys[number], {})[at] = _properties(properties)
+        entity_sql: LiteralString = (
+            "SELECT entity, at, properties FROM entity_evidence WHERE ns = ? AND entity IN"
+        )
+        triplet_sql: LiteralString = entity_sql.replace("entity", "triplet")
+        return Evidence(
+            entities=self._evidence(entity_sql, self._numbers.entities, entities),
+            triplets=self._evidence(triplet_sql, self._numbers.triplets, triplets),
+        )
+
+    def _evidence(
+        self, sql: LiteralString, numbers: Mapping[_Key, int], keys: Collection[_Key]
+    ) -> dict[_Key, dict[int, Mapping[str, Any]]]:
+        found: dict[_Key, dict[int, Mapping[str, Any]]] = {}
+        named = {numbers[key]: key for key in keys if key in numbers}
+        for number, at, text in fetch_by(self._fetch, sql, named, lead=(self._numbers.ns,)):
+            found.setdefault(named[number], {})[at] = {} if text is None else json.loads(text)
         return found
 
     def relation_evidence(self, pairs: Collection[Pair]) -> dict[Pair, list[int]]:
         """The t of every update that shows each relation."""
-        return {
-            pair: [
-                t
-                for (t,) in self._fetch(
-                    "SELECT shown FROM evidence WHERE ns = ? AND a = ? AND b = ? ORDER BY shown",
-                    (self._numbers.ns, *self._numbers.of_pair(pair)),
-                )
-            ]
-            for pair in pairs
-        }
+        sql: LiteralString = (
+            "SELECT shown FROM evidence WHERE ns = ? AND a = ? AND b = ? ORDER BY shown"
+        )
+        ns, of_pair = self._numbers.ns, self._numbers.of_pair
+        return {pair: [t for (t,) in self._fetch(sql, (ns, *of_pair(pair)))] for pair in pairs}
 
     def count_touches(self, concepts: Collection[str]) -> dict[str, ConceptTotals]:
         """The totals of concepts, counted."""
@@ -181,38 +195,16 @@ class SQLiteRows:
 
     def select(self, selection: Selection) -> list[int]:
         """The t of the updates that are selected as a whole."""
-        value: object = selection.value
-        match selection.kind, value:
-            case "id", _:
-                sql = "SELECT t FROM passage WHERE ns = ?1 AND id = ?2"
-            case "source", _:
-                sql = "SELECT t FROM passage WHERE ns = ?1 AND source = ?2"
-            case "session", _:
-                sql = (
-                    "SELECT t FROM passage WHERE ns = ?1 AND session = ?2 UNION ALL"
-                    " SELECT t FROM passage WHERE ns = ?1 AND source = ?2 AND session IS NULL"
-                )
-            case "before", datetime():
-                sql, value = (
-                    "SELECT t FROM passage WHERE ns = ?1 AND said < ?2",
-                    _microseconds(value),
-                )
-            case "before", _:
-                sql = (
-                    "SELECT t FROM passage WHERE ns = ?1 AND t < ?2"
-                    " UNION SELECT at >> 20 FROM entity_evidence WHERE ns = ?1 AND at < ?2 << 20"
-                    " UNION SELECT at >> 20 FROM triplet_evidence WHERE ns = ?1 AND at < ?2 << 20"
-                )
-                value = max(0, min(int(str(value)), _LATEST_T))
-            case _:
-                sql = (
-                    "SELECT t FROM passage WHERE ns = ?1 AND expires <= ?2 ORDER BY expires, t"
-                    " LIMIT ?3"
-                )
-                limit = -1 if selection.limit is None else selection.limit
-                rows = self._fetch(sql, (self._numbers.ns, _microseconds(value), limit))
-                return [t for (t,) in rows]
-        return [t for (t,) in self._fetch(sql, (self._numbers.ns, value))]
+        kind, value = str(selection.kind), selection.value
+        limit = -1 if selection.limit is None else selection.limit
+        if isinstance(value, datetime):
+            values: tuple[object, ...] = (microseconds(value),)
+            kind = "said before" if kind == "before" else kind
+        else:
+            values = (max(0, min(value, _LATEST_T)) if isinstance(value, int) else value,)
+        if kind == "expired":
+            values += (limit,)
+        return [t for (t,) in self._fetch(_SELECT[kind], (self._numbers.ns, *values))]
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
         """The statements that mention a concept, and the entities on it."""
@@ -264,18 +256,15 @@ class SQLiteRows:
 
     def set_expiry(self, expires_at: Mapping[str, datetime | None]) -> int:
         """Set the moment of expiry of passages."""
-        return (
-            self._connection.executemany(
-                "UPDATE passage SET expires_at = ?, expires = ?"
-                " WHERE ns = (SELECT id FROM namespace WHERE name = ?) AND id = ?",
-                [
-                    (timestamp_text(moment), microseconds(moment), self._namespace, id)
-                    for id, moment in expires_at.items()
-                ],
-            ).rowcount
-            if expires_at
-            else 0
+        updated = self._connection.executemany(
+            "UPDATE passage SET expires_at = ?, expires = ?"
+            " WHERE ns = (SELECT id FROM namespace WHERE name = ?) AND id = ?",
+            [
+                (timestamp_text(moment), microseconds(moment), self._namespace, id)
+                for id, moment in expires_at.items()
+            ],
         )
+        return max(updated.rowcount, 0)
 
     def delete_everything(self) -> Forgotten:
         """Delete every row but the namespace's own."""
@@ -298,15 +287,13 @@ class SQLiteRows:
 
     # -- look-ups by table -------------------------------------------------------------------
 
-    def _look_up_concepts(self, totals: Totals, column: str, values: Collection[object]) -> None:
-        sql = (
-            "SELECT id, name, label, kind, t_index, updates, statements FROM concept"
-            " WHERE ns = ? AND name IN"
-            if column == "name"
-            else "SELECT id, name, label, kind, t_index, updates, statements FROM concept"
-            " WHERE ns = ? AND id IN"
+    def _look_up_concepts(
+        self, totals: Totals, where: LiteralString, values: Collection[object]
+    ) -> None:
+        sql: LiteralString = (
+            "SELECT id, name, label, kind, t_index, updates, statements FROM concept WHERE ns = ?"
         )
-        for id, name, *row in fetch_by(self._fetch, sql, values, lead=(self._numbers.ns,)):
+        for id, name, *row in fetch_by(self._fetch, sql + where, values, lead=(self._numbers.ns,)):
             self._numbers.concepts[name] = id
             totals.concepts[name] = ConceptTotals(*row)
 
@@ -350,7 +337,9 @@ class SQLiteRows:
             set(ids),
             lead=(ns,),
         )
-        self._look_up_concepts(totals, "id", {row[3] for row in rows if row[3] != NO_CONCEPT})
+        self._look_up_concepts(
+            totals, " AND id IN", {row[3] for row in rows if row[3] != NO_CONCEPT}
+        )
         names = {self._numbers.concepts[name]: name for name in totals.concepts}
         names[NO_CONCEPT] = ""
         for id, number, type, concept, label, kind, properties, latest in rows:
@@ -404,12 +393,3 @@ class SQLiteRows:
                 (ns, concept),
             )
         return ConceptTotals(label, kind, latest, updates, statements)
-
-
-def _properties(text: str | None) -> Mapping[str, Any]:
-    properties: dict[str, Any] = {} if text is None else json.loads(text)
-    return properties
-
-
-def _microseconds(moment: object) -> int | None:
-    return microseconds(moment) if isinstance(moment, datetime) else None

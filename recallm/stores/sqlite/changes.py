@@ -1,0 +1,428 @@
+"""Writing and deleting rows: `Changes` as SQL.
+
+Natural keys become row numbers in Python, and one ``executemany`` in key order writes each table:
+a batch touches each page once.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, LiteralString, TypeVar
+
+from recallm.errors import StoreError
+from recallm.model import ExtractedStatement, PreparedUpdate, statement_key, text_digest
+from recallm.stores.semantics.rows import Changes, Pair, TripletKey, t_of
+from recallm.stores.semantics.writing import stored_session_key
+from recallm.stores.sqlite.codec import (
+    entry_hash,
+    json_text,
+    microseconds,
+    pack,
+    pack_mentions,
+    path_text,
+    timestamp_text,
+)
+from recallm.stores.sqlite.schema import MAX_T, NO_CONCEPT, passage_row
+
+__all__ = ["RowNumbers", "write_changes"]
+
+_Key = TypeVar("_Key")
+_Row = tuple[Any, ...]
+_Statements = list[tuple[int, int, ExtractedStatement]]
+"""Statements with their key and their session's number."""
+
+
+@dataclass(slots=True)
+class RowNumbers:
+    """The namespace's number (0 before it has a row), and the numbers of the rows that a
+    transaction has looked up or written, by their natural keys. ``latest`` is the t of the latest
+    evidence of each relation, by the numbers of its concepts."""
+
+    ns: int = 0
+    concepts: dict[str, int] = field(default_factory=dict)
+    terms: dict[str, int] = field(default_factory=dict)
+    sessions: dict[str, int] = field(default_factory=dict)
+    entities: dict[str, int] = field(default_factory=dict)
+    triplets: dict[TripletKey, int] = field(default_factory=dict)
+    latest: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def of_pair(self, pair: Pair) -> tuple[int, int]:
+        """The numbers of two concepts, the smaller one first."""
+        a, b = self.concepts[pair[0]], self.concepts[pair[1]]
+        return (a, b) if a < b else (b, a)
+
+
+class _NumberedTable:
+    """The statements that write a table whose rows have a number: ``key`` are the columns of the
+    natural key, ``values`` all other columns."""
+
+    def __init__(
+        self,
+        name: LiteralString,
+        number: LiteralString,
+        key: tuple[LiteralString, ...],
+        values: tuple[LiteralString, ...],
+    ) -> None:
+        columns = ", ".join((*values, number, "ns", *key))
+        marks = ", ".join("?" * (len(values) + 2 + len(key)))
+        self.insert: LiteralString = f"INSERT INTO {name} ({columns}) VALUES ({marks})"
+        assigned = " = ?, ".join(values)
+        self.update: LiteralString = f"UPDATE {name} SET {assigned} = ? WHERE {number} = ?"
+        self.delete: LiteralString = f"DELETE FROM {name} WHERE {number} = ?"
+        self.next: LiteralString = f"SELECT coalesce(max({number}), 0) + 1 FROM {name}"
+
+
+_CONCEPTS = _NumberedTable(
+    "concept", "id", ("name",), ("label", "kind", "t_index", "updates", "statements")
+)
+_TERMS = _NumberedTable("term", "id", ("stem",), ("statements",))
+_SESSIONS = _NumberedTable("session", "id", ("key",), ("statements", "terms"))
+_ENTITIES = _NumberedTable(
+    "entity", "number", ("id",), ("type", "concept", "label", "kind", "properties")
+)
+_TRIPLETS = _NumberedTable("triplet", "number", ("subject", "predicate", "object"), ("properties",))
+
+
+def write_changes(connection: sqlite3.Connection, numbers: RowNumbers, changes: Changes) -> None:
+    """Write every row in ``changes``.
+
+    Raises:
+        StoreError: the namespace has used up its t.
+    """
+    if changes.namespace.t > MAX_T:
+        raise StoreError(f"a namespace holds at most {MAX_T} updates; go on in another one")
+    writer = _Writer(connection, numbers, changes)
+    writer.write_namespace()
+    writer.write_totals()
+    writer.write_passages()
+    writer.delete_unused()
+    writer.write_relations()
+    writer.write_graph()
+    writer.write_summaries_and_vectors()
+    writer.delete_concepts()
+
+
+class _Writer:
+    def __init__(
+        self, connection: sqlite3.Connection, numbers: RowNumbers, changes: Changes
+    ) -> None:
+        self._connection = connection
+        self._numbers = numbers
+        self._changes = changes
+        self._ns = numbers.ns
+
+    def write_namespace(self) -> None:
+        row = self._changes.namespace
+        self._connection.execute(
+            "UPDATE namespace SET t = ?, statements = ?, terms = ?, sessions = ?,"
+            " open_session = ?, open_said = ?, model = ?, origin = ?, revision = ? WHERE id = ?",
+            (
+                row.t, row.statements, row.terms, row.sessions, row.open_session,
+                timestamp_text(row.open_said), row.model, row.origin, row.revision, self._ns,
+            ),
+        )  # fmt: skip
+
+    def write_totals(self) -> None:
+        numbers, changes = self._numbers, self._changes
+        concepts = {
+            name: (c.label, c.kind, c.t_index, c.updates, c.statements)
+            for name, c in changes.concepts.items()
+            if c is not None
+        }
+        self._put(_CONCEPTS, numbers.concepts, concepts)
+        self._put(_TERMS, numbers.terms, {stem: (n,) for stem, n in changes.terms.items()})
+        sessions = {key: (s.statements, s.terms) for key, s in changes.sessions.items()}
+        self._put(_SESSIONS, numbers.sessions, sessions)
+
+    def delete_unused(self) -> None:
+        """Delete terms that no statement holds, and sessions that no passage belongs to."""
+        unused = [stem for stem, count in self._changes.terms.items() if not count]
+        self._many(_TERMS.delete, [(self._numbers.terms.pop(stem),) for stem in unused])
+        for key, session in self._changes.sessions.items():
+            number = self._numbers.sessions[key]
+            if (
+                not session.statements
+                and not self._connection.execute(
+                    "SELECT 1 FROM passage WHERE ns = ? AND session_id = ?", (self._ns, number)
+                ).fetchone()
+            ):
+                self._connection.execute(_SESSIONS.delete, (self._numbers.sessions.pop(key),))
+
+    def delete_concepts(self) -> None:
+        """Delete concepts, last of all: other rows have their numbers."""
+        gone = [name for name, row in self._changes.concepts.items() if row is None]
+        self._many(_CONCEPTS.delete, [(self._numbers.concepts.pop(name),) for name in gone])
+
+    # -- passages and statements -------------------------------------------------------------
+
+    def write_passages(self) -> None:
+        new: list[PreparedUpdate] = []
+        cut: list[PreparedUpdate] = []
+        gone: list[PreparedUpdate] = []
+        statements: _Statements = []
+        gone_statements: _Statements = []
+        for before, after in self._changes.passages:
+            update = after or before
+            if update is None or update.text is None:
+                continue
+            if before is None:
+                new.append(update)
+                statements += self._keyed(update, update.statements)
+                continue
+            (cut if after else gone).append(update)
+            kept = {s.position for s in after.statements} if after else set()
+            dropped = [s for s in before.statements if s.position not in kept]
+            gone_statements += self._keyed(update, dropped)
+        self._delete_statements(gone_statements)
+        self._delete_passages(gone)
+        self._cut_passages(cut)
+        self._insert_passages(new)
+        self._insert_statements(statements)
+
+    def _keyed(
+        self, update: PreparedUpdate, statements: Iterable[ExtractedStatement]
+    ) -> _Statements:
+        t_index, session = t_of(update), self._session(update) or -t_of(update)
+        return [(statement_key(t_index, s.position), session, s) for s in statements]
+
+    def _session(self, update: PreparedUpdate) -> int | None:
+        key = stored_session_key(update)
+        return None if key is None else self._numbers.sessions[key]
+
+    def _insert_passages(self, updates: list[PreparedUpdate]) -> None:
+        ns = self._ns
+        self._many(
+            "INSERT INTO passage VALUES"
+            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    passage_row(ns, t_of(u)), ns, u.t_index, u.id, text_digest(u.text or ""),
+                    u.text, u.source, u.session, u.speaker, u.speaker_concept,
+                    timestamp_text(u.timestamp), microseconds(u.timestamp),
+                    json_text(u.metadata), path_text(u.path), u.key,
+                    timestamp_text(u.expires_at), microseconds(u.expires_at),
+                    self._session(u), self._pairs(u),
+                )
+                for u in updates
+            ],
+        )  # fmt: skip
+        entries = [entry for u in updates for entry in self._metadata_entries(u)]
+        self._many("INSERT INTO metadata_entry VALUES (?, ?, ?)", sorted(entries))
+        self._many(
+            "INSERT INTO vector VALUES (?, ?, ?, ?)",
+            [
+                (ns, statement_key(t_of(u), v.position), v.model, v.blob)
+                for u in updates
+                for v in u.vectors
+            ],
+        )
+
+    def _delete_passages(self, updates: list[PreparedUpdate]) -> None:
+        self._many(
+            "DELETE FROM passage WHERE row = ?",
+            [(passage_row(self._ns, t_of(update)),) for update in updates],
+        )
+        entries = [entry for update in updates for entry in self._metadata_entries(update)]
+        self._many("DELETE FROM metadata_entry WHERE ns = ? AND entry = ? AND t = ?", entries)
+
+    def _cut_passages(self, updates: list[PreparedUpdate]) -> None:
+        self._many(
+            "UPDATE passage SET text = ?, digest = ?, pairs = ? WHERE row = ?",
+            [
+                (u.text, text_digest(u.text or ""), self._pairs(u), passage_row(self._ns, t_of(u)))
+                for u in updates
+            ],
+        )
+        self._many(
+            "UPDATE statement SET start = ?, stop = ? WHERE ns = ? AND at = ?",
+            [
+                (s.start, s.end, self._ns, statement_key(t_of(u), s.position))
+                for u in updates
+                for s in u.statements
+            ],
+        )
+
+    def _metadata_entries(self, update: PreparedUpdate) -> set[tuple[int, int, int]]:
+        return {(self._ns, entry_hash(*entry), t_of(update)) for entry in update.metadata.items()}
+
+    def _pairs(self, update: PreparedUpdate) -> str:
+        ids = self._numbers.concepts
+        return " ".join(f"{ids[n.a]} {ids[n.b]} {n.earlier} {n.later}" for n in update.neighbours)
+
+    def _insert_statements(self, statements: _Statements) -> None:
+        ns, terms, concepts = self._ns, self._numbers.terms, self._numbers.concepts
+        rows: list[_Row] = []
+        postings: list[tuple[int, int, int, int, int]] = []
+        mentions: list[tuple[int, int, int]] = []
+        for at, session, s in statements:
+            rows.append(
+                (
+                    ns, at, session, s.start, s.end, s.length, pack(s.terms),
+                    pack_mentions(s.concepts), int(s.traits),
+                )
+            )  # fmt: skip
+            postings += [(ns, terms[stem], at, n, session) for stem, n in Counter(s.terms).items()]
+            mentions += [(ns, concepts[mention.name], at) for mention in s.concepts]
+        postings.sort()
+        mentions.sort()
+        self._many("INSERT INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        self._many("INSERT INTO posting VALUES (?, ?, ?, ?, ?)", postings)
+        self._many("INSERT INTO mention VALUES (?, ?, ?)", mentions)
+
+    def _delete_statements(self, statements: _Statements) -> None:
+        ns, terms, concepts = self._ns, self._numbers.terms, self._numbers.concepts
+        keys = [(ns, at) for at, _, _ in statements]
+        postings = [(ns, terms[stem], at) for at, _, s in statements for stem in set(s.terms)]
+        mentions = [(ns, concepts[m.name], at) for at, _, s in statements for m in s.concepts]
+        postings.sort()
+        mentions.sort()
+        self._many("DELETE FROM posting WHERE ns = ? AND term = ? AND at = ?", postings)
+        self._many("DELETE FROM mention WHERE ns = ? AND concept = ? AND at = ?", mentions)
+        self._many("DELETE FROM vector WHERE ns = ? AND at = ?", keys)
+        self._many("DELETE FROM statement WHERE ns = ? AND at = ?", keys)
+
+    # -- relations, entities, triplets -------------------------------------------------------
+
+    def write_relations(self) -> None:
+        ns, latest = self._ns, self._numbers.latest
+        old: list[tuple[int, int, int, int]] = []
+        new: list[tuple[int, int, int, int]] = []
+        shown: list[tuple[int, int, int, int, int]] = []
+        hidden: list[tuple[int, int, int, int]] = []
+        for pair, relation in self._changes.relations.items():
+            a, b = key = self._numbers.of_pair(pair)
+            for t, strength in self._changes.relation_evidence.get(pair, {}).items():
+                if strength is None:
+                    hidden.append((ns, a, b, t))
+                else:
+                    shown.append((ns, a, b, t, strength))
+            before, after = latest.get(key, 0), relation.t_index if relation else 0
+            if before != after:
+                old += ((ns, a, before, b), (ns, b, before, a)) if before else ()
+                new += ((ns, a, after, b), (ns, b, after, a)) if after else ()
+                latest[key] = after
+        for rows in (old, new, shown, hidden):
+            rows.sort()
+        self._many("DELETE FROM evidence WHERE ns = ? AND a = ? AND b = ? AND shown = ?", hidden)
+        self._many("INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?)", shown)
+        self._many("DELETE FROM neighbour WHERE ns = ? AND a = ? AND t_index = ? AND b = ?", old)
+        self._many("INSERT INTO neighbour VALUES (?, ?, ?, ?)", new)
+
+    def write_graph(self) -> None:
+        numbers, changes = self._numbers, self._changes
+        entities = {
+            id: (
+                e.type, numbers.concepts[e.concept.name] if e.concept.name else NO_CONCEPT,
+                e.concept.label, e.concept.kind, json_text(e.properties),
+            )
+            for id, e in changes.entities.items()
+            if e is not None
+        }  # fmt: skip
+        self._put(_ENTITIES, numbers.entities, entities)
+        self._write_evidence("entity_evidence", "entity", numbers.entities, changes.entity_evidence)
+        self._many(
+            "INSERT OR REPLACE INTO entity_vector VALUES (?, ?, ?, ?)",
+            [
+                (self._ns, numbers.entities[id], model, blob)
+                for (id, model), blob in changes.entity_vectors.items()
+            ],
+        )
+        triplets = {
+            key: (json_text(x.properties),) for key, x in changes.triplets.items() if x is not None
+        }
+        self._put(
+            _TRIPLETS,
+            numbers.triplets,
+            triplets,
+            lambda key: (numbers.entities[key[0]], key[1], numbers.entities[key[2]]),
+        )
+        self._write_evidence(
+            "triplet_evidence", "triplet", numbers.triplets, changes.triplet_evidence
+        )
+        gone = [(numbers.triplets.pop(key),) for key, x in changes.triplets.items() if x is None]
+        ns_gone = [(self._ns, number) for (number,) in gone]
+        self._many("DELETE FROM triplet_evidence WHERE ns = ? AND triplet = ?", ns_gone)
+        self._many(_TRIPLETS.delete, gone)
+        gone = [(numbers.entities.pop(id),) for id, e in changes.entities.items() if e is None]
+        ns_gone = [(self._ns, number) for (number,) in gone]
+        self._many("DELETE FROM entity_evidence WHERE ns = ? AND entity = ?", ns_gone)
+        self._many("DELETE FROM entity_vector WHERE ns = ? AND entity = ?", ns_gone)
+        self._many(_ENTITIES.delete, gone)
+
+    def _write_evidence(
+        self,
+        table: LiteralString,
+        column: LiteralString,
+        numbers: Mapping[_Key, int],
+        evidence: Mapping[tuple[_Key, int], Mapping[str, Any] | None],
+    ) -> None:
+        gone: list[_Row] = []
+        bare: list[_Row] = []
+        full: list[_Row] = []
+        for (key, at), properties in sorted(
+            (((numbers[key], at), value) for (key, at), value in evidence.items()), key=_first
+        ):
+            row = (self._ns, key, at)
+            if properties is None:
+                gone.append(row)
+            elif properties:
+                full.append((*row, json_text(properties)))
+            else:
+                bare.append(row)
+        self._many("DELETE FROM " + table + " WHERE ns = ? AND " + column + " = ? AND at = ?", gone)
+        self._many("INSERT OR IGNORE INTO " + table + " VALUES (?, ?, ?, NULL)", bare)
+        self._many("INSERT OR REPLACE INTO " + table + " VALUES (?, ?, ?, ?)", full)
+
+    def write_summaries_and_vectors(self) -> None:
+        ns, changes = self._ns, self._changes
+        self._many(
+            "INSERT OR REPLACE INTO summary VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    ns, self._numbers.concepts[s.concept], s.t_index, s.text, pack(s.terms),
+                    int(s.traits),
+                )
+                for s in changes.summaries
+            ],
+        )  # fmt: skip
+        vectors = [(ns, at, model, blob) for at, (model, blob) in changes.vectors.items()]
+        self._many("INSERT INTO vector VALUES (?, ?, ?, ?)", vectors)
+        sizes = [(ns, model, size) for model, size in changes.vector_sizes.items()]
+        self._many("INSERT INTO vector_size VALUES (?, ?, ?)", sizes)
+
+    # -- SQL ---------------------------------------------------------------------------------
+
+    def _many(self, sql: LiteralString, rows: list[Any]) -> None:
+        if rows:
+            self._connection.executemany(sql, rows)
+
+    def _put(
+        self,
+        table: _NumberedTable,
+        numbers: dict[_Key, int],
+        rows: Mapping[_Key, _Row],
+        key_columns: Callable[[Any], _Row] = lambda key: (key,),
+    ) -> None:
+        """Update the rows that have a number, insert the others and number them."""
+        changed = [(*row, numbers[key]) for key, row in rows.items() if key in numbers]
+        changed.sort(key=_last)
+        self._many(table.update, changed)
+        new = [key for key in rows if key not in numbers]
+        if new:
+            (first,) = self._connection.execute(table.next).fetchone()
+            numbers.update(zip(new, range(first, first + len(new)), strict=True))
+            self._many(
+                table.insert,
+                [(*rows[key], numbers[key], self._ns, *key_columns(key)) for key in new],
+            )
+
+
+def _first(pair: tuple[Any, Any]) -> Any:
+    return pair[0]
+
+
+def _last(row: _Row) -> Any:
+    return row[-1]
