@@ -9,20 +9,19 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from recallm.model import (
-    MAX_POSITION,
-    NO_POSITION,
     ExtractedStatement,
     Forgotten,
     GraphNames,
     PreparedUpdate,
     Selection,
+    parse_statement_id,
+    position_of,
     statement_key,
     t_index_of,
 )
@@ -79,14 +78,14 @@ def forget(rows: Rows, selection: Selection) -> Forgotten:
     """See `GraphStore.forget`."""
     kind, value = selection.kind, str(selection.value)
     if kind == "statement":
-        id, _, digits = value.rpartition("#")
-        # The form of a statement's id: no sign, no leading zero, ASCII digits.
-        if not re.fullmatch(r"0|[1-9][0-9]{0,6}", digits) or int(digits) > MAX_POSITION:
+        parsed = parse_statement_id(value)
+        if parsed is None:
             return Forgotten()
+        id, position = parsed
         opened = rows.open(ids=[id])
         forgetting = _Forgetting(rows, opened.totals)
         if id in opened.passages:
-            forgetting.forget_statements({opened.passages[id][0]: {int(digits)}})
+            forgetting.forget_statements({opened.passages[id][0]: {position}})
         return forgetting.settle()
     namespace = rows.open().totals
     if kind == "everything":
@@ -101,7 +100,7 @@ def forget(rows: Rows, selection: Selection) -> Forgotten:
     keys, entities = rows.touching(value)
     positions: dict[int, set[int]] = {}
     for key in keys:
-        positions.setdefault(t_index_of(key), set()).add(key & NO_POSITION)
+        positions.setdefault(t_index_of(key), set()).add(position_of(key))
     forgetting.forget_statements(positions)
     forgetting.forget_graph(entities, ())
     return forgetting.settle()

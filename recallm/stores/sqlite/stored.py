@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, LiteralString
 
 from recallm.model import (
-    NO_POSITION,
     ConceptMention,
     EntityUpsert,
     ExtractedStatement,
@@ -18,7 +17,9 @@ from recallm.model import (
     Trait,
     TripletUpsert,
     empty_mapping,
+    position_of,
     statement_key,
+    t_index_of,
 )
 from recallm.stores.semantics.archiving import in_dump_order
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
@@ -69,9 +70,9 @@ def stored_updates(fetch: Fetch, ns: int, ts: Sequence[int]) -> list[PreparedUpd
     for _, at, _, start, stop, _, terms, concepts, traits in verified(
         _of_updates(fetch, ns, ts, "SELECT " + sql, "statement"), "statement"
     ):
-        statements.setdefault(at >> 20, []).append(
+        statements.setdefault(t_index_of(at), []).append(
             ExtractedStatement(
-                position=at & NO_POSITION,
+                position=position_of(at),
                 start=start,
                 end=stop,
                 terms=unpack(terms),
@@ -82,8 +83,8 @@ def stored_updates(fetch: Fetch, ns: int, ts: Sequence[int]) -> list[PreparedUpd
     vectors: dict[int, list[StatementVector]] = {}
     blobs = _of_updates(fetch, ns, ts, "SELECT at, model, blob, crc", "vector")
     for (at, model), blob in verified_vectors(((at, m), blob, crc) for at, m, blob, crc in blobs):
-        vectors.setdefault(at >> 20, []).append(
-            StatementVector(position=at & NO_POSITION, model=model, blob=blob)
+        vectors.setdefault(t_index_of(at), []).append(
+            StatementVector(position=position_of(at), model=model, blob=blob)
         )
     entities, triplets = _entities(fetch, ns, ts), _triplets(fetch, ns, ts)
     passages = _passages(fetch, ns, ts)
@@ -200,14 +201,14 @@ def _entities(fetch: Fetch, ns: int, ts: Iterable[int]) -> dict[int, list[Entity
     for _, number, at, properties in evidence:
         id, type, concept, label, kind, _ = entities[number]
         own = vectors.get(number) if at == latest[number] else None
-        found.setdefault(at >> 20, []).append(
+        found.setdefault(t_index_of(at), []).append(
             EntityUpsert(
                 id=id,
                 type=type,
                 concept=ConceptMention(name=names[concept], label=label, kind=kind),
                 properties=_properties(properties),
                 vectors=own or empty_mapping(),
-                position=at & NO_POSITION,
+                position=position_of(at),
             )
         )
     return found
@@ -226,13 +227,13 @@ def _triplets(fetch: Fetch, ns: int, ts: Iterable[int]) -> dict[int, list[Triple
     found: dict[int, list[TripletUpsert]] = {}
     for _, number, at, properties in evidence:
         subject, predicate, object = triplets[number]
-        found.setdefault(at >> 20, []).append(
+        found.setdefault(t_index_of(at), []).append(
             TripletUpsert(
                 subject=ids[subject],
                 predicate=predicate,
                 object=ids[object],
                 properties=_properties(properties),
-                position=at & NO_POSITION,
+                position=position_of(at),
             )
         )
     return found
