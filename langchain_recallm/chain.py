@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -125,7 +126,7 @@ def answer_chain(
                 config,
                 namespace=namespace,
                 scope=scope,
-                **{**options.arguments(), "max_tokens": room},
+                **replace(options, max_tokens=room).arguments(),
             )
             return context
 
