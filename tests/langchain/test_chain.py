@@ -84,7 +84,7 @@ def test_the_prompt(drinks: RecallM) -> None:
     assert human.content == f"{result['context']}\n\nQuestion: {QUESTION}"
 
 
-def test_nothing_known_is_said_to_the_model(memory: RecallM) -> None:
+def test_the_model_is_told_that_nothing_is_known(memory: RecallM) -> None:
     model = answering(responses=["I do not know."])
     result = answer_chain(memory, model).invoke(QUESTION)
     assert (result["context"], result["statements"]) == ("", ())

@@ -70,7 +70,7 @@ def test_sessions_are_apart_and_cleared_apart(memory: RecallM) -> None:
     assert "Oslo" not in memory.recall("Where do I live?").text
 
 
-def test_only_what_somebody_said_is_a_message(memory: RecallM) -> None:
+def test_only_spoken_texts_are_messages(memory: RecallM) -> None:
     """Not what a tool gave back or saved, nor a document whose source is named like the session."""
     history = RecallMChatMessageHistory(memory=memory, session="s", limit=2)
     history.add_user_message("I live in Oslo.")

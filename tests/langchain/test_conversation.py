@@ -283,7 +283,7 @@ async def test_one_callable_says_whose_memory_it_is_in_a_graph(memory: RecallM, 
     assert seen == ["ann", "bo"]
 
 
-def test_outside_of_a_graph_the_callable_is_told_what_to_ask(memory: RecallM) -> None:
+def test_outside_of_a_graph_the_error_names_the_config(memory: RecallM) -> None:
     def mine(run: Any) -> str:
         return str(run.context.id)
 

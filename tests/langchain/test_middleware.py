@@ -26,7 +26,7 @@ __all__ = ["memory", "recalls"]  # fixtures
 # -- what the model is told --------------------------------------------------------------------
 
 
-def test_what_was_said_in_one_thread_is_recalled_in_the_next(memory: RecallM) -> None:
+def test_one_thread_is_recalled_in_the_next(memory: RecallM) -> None:
     model = ScriptedModel(lines=["Noted.", "Have the falafel."])
     agent = create_agent(model, middleware=[RecallMMiddleware(memory=memory)])
     agent.invoke(human("I am allergic to peanuts."), thread("monday"))
@@ -51,9 +51,7 @@ def test_the_question_just_asked_is_not_given_back(memory: RecallM) -> None:
     assert "again" not in system(model.sent[1])
 
 
-def test_a_turn_recalls_once_and_each_of_its_calls_is_told_the_same(
-    memory: RecallM, recalls: list[str]
-) -> None:
+def test_a_turn_recalls_once_for_all_its_model_calls(memory: RecallM, recalls: list[str]) -> None:
     memory.update("Ann lives in Oslo.")
     model = ScriptedModel(
         lines=[call("weather", "1", city="Oslo"), call("weather", "2", city="Bergen"), "Sunny."]

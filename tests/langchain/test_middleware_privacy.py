@@ -163,7 +163,7 @@ async def test_words_beside_tool_calls_are_redacted(
 
 @pytest.mark.parametrize(("checkpoints", "asynchronous"), [(False, False), (True, True)])
 @both_orders
-async def test_a_blocked_message_is_kept_nowhere(
+async def test_a_blocked_message_is_written_nowhere(
     kept: RecallM, tmp_path: Path, order: str, checkpoints: bool, asynchronous: bool
 ) -> None:
     """Nor in the turns of the thread that follow, in which its checkpoint still holds it."""
@@ -192,7 +192,7 @@ async def test_a_blocked_message_is_kept_nowhere(
 
 @pytest.mark.parametrize("what", ["reply", "tool result"])
 @both_orders
-def test_a_blocked_reply_is_kept_nowhere(
+def test_a_blocked_reply_is_written_nowhere(
     kept: RecallM, tmp_path: Path, order: str, what: str
 ) -> None:
     model = ScriptedModel(

@@ -98,7 +98,7 @@ def test_what_was_trimmed_from_the_request_is_recalled(memory: RecallM) -> None:
     assert "Human: The shed of Ann is blue." in system(model.sent[1])
 
 
-def test_what_others_said_in_the_same_words_is_recalled(memory: RecallM) -> None:
+def test_the_same_words_of_other_speakers_are_recalled(memory: RecallM) -> None:
     """In another conversation."""
     memory.update("The shed is blue.", session="elsewhere", speaker="Bob")
     model = ScriptedModel(lines=["Noted.", "Bob did."])

@@ -35,7 +35,7 @@ __all__ = ["memory", "recalls"]  # fixtures
 
 @pytest.mark.parametrize("elsewhere", [True, False])
 @pytest.mark.parametrize("how", ["before the human", "after the human", "interrupt_before"])
-def test_a_run_that_goes_on_after_an_interrupt(
+def test_a_run_resumed_after_an_interrupt(
     memory: RecallM, recalls: list[str], how: str, elsewhere: bool
 ) -> None:
     """Here, or elsewhere: in another process, which knows nothing but the thread."""
@@ -83,7 +83,9 @@ def test_a_run_that_goes_on_after_an_interrupt(
 
 
 @pytest.mark.parametrize("how", ["before the human", "after the human", "interrupt_before"])
-async def test_the_models_words_are_there_where_the_user_goes_on(memory: RecallM, how: str) -> None:
+async def test_the_models_words_are_written_when_the_user_goes_on(
+    memory: RecallM, how: str
+) -> None:
     """The interrupt is never answered: the user says something else instead."""
     model = ScriptedModel(
         lines=[call("weather", says="Let me look.", city="Oslo"), "Bergen is wet.", "Yes."]
@@ -186,7 +188,7 @@ def test_a_message_that_is_edited_is_new(memory: RecallM) -> None:
     ]
 
 
-def test_a_turn_that_is_summarised_away_is_still_told(memory: RecallM, recalls: list[str]) -> None:
+def test_a_summarised_turn_keeps_its_recalled_text(memory: RecallM, recalls: list[str]) -> None:
     """The question is no more among the messages of a run with many tools."""
     memory.update("Ann lives in Oslo.")
     summaries = SummarizationMiddleware(
@@ -235,9 +237,7 @@ def test_a_resumed_run_recalls_once(memory: RecallM, recalls: list[str]) -> None
 
 
 @pytest.mark.parametrize("retry", ["resume", "ask again"])
-async def test_a_model_that_fails_does_not_lose_what_the_user_said(
-    memory: RecallM, retry: str
-) -> None:
+async def test_a_failing_model_does_not_lose_the_users_message(memory: RecallM, retry: str) -> None:
     model = ScriptedModel(lines=[RuntimeError("The model is down."), "A nice city."])
     agent = create_agent(
         model, checkpointer=InMemorySaver(), middleware=[RecallMMiddleware(memory=memory)]
@@ -255,7 +255,7 @@ async def test_a_model_that_fails_does_not_lose_what_the_user_said(
     ]
 
 
-def test_what_was_said_elsewhere_since_a_model_failed_is_known(memory: RecallM) -> None:
+def test_other_conversations_since_a_models_failure_are_recalled(memory: RecallM) -> None:
     model = ScriptedModel(lines=[RuntimeError("down"), "Noted.", "In Oslo."])
     agent = create_agent(
         model, checkpointer=InMemorySaver(), middleware=[RecallMMiddleware(memory=memory)]
@@ -294,7 +294,7 @@ async def test_streams(memory: RecallM) -> None:
     assert [who for who, _ in speakers_and_texts(memory)] == [None, "Human", "AI"]
 
 
-def test_a_summary_is_not_what_the_user_said(memory: RecallM) -> None:
+def test_a_summary_is_not_the_users_message(memory: RecallM) -> None:
     """LangChain's summaries stand in the thread in the user's name."""
     summaries = SummarizationMiddleware(
         ScriptedModel(reply=lambda messages: "They spoke of birds."),
@@ -359,7 +359,7 @@ async def test_a_failure_is_raised_where_asked_for(asynchronous: bool) -> None:
 
 
 @pytest.mark.parametrize("raise_errors", [True, False])
-def test_a_recall_that_fails_does_not_lose_what_the_user_said(
+def test_a_failing_recall_does_not_lose_the_users_message(
     memory: RecallM, monkeypatch: pytest.MonkeyPatch, raise_errors: bool
 ) -> None:
     def broken(self: RecallM, question: str, **how: Any) -> None:

@@ -106,7 +106,7 @@ async def test_two_users_on_one_event_loop(memory: RecallM) -> None:
     check_nothing_crossed(memory, model)
 
 
-def test_a_namespace_that_cannot_be_told_is_nobodys(
+def test_without_a_namespace_nothing_is_written(
     memory: RecallM, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Nothing is recalled from, and nothing written into, the memory's own namespace."""

@@ -154,7 +154,7 @@ TOLD: dict[type[Exception], str] = {
 
 @pytest.mark.parametrize(("failure", "error"), FAILURES, ids=["429", "500", "time-out"])
 @pytest.mark.parametrize("again", ["resume", "ask again"])
-async def test_a_failure_does_not_lose_what_the_user_said(
+async def test_a_failure_does_not_lose_the_users_message(
     memory: RecallM, failure: Reply, error: type[Exception], again: str
 ) -> None:
     with OpenAIServer(failure, "Noted.") as server:

@@ -257,7 +257,7 @@ def test_the_core_refuses_the_rest(memory: RecallM) -> None:
         RecallMRetriever(memory="memory.db")  # type: ignore[arg-type]
 
 
-def test_metadata_in_a_call_is_told_to_be_where(memory: RecallM) -> None:
+def test_metadata_in_a_call_names_where_in_the_error(memory: RecallM) -> None:
     """LangChain's ``metadata`` is for tracers: taken silently, nothing would be filtered."""
     with pytest.raises(InvalidInputError, match="where= filters by metadata"):
         RecallMRetriever(memory=memory).invoke("Who?", metadata={"day": 4})

@@ -78,7 +78,7 @@ class TestItems:
         assert first.created_at.tzinfo is not None
         assert len(store.search(("a",))) == 1
 
-    def test_a_deleted_item_is_gone(self, store: Any) -> None:
+    def test_a_deleted_item_is_not_found(self, store: Any) -> None:
         filled(store, ("a",), ("a",))
         store.delete(("a",), "k0")
         store.batch([PutOp(("a",), "k1", None)])
@@ -135,7 +135,7 @@ class TestWhatOthersKeepOtherwise:
         assert second.updated_at > first.updated_at
 
     @except_langgraphs("InMemoryStore hands out the mapping that it keeps")
-    def test_a_value_is_nobody_elses(self, store: Any) -> None:
+    def test_a_value_stays_in_its_namespace(self, store: Any) -> None:
         value = {"n": [1]}
         store.put(("a",), "k", value)
         value["n"].append(2)
@@ -143,7 +143,7 @@ class TestWhatOthersKeepOtherwise:
         assert store.get(("a",), "k").value == {"n": [1]}
 
     @except_langgraphs("InMemoryStore keeps an emptied namespace")
-    def test_an_emptied_namespace_is_gone(self, store: Any) -> None:
+    def test_an_emptied_namespace_is_not_listed(self, store: Any) -> None:
         filled(store, ("a",))
         store.delete(("a",), "k0")
         assert store.list_namespaces() == []

@@ -60,7 +60,7 @@ def test_triplets_of_a_subject(graph: GraphStore) -> None:
     assert graph.get("tea") == []
 
 
-def test_a_triplet_told_twice(graph: GraphStore) -> None:
+def test_a_triplet_upserted_twice(graph: GraphStore) -> None:
     for _ in range(2):
         graph.upsert_triplet("Ann", "LIKES", "tea")
     assert graph.get("Ann") == [["LIKES", "tea"]]

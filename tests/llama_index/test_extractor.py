@@ -279,7 +279,7 @@ def test_a_pipeline_caches_what_was_extracted(extractor: RecallMExtractor) -> No
     assert [it["name"] for it in again.metadata[KG_NODES_KEY]] == ["Ann", "Bo"]  # as cached: JSON
 
 
-def test_the_cache_tells_one_extractor_from_another(memory: RecallM) -> None:
+def test_cache_keys_differ_by_extractor(memory: RecallM) -> None:
     """By whose memory it is and by its settings: another user's spellings are not given."""
     others = [
         RecallMExtractor(memory=memory),
@@ -293,7 +293,7 @@ def test_the_cache_tells_one_extractor_from_another(memory: RecallM) -> None:
     assert get_transformation_hash(nodes, same) == keys[1]
 
 
-def test_the_cache_tells_memories_without_a_file_apart() -> None:
+def test_cache_keys_differ_by_memory_without_a_file() -> None:
     """Though a later one may stand at the address of one that is gone."""
     keys: set[str] = set()
     for _ in range(20):
@@ -313,7 +313,7 @@ print(get_transformation_hash([], RecallMExtractor(memory=RecallM(sys.argv[1])))
 """
 
 
-def test_the_cache_tells_files_apart_in_every_process(tmp_path: Path) -> None:
+def test_cache_keys_differ_by_file_in_every_process(tmp_path: Path) -> None:
     """A file is the same by whatever path it is opened, and no other file is."""
     (tmp_path / "link").symlink_to(tmp_path)
     paths = [tmp_path / "a.db", tmp_path / "b.db", tmp_path / "link" / "a.db"]
@@ -327,7 +327,7 @@ def test_the_cache_tells_files_apart_in_every_process(tmp_path: Path) -> None:
     assert done.stdout.split() == [keys[0]]
 
 
-def test_the_cache_tells_servers_by_their_address(neo4j_server: RunningServer) -> None:
+def test_cache_keys_differ_by_server_address(neo4j_server: RunningServer) -> None:
     """Opened again, a server is the same; its password is no part of what the store says."""
     said = []
     for _ in range(2):
@@ -389,7 +389,7 @@ def test_the_memory_reads_a_text_once(
     assert memory.stats().statements == 1
 
 
-def test_a_second_document_strengthens_what_the_first_said(
+def test_a_second_document_strengthens_relations_of_the_first(
     memory: RecallM, extractor: RecallMExtractor
 ) -> None:
     store = RecallMPropertyGraphStore(memory=memory)

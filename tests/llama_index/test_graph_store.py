@@ -161,7 +161,7 @@ def test_a_name_is_needed(store: RecallMGraphStore, triplet: tuple[str, str, str
     assert store.memory.graph.entities() == []
 
 
-def test_told_again_it_grows_stronger(store: RecallMGraphStore) -> None:
+def test_a_repeated_relation_grows_stronger(store: RecallMGraphStore) -> None:
     for _ in range(3):
         store.upsert_triplet("Ann", "loves", "tea")
     assert store.get("Ann") == [["loves", "tea"]]
@@ -169,14 +169,14 @@ def test_told_again_it_grows_stronger(store: RecallMGraphStore) -> None:
     assert (triplet.strength, triplet.t_index) == (3, 3)
 
 
-def test_what_was_told_last_comes_last(store: RecallMGraphStore) -> None:
+def test_the_latest_statement_comes_last(store: RecallMGraphStore) -> None:
     store.upsert_triplet("Ann", "lives in", "Malaga")
     store.upsert_triplet("Ann", "lives in", "Lyon")
     store.upsert_triplet("Ann", "lives in", "Malaga")
     assert store.get("Ann") == [["lives in", "Lyon"], ["lives in", "Malaga"]]
 
 
-def test_an_entity_that_is_there_stays_what_it_is(store: RecallMGraphStore) -> None:
+def test_a_known_entity_keeps_its_id_and_label(store: RecallMGraphStore) -> None:
     graph = store.memory.graph
     graph.upsert([NewEntity(id="Ann", type="person", label="Ann Lee", properties={"age": 40})])
     store.upsert_triplet("Ann", "loves", "tea")

@@ -86,7 +86,7 @@ async def test_scope_of_a_session(core: RecallM, new_memory: NewMemory) -> None:
     assert "Mila" in system_of(await turn(again, "What is my cat called?", "Mila."))
 
 
-async def test_what_stands_in_the_queue_takes_no_place(
+async def test_messages_in_the_queue_do_not_count_in_the_limit(
     core: RecallM, new_memory: NewMemory
 ) -> None:
     core.update("My sister Ingrid is allergic to shellfish.", session="old", speaker="Human")
@@ -197,7 +197,7 @@ async def test_each_message_once_in_order(stored: RecallM, new_memory: NewMemory
     assert len(await memory.aget_all()) == 6
 
 
-async def test_said_twice_is_written_twice(core: RecallM, new_memory: NewMemory) -> None:
+async def test_a_message_said_twice_is_written_twice(core: RecallM, new_memory: NewMemory) -> None:
     block = RecallMMemoryBlock(memory=core, raise_errors=True)
     memory = new_memory("s", block)
     for _ in range(4):
@@ -231,7 +231,9 @@ async def test_what_overflows_is_written_once(
 
 
 @pytest.mark.parametrize("eager", [True, False])
-async def test_a_process_that_goes_on(core: RecallM, new_memory: NewMemory, eager: bool) -> None:
+async def test_another_process_continues_a_session(
+    core: RecallM, new_memory: NewMemory, eager: bool
+) -> None:
     """The queue is in a database, and the block of each turn is new."""
     engine = create_async_engine("sqlite+aiosqlite://")
     expected = []
@@ -647,9 +649,7 @@ STEPS = st.lists(
 
 @settings(max_examples=60)
 @given(steps=STEPS, eager=st.booleans())
-def test_whatever_is_said_is_written_once_in_order(
-    steps: list[tuple[str, str]], eager: bool
-) -> None:
+def test_every_message_is_written_once_in_order(steps: list[tuple[str, str]], eager: bool) -> None:
     """Few words, again and again: turns, overflows, flushes and agents' looks at the queue."""
 
     async def talk() -> tuple[list[str], list[str]]:

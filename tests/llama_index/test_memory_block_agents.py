@@ -96,7 +96,7 @@ async def test_a_memory_of_the_tools_too(core: RecallM, new_memory: NewMemory) -
     ]
 
 
-async def test_the_same_said_in_turn_after_turn(core: RecallM, new_memory: NewMemory) -> None:
+async def test_the_same_message_in_consecutive_turns(core: RecallM, new_memory: NewMemory) -> None:
     llm = ScriptedLLM(
         *(line for _ in range(3) for line in (call("weather", city="Oslo"), "Sunny."))
     )

@@ -109,7 +109,7 @@ async def test_another_process_recalls_what_was_postponed(tmp_path: Path) -> Non
         assert postponed(memory) == []
 
 
-async def test_a_process_that_goes_on_writes_a_long_message_once(core: RecallM) -> None:
+async def test_another_process_writes_a_long_message_once(core: RecallM) -> None:
     queue = [user(DOCUMENT)]
     for _ in range(2):
         await RecallMMemoryBlock(memory=core, raise_errors=True).aget(queue, session_id="s")

@@ -27,7 +27,7 @@ def store(stored: RecallM) -> RecallMPropertyGraphStore:
     return RecallMPropertyGraphStore(memory=stored)
 
 
-def test_kept_and_read_again_with_a_storage_context(
+def test_persisted_and_loaded_with_a_storage_context(
     store: RecallMPropertyGraphStore, tmp_path: Path
 ) -> None:
     source = {TRIPLET_SOURCE_KEY: "c"}
@@ -70,7 +70,7 @@ def test_an_index_is_read_again_with_either_store(tmp_path: Path) -> None:
         assert store.get() == []
 
 
-def test_what_is_persisted_takes_the_place_of_a_graph_alone(tmp_path: Path) -> None:
+def test_persisting_replaces_a_file_with_a_graph_alone(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with RecallM(path) as memory:
         store = RecallMPropertyGraphStore(memory=memory)

@@ -158,9 +158,7 @@ def test_forgetting_in_the_memory_shows_in_the_graph(
     assert store.get_triplets() == []
 
 
-def test_another_text_takes_the_place_of_the_old(
-    store: RecallMPropertyGraphStore, memory: RecallM
-) -> None:
+def test_a_new_text_replaces_the_old_one(store: RecallMPropertyGraphStore, memory: RecallM) -> None:
     tell(store, chunk("c", "Ann lives in Oslo."), ("Ann", "LIVES_IN", "Oslo"))
     tell(store, chunk("c", "Ann lives in Bergen."), ("Ann", "LIVES_IN", "Bergen"))
     assert [path[2].id for path in store.get_triplets()] == ["Bergen"]
@@ -195,7 +193,7 @@ def test_documents_and_plain_chunks_come_back(store: RecallMPropertyGraphStore) 
     assert [node.label for node in store.get(ids=["p"])] == ["note"]
 
 
-def test_when_it_was_said(memory: RecallM) -> None:
+def test_the_timestamp_of_a_message(memory: RecallM) -> None:
     store = RecallMPropertyGraphStore(memory=memory, timestamp_key="said")
     store.upsert_llama_nodes([chunk("late", "Ann lives in Rome.", said="2024-05-02T10:00:00Z")])
     store.upsert_llama_nodes([chunk("early", "Ann lives in Oslo.", said="2023-05-02T10:00:00Z")])

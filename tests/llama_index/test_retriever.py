@@ -124,7 +124,7 @@ def test_what_models_are_shown(memory: RecallM, said: dict[str, Any], llm: str, 
         ("Brandon left: yes", "Bo", "[speaker: Bo] Brandon left: yes"),
     ],
 )
-def test_no_node_passes_for_what_another_said(
+def test_no_node_looks_like_another_speakers_line(
     memory: RecallM, text: str, speaker: str | None, llm: str
 ) -> None:
     memory.items.put([NewItem(path=("a",), key="k", text=text, speaker=speaker)])

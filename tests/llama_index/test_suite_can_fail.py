@@ -30,7 +30,7 @@ FAILS = {
     "an empty list names everything; so an unknown chunk is the whole graph": """
         test_get test_get_triplets test_aget test_nothing_asked test_nothing_by_synonyms
         test_nothing_is_named test_no_llama_nodes_are_named test_adelete test_adelete_llama_nodes
-        test_an_unknown_chunk_takes_nothing
+        test_deleting_an_unknown_chunk_deletes_nothing
     """,
     "to delete a node, a relation or a chunk deletes the nodes beside it": """
         test_an_entity_by_id test_an_entity_by_name test_a_neighbour_without_relations_stays
@@ -47,19 +47,19 @@ FAILS = {
         test_nodes_by_name test_names_beside_properties
     """,
     "what a chunk brought stays without it, or goes although another chunk says it": """
-        test_a_chunk_takes_what_it_alone_brought test_what_another_chunk_says_stays
-        test_an_entity_that_another_chunk_brought_too test_an_entity_that_another_chunk_mentions
-        test_a_relation_that_another_chunk_brought_too
+        test_entities_of_one_chunk_are_deleted_with_it test_entities_of_another_chunk_stay
+        test_an_entity_of_two_chunks_stays_with_the_other test_an_entity_that_another_chunk_mentions
+        test_a_relation_of_two_chunks_stays_with_the_other
         test_an_entity_that_another_chunk_relates test_an_end_that_a_relation_made
-        test_no_source_after_a_source test_what_has_no_source_stays test_two_chunks_at_once
+        test_no_source_after_a_source test_entities_without_a_source_stay test_two_chunks_at_once
         test_deleted_as_a_llama_node test_deleted_with_its_document test_many_chunks_of_one_call
-        test_a_chunk_without_words test_a_chunk_told_twice test_a_chunk_with_another_text
+        test_a_chunk_without_words test_a_chunk_upserted_twice test_a_chunk_with_another_text
         test_from_existing test_delete_ref_doc test_delete_all_documents
         test_a_document_with_another_text test_links_between_chunks test_provenance_is_persisted
-        test_chunks_told_side_by_side test_what_a_whole_document_brought
+        test_chunks_upserted_concurrently test_entities_of_a_document_that_was_not_split
     """,
     "the source that is shown is the oldest": """
-        test_the_newest_source_is_shown test_the_source_is_one_that_is_there test_of_three_sources
+        test_the_newest_source_is_shown test_the_shown_source_exists test_of_three_sources
         test_insert test_the_text_of_the_newest_source
     """,
     "paths show triplets twice, in the limit too, and where an entity is mentioned": """
@@ -76,7 +76,7 @@ FAILS = {
         test_a_node_upserted_again_is_one test_nodes_twice_in_one_call test_nothing_shows_old_ends
     """,
     "the store shares its nodes with its users": """
-        test_what_was_handed_in_is_not_shared test_what_was_given_out_is_not_shared
+        test_nodes_handed_in_are_not_shared test_nodes_returned_are_not_shared
         test_relations_are_not_shared test_chunk_nodes_are_not_shared
     """,
     "names are looked up as ids": """
@@ -86,7 +86,7 @@ FAILS = {
         test_the_order_is_as_asked test_aget_llama_nodes test_nodes_come_back
     """,
     "values of any class are taken, and lost where the store is persisted": """
-        test_mixed_nodes_are_refused_whole test_calls_of_several_chunks_are_refused_whole
+        test_one_bad_node_refuses_the_whole_call test_one_bad_chunk_refuses_the_whole_call
         test_persist_typed_values test_values_without_an_end test_an_entity_under_the_id_of_a_chunk
     """,
     "nothing named is no triplet": """

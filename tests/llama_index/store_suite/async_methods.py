@@ -1,4 +1,4 @@
-"""The asynchronous methods: they do and give what the others do."""
+"""The async methods do and return what the sync methods do."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class AsyncTests(PropertyGraphTests):
         assert ids(store.get()) == ["b", "d"]
 
     def test_adelete_llama_nodes(self, store: PropertyGraphStore) -> None:
-        """By node ids and documents, in this order; with what they alone brought."""
+        """By node ids and by documents, with everything that only they show."""
         upsert_chunk(store, "c1", "a R b", document="d1")
         upsert_chunk(store, "c2", "b R c", document="d2")
         asyncio.run(store.adelete_llama_nodes(["nobody"]))
@@ -114,7 +114,7 @@ class AsyncTests(PropertyGraphTests):
     def test_astructured_query(
         self, store: PropertyGraphStore, request: pytest.FixtureRequest
     ) -> None:
-        """Rows, or a refusal where the other one refuses."""
+        """Rows, or a refusal where the sync method refuses."""
         upsert_graph(store, "a")
         if store.supports_structured_queries:
             rows = asyncio.run(store.astructured_query(request.getfixturevalue("entity_query")))
@@ -137,7 +137,7 @@ class AsyncTests(PropertyGraphTests):
         asyncio.run(run())
         assert len(store.get_triplets(ids=["hub"])) == 10
 
-    def test_chunks_told_side_by_side(self, store: PropertyGraphStore) -> None:
+    def test_chunks_upserted_concurrently(self, store: PropertyGraphStore) -> None:
         """Chunks that say the same at the same time are all sources of it."""
 
         async def run() -> None:
@@ -153,8 +153,8 @@ class AsyncTests(PropertyGraphTests):
         store.delete(ids=["c7"])
         assert is_empty(store)
 
-    def test_told_while_another_is_deleted(self, store: PropertyGraphStore) -> None:
-        """What a chunk says while the other that says it is deleted, stays."""
+    def test_upserted_while_another_chunk_is_deleted(self, store: PropertyGraphStore) -> None:
+        """What a chunk shows stays, although another chunk that shows it is deleted meanwhile."""
 
         async def run(n: int) -> None:
             await asyncio.gather(

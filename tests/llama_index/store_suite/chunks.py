@@ -1,4 +1,4 @@
-"""LlamaIndex's own nodes: kept as they are."""
+"""LlamaIndex's own nodes, which come back as they were."""
 
 from __future__ import annotations
 
@@ -155,8 +155,8 @@ class ChunkTests(PropertyGraphTests):
         assert store.get_llama_nodes(["c1"]) == [mine]
         assert ids(store.get()) == ["c1", "c2"]
 
-    def test_a_text_that_cannot_be_kept(self, store: PropertyGraphStore) -> None:
-        """It is kept or refused, and with it the whole call."""
+    def test_a_text_that_cannot_be_stored(self, store: PropertyGraphStore) -> None:
+        """It is stored, or the whole call is refused."""
         odd = ChunkNode(id_="c2", text="a\ud800b")
         if not is_refused(store, nodes=[ChunkNode(id_="c1", text="text"), odd]):
             assert chunk_of(store, "c2").text == odd.text

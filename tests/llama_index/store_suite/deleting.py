@@ -39,7 +39,7 @@ def _people(store: PropertyGraphStore) -> None:
 
 
 class DeletingTests(PropertyGraphTests):
-    """What is not named stays."""
+    """Everything that is not named stays."""
 
     @pytest.mark.parametrize(
         "conditions",
@@ -162,8 +162,8 @@ class DeletingTests(PropertyGraphTests):
         assert ids(store.get()) == ["n3"]
         assert store.get_llama_nodes(["n1", "n2"]) == []
 
-    def test_a_whole_document(self, store: PropertyGraphStore) -> None:
-        """A document that was upserted whole goes by its id, with the entities that name it."""
+    def test_a_document_that_was_not_split(self, store: PropertyGraphStore) -> None:
+        """A document that was not split is deleted by its id, with the entities that name it."""
         store.upsert_llama_nodes([Document(id_="d1", text="one"), Document(id_="d2", text="two")])
         store.upsert_nodes(
             [make_entity("Ann", ref_doc_id="d1"), make_entity("Bo", ref_doc_id=["d1"])]
@@ -173,8 +173,8 @@ class DeletingTests(PropertyGraphTests):
         store.delete_llama_nodes(node_ids=["d2"])
         assert ids(store.get()) == ["Bo"]
 
-    def test_what_a_whole_document_brought(self, store: PropertyGraphStore) -> None:
-        """The entities whose source it is go with it."""
+    def test_entities_of_a_document_that_was_not_split(self, store: PropertyGraphStore) -> None:
+        """The entities whose source the document is are deleted with it."""
         store.upsert_llama_nodes([Document(id_="d1", text="one"), Document(id_="d2", text="two")])
         for id in ("d1", "d2"):
             store.upsert_nodes([make_entity(f"of {id}", **{TRIPLET_SOURCE_KEY: id})])
@@ -200,7 +200,7 @@ class DeletingTests(PropertyGraphTests):
         store.delete(entity_names=["Acme"])
         assert is_empty(store)
 
-    def test_what_came_back_is_new(self, store: PropertyGraphStore) -> None:
+    def test_nodes_upserted_after_their_deletion_are_new(self, store: PropertyGraphStore) -> None:
         """Nothing of a deleted node or relation is left to merge with."""
         store.upsert_nodes([make_entity("a", "OLD", n=1)])
         store.upsert_relations([make_relation("a", "R", "b", n=1)])
@@ -212,7 +212,7 @@ class DeletingTests(PropertyGraphTests):
         [(_, relation, _)] = store.get_triplets(relation_names=["R"])
         assert relation.properties == {"m": 2}
 
-    def test_a_chunk_that_came_back_is_new(self, store: PropertyGraphStore) -> None:
+    def test_a_chunk_upserted_after_its_deletion_is_new(self, store: PropertyGraphStore) -> None:
         """A deleted chunk can be upserted again, with another text too."""
         store.upsert_llama_nodes([make_chunk("c1", "one", page=1)])
         store.delete(ids=["c1"])

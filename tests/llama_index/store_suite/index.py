@@ -71,7 +71,7 @@ class IndexTests(PropertyGraphTests):
         assert source_of(store, "Ada") == "d2/0"
 
     def test_insert(self, store: PropertyGraphStore) -> None:
-        """A document that is inserted later adds to what is there."""
+        """A document that is inserted later adds to the graph."""
         index = _built(store, {"d1": FIRST})
         index.insert(Document(id_="d2", text=SECOND))
         assert _entity_triplet_lines(store) == BOTH
@@ -79,7 +79,7 @@ class IndexTests(PropertyGraphTests):
         assert source_of(store, "Logan") == "d2/0"
 
     def test_the_same_document_again(self, store: PropertyGraphStore) -> None:
-        """To insert what is there already changes nothing."""
+        """Inserting the same document again changes nothing."""
         index = _built(store, {"d1": FIRST})
         before = snapshot(store)
         index.insert(Document(id_="d1", text=FIRST, metadata={"of": "d1"}))
@@ -103,7 +103,7 @@ class IndexTests(PropertyGraphTests):
         ],
     )
     def test_delete_ref_doc(self, store: PropertyGraphStore, gone: str, left: list[str]) -> None:
-        """With a document goes what it alone said; what another says stays, with its source."""
+        """With a document what only it shows is deleted; what another shows stays, with its source."""
         index = _built(store, {"d1": FIRST, "d2": SECOND})
         index.delete_ref_doc(gone)
         assert _entity_triplet_lines(store) == left
@@ -121,7 +121,7 @@ class IndexTests(PropertyGraphTests):
         assert is_empty(store)
 
     def test_delete_one_chunk(self, store: PropertyGraphStore) -> None:
-        """A chunk of a document goes by itself."""
+        """One chunk of a document can be deleted."""
         index = _built(store, {"d1": FIRST})
         index.delete_nodes(["d1/0", "nobody"])
         assert ids(store.get()) == ["Logan", "d1/1", "tea"]

@@ -63,7 +63,7 @@ ALIKE = ["university", "universe", "Universal", "University", "UNIVERSE", "unive
 
 
 class NodeTests(PropertyGraphTests):
-    """Entities are what their authors named, to the letter."""
+    """Entities keep their exact names."""
 
     def test_an_entity_comes_back(self, store: PropertyGraphStore) -> None:
         """Class, id, name, label and properties are as they were."""
@@ -135,7 +135,7 @@ class NodeTests(PropertyGraphTests):
         store.upsert_nodes([make_entity("a", "NEW", n=1)])
         assert triplet_lines(store.get_triplets(ids=["a"])) == ["a KNOWS b"]
 
-    def test_what_was_handed_in_is_not_shared(self, store: PropertyGraphStore) -> None:
+    def test_nodes_handed_in_are_not_shared(self, store: PropertyGraphStore) -> None:
         """To change a node that was upserted changes nothing in the store."""
         mine = make_entity("a", "THING", tags=["x"], place={"city": "Rome"})
         store.upsert_nodes([mine])
@@ -149,7 +149,7 @@ class NodeTests(PropertyGraphTests):
             {"tags": ["x"], "place": {"city": "Rome"}},
         )
 
-    def test_what_was_given_out_is_not_shared(self, store: PropertyGraphStore) -> None:
+    def test_nodes_returned_are_not_shared(self, store: PropertyGraphStore) -> None:
         """To change a node that was read changes nothing in the store, nor in another reading."""
         store.upsert_nodes([make_entity("a", "THING", tags=["x"]), make_entity("b")])
         upsert_graph(store, "b KNOWS b")
@@ -193,8 +193,10 @@ class NodeTests(PropertyGraphTests):
         assert ids(store.get()) == names[:1]
 
     @pytest.mark.parametrize("name", ODD.values(), ids=ODD.keys())
-    def test_odd_names_are_kept_or_refused(self, store: PropertyGraphStore, name: str) -> None:
-        """What cannot be a name, a label or an end is refused, and with it the whole call."""
+    def test_unusual_names_are_stored_or_refused(
+        self, store: PropertyGraphStore, name: str
+    ) -> None:
+        """Where something cannot be a name, a label or an end, the whole call is refused."""
         upsert_graph(store, "a")
         if not is_refused(store, nodes=[make_entity("b"), make_entity(name)]):
             assert entity_of(store, make_entity(name).id).name == name
@@ -208,8 +210,8 @@ class NodeTests(PropertyGraphTests):
             if not is_refused(store, relations=[make_relation("a", "Q", "f"), relation]):
                 assert len(store.get_triplets(ids=["a"], relation_names=[relation.label])) > 0
 
-    def test_mixed_nodes_are_refused_whole(self, store: PropertyGraphStore) -> None:
-        """A call with one node that cannot be kept writes none, whatever their classes."""
+    def test_one_bad_node_refuses_the_whole_call(self, store: PropertyGraphStore) -> None:
+        """A call with one node that cannot be stored writes none, whatever their classes."""
         fine = ChunkNode(id_="c1", text="Ann was there.")
         assert is_refused(store, nodes=[fine, make_entity("a", "THING", held=object())])
         bad = ChunkNode(id_="c2", text="text", properties={"held": object()})

@@ -1,4 +1,4 @@
-"""What outlives a store, and what stays inside it."""
+"""Persisted stores, and what stores do not share."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class PersistingTests(PropertyGraphTests):
     def test_persist_typed_values(
         self, store: PropertyGraphStore, loaded: Load, tmp_path: Path
     ) -> None:
-        """Whatever values the store took are loaded as they were."""
+        """All values that the store accepted are loaded as they were."""
         for name, value in KEPT_OR_REFUSED.items():
             try:
                 store.upsert_nodes([make_entity(name, "THING", held=value)])
@@ -174,7 +174,7 @@ class PersistingTests(PropertyGraphTests):
         fs.rm(path)
 
     def test_two_stores(self, store: PropertyGraphStore, other: PropertyGraphStore) -> None:
-        """Two stores know nothing of each other, whatever ids they share."""
+        """Two stores do not see each other's nodes, even under the same ids."""
         _filled(store)
         assert is_empty(other)
         before = snapshot(store)

@@ -1,4 +1,5 @@
-"""Which chunk brought what: kept of every source, so that a chunk can be deleted."""
+"""Provenance: a store knows every chunk that shows an entity or a relation, so that deleting one
+chunk deletes exactly what no other shows."""
 
 from __future__ import annotations
 
@@ -32,14 +33,14 @@ __all__ = ["ProvenanceTests"]
 class ProvenanceTests(PropertyGraphTests):
     """Entities and relations with ``triplet_source_id``; what a deleted chunk takes along."""
 
-    def test_a_chunk_takes_what_it_alone_brought(self, store: PropertyGraphStore) -> None:
-        """With its only chunk a relation goes, and its ends."""
+    def test_entities_of_one_chunk_are_deleted_with_it(self, store: PropertyGraphStore) -> None:
+        """A relation and its ends are deleted with their only chunk."""
         upsert_chunk(store, "c1", "Ann KNOWS Bo", "Cy")
         store.delete(ids=["c1"])
         assert is_empty(store)
 
-    def test_what_another_chunk_says_stays(self, store: PropertyGraphStore) -> None:
-        """Of two chunks that say the same one may go; with the second all is gone."""
+    def test_entities_of_another_chunk_stay(self, store: PropertyGraphStore) -> None:
+        """Of two chunks that show the same the first can be deleted; with the second all is deleted."""
         upsert_chunk(store, "c1", "Ann KNOWS Bo", "Ann LIKES tea")
         upsert_chunk(store, "c2", "Ann KNOWS Bo", "Bo LIKES milk")
         store.delete(ids=["c1"])
@@ -49,8 +50,8 @@ class ProvenanceTests(PropertyGraphTests):
         assert is_empty(store)
 
     @pytest.mark.parametrize("gone", ["c1", "c2"])
-    def test_the_source_is_one_that_is_there(self, store: PropertyGraphStore, gone: str) -> None:
-        """Whichever chunk goes, what stays is shown with the other."""
+    def test_the_shown_source_exists(self, store: PropertyGraphStore, gone: str) -> None:
+        """Whichever chunk is deleted, the rest names the other one as its source."""
         upsert_chunk(store, "c1", "Ann KNOWS Bo")
         upsert_chunk(store, "c2", "Ann KNOWS Bo")
         store.delete(ids=[gone])
@@ -75,7 +76,7 @@ class ProvenanceTests(PropertyGraphTests):
         assert source_of(store, "Ann") == "c2"
 
     def test_of_three_sources(self, store: PropertyGraphStore) -> None:
-        """Sources are kept in the order in which they came, however many go."""
+        """The order of several sources stays, however many are deleted."""
         for id in ("c1", "c2", "c3"):
             upsert_chunk(store, id, "Ann KNOWS Bo")
         for gone, left in (("c3", "c2"), ("c1", "c2")):
@@ -84,7 +85,7 @@ class ProvenanceTests(PropertyGraphTests):
             assert relation_of(store, "KNOWS").properties[TRIPLET_SOURCE_KEY] == left
 
     @pytest.mark.parametrize("gone", [1, 2])
-    def test_an_entity_that_another_chunk_brought_too(
+    def test_an_entity_of_two_chunks_stays_with_the_other(
         self, store: PropertyGraphStore, gone: int
     ) -> None:
         """It stays, with what the other says of it, which may be an earlier value; what only the
@@ -110,10 +111,10 @@ class ProvenanceTests(PropertyGraphTests):
         assert store.get() == []
 
     @pytest.mark.parametrize("gone", [1, 2])
-    def test_a_relation_that_another_chunk_brought_too(
+    def test_a_relation_of_two_chunks_stays_with_the_other(
         self, store: PropertyGraphStore, gone: int
     ) -> None:
-        """It stays likewise, with what the other says of it."""
+        """The relation stays, with the properties that the other chunk gives it."""
         said: dict[int, dict[str, Any]] = {
             1: {"since": 1990, "page": 1},
             2: {"since": 2001, "file": "b.txt"},
@@ -137,7 +138,7 @@ class ProvenanceTests(PropertyGraphTests):
         assert is_empty(store)
 
     def test_an_entity_that_another_chunk_relates(self, store: PropertyGraphStore) -> None:
-        """A chunk that says a relation of an entity is a source of the entity."""
+        """A chunk that shows a relation of an entity is a source of the entity."""
         upsert_chunk(store, "c1", "Ann")
         upsert_chunk(store, "c2", "Ann KNOWS Bo")
         store.delete(ids=["c1"])
@@ -156,7 +157,7 @@ class ProvenanceTests(PropertyGraphTests):
         assert store.get() == []
 
     def test_an_end_that_a_relation_made(self, store: PropertyGraphStore) -> None:
-        """It was brought by the relation's chunk, and goes with it."""
+        """An end that a relation created belongs to the relation's chunk, and is deleted with it."""
         store.upsert_llama_nodes([make_chunk("c1", "one"), make_chunk("c2", "two")])
         store.upsert_relations([make_relation("a", "R", "b", **{TRIPLET_SOURCE_KEY: "c1"})])
         store.upsert_relations([make_relation("b", "R", "c", **{TRIPLET_SOURCE_KEY: "c2"})])
@@ -164,7 +165,7 @@ class ProvenanceTests(PropertyGraphTests):
         assert ids(store.get()) == ["b", "c", "c2"]
         assert all_triplet_lines(store) == ["b R c"]
 
-    def test_what_has_no_source_stays(self, store: PropertyGraphStore) -> None:
+    def test_entities_without_a_source_stay(self, store: PropertyGraphStore) -> None:
         """No chunk takes along what was once upserted without one."""
         upsert_graph(store, "Ann KNOWS Bo", "Cy")
         before = snapshot(store)
@@ -181,7 +182,7 @@ class ProvenanceTests(PropertyGraphTests):
         assert source_of(store, "Ann") is None
         assert all_triplet_lines(store) == []
 
-    def test_an_unknown_chunk_takes_nothing(self, store: PropertyGraphStore) -> None:
+    def test_deleting_an_unknown_chunk_deletes_nothing(self, store: PropertyGraphStore) -> None:
         """Nor does one whose id is merely alike."""
         upsert_chunk(store, "c1", "Ann KNOWS Bo")
         before = snapshot(store)
@@ -199,7 +200,7 @@ class ProvenanceTests(PropertyGraphTests):
         assert all_triplet_lines(store) == ["Ann KNOWS Bo"]
 
     def test_deleted_with_its_document(self, store: PropertyGraphStore) -> None:
-        """``delete_llama_nodes`` by document takes along what its chunks alone brought."""
+        """``delete_llama_nodes`` by document deletes what only the document's chunks show."""
         upsert_chunk(store, "c1", "Ann KNOWS Bo", document="d1")
         upsert_chunk(store, "c2", "Bo KNOWS Cy", document="d1")
         upsert_chunk(store, "c3", "Cy LIKES tea", document="d2")
@@ -209,7 +210,7 @@ class ProvenanceTests(PropertyGraphTests):
         assert source_of(store, "Cy") == "c3"
 
     def test_a_chunk_and_an_entity_at_once(self, store: PropertyGraphStore) -> None:
-        """An entity that is named goes, though another chunk says it too."""
+        """An entity that is named is deleted, although another chunk shows it too."""
         upsert_chunk(store, "c1", "Ann KNOWS Bo")
         upsert_chunk(store, "c2", "Ann KNOWS Cy")
         store.delete(ids=["Ann", "c1"])
@@ -239,7 +240,7 @@ class ProvenanceTests(PropertyGraphTests):
         store.delete(ids=["c1"])
         assert is_empty(store)
 
-    def test_a_chunk_told_twice(self, store: PropertyGraphStore) -> None:
+    def test_a_chunk_upserted_twice(self, store: PropertyGraphStore) -> None:
         """To tell the same of the same chunk again changes nothing."""
         upsert_chunk(store, "c1", "Ann KNOWS Bo")
         before = snapshot(store)
@@ -249,7 +250,7 @@ class ProvenanceTests(PropertyGraphTests):
         assert store.get() == []
 
     def test_a_chunk_with_another_text(self, store: PropertyGraphStore) -> None:
-        """Whatever a chunk ever said goes with it."""
+        """With a chunk everything is deleted that any of its texts showed."""
         upsert_chunk(store, "c1", "Ann KNOWS Bo")
         upsert_chunk(store, "c1", "Ann LIKES tea")
         assert "Ann LIKES tea" in all_triplet_lines(store)
@@ -273,8 +274,8 @@ class ProvenanceTests(PropertyGraphTests):
         found = store.get_triplets(properties={TRIPLET_SOURCE_KEY: "c1"})
         assert triplet_lines(found) == ["Ann KNOWS Bo"]
 
-    def test_calls_of_several_chunks_are_refused_whole(self, store: PropertyGraphStore) -> None:
-        """A call with one node or relation that cannot be kept writes nothing for any chunk."""
+    def test_one_bad_chunk_refuses_the_whole_call(self, store: PropertyGraphStore) -> None:
+        """A call with one node or relation that cannot be stored writes nothing for any chunk."""
         store.upsert_llama_nodes([make_chunk("c1", "one"), make_chunk("c2", "two")])
         first, second = {TRIPLET_SOURCE_KEY: "c1"}, {TRIPLET_SOURCE_KEY: "c2"}
         assert is_refused(
@@ -290,7 +291,7 @@ class ProvenanceTests(PropertyGraphTests):
         )
 
     def test_two_chunks_at_once(self, store: PropertyGraphStore) -> None:
-        """What only the chunks named say goes, though each said it of the other too."""
+        """What only the deleted chunks show is deleted, although each shows it beside the other."""
         upsert_chunk(store, "c1", "Ann KNOWS Bo")
         upsert_chunk(store, "c2", "Ann KNOWS Bo", "Bo KNOWS Cy")
         upsert_chunk(store, "c3", "Cy LIKES tea")
@@ -298,7 +299,7 @@ class ProvenanceTests(PropertyGraphTests):
         assert ids(store.get()) == ["Cy", "c3", "tea"]
 
     def test_a_deleted_entity_leaves_its_chunk(self, store: PropertyGraphStore) -> None:
-        """The text stays when what it says is deleted, and says it no longer."""
+        """A chunk's text stays when its entity is deleted, and no longer shows the entity."""
         upsert_chunk(store, "c1", "Ann KNOWS Bo")
         store.delete(ids=["Ann"])
         assert ids(store.get()) == ["Bo", "c1"]

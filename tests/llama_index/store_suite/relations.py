@@ -34,7 +34,7 @@ LABELS = {
 
 
 class RelationTests(PropertyGraphTests):
-    """What is told comes back, once, and as it was told last."""
+    """A relation is read once, as it was upserted last."""
 
     def test_a_relation_comes_back(self, store: PropertyGraphStore) -> None:
         """Direction, label and properties are kept, and the ends with theirs."""
@@ -49,7 +49,7 @@ class RelationTests(PropertyGraphTests):
         assert relation.properties == {"since": 2020, "sure": True}
 
     def test_both_directions(self, store: PropertyGraphStore) -> None:
-        """Turned round it is another relation, with properties of its own."""
+        """The opposite direction is another relation, with its own properties."""
         upsert_graph(store, "a", "b")
         store.upsert_relations(
             [make_relation("a", "R", "b", n=1), make_relation("b", "R", "a", n=2)]
@@ -108,7 +108,9 @@ class RelationTests(PropertyGraphTests):
         store.upsert_relations([make_relation("Universe", "R", "university")])
         assert ids(store.get()) == ["Universe", "universe", "university"]
 
-    def test_a_made_end_takes_what_is_upserted(self, store: PropertyGraphStore) -> None:
+    def test_an_end_that_a_relation_created_can_be_upserted(
+        self, store: PropertyGraphStore
+    ) -> None:
         """Upserted later it gets its label and properties, and keeps its relations."""
         store.upsert_relations([make_relation("a", "R", "b")])
         store.upsert_nodes([make_entity("b", "CITY", size=3)])

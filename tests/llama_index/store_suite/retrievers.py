@@ -54,13 +54,13 @@ class RetrieverTests(PropertyGraphTests):
         assert [it.node.get_content() for it in found] == ["Logan -> WORKS_FOR -> Acme"]
 
     def test_nothing_by_synonyms(self, store: PropertyGraphStore) -> None:
-        """No name that is there, or no name at all, brings nothing."""
+        """Unknown names, or none, find nothing."""
         _built(store, "Logan WORKS_FOR Acme.")
         for reply in ("somebody^else", ""):
             assert _synonyms(store, reply).retrieve("Who?") == []
 
     def test_the_text_of_the_newest_source(self, store: PropertyGraphStore) -> None:
-        """A relation is shown with the text of the document that said it last."""
+        """A relation is shown with the text of the latest document that shows it."""
         _built(store, "Once, Logan WORKS_FOR Acme.", "Still, Logan WORKS_FOR Acme.")
         [found] = _synonyms(store, "logan").retrieve("Who?")
         assert "Logan -> WORKS_FOR -> Acme" in found.node.get_content()

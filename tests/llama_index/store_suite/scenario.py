@@ -95,7 +95,7 @@ class ScenarioTests(PropertyGraphTests):
         assert is_empty(store)
 
     def test_scenario_delete_the_text_first(self, store: PropertyGraphStore) -> None:
-        """Entities that no text brought stay when a text that mentions them is deleted."""
+        """Entities without a source stay when a text that mentions them is deleted."""
         text = _fill(store)
         store.delete(ids=[text.node_id])
         assert ids(store.get()) == ["LlamaIndex", "Logan"]

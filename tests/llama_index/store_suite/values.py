@@ -1,4 +1,4 @@
-"""Property values: kept with their type, or refused; never changed in silence."""
+"""Property values: stored with their type, or refused; never changed silently."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class _Size(IntEnum):
 
 
 class _Named(datetime):
-    """A datetime that says more than others."""
+    """A datetime with more data than others."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Named) and super().__eq__(other)
@@ -119,7 +119,7 @@ class ValueTests(PropertyGraphTests):
 
     @pytest.mark.parametrize("value", KEPT_OR_REFUSED.values(), ids=KEPT_OR_REFUSED.keys())
     def test_other_values_of_nodes(self, store: PropertyGraphStore, value: Any) -> None:
-        """They come back as they were or are refused, and with them the whole call."""
+        """They come back as they were, or the whole call is refused."""
         store.upsert_nodes([make_entity("a", "THING", held="before")])
         mine = make_entity("a", "THING", held=value)
         if not is_refused(store, nodes=[make_entity("bystander"), mine]):
@@ -127,7 +127,7 @@ class ValueTests(PropertyGraphTests):
 
     @pytest.mark.parametrize("value", KEPT_OR_REFUSED.values(), ids=KEPT_OR_REFUSED.keys())
     def test_other_values_of_relations(self, store: PropertyGraphStore, value: Any) -> None:
-        """They come back as they were or are refused, and with them the whole call."""
+        """They come back as they were, or the whole call is refused."""
         upsert_graph(store, "a R b")
         mine = make_relation("a", "R", "b", held=value)
         if not is_refused(store, relations=[make_relation("a", "Q", "c"), mine]):

@@ -103,7 +103,7 @@ class VectorTests(PropertyGraphTests):
                 _asked(store, EAST)
 
     def test_the_nearest_come_first(self, vectors: PropertyGraphStore) -> None:
-        """In order of similarity, each with its own; length says nothing."""
+        """In order of similarity, each with its own; the length of an embedding does not count."""
         _places(vectors)
         nodes, scores = _asked(vectors, [3.0, 1.0, 0.0])
         assert [it.id for it in nodes[:3]] == ["east", "northeast", "north"]
@@ -111,7 +111,7 @@ class VectorTests(PropertyGraphTests):
         assert scores == sorted(scores, reverse=True)
         assert len(set(scores[:3])) == 3
 
-    def test_nodes_are_whole(self, vectors: PropertyGraphStore) -> None:
+    def test_found_nodes_have_all_their_properties(self, vectors: PropertyGraphStore) -> None:
         """What is found has its class, name, label and properties."""
         _places(vectors)
         [node], _ = _asked(vectors, UP, k=1)
@@ -162,7 +162,9 @@ class VectorTests(PropertyGraphTests):
         assert snapshot(vectors) == before
         assert _near(vectors, EAST) == ["east"]
 
-    def test_a_large_call_is_refused_whole(self, vectors: PropertyGraphStore) -> None:
+    def test_a_large_call_with_one_bad_node_writes_nothing(
+        self, vectors: PropertyGraphStore
+    ) -> None:
         """However many nodes stand before the one with another dimension."""
         many = [make_chunk(f"c{n}", f"text {n}") for n in range(1100)]
         for node in many:
@@ -173,7 +175,7 @@ class VectorTests(PropertyGraphTests):
         assert vectors.get() == []
 
     @pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])
-    def test_numbers_that_are_none(self, vectors: PropertyGraphStore, odd: float) -> None:
+    def test_embeddings_that_are_not_finite(self, vectors: PropertyGraphStore, odd: float) -> None:
         """An embedding and a query of anything but finite numbers are refused."""
         _places(vectors)
         before = snapshot(vectors)
@@ -238,8 +240,8 @@ class VectorTests(PropertyGraphTests):
         vectors.upsert_nodes([_at("east", None)])
         assert "east" not in _near(vectors, EAST, 99)
 
-    def test_what_went_with_a_chunk_is_not_found(self, vectors: PropertyGraphStore) -> None:
-        """Neither a deleted chunk nor what it alone brought."""
+    def test_entities_deleted_with_a_chunk_are_not_found(self, vectors: PropertyGraphStore) -> None:
+        """Neither a deleted chunk nor the entities that only it showed are found."""
         mine = make_chunk("c1", "text")
         mine.embedding = EAST
         vectors.upsert_llama_nodes([mine])
