@@ -103,7 +103,7 @@ class IndexTests(PropertyGraphTests):
         ],
     )
     def test_delete_ref_doc(self, store: PropertyGraphStore, gone: str, left: list[str]) -> None:
-        """With a document what only it shows is deleted; what another shows stays, with its source."""
+        """What only the document shows is deleted; what another shows stays, with its source."""
         index = _built(store, {"d1": FIRST, "d2": SECOND})
         index.delete_ref_doc(gone)
         assert _entity_triplet_lines(store) == left

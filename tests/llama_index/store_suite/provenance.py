@@ -40,7 +40,7 @@ class ProvenanceTests(PropertyGraphTests):
         assert is_empty(store)
 
     def test_entities_of_another_chunk_stay(self, store: PropertyGraphStore) -> None:
-        """Of two chunks that show the same the first can be deleted; with the second all is deleted."""
+        """What two chunks show is deleted with the second of them."""
         upsert_chunk(store, "c1", "Ann KNOWS Bo", "Ann LIKES tea")
         upsert_chunk(store, "c2", "Ann KNOWS Bo", "Bo LIKES milk")
         store.delete(ids=["c1"])
@@ -61,8 +61,8 @@ class ProvenanceTests(PropertyGraphTests):
         assert [it.node_id for it in store.get_llama_nodes(["c1", "c2"])] == [left]
 
     def test_the_newest_source_is_shown(self, store: PropertyGraphStore) -> None:
-        """Of several chunks the one that was told last, for relations and for their ends, though
-        the index does not upsert these again."""
+        """Relations and their ends name the latest of their chunks, although the index does not
+        upsert known ends again."""
         upsert_chunk(store, "c1", "Ann KNOWS Bo")
         assert source_of(store, "Ann") == relation_of(store, "KNOWS").properties[TRIPLET_SOURCE_KEY]
         assert source_of(store, "Ann") == "c1"
@@ -88,8 +88,8 @@ class ProvenanceTests(PropertyGraphTests):
     def test_an_entity_of_two_chunks_stays_with_the_other(
         self, store: PropertyGraphStore, gone: int
     ) -> None:
-        """It stays, with what the other says of it, which may be an earlier value; what only the
-        deleted one said is gone."""
+        """The entity stays with the properties of the other chunk, which may be earlier values;
+        those of the deleted chunk alone are deleted."""
         said: dict[int, dict[str, Any]] = {
             1: {"age": 30, "city": "Oslo"},
             2: {"age": 31, "job": "cook"},
@@ -157,7 +157,7 @@ class ProvenanceTests(PropertyGraphTests):
         assert store.get() == []
 
     def test_an_end_that_a_relation_made(self, store: PropertyGraphStore) -> None:
-        """An end that a relation created belongs to the relation's chunk, and is deleted with it."""
+        """An end that a relation created is deleted with the relation's chunk."""
         store.upsert_llama_nodes([make_chunk("c1", "one"), make_chunk("c2", "two")])
         store.upsert_relations([make_relation("a", "R", "b", **{TRIPLET_SOURCE_KEY: "c1"})])
         store.upsert_relations([make_relation("b", "R", "c", **{TRIPLET_SOURCE_KEY: "c2"})])
