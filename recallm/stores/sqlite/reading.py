@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sized
 from functools import lru_cache
+from itertools import chain
 from operator import itemgetter
 from typing import Any, LiteralString
 
@@ -45,7 +46,7 @@ from recallm.stores.sqlite.passages import (
 )
 from recallm.stores.sqlite.relations import newest_relations, relations_among
 from recallm.stores.sqlite.schema import SUMMED, passage_row
-from recallm.stores.sqlite.sieve import Sieve, newest_rows
+from recallm.stores.sqlite.sieve import Sieve, newest_columns
 from recallm.stores.sqlite.stats import counted, read_corpus, read_sessions, read_stats
 from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
 from recallm.stores.sqlite.totals import concept_rows
@@ -69,7 +70,7 @@ class SQLiteReader:
         self._view = View(snapshot, namespace, horizon)
         self._filter: tuple[Filter, Sieve] | None = None
         # Keys that indexes gave: in the same snapshot they have statements.
-        self._handed_out: set[int] = set()
+        self._handed_out: list[list[int]] = []
         self._rows = self._view.rows
         self._ns = self._view.ns
         self._session_keys: dict[int, str | None] = {}
@@ -133,8 +134,10 @@ class SQLiteReader:
             tail=values,
         )  # fmt: skip
         found = verified((row[2:] for row in rows), "statement")
-        if lost := self._handed_out.intersection(wanted).difference(row[1] for row in found):
-            raise ValueError(f"the statement {min(lost)} of an index is not in its table")
+        if [row[1] for row in found] != wanted:
+            missing = set(wanted).difference(row[1] for row in found)
+            if lost := missing.intersection(chain.from_iterable(self._handed_out)):
+                raise ValueError(f"the statement {min(lost)} of an index is not in its table")
         passages = {
             row[1]: row
             for row in read_by(
@@ -175,8 +178,8 @@ class SQLiteReader:
                     item_path=None if key is None else read_path(path),
                 )
             )
-        self._handed_out.update(
-            key for row in statements for key in (row.previous, row.next) if key is not None
+        self._handed_out.append(
+            [key for row in statements for key in (row.previous, row.next) if key is not None]
         )
         return statements
 
@@ -195,30 +198,30 @@ class SQLiteReader:
                 lead=(self._ns,),
             )
         }
-        held: dict[str, tuple[int, list[tuple[Any, ...]]]] = {}
+        held: dict[str, tuple[int, list[list[int]]]] = {}
         source: LiteralString = "posting WHERE ns = ? AND term = ?"
         for stem, (term, total) in sorted(terms.items()):
             values = (self._ns, term)
             documents = counted(view, source, values, total)
             if documents:
-                columns: LiteralString = "at, count, session"
-                rows = newest_rows(view, columns, source, values, limit, sieve)
-                _check_complete(rows, documents, limit, view, where)
-                held[stem] = (documents, rows)
-                self._handed_out.update(map(itemgetter(0), rows))
+                columns = newest_columns(
+                    view, ("at", "count", "session"), source, values, limit, sieve
+                )
+                _check_complete(columns[0], documents, limit, view, where)
+                held[stem] = (documents, columns)
+                self._handed_out.append(columns[0])
         session_keys = self._keys_of_sessions(
-            {session for _, rows in held.values() for _, _, session in rows}
+            set().union(*(sessions for _, (_, _, sessions) in held.values()))
         )
-        found: dict[str, Postings] = {}
-        for stem, (documents, rows) in held.items():
-            keys, counts, sessions = zip(*rows, strict=True) if rows else ((), (), ())
-            found[stem] = Postings(
+        return {
+            stem: Postings(
                 documents=documents,
-                keys=keys,
-                counts=counts,
+                keys=tuple(keys),
+                counts=tuple(counts),
                 sessions=tuple(map(session_keys.__getitem__, sessions)),
             )
-        return found
+            for stem, (documents, (keys, counts, sessions)) in held.items()
+        }
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
@@ -239,11 +242,10 @@ class SQLiteReader:
             values = (self._ns, concept)
             statements = counted(view, source, values, total)
             if statements:
-                rows = newest_rows(view, "at", source, values, wanted, sieve)
-                _check_complete(rows, statements, wanted, view, where)
-                keys = tuple(at for (at,) in rows)
-                found[name] = Mentions(statements=statements, keys=keys)
-                self._handed_out.update(keys)
+                (keys,) = newest_columns(view, ("at",), source, values, wanted, sieve)
+                _check_complete(keys, statements, wanted, view, where)
+                found[name] = Mentions(statements=statements, keys=tuple(keys))
+                self._handed_out.append(keys)
         return found
 
     def concepts(

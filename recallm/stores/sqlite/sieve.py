@@ -8,9 +8,11 @@ search ends soon.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+import operator
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
+from itertools import islice
 from typing import Any, LiteralString
 
 from recallm.model import Filter, statement_key
@@ -21,7 +23,7 @@ from recallm.stores.sqlite.lookup import fetch_by, in_pairs
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.view import View
 
-__all__ = ["Sieve", "newest_rows"]
+__all__ = ["Sieve", "newest_columns"]
 
 FEW = 1_000
 """Passages that are found by an index first, where no more of them can meet a filter."""
@@ -141,7 +143,45 @@ class Sieve:
         return sorted({t for t, text in met if not self.metadata or self.admits(json.loads(text))})
 
 
-def newest_rows(
+def newest_columns(
+    view: View,
+    columns: Sequence[LiteralString],
+    source: LiteralString,
+    values: tuple[Any, ...],
+    limit: int,
+    sieve: Sieve,
+) -> list[list[int]]:
+    """The newest ``limit`` visible rows (all if negative) that meet a filter, column by column:
+    ``columns`` of whole numbers, of which the first is ``at``, of ``source`` (a table with its
+    WHERE).
+
+    SQLite joins the numbers of a column to one text, which is read in half the time that a
+    thousand rows take, and leaves no thousand tuples to the garbage collector.
+    """
+    listed: LiteralString = ", ".join(columns)
+    if sieve.few is not None or sieve.metadata:
+        rows = _newest_rows(view, listed, source, values, limit, sieve)
+        return [[row[place] for row in rows] for place in range(len(columns))]
+    joined: list[LiteralString] = ["group_concat(" + column + ")" for column in columns]
+    newest: LiteralString = (
+        "SELECT " + listed + " FROM " + source + view.seen + sieve.sql
+        + " ORDER BY at DESC LIMIT ?"
+    )  # fmt: skip
+    (texts,) = view.rows(
+        "SELECT " + ", ".join(joined) + " FROM (" + newest + ")",
+        (*values, *view.seen_values, *sieve.values, limit),
+    )
+    found: list[list[int]] = [json.loads("[" + (text or "") + "]") for text in texts]
+    if len({len(column) for column in found}) > 1:
+        raise ValueError("a row of an index lacks a number")
+    keys = found[0]
+    if any(map(operator.lt, keys, islice(keys, 1, None))):  # SQLite promises no order in the text
+        order = sorted(range(len(keys)), key=keys.__getitem__, reverse=True)
+        return [[column[place] for place in order] for column in found]
+    return found
+
+
+def _newest_rows(
     view: View,
     columns: LiteralString,
     source: LiteralString,
@@ -149,16 +189,10 @@ def newest_rows(
     limit: int,
     sieve: Sieve,
 ) -> list[tuple[Any, ...]]:
-    """The newest ``limit`` visible rows (all if negative) that meet a filter: ``columns``, of which
-    the first is ``at``, of ``source`` (a table with its WHERE)."""
+    """The same by rows, of a filter that few passages meet or that asks for metadata."""
     if sieve.few is not None:
         return _of_passages(view, columns, source, values, limit, sieve.few)
     select: LiteralString = "SELECT " + columns + " FROM " + source
-    if not sieve.metadata:
-        return view.rows(
-            select + view.seen + sieve.sql + " ORDER BY at DESC LIMIT ?",
-            (*values, *view.seen_values, *sieve.values, limit),
-        )
     met: dict[str, bool] = {}
     passing: list[tuple[Any, ...]] = []
     below: LiteralString = " AND at < ?" + view.seen + sieve.sql + " ORDER BY at DESC LIMIT ?"
