@@ -1,8 +1,9 @@
 """The paper's own examples and a real text in one memory: ``make demo``.
 
-Brandon's days (RecallM, Figure 7) are remembered between the paragraphs of five travel guides, so
-that more than a hundred unrelated statements lie in between. Then both are asked about. Nothing is
-needed but this package: no server, no key, no network. Exit code 1 if an answer was not recalled.
+The statements about Brandon (RecallM, Figure 7) are written between the paragraphs of five travel
+guides, so that more than a hundred unrelated statements lie between them. Then it asks about both.
+It needs this package only: no server, no key, no network. The exit code is 1 if an answer was not
+recalled.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ FIGURE_7 = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A question, and words that the statement which answers it holds."""
+    """A question, and words of the statement that answers it."""
 
     question: str
     answer: str
@@ -63,27 +64,27 @@ CASES = (
 
 
 def paragraphs() -> Iterator[dict[str, str]]:
-    """The paragraphs of the guides; each guide is a source."""
+    """The paragraphs of the guides, as items of ``update_many``; each guide is a source."""
     for guide in sorted(GUIDES.glob("*.txt")):
         for paragraph in guide.read_text(encoding="utf-8").split("\n\n"):
             yield {"text": paragraph.strip(), "source": guide.stem}
 
 
 def remember(memory: RecallM) -> tuple[int, float]:
-    """Write everything; return its words and the seconds it took."""
+    """Write everything; return how many words that were, and how many seconds it took."""
     unrelated = list(paragraphs())
-    share = -(-len(unrelated) // len(FIGURE_7))
+    per_statement = -(-len(unrelated) // len(FIGURE_7))
     words = sum(len(item["text"].split()) for item in unrelated)
     words += sum(len(text.split()) for text in FIGURE_7)
     began = time.perf_counter()
     for place, text in enumerate(FIGURE_7):
         memory.update(text)
-        memory.update_many(unrelated[place * share : (place + 1) * share])
+        memory.update_many(unrelated[place * per_statement : (place + 1) * per_statement])
     return words, time.perf_counter() - began
 
 
 def ask(memory: RecallM, console: Console, case: Case) -> tuple[bool, float]:
-    """Print what is recalled; return whether the answer is in it, and the seconds it took."""
+    """Print what is recalled; return whether the answer is in it, and how many seconds it took."""
     began = time.perf_counter()
     context = memory.recall(case.question, limit=5)
     seconds = time.perf_counter() - began
@@ -119,7 +120,7 @@ def main() -> int:
         unemployed = next(each for each in memory.history("Brandon") if "unemployed" in each.text)
         earlier = memory.recall(CASES[1].question, limit=5, as_of=unemployed.t_index)
         console.print(Text(earlier.text))
-    found = sum(hit for hit, _ in results)
+    found = sum(is_found for is_found, _ in results)
     median = statistics.median(seconds for _, seconds in results) * 1000
     console.print(
         f"\n[bold]{found} of {len(CASES)} answers recalled[/bold] among 5 statements each, "

@@ -1,4 +1,4 @@
-"""Embeddings as they are kept, and which are nearest."""
+"""Stored vectors, and the nearest of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recallm import InvalidInputError
 from recallm.vectors import decode, encode, nearest
 
 
-def test_a_vector_is_kept_as_a_unit_vector_of_two_bytes_a_dimension() -> None:
+def test_a_vector_is_stored_as_a_unit_vector_of_two_bytes_a_dimension() -> None:
     blob = encode([3, 4])
     assert len(blob) == 4
     assert decode(blob) == pytest.approx([0.6, 0.8], abs=1e-3)
@@ -20,19 +20,19 @@ def test_a_vector_is_kept_as_a_unit_vector_of_two_bytes_a_dimension() -> None:
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e300])
-def test_its_length_does_not_matter(size: float) -> None:
+def test_the_length_of_a_vector_does_not_matter(size: float) -> None:
     assert encode([3 * size, 4 * size]) == encode([3, 4])
 
 
 @pytest.mark.parametrize(
     "bad", [[], [[1.0]], 1.0, ["a"], None, [1.0, float("nan")], [float("inf")], [1.0, [2.0]]]
 )
-def test_what_is_no_vector_is_refused(bad: Any) -> None:
+def test_other_values_are_refused(bad: Any) -> None:
     with pytest.raises(InvalidInputError, match="an embedding must"):
         encode(bad)
 
 
-def test_the_nearest_come_first_and_equal_ones_in_their_order() -> None:
+def test_the_nearest_come_first_and_equal_cosines_keep_their_order() -> None:
     vectors = {"x": [1.0, 0.0], "y": [0.0, 1.0], "z": [1.0, 1.0], "again": [2.0, 0.0]}
     kept = {name: encode(vector) for name, vector in vectors.items()}
     found = nearest([5.0, 0.1], kept, 3)

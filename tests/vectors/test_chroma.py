@@ -1,4 +1,4 @@
-"""Chroma as the index: it follows the store, after whatever happened to either."""
+"""The Chroma index follows the store, whatever happened to either."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def counts(index: ChromaIndex) -> list[int]:
     return [each.count() for each in collections(index)]
 
 
-def asked(index: ChromaIndex, store: GraphStore, namespace: str = "n") -> None:
-    """It finds what is there, in every way, whatever is in Chroma by now."""
+def check_searches(index: ChromaIndex, store: GraphStore, namespace: str = "n") -> None:
+    """Searches find what the store has, however many vectors are in Chroma by now."""
     for _ in range(2):
         wanted = unit()
         order = expected(store, wanted, namespace)
@@ -83,12 +83,12 @@ class TestFollowing:
     def test_it_follows_the_store(self, store: GraphStore, folder: Path) -> None:
         with closing(ChromaIndex(store, folder)) as index:
             write(store, 0, 600)
-            asked(index, store)
+            check_searches(index, store)
             assert counts(index) == [600]
             write(store, 600, 30)
             store.apply("n", [prepared("bare", "[Bo]")])
             write(store, 700, 5)
-            asked(index, store)
+            check_searches(index, store)
             assert counts(index) == [635]
             for id in ("0", "704", "300"):
                 store.forget("n", Selection(kind="id", value=id))
@@ -98,13 +98,13 @@ class TestFollowing:
                     model="m", vectors={statement_key(631, 0): encode(RANDOM.normal(size=8))}
                 ),
             )
-            asked(index, store)
+            check_searches(index, store)
             assert counts(index) == [633]
             store.forget("n", Selection(kind="before", value=500))
-            asked(index, store)
+            check_searches(index, store)
 
-    def test_many_that_meet_a_filter(self, store: GraphStore, folder: Path) -> None:
-        """They are found among the nearest of all; few are compared one by one."""
+    def test_a_filter_that_many_statements_meet(self, store: GraphStore, folder: Path) -> None:
+        """Chroma's nearest are filtered; few statements are compared one by one."""
         for first in range(0, 5_000, 1_000):
             write(store, first, 1_000)
         with closing(ChromaIndex(store, folder)) as index:
@@ -119,44 +119,44 @@ class TestFollowing:
             farthest = order[-300:]
             assert keys(index, store, wanted, 5, [key >> 20 for key in farthest]) == farthest[:5]
 
-    def test_it_is_caught_up_when_it_is_opened_again(
+    def test_it_catches_up_when_it_is_opened_again(
         self, store: GraphStore, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         write(store, 0, 50)
         with closing(ChromaIndex(store, folder)) as index:
-            asked(index, store)
+            check_searches(index, store)
         write(store, 50, 20)
         store.forget("n", Selection(kind="id", value="7"))
         with closing(ChromaIndex(store, folder)) as index:
-            asked(index, store)
+            check_searches(index, store)
             assert counts(index) == [69]
         with closing(ChromaIndex(store, folder)) as index:
             monkeypatch.setattr(
                 ChromaCollection, "_list_keys", lambda _: pytest.fail("all keys were compared")
             )
-            asked(index, store)
+            check_searches(index, store)
 
-    def test_an_older_snapshot_brings_nothing_back(self, store: GraphStore, folder: Path) -> None:
+    def test_an_older_reader_brings_back_nothing(self, store: GraphStore, folder: Path) -> None:
         write(store, 0, 5)
         with closing(ChromaIndex(store, folder)) as index:
-            asked(index, store)
+            check_searches(index, store)
             write(store, 5, 1)
             with store.reader("n", Horizon()) as older:
                 state = older.state.vectors
                 assert state is not None
                 for id in ("5", "2"):
                     store.forget("n", Selection(kind="id", value=id))
-                asked(index, store)
+                check_searches(index, store)
                 view = index.catch_up("n", state, older)
             wanted = unit()
             assert [key for key, _ in view.nearest(wanted, 99)] == expected(store, wanted)
             assert index.wait_until_flushed()
             assert counts(index) == [4]
-            asked(index, store)
+            check_searches(index, store)
             assert counts(index) == [4]
 
-    def test_what_is_forgotten_while_it_is_moved(self, store: GraphStore, client: Any) -> None:
-        """It was written to Chroma after it was forgotten, and leaves it again."""
+    def test_a_vector_is_forgotten_while_it_is_moved(self, store: GraphStore, client: Any) -> None:
+        """It is written to Chroma after it was forgotten, and deleted again."""
         write(store, 0, 5)
 
         class Slow:
@@ -185,20 +185,20 @@ class TestFollowing:
         assert set(collection.get(include=[])["ids"]) == left
         client.delete_collection(collection.name)
 
-    def test_few_namespaces_are_kept_open(
+    def test_few_collections_stay_open(
         self, store: GraphStore, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Those used last, and those that are not in Chroma yet."""
+        """Those used last, and those with vectors to be moved into Chroma."""
         monkeypatch.setattr("recallm.vectors.chroma._MAX_OPEN_COLLECTIONS", 2)
         names = [f"n{place}" for place in range(5)]
         with closing(ChromaIndex(store, folder)) as index:
             for place, name in enumerate(names):
                 write(store, 0, 2 + place, name)
-                asked(index, store, name)
+                check_searches(index, store, name)
             assert list(index._open) == names[-2:]
             for name in names:
                 write(store, 10, 1, name)
-                asked(index, store, name)
+                check_searches(index, store, name)
             assert list(index._open) == names[-2:]
             assert sorted(counts(index)) == [3, 4, 5, 6, 7]
             with monkeypatch.context() as patched:
@@ -216,16 +216,16 @@ class TestFollowing:
         with closing(ChromaIndex(store, folder)) as index:
             for place, name in enumerate(("n", "it's \x00\"", "ä" * 3_000)):
                 write(store, 0, 5 + place, name)
-                asked(index, store, name)
+                check_searches(index, store, name)
             assert sorted(counts(index)) == [5, 6, 7]
 
 
 class TestAfterACrash:
     def cut_short(self, store: GraphStore, folder: Path, where: str) -> None:
-        """A process that fell while it moved 30 vectors beside 20 that are there."""
+        """A process was killed while it moved 30 vectors into a collection of 20."""
         write(store, 0, 20)
         with closing(ChromaIndex(store, folder)) as index:
-            asked(index, store)
+            check_searches(index, store)
         write(store, 20, 30)
         client: Any = chromadb.PersistentClient(
             str(folder), settings=Settings(anonymized_telemetry=False)
@@ -257,34 +257,34 @@ class TestAfterACrash:
         "where",
         ["before upsert", "after upsert", "before delete", "after delete", "lost", "alien", "wild"],
     )
-    def test_it_is_right_again(self, store: GraphStore, folder: Path, where: str) -> None:
+    def test_it_recovers(self, store: GraphStore, folder: Path, where: str) -> None:
         self.cut_short(store, folder, where)
         with closing(ChromaIndex(store, folder)) as index:
-            asked(index, store)
+            check_searches(index, store)
             assert counts(index) == [49 if "delete" in where else 50]
 
     def test_the_folder_was_deleted(self, store: GraphStore, folder: Path) -> None:
         self.cut_short(store, folder, "before upsert")
         shutil.rmtree(folder)
         with closing(ChromaIndex(store, folder)) as index:
-            asked(index, store)
+            check_searches(index, store)
             assert counts(index) == [50]
 
     @pytest.mark.parametrize("damage", ["overwritten", "cut off"])
     def test_the_folder_is_damaged(self, store: GraphStore, folder: Path, damage: str) -> None:
-        """What was made here is made anew."""
+        """Chroma's files are deleted and made anew."""
         self.cut_short(store, folder, "before upsert")
         file = folder / "chroma.sqlite3"
         file.write_bytes(b"damaged" * 1000 if damage == "overwritten" else file.read_bytes()[:5000])
         with closing(ChromaIndex(store, folder)) as index:
-            asked(index, store)
+            check_searches(index, store)
             assert counts(index) == [50]
 
     @pytest.mark.parametrize("is_damaged", [False, True])
-    def test_what_a_user_put_there_stays(
+    def test_files_of_the_user_stay(
         self, store: GraphStore, folder: Path, is_damaged: bool
     ) -> None:
-        """Beside what was made here, which is made anew where it is damaged."""
+        """Beside Chroma's files, also when these are damaged and made anew."""
         self.cut_short(store, folder, "before upsert")
         own = [folder / "mine.txt", folder / str(uuid.uuid4()) / "mine.txt"]
         for file in own:
@@ -293,11 +293,11 @@ class TestAfterACrash:
         if is_damaged:
             (folder / "chroma.sqlite3").write_bytes(b"damaged" * 1000)
         with closing(ChromaIndex(store, folder)) as index:
-            asked(index, store)
+            check_searches(index, store)
             assert counts(index) == [50]
         assert [file.read_text() for file in own] == ["x", "x"]
 
-    def test_an_index_that_cannot_be_opened_just_now_stays(
+    def test_an_index_that_cannot_be_opened_for_the_moment_stays(
         self,
         store: GraphStore,
         folder: Path,
@@ -320,12 +320,12 @@ class TestAfterACrash:
         assert "searching exactly" in caplog.text
         assert (folder / "chroma.sqlite3").read_bytes() == before
         with closing(ChromaIndex(store, folder)) as index:
-            asked(index, store)
+            check_searches(index, store)
 
-    def test_a_folder_of_somebody_else_stays(
+    def test_files_of_another_chroma_stay(
         self, store: GraphStore, folder: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
-        """Damaged or not: the exact search does without."""
+        """Even if they are damaged; the search is exact then."""
         folder.mkdir()
         (folder / "chroma.sqlite3").write_bytes(b"precious" * 1000)
         write(store, 0, 20)
@@ -344,7 +344,7 @@ class TestAfterACrash:
         client.close()
         write(store, 0, 5)
         with closing(ChromaIndex(store, folder)) as index:
-            asked(index, store)
+            check_searches(index, store)
             index.drop("n", None)
             assert [it.name for it in collections(index)] == ["mine"]
 
@@ -355,47 +355,47 @@ class TestAfterACrash:
         open Chroma at all."""
         write(store, 0, 5)
         with closing(ChromaIndex(store, folder)) as index:
-            asked(index, store)
+            check_searches(index, store)
             [name] = [it.name for it in collections(index)]
         with closing(SQLiteStore()) as other, closing(ChromaIndex(other, folder)) as index:
             index.drop("n", None)
             assert index._client is None
             write(other, 0, 3)
-            asked(index, other)
+            check_searches(index, other)
             other.forget("n", Selection(kind="everything", value=True))
             index.drop("n", None)
             assert [it.name for it in collections(index)] == [name]
             assert counts(index) == [5]
             assert not index._is_off
 
-    def test_another_store_s_index_is_not_believed(self, tmp_path: Path, folder: Path) -> None:
-        """A file that took the place of another, and a copy that went another way."""
+    def test_the_index_of_another_store_is_made_anew(self, tmp_path: Path, folder: Path) -> None:
+        """A file that replaced another one, and a copy of the file, both written to since."""
         for _ in range(2):
             path = tmp_path / "memory.db"
             path.unlink(missing_ok=True)
             with closing(SQLiteStore(path)) as store, closing(ChromaIndex(store, folder)) as index:
                 write(store, 0, 20)
-                asked(index, store)
+                check_searches(index, store)
         copy = tmp_path / "copy.db"
         with closing(sqlite3.connect(path)) as one, closing(sqlite3.connect(copy)) as two:
             one.backup(two)
         for each in (path, copy):
             with closing(SQLiteStore(each)) as store, closing(ChromaIndex(store, folder)) as index:
                 write(store, 20, 20)
-                asked(index, store)
+                check_searches(index, store)
 
 
 class TestClients:
-    def test_in_memory_clients_share_what_they_hold(self, client: Any) -> None:
-        """Two stores with equal namespaces are apart all the same."""
+    def test_stores_with_equal_namespaces_share_a_client(self, client: Any) -> None:
+        """Clients in memory share their collections; each store has its own."""
         for count in (5, 7):
             with closing(SQLiteStore()) as store, closing(ChromaIndex(store, client)) as index:
                 name = "shared"
                 write(store, 0, count, name)
-                asked(index, store, name)
+                check_searches(index, store, name)
                 assert client.heartbeat()
 
-    def test_one_that_fails_is_done_without(
+    def test_after_failures_the_search_is_exact(
         self, store: GraphStore, client: Any, caplog: pytest.LogCaptureFixture
     ) -> None:
         write(store, 0, 20)
@@ -412,13 +412,13 @@ class TestClients:
         assert caplog.text.count("nobody answers") == 3
         index.close()
         with closing(ChromaIndex(store, client)) as index:
-            asked(index, store)
+            check_searches(index, store)
             [name] = [it.name for it in collections(index) if it.count() == 20]
             client.delete_collection(name)
             # The one that was open is gone in the middle of it.
             wanted = unit()
             assert keys(index, store, wanted, 99) == expected(store, wanted)
-            asked(index, store)
+            check_searches(index, store)
 
 
 @pytest.fixture
@@ -453,13 +453,13 @@ def _client_of(port: int) -> Any:
 
 
 def test_a_server(store: GraphStore, server: tuple[Any, subprocess.Popen[bytes]]) -> None:
-    """What it holds is caught up and forgotten; once it is gone, all is found all the same."""
+    """The index follows the store on a server; after the server is gone it searches exactly."""
     client, process = server
     write(store, 0, 700)
     with closing(ChromaIndex(store, client)) as index:
-        asked(index, store)
+        check_searches(index, store)
         store.forget("n", Selection(kind="id", value="3"))
-        asked(index, store)
+        check_searches(index, store)
         assert counts(index) == [699]
         process.terminate()
         process.wait()
@@ -482,7 +482,7 @@ class TestMemories:
         assert isinstance(index, ChromaIndex)
         return index
 
-    def test_what_is_forgotten_leaves_chroma_at_once(self, path: Path) -> None:
+    def test_forgotten_vectors_leave_chroma_at_once(self, path: Path) -> None:
         with self.memory(path) as memory:
             memory.update("Ann sings songs.", id="a")
             memory.update("Bo reads books.")
@@ -501,8 +501,8 @@ class TestMemories:
             memory.update("Di swims.")
             assert self.found(memory, "Ann sings") == ["Di swims."]
 
-    def test_a_folder_without_what_was_forgotten(self, path: Path) -> None:
-        """Deleted once nothing has it open, it is made anew: of what is left, and of no text."""
+    def test_a_deleted_folder_is_made_anew_without_forgotten_vectors(self, path: Path) -> None:
+        """Deleted while no index has it open; the new files hold no text."""
         with self.memory(path) as memory:
             memory.update("Ann sings songs.", id="a")
             memory.update("Bo reads books.")
@@ -519,7 +519,7 @@ class TestMemories:
         assert files
         assert not any(word in content for content in files for word in (b"Ann sings", b"Bo reads"))
 
-    def test_what_another_forgot_leaves_it_at_the_next_recall(self, path: Path) -> None:
+    def test_vectors_that_another_process_forgot_leave_at_the_next_recall(self, path: Path) -> None:
         with self.memory(path) as memory, RecallM(path) as plain:
             memory.update("Ann sings songs.", id="a")
             memory.update("Bo reads books.")
@@ -533,7 +533,7 @@ class TestMemories:
             assert self.found(memory, "Ann sings") == []
             assert counts(index) == []
 
-    def test_another_model_takes_its_place_once_everything_is_forgotten(self, path: Path) -> None:
+    def test_another_model_after_everything_was_forgotten(self, path: Path) -> None:
         with self.memory(path) as memory:
             memory.update("Ann sings songs.")
             self.found(memory, "Ann")
@@ -548,7 +548,7 @@ class TestMemories:
             assert counts(self.index(memory)) == [1]
 
     def test_two_processes_on_one_file(self, path: Path) -> None:
-        """The second one searches exactly, and what it writes and forgets is found by the first."""
+        """The second one searches exactly; the first one sees what it writes and forgets."""
         script = (
             "import sys; from pathlib import Path\n"
             "from tests.vectors.fakes import words; from recallm import RecallM, RecallConfig\n"
@@ -600,8 +600,8 @@ class TestMemories:
             memory.forget(everything=True)
             assert client.count_collections() == before - 1
 
-    def test_one_that_is_not_closed(self, path: Path) -> None:
-        """Its process ends all the same."""
+    def test_a_memory_that_is_not_closed(self, path: Path) -> None:
+        """Its process can end."""
         script = (
             "import sys; from pathlib import Path\n"
             "from tests.vectors.fakes import words; from recallm import RecallM\n"
@@ -620,7 +620,7 @@ class TestMemories:
 
 
 class TestArguments:
-    def test_where_it_is(self, tmp_path: Path, client: Any) -> None:
+    def test_the_places_of_an_index(self, tmp_path: Path, client: Any) -> None:
         assert checked_index(None, None) is None
         assert checked_index("exact", None) is None
         assert checked_index("chroma", "a.db") == Path("a.db.chroma")
@@ -630,12 +630,12 @@ class TestArguments:
         assert checked_index(client, None) is client
 
     @pytest.mark.parametrize("bad", ["Exact", "", 7, [], True], ids=str)
-    def test_what_it_cannot_be(self, bad: Any) -> None:
+    def test_other_values_are_refused(self, bad: Any) -> None:
         with pytest.raises(InvalidInputError, match="vector_index must be"):
             RecallM(embeddings=words, vector_index=bad)
 
     @pytest.mark.parametrize("store", [None, ":memory:", "neo4j://localhost"], ids=str)
-    def test_beside_what_is_no_file(self, store: Any) -> None:
+    def test_chroma_needs_a_file_to_stand_beside(self, store: Any) -> None:
         with pytest.raises(InvalidInputError, match="beside an SQLite file"):
             RecallM(store, embeddings=words, vector_index="chroma")
 

@@ -1,4 +1,4 @@
-"""Embedding models of all kinds under one face, and what they must not give."""
+"""Embedding models of all kinds, and the results that are refused."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_what_is_embedded_of_a_statement() -> None:
     assert statement_text("I sing.", None) == statement_text("I sing.", "") == "I sing."
 
 
-class TestWhatModelsMayGive:
+class TestResults:
     @pytest.mark.parametrize(
         "given",
         [
@@ -50,13 +50,13 @@ class TestWhatModelsMayGive:
         assert rows.dtype == np.float32
         assert rows == pytest.approx(np.array([[0.6, 0.8], [0, 0]]))
 
-    def test_no_texts_ask_nothing_of_the_model(self) -> None:
+    def test_the_model_is_not_called_without_texts(self) -> None:
         def fails(_: list[str]) -> Any:
             raise AssertionError
 
         assert len(of(fails).texts([])) == 0
 
-    def test_a_question_is_one_text_where_there_is_no_other_way(self) -> None:
+    def test_a_question_is_embedded_as_a_text_by_default(self) -> None:
         assert of(lambda texts: [[len(text), 0] for text in texts]).question("ab").tolist() == [
             1,
             0,
@@ -74,7 +74,7 @@ def _given(given: Any, _: str) -> Any:
     return given
 
 
-class TestWhatModelsMustNotGive:
+class TestRefusedResults:
     @pytest.mark.parametrize(
         ("result", "message"),
         [
@@ -107,7 +107,7 @@ class TestWhatModelsMustNotGive:
                 of(model).texts(["a", "b"])
             assert isinstance(failure.value.__cause__, cause)
 
-    def test_a_question_s_vector_is_checked_too(self) -> None:
+    def test_the_vector_of_a_question_is_checked_too(self) -> None:
         bads: list[Any] = [[float("nan")], [], [[1.0]], None]
         for bad in bads:
             answer = partial(_given, bad)
@@ -185,8 +185,8 @@ class TestKinds:
         assert method is not None
         assert method.name == "WithMethod:mini.encode"
 
-    def test_what_is_told_apart(self) -> None:
-        """Whatever gives other vectors, as far as it says so; what is alike keeps its name."""
+    def test_names_of_different_models_differ(self) -> None:
+        """As far as models say what they are; equal models have equal names."""
 
         def name(given: Any) -> str:
             model = checked_embedding(given)
@@ -249,7 +249,7 @@ class TestKinds:
         assert len(set(long)) == 2
         assert {len(each) for each in long} == {500}
 
-    def test_a_lambda_s_name_is_that_of_its_code_in_every_process(self) -> None:
+    def test_a_lambda_has_the_same_name_in_every_process(self) -> None:
         script = (
             "from recallm.vectors.arguments import checked_embedding\n"
             "print(checked_embedding(lambda texts: [[t in {'a', 'b', 'c'}] for t in texts]).name)"
@@ -266,13 +266,13 @@ class TestKinds:
         }
         assert len(names) == 1
 
-    def test_a_model_of_one_s_own_name(self) -> None:
+    def test_a_model_with_a_given_name(self) -> None:
         model = Embedding(name="mine", embed=bag_of_words)
         assert checked_embedding(model) is model
         assert checked_embedding(None) is None
 
     @pytest.mark.parametrize("bad", ["mini", 7, [], {}, Named, object()])
-    def test_what_is_none(self, bad: Any) -> None:
+    def test_other_values_are_refused(self, bad: Any) -> None:
         with pytest.raises(InvalidInputError, match="embeddings must be 'default'"):
             checked_embedding(bad)
 
@@ -281,7 +281,7 @@ class TestKinds:
         with pytest.raises(InvalidInputError, match="name of an embedding model"):
             Embedding(name=name, embed=bag_of_words)
 
-    def test_functions_can_be_called(self) -> None:
+    def test_embed_must_be_callable(self) -> None:
         with pytest.raises(InvalidInputError, match="callables"):
             Embedding(name="x", embed="y")  # type: ignore[arg-type]
 

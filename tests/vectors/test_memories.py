@@ -56,7 +56,7 @@ def state(memory: RecallM) -> VectorState | None:
 
 
 class TestWriting:
-    def test_each_statement_has_the_vector_of_what_was_said(self) -> None:
+    def test_each_statement_has_the_vector_of_its_text_and_speaker(self) -> None:
         model, given = counting()
         with RecallM(embeddings=model) as memory:
             memory.update("I sing. I dance.", speaker="Ann")
@@ -75,7 +75,7 @@ class TestWriting:
         assert vectors(memory) == vectors(single)
         assert len(vectors(memory)) == 18
 
-    def test_a_call_that_is_repeated_embeds_nothing(self) -> None:
+    def test_a_repeated_update_embeds_nothing(self) -> None:
         model, given = counting()
         items = [{"text": f"Ann met Bo on day {n}.", "id": str(n)} for n in range(9)]
         with RecallM(embeddings=model) as memory:
@@ -88,10 +88,10 @@ class TestWriting:
             assert len(given) == 1
             assert memory.stats().vectors == 9
 
-    def test_what_was_known_and_is_forgotten_meanwhile(
+    def test_a_duplicate_that_is_forgotten_meanwhile(
         self, memory: RecallM, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """It is written anew, and has its vector all the same."""
+        """It is written again, with its vector."""
         memory.update("Ann sings.", id="a")
         apply = memory._store.apply
 
@@ -103,7 +103,7 @@ class TestWriting:
         assert not memory.update("Ann sings.", id="a").duplicate
         assert list(vectors(memory)) == [2 << 20]
 
-    def test_what_is_not_looked_into_has_none(self, memory: RecallM) -> None:
+    def test_a_passage_without_statements_has_no_vectors(self, memory: RecallM) -> None:
         memory.update("  ", entities=[NewEntity(id="ann", type="Person")])
         memory.items.put([NewItem(path=("p",), key="k", text="Ann sings", recalled=False)])
         assert vectors(memory) == {}
@@ -152,8 +152,8 @@ class TestWriting:
             assert memory.stats().passages == before + 4
             assert len(vectors(memory)) == memory.stats().statements
 
-    def test_items_that_fail_to_come(self, memory: RecallM) -> None:
-        """What came before in whole batches is written."""
+    def test_an_iterator_of_items_that_fails(self, memory: RecallM) -> None:
+        """The whole batches before the failure are written."""
 
         def items() -> Iterator[str]:
             yield from ("a", "b", "c")
@@ -163,7 +163,7 @@ class TestWriting:
             memory.update_many(items(), batch_size=2)
         assert [it.text for it in memory.passages()] == ["a", "b"]
 
-    def test_batches_are_taken_one_ahead_at_most(self) -> None:
+    def test_at_most_one_batch_is_read_ahead(self) -> None:
         taken = 0
 
         def items() -> Iterator[str]:
@@ -188,7 +188,7 @@ class TestWriting:
 
 
 class TestRecalling:
-    def test_the_nearest(self, memory: RecallM) -> None:
+    def test_the_ranking_vectors_recalls_the_nearest(self, memory: RecallM) -> None:
         memory.update_many(["Ann sings songs.", "Bo reads books.", "Cy cooks rice."])
         assert texts(memory, "books Bo", limit=1) == ["Bo reads books."]
 
@@ -199,7 +199,7 @@ class TestRecalling:
             assert given == []
 
     @pytest.mark.parametrize("ranking", ["statements", "ement", "vectors"])
-    def test_every_ranking_takes_them(self, ranking: Any) -> None:
+    def test_every_ranking_works_with_embeddings(self, ranking: Any) -> None:
         with RecallM(embeddings=words, config=RecallConfig(ranking=ranking)) as memory:
             assert texts(memory, "Who sings?") == []
             memory.update_many(["Ann sings songs.", "Bo reads books."])
@@ -208,8 +208,8 @@ class TestRecalling:
                 with pytest.raises(InvalidInputError, match="min_score needs"):
                     memory.recall("Who?", min_score=0.1)
 
-    def test_they_bring_what_no_word_does(self) -> None:
-        """The default ranking finds what shares neither stem nor concept with the question."""
+    def test_embeddings_find_statements_that_share_no_word(self) -> None:
+        """The default ranking finds a statement with neither stem nor concept of the question."""
         meanings = {"quarrel": [1.0, 0, 0], "dog": [0.9, 0.1, 0], "it rained": [0, 1.0, 0]}
 
         def embed(given: list[str]) -> Any:
@@ -228,8 +228,8 @@ class TestRecalling:
         with pytest.raises(InvalidInputError, match="needs embeddings"):
             RecallM(config=RecallConfig(ranking=ranking))
 
-    def test_filters_starve_nothing(self, memory: RecallM) -> None:
-        """However many others are nearer."""
+    def test_a_filter_finds_enough_statements(self, memory: RecallM) -> None:
+        """However many hidden statements are nearer."""
         memory.update_many([f"songs songs number {n}" for n in range(300)])
         memory.update("songs and other things", speaker="Ann", session="s", metadata={"k": 1})
         memory.items.put([NewItem(path=("p",), key="k", text="songs to keep in mind")])
@@ -246,8 +246,8 @@ class TestRecalling:
         assert [it.text for it, _ in found] == ["songs to keep in mind"]
 
     @pytest.mark.parametrize("ranking", ["statements", "vectors"])
-    def test_a_filter_is_met_before_the_nearest_are_taken(self, ranking: Any) -> None:
-        """What no word finds, beside many that are nearer and that the filter hides."""
+    def test_a_filter_applies_before_the_nearest_are_chosen(self, ranking: Any) -> None:
+        """A statement without any word of the question, behind many nearer ones that are hidden."""
         near = Embedding(
             name="near", embed=lambda given: [[1.0, 0.3 * ("far" in text)] for text in given]
         )
@@ -256,7 +256,7 @@ class TestRecalling:
             memory.update("far away place", session="b")
             assert texts(memory, "near stuff?", session="b") == ["far away place"]
 
-    def test_what_expired_starves_nothing(self) -> None:
+    def test_expired_statements_take_no_places(self) -> None:
         with RecallM(embeddings=words, config=NEAREST, clock=lambda: MAY) as memory:
             memory.update("songs that stay")
             memory.update_many(
@@ -272,7 +272,7 @@ class TestRecalling:
                 assert "Bo reads." in texts(memory, "Who reads?")
 
     def test_namespaces_never_mix(self, memory: RecallM) -> None:
-        """The same text in two of them, whatever they are called."""
+        """The same text in two namespaces, whatever their names."""
         other = memory.in_namespace('it\'s \x00 "another"; DROP TABLE vector')
         for each, name in ((memory, "here"), (other, "there")):
             each.update("Ann sings songs.", id=name, source=name)
@@ -343,7 +343,7 @@ class TestPinning:
 
 
 class TestEmbed:
-    def test_it_gives_vectors_to_those_that_have_none(self) -> None:
+    def test_it_embeds_the_statements_without_vectors(self) -> None:
         store = DictStore()
         plain = RecallM(store, clock=lambda: MAY)
         plain.update_many([f"Ann met Bo on day {n}." for n in range(7)])
@@ -360,7 +360,7 @@ class TestEmbed:
         assert vectors(fresh).items() <= kept.items()
         assert len(kept) == memory.stats().statements  # what expired is kept as well
 
-    def test_it_goes_on_where_it_stopped(self) -> None:
+    def test_it_resumes_after_a_failure(self) -> None:
         store = DictStore()
         RecallM(store).update_many([f"Ann met Bo on day {n}." for n in range(9)])
         calls = 0
@@ -382,8 +382,8 @@ class TestEmbed:
         with RecallM() as memory, pytest.raises(InvalidInputError, match="embeddings="):
             memory.embed()
 
-    def test_of_speakers(self) -> None:
-        """What is embedded later is what would have been embedded at first."""
+    def test_it_embeds_the_speaker_too(self) -> None:
+        """The same text is embedded as by an update with embeddings."""
         store = DictStore()
         RecallM(store).update("I sing.", speaker="Ann")
         model, given = counting()
@@ -392,7 +392,7 @@ class TestEmbed:
 
 
 class TestForgettingAndArchives:
-    def test_what_is_forgotten_is_not_found(self, memory: RecallM) -> None:
+    def test_forgotten_statements_are_not_found(self, memory: RecallM) -> None:
         memory.update("Ann sings songs.", id="a")
         memory.update("Bo reads books. Bo sings.", id="b")
         assert texts(memory, "Who sings songs?", limit=1) == ["Ann sings songs."]
@@ -402,8 +402,8 @@ class TestForgettingAndArchives:
         assert texts(memory, "Who sings songs?") == ["Bo reads books."]
         assert len(vectors(memory)) == 1
 
-    def test_by_another_process(self, tmp_path: Path) -> None:
-        """As another memory on the file, which shares nothing with this one."""
+    def test_statements_that_another_process_forgot(self, tmp_path: Path) -> None:
+        """Another memory on the same file stands for it: the two share nothing."""
         path = tmp_path / "memory.db"
         with (
             RecallM(path, embeddings=words, config=NEAREST) as one,
@@ -424,7 +424,7 @@ class TestForgettingAndArchives:
             one.embed()
             assert "Ann is here" in texts(two, "here is Ann", limit=2)
 
-    def test_archives(self, memory: RecallM) -> None:
+    def test_an_archive_keeps_the_vectors(self, memory: RecallM) -> None:
         memory.update_many(["Ann sings songs.", "Bo reads books."])
         archive = io.StringIO()
         memory.export(archive)
@@ -459,7 +459,7 @@ class TestConcurrency:
             assert len(found) == len(set(found)) == 27
             assert len(vectors(memory)) == 27
 
-    def test_of_two_models_one_is_refused(self, tmp_path: Path) -> None:
+    def test_one_of_two_models_is_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "memory.db"
         models = [Embedding(name=name, embed=bag_of_words) for name in ("a", "b", "c")]
         memories = [RecallM(path, embeddings=model) for model in models]
@@ -480,8 +480,8 @@ class TestConcurrency:
         for memory in memories:
             memory.close()
 
-    def test_a_reader_that_is_open_meanwhile(self, tmp_path: Path) -> None:
-        """Its own recall sees its state alone, though the index has later vectors."""
+    def test_a_reader_opened_before_an_update(self, tmp_path: Path) -> None:
+        """A search with it finds no later statement, though the index has its vector."""
         with RecallM(tmp_path / "memory.db", embeddings=words, config=NEAREST) as memory:
             memory.update("Ann sings songs.")
             assert memory._vectors is not None
@@ -496,7 +496,7 @@ class TestConcurrency:
 
 
 def test_neo4j(neo4j_server: RunningServer, request: pytest.FixtureRequest) -> None:
-    """The same on a server: written, found, given later, forgotten, refused."""
+    """On a server: write, recall, embed later, forget, refuse another model."""
     name = f"vectors-{id(request)}"
     with RecallM(
         neo4j_server.uri, auth=neo4j_server.auth, namespace=name, embeddings=words, config=NEAREST

@@ -39,7 +39,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def model() -> Embedding:
-    """The model; skips where it is not there and cannot be fetched."""
+    """The model; skips the test if it is not here and cannot be fetched."""
     if (why := why_absent()) is not None:
         pytest.skip(why)
     return mini_lm()
@@ -72,7 +72,7 @@ def test_a_forked_process_loads_its_own(model: Embedding) -> None:
     assert exit_status(in_child(work)) == 0
 
 
-def test_what_means_the_same_is_found(model: Embedding) -> None:
+def test_a_statement_of_the_same_meaning_is_found(model: Embedding) -> None:
     with RecallM(embeddings=model, config=RecallConfig(ranking="vectors")) as memory:
         memory.update_many(["Ingrid settled down in Malaga.", "Bo bought a guitar.", "It rained."])
         found = memory.recall("In which city is her home?", limit=1)
@@ -86,7 +86,7 @@ class TestFilesOfTheModel:
     def folder(
         self, model: Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> Iterator[Path]:
-        """A copy of the model's folder that is loaded from next."""
+        """A copy of the model's folder; the model is loaded from it next."""
         copy = tmp_path / "onnx"
         copy.mkdir()
         for file in minilm.model_folder().iterdir():
@@ -126,7 +126,7 @@ class TestFilesOfTheModel:
         with pytest.raises(EmbeddingError, match=r"cannot be read: .*model\.onnx"):
             mini_lm().question("Who sings?")
 
-    def test_once_it_is_mended_the_same_memory_goes_on(self, folder: Path) -> None:
+    def test_after_the_file_is_restored_the_same_memory_works(self, folder: Path) -> None:
         file = folder / "tokenizer.json"
         published = file.readlink()
         file.unlink()
@@ -141,7 +141,7 @@ class TestFilesOfTheModel:
 
 
 class TestFetching:
-    """The model's archive is fetched where its files are missing."""
+    """The model's archive is fetched if its files are missing."""
 
     FILES: ClassVar = {"model.onnx": b"model" * 1000, "tokenizer.json": b"{}", "vocab.txt": b"a"}
 
@@ -170,14 +170,14 @@ class TestFetching:
         assert {it.name: it.read_bytes() for it in folder.iterdir()} == self.FILES
         assert [it.name for it in folder.parent.iterdir()] == ["onnx"]
 
-    def test_a_file_that_is_there_stays(self, folder: Path) -> None:
+    def test_existing_files_stay(self, folder: Path) -> None:
         folder.mkdir(parents=True)
         (folder / "vocab.txt").write_bytes(b"other")
         minilm._verified_file("tokenizer.json")
         assert (folder / "vocab.txt").read_bytes() == b"other"
         assert (folder / "model.onnx").read_bytes() == self.FILES["model.onnx"]
 
-    def test_nothing_is_fetched_where_all_is_there(
+    def test_nothing_is_fetched_if_the_files_exist(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         minilm._verified_file("model.onnx")
@@ -247,7 +247,7 @@ with RecallM("memory.db", embeddings="default", vector_index="chroma") as memory
 
 
 class TestTelemetry:
-    """Nobody outside learns that the model is used."""
+    """The model reports to nobody."""
 
     @pytest.fixture
     def home(self, model: Embedding, tmp_path: Path) -> Path:
@@ -267,7 +267,7 @@ class TestTelemetry:
         )
         assert done.returncode == 0, done.stderr
 
-    def test_no_device_is_marked(self, home: Path) -> None:
+    def test_no_device_id_is_written(self, home: Path) -> None:
         self.run(home)
         assert [it.name for it in (home / ".cache").iterdir()] == ["chroma"]
 
