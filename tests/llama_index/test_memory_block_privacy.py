@@ -190,7 +190,7 @@ def test_what_is_no_function(core: RecallM, argument: str, wrong: Any) -> None:
         block_of(core, **{argument: wrong})
 
 
-async def test_functions_stay_out_of_what_is_saved(core: RecallM, new_memory: NewMemory) -> None:
+async def test_a_saved_block_has_no_functions(core: RecallM, new_memory: NewMemory) -> None:
     block = block_of(core, accept=lambda _: True)
     assert {"redact", "accept"}.isdisjoint(block.model_dump())
     assert new_memory("s", block).model_dump_json()
