@@ -26,16 +26,11 @@ from recallm.model import (
     Trait,
     WriteSummary,
 )
-from recallm.stores.cypher import dumping as dumping_cypher
-from recallm.stores.cypher import forgetting as forgetting_cypher
-from recallm.stores.cypher import generations as generations_cypher
-from recallm.stores.cypher import graph as graph_cypher
-from recallm.stores.cypher import properties as properties_cypher
-from recallm.stores.cypher import reading as reading_cypher
-from recallm.stores.cypher import writing as writing_cypher
-from recallm.stores.neo4j import Neo4jStore, dumping, forgetting, generations, properties, writing
+from recallm.stores.cypher import changes, dumping, generations, graph, lookups, reading
+from recallm.stores.neo4j import Neo4jStore
 from recallm.stores.neo4j import store as store_module
-from recallm.stores.neo4j.transaction import Tx, rows
+from recallm.stores.neo4j.transaction import Row, Tx
+from recallm.stores.semantics import archiving
 from recallm.testing.everything import everything
 from recallm.testing.marked_text import entity, mention, prepared, triplet, vector
 from recallm.testing.suite.base import context_version, delete_graph, find_passage
@@ -179,13 +174,15 @@ def test_what_joins_while_it_is_dumped(
     )
     waiting = [joining]
 
-    def joined(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> object:
+    rows = Tx.rows
+
+    def joined(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> list[Row]:
         found = rows(tx, query, parameters)
-        if query == dumping_cypher.ENTITIES and waiting:
+        if query == dumping.ENTITIES and waiting:
             store.apply(namespace, [waiting.pop()])
         return found
 
-    monkeypatch.setattr(dumping, "rows", joined)
+    monkeypatch.setattr(Tx, "rows", joined)
     with store.reader(namespace, Horizon()) as reader:
         records = list(reader.dump())
     assert waiting == []
@@ -227,12 +224,11 @@ def test_a_failed_restore_leaves_no_rows(driver: Driver, store: Neo4jStore, name
     assert store.restore(namespace, 3, records) == 3
 
 
-@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (2, 1, 0)])
 def test_properties_of_an_archive_in_portions(
-    store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch, order: tuple[int, ...]
+    store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever transaction wrote what an evidence was told with, all of it is merged by t."""
-    monkeypatch.setattr(generations, "_AT_ONCE", 1)
+    """Whatever transaction wrote the properties of an evidence, all are merged by t."""
+    monkeypatch.setattr(archiving, "_CHUNK", 1)
     records = [
         prepared(
             f"{t}",
@@ -243,24 +239,18 @@ def test_properties_of_an_archive_in_portions(
         )
         for t, own in [(1, {"k": 1, "l": 1, "m": 1}), (2, {"k": 2, "l": 2}), (3, {"k": 3})]
     ]
-    store.restore(namespace, 3, [records[place] for place in order])
+    store.restore(namespace, 3, records)
     assert _properties(store, namespace) == [{"k": 3, "l": 2, "m": 1}] * 2
     store.forget(namespace, Selection(kind="id", value="2"))
     assert _properties(store, namespace) == [{"k": 3, "l": 1, "m": 1}] * 2
 
 
 def test_evidence_is_read_where_it_must_be(
-    store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch
+    store: Neo4jStore, namespace: str, queries: list[str]
 ) -> None:
-    """However often an entity was told of, one more that comes last costs what the first did; so
-    does what tells nothing, or loses nothing."""
-    queries: list[str] = []
+    """However much evidence an entity has, one more that comes last costs what the first did."""
 
-    def counted(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> object:
-        queries.append(query)
-        return rows(tx, query, parameters)
-
-    def told(id: str, **own: int) -> PreparedUpdate:
+    def joining(id: str, **own: int) -> PreparedUpdate:
         return PreparedUpdate(
             id=id,
             text=None,
@@ -268,22 +258,19 @@ def test_evidence_is_read_where_it_must_be(
             triplets=(triplet("e", "is", "e", properties=own),),
         )
 
-    monkeypatch.setattr(properties, "rows", counted)
-    store.apply(namespace, [prepared("1", "[Ann]"), prepared("2", "[Bo]"), told("1", k=1)])
-    store.apply(namespace, [told("2", k=2), told("1"), prepared("3", "[Cy]"), told("3")])
-    store.apply(namespace, [told("", k=3, l=3)])
-    mention = replace(told("1", k=9), triplets=())
+    store.apply(namespace, [prepared("1", "[Ann]"), prepared("2", "[Bo]"), joining("1", k=1)])
+    store.apply(namespace, [joining("2", k=2), joining("1"), prepared("3", "[Cy]"), joining("3")])
+    store.apply(namespace, [joining("", k=3, l=3)])
+    mention = replace(joining("1", k=9), triplets=())
     ann = replace(mention.entities[0], mentioned=True)
     store.apply(namespace, [replace(mention, entities=(ann,))])
-    store.forget(namespace, Selection(kind="id", value="3"))
-    assert queries == []
+    assert lookups.EVIDENCE not in queries
     assert _properties(store, namespace) == [{"k": 3, "l": 3}] * 2
-    store.apply(namespace, [told("1", k=0, m=0)])
-    assert queries == [properties_cypher.TOLD_OF_ENTITIES, properties_cypher.TOLD_OF_TRIPLETS]
+    store.apply(namespace, [joining("1", k=0, m=0)])
+    assert queries.count(lookups.EVIDENCE) == 1
     assert _properties(store, namespace) == [{"k": 3, "l": 3, "m": 0}] * 2
-    queries.clear()
     store.forget(namespace, Selection(kind="id", value="2"))
-    assert len(queries) == 4
+    assert queries.count(lookups.EVIDENCE) == 2
     assert _properties(store, namespace) == [{"k": 3, "l": 3, "m": 0}] * 2
     store.forget(namespace, Selection(kind="id", value="1"))
     assert _properties(store, namespace) == [{"k": 3, "l": 3}] * 2
@@ -303,13 +290,12 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore) -> No
     queries = {
         f"{module.__name__}.{name}": getattr(module, name)
         for module in (
-            writing_cypher,
-            reading_cypher,
-            graph_cypher,
-            forgetting_cypher,
-            dumping_cypher,
-            generations_cypher,
-            properties_cypher,
+            lookups,
+            changes,
+            reading,
+            graph,
+            dumping,
+            generations,
         )
         for name in module.__all__
     }
@@ -321,7 +307,7 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore) -> No
             assert plan is not None
             if any("Scan" in operator for operator in _operators(plan)):
                 scanning.add(name)
-    assert len(queries) > 60
+    assert len(queries) > 50
     assert scanning == {"recallm.stores.cypher.reading.NAMESPACES"}
 
 
@@ -346,55 +332,63 @@ def _nodes(driver: Driver, namespace: str) -> int:
     return found
 
 
-def test_round_trips_of_an_update(
-    store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However long the text, a handful of queries write it."""
-    queries: list[str] = []
+@pytest.fixture
+def queries(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The queries that are run from now on."""
+    run: list[str] = []
+    rows = Tx.rows
 
-    def counted(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> object:
-        queries.append(query)
+    def noted(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> list[Row]:
+        run.append(query)
         return rows(tx, query, parameters)
 
-    monkeypatch.setattr(writing, "rows", counted)
+    monkeypatch.setattr(Tx, "rows", noted)
+    return run
+
+
+def test_round_trips_of_an_update(store: Neo4jStore, namespace: str, queries: list[str]) -> None:
+    """However long the text, a handful of queries write it."""
     many = [f"[Ann] met [N{n}] in [P{n % 7}]" for n in range(200)]
     store.apply(namespace, [prepared("1", *many), prepared("2", *many)])
-    assert len(queries) == 5
+    assert queries == [
+        lookups.LOCK,
+        lookups.LOOK_UP,
+        changes.TOTALS,
+        changes.UPDATES,
+        changes.RELATIONS,
+    ]
+
+
+def test_round_trips_of_a_recall(store: Neo4jStore, namespace: str, queries: list[str]) -> None:
+    """Each question to the reader is one query, but for the sizes, which are read twice."""
+    with RecallM(store, namespace=namespace) as memory:
+        memory.update("Ann met Bo at the harbour.", session="a")
+        memory.update("Bo sold the boat to Cy.", session="a")
+        queries.clear()
+        assert memory.recall("Whom did Ann meet?").statements
+    assert len(queries) <= 12, queries
 
 
 def test_entities_on_no_concept_are_not_counted(
-    store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch
+    store: Neo4jStore, namespace: str, queries: list[str]
 ) -> None:
     """However many there are, one more costs what the first did."""
     nothing = mention("")
     chunks = [replace(entity(f"{n}", "chunk"), concept=nothing) for n in range(20)]
     store.apply(namespace, [PreparedUpdate(id="", text=None, entities=tuple(chunks))])
-    queries: list[str] = []
-
-    def counted(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> object:
-        queries.append(query)
-        return rows(tx, query, parameters)
-
-    monkeypatch.setattr(writing, "rows", counted)
+    queries.clear()
     store.apply(namespace, [PreparedUpdate(id="", text=None, entities=tuple(chunks[:2]))])
     assert queries == [
-        writing_cypher.LOCK,
-        writing_cypher.KNOWN_ENTITIES,
-        writing_cypher.UPDATES,
-        writing_cypher.ENTITIES,
-        writing_cypher.CLOSE,
+        lookups.LOCK,
+        lookups.LOOK_UP,
+        changes.TOTALS,
+        changes.UPDATES,
+        changes.ENTITIES,
     ]
 
 
-def test_round_trips_of_items(
-    store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_round_trips_of_items(store: Neo4jStore, namespace: str, queries: list[str]) -> None:
     """However many items a batch brings and takes the place of, a handful of queries do it."""
-    queries: list[str] = []
-
-    def counted(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> object:
-        queries.append(query)
-        return rows(tx, query, parameters)
 
     def items(first: int, last: int) -> list[PreparedUpdate]:
         return [
@@ -402,8 +396,6 @@ def test_round_trips_of_items(
             for n in range(first, last)
         ]
 
-    monkeypatch.setattr(writing, "rows", counted)
-    monkeypatch.setattr(forgetting, "rows", counted)
     # The second half of the batch takes the place of the first, before that was ever written.
     store.apply(namespace, items(0, 120))
     assert len(queries) == 5

@@ -36,9 +36,9 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import Applied
-from recallm.stores.neo4j import Neo4jStore, applying, connection, transaction
+from recallm.stores.neo4j import Neo4jStore, connection, rows, transaction
+from recallm.stores.neo4j.rows import lock
 from recallm.stores.neo4j.transaction import Row, Tx
-from recallm.stores.neo4j.writing import lock
 from recallm.testing.marked_text import entity, prepared, triplet, vector
 from recallm.testing.suite.base import delete_graph
 from tests.neo4j.fixtures import RunningServer
@@ -223,15 +223,15 @@ def test_a_writer_that_vanished(
     """Its lock goes in a bounded time; until then others are told that they wait in vain."""
     store.apply(namespace, [rich("1")])
 
-    def vanish(tx: Tx, namespace: str, **given: Any) -> Row:
-        state = lock(tx, namespace, **given)
-        monkeypatch.setattr(applying, "lock", lock)
+    def vanish(tx: Tx, key: str, name: str | None, **given: Any) -> Row:
+        state = lock(tx, key, name, **given)
+        monkeypatch.setattr(rows, "lock", lock)
         proxy.freeze(later_ones=True)
         holds.set_result(None)
         return state
 
     holds: Future[None] = Future()
-    monkeypatch.setattr(applying, "lock", vanish)
+    monkeypatch.setattr(rows, "lock", vanish)
     vanished = pool.submit(unsteady.apply, namespace, [rich("2")])
     holds.result(_BOUND)
     with closing(Neo4jStore(neo4j_server.uri, auth=neo4j_server.auth, retry_time=1)) as hasty:
@@ -250,14 +250,14 @@ def test_a_writer_that_vanished(
 def _stop_with_the_lock(uri: str, auth: tuple[str, str], namespace: str) -> None:
     """In a process of its own, which stops when it has the lock."""
 
-    def stop(tx: Tx, namespace: str, **given: Any) -> Row:
-        state = lock(tx, namespace, **given)
-        vars(applying)["lock"] = lock
+    def stop(tx: Tx, key: str, name: str | None, **given: Any) -> Row:
+        state = lock(tx, key, name, **given)
+        vars(rows)["lock"] = lock
         os.kill(os.getpid(), signal.SIGSTOP)
         return state
 
     _shorten(setattr)
-    vars(applying)["lock"] = stop
+    vars(rows)["lock"] = stop
     with closing(Neo4jStore(uri, auth=auth, retry_time=1)) as store:
         store.apply(namespace, [rich("stopped")])
 

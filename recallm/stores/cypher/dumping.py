@@ -12,6 +12,7 @@ __all__ = [
     "SUMMARIES",
     "TRIPLETS",
     "UPDATES",
+    "UPDATES_AT",
     "VECTORS",
 ]
 
@@ -19,6 +20,12 @@ UPDATES: Final[LiteralString] = """
 MATCH (u:RecallMUpdate)
 WHERE u.namespace = $namespace AND u.t > $after AND u.t <= $t
 RETURN u AS update ORDER BY u.t LIMIT $limit
+"""
+
+UPDATES_AT: Final[LiteralString] = """
+UNWIND $ts AS t
+MATCH (u:RecallMUpdate {namespace: $namespace, t: t})
+RETURN u AS update ORDER BY t
 """
 
 STATEMENTS: Final[LiteralString] = """
@@ -48,8 +55,7 @@ MATCH (u:RecallMUpdate {namespace: $namespace, t: t})<-[shown:SHOWN]-(x:RecallME
 USING INDEX SEEK u:RecallMUpdate(namespace, t)
 RETURN t, shown.key AS key, shown.properties AS told, x AS entity,
     NOT EXISTS {
-        MATCH (x)-[later:SHOWN]->()
-        WHERE later.key > shown.key AND later.key < ($t + 1) * 1048576
+        MATCH (x)-[later:SHOWN]->() WHERE later.key > shown.key AND later.key < $before
     } AS latest
 """
 

@@ -24,11 +24,11 @@ PUBLISH: Final[LiteralString] = """
 MATCH (n:RecallMNamespace {rows: $namespace})
 MATCH (staged:RecallMNamespace {key: $stage})
 WITH n, staged, staged {
-    .statements, .terms, .sessions, .open_session, .open_said,
-    .model, .vector_size, .vector_bytes, .origin, .revision
+    .t, .statements, .terms, .sessions, .open_session, .open_said, .model, .origin, .revision,
+    .vector_bytes
 } AS totals
 DELETE staged
-SET n += totals, n.rows = $stage, n.t = $t
+SET n += totals, n.rows = $stage
 RETURN n.t AS t
 """
 

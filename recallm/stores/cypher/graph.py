@@ -5,16 +5,9 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-from recallm.stores.cypher.visibility import (
-    CONCEPT_SEEN,
-    EVIDENCE_SEEN,
-    RELATION_SEEN,
-    STATEMENT_HIDDEN,
-    UPDATE_SEEN,
-)
+from recallm.stores.cypher.visibility import spelled
 
 __all__ = [
-    "CONCEPTS_COUNTED",
     "CONCEPTS_LATEST",
     "CONCEPTS_NAMED",
     "ENTITIES",
@@ -24,117 +17,79 @@ __all__ = [
     "TRIPLETS",
 ]
 
-_SUMMARY: Final[LiteralString] = (
-    """
-EXISTS { (c)<-[:SUMMARISES]-() } AS revised, head(COLLECT {
+_WITH_SUMMARY: Final[LiteralString] = spelled("""
+WITH c, head(COLLECT {
     MATCH (c)<-[:SUMMARISES]-(y:RecallMSummary)
     WHERE y.t_index <= $t AND ($plain OR NOT EXISTS {
         MATCH (s:RecallMStatement)-[:MENTIONS]->(c)
-        WHERE s.key < (y.t_index + 1) * 1048576 AND """
-    + STATEMENT_HIDDEN
-    + """
+        WHERE s.key < (y.t_index + 1) * 1048576 AND {{STATEMENT_HIDDEN}}
     })
     RETURN y ORDER BY y.t_index DESC LIMIT 1
 }) AS summary
-"""
-)
-"""Whether a concept has summaries, and the one in force."""
+WITH c, summary, size(COLLECT {
+    WITH summary WHERE summary IS NOT NULL
+    MATCH (c)<-[:MENTIONS]-(s:RecallMStatement)
+    WHERE s.key >= (summary.t_index + 1) * 1048576 AND s.key < $before
+    RETURN s.key / 1048576 AS t
+    UNION
+    WITH summary WHERE summary IS NOT NULL
+    MATCH (c)<-[:STANDS_ON]-(:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate)
+    WHERE u.t > summary.t_index AND u.t <= $t
+    RETURN u.t AS t
+}) AS later
+RETURN c AS concept, summary, later
+""")
+"""The concepts ``c`` with their summaries in force and the number of updates after those."""
 
 CONCEPTS_NAMED: Final[LiteralString] = (
-    """
+    spelled("""
 UNWIND $names AS name
 MATCH (c:RecallMConcept {namespace: $namespace, key: name})
-WHERE """
-    + CONCEPT_SEEN
-    + """
-RETURN c AS concept, """
-    + _SUMMARY
+WHERE {{CONCEPT_SEEN}}
+""")
+    + _WITH_SUMMARY
 )
 
 CONCEPTS_LATEST: Final[LiteralString] = (
-    """
+    spelled("""
 CALL () {
     MATCH (c:RecallMConcept)
-    WHERE c.namespace = $namespace AND c.t_index > $t AND """
-    + CONCEPT_SEEN
-    + """
+    WHERE c.namespace = $namespace AND c.t_index > $t AND {{CONCEPT_SEEN}}
     RETURN c
     UNION ALL
     MATCH (c:RecallMConcept)
-    WHERE c.namespace = $namespace AND c.t_index <= $t AND """
-    + CONCEPT_SEEN
-    + """
+    WHERE c.namespace = $namespace AND c.t_index <= $t AND {{CONCEPT_SEEN}}
     RETURN c
     ORDER BY c.namespace DESC, c.t_index DESC, coalesce(c.sort, c.name) LIMIT $limit
 }
-RETURN c AS concept, """
-    + _SUMMARY
+""")
+    + _WITH_SUMMARY
 )
 
-CONCEPTS_COUNTED: Final[LiteralString] = """
+RELATIONS: Final[LiteralString] = spelled("""
 UNWIND $names AS name
-MATCH (c:RecallMConcept {namespace: $namespace, key: name})
-CALL (c) {
-    MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) WHERE s.key < $before
-    RETURN s.key AS shown, 1 AS mention, null AS entity
-    UNION ALL
-    MATCH (c)<-[:STANDS_ON]-(x:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t
-    RETURN u.t * 1048576 AS shown, 0 AS mention, x AS entity
-}
-WITH c, sum(mention) AS statements, collect(DISTINCT shown / 1048576) AS ts,
-    min(CASE mention WHEN 1 THEN shown END) AS first_mention,
-    min(CASE mention WHEN 0 THEN
-        [shown / 1048576, coalesce(entity.sort, entity.id), entity.label, entity.kind]
-    END) AS first_entity
-WHERE size(ts) > 0
-OPTIONAL MATCH (s:RecallMStatement {namespace: $namespace, key: first_mention})
-WITH *, head([i IN range(0, coalesce(size(s.names), 0) - 1) WHERE s.names[i] = c.name]) AS place
-RETURN c.name AS name, statements, ts,
-    CASE WHEN s IS NULL THEN first_entity[2] ELSE s.labels[place] END AS label,
-    CASE WHEN s IS NULL THEN first_entity[3] ELSE s.kinds[place] END AS kind
-"""
-
-_ENDS_SEEN: Final[LiteralString] = (
-    """(
-    $plain OR EXISTS { MATCH (c)-[e:EVIDENCE]-(o) WHERE """
-    + EVIDENCE_SEEN
-    + """ }
-)"""
-)
-
-RELATIONS: Final[LiteralString] = (
-    """
-UNWIND $names AS name
-MATCH (c:RecallMConcept {namespace: $namespace, key: name})
-CALL (c) {
-    CALL (c) {
-        MATCH (c)-[r:RELATES]-(o:RecallMConcept) WHERE r.t_index <= $t AND """
-    + _ENDS_SEEN
-    + """
-        RETURN o, startNode(r) = c AS out, r.strength AS strength, r.t_index AS t_index
+MATCH (a:RecallMConcept {namespace: $namespace, key: name})
+CALL (a) {
+    CALL (a) {
+        MATCH (a)-[r:RELATES]-(b:RecallMConcept) WHERE r.t_index <= $t AND {{RELATION_SEEN}}
+        RETURN b, startNode(r) = a AS out, r.strength AS strength, r.t_index AS t_index
         UNION ALL
-        MATCH (c)-[r:RELATES]-(o:RecallMConcept) WHERE r.t_index > $t AND """
-    + _ENDS_SEEN
-    + """
-        MATCH (c)-[e:EVIDENCE]-(o) WHERE e.t <= $t
-        RETURN o, startNode(e) = c AS out, count(e) AS strength, max(e.t) AS t_index
+        MATCH (a)-[r:RELATES]-(b:RecallMConcept) WHERE r.t_index > $t AND {{RELATION_SEEN}}
+        MATCH (a)-[e:EVIDENCE]-(b) WHERE e.t <= $t
+        RETURN b, startNode(e) = a AS out, count(e) AS strength, max(e.t) AS t_index
     }
-    RETURN o, out, strength, t_index
-    ORDER BY t_index DESC, strength DESC, coalesce(o.sort, o.name) LIMIT $limit
+    RETURN b, out, strength, t_index
+    ORDER BY t_index DESC, strength DESC, coalesce(b.sort, b.name) LIMIT $limit
 }
-RETURN DISTINCT CASE WHEN out THEN c.name ELSE o.name END AS a,
-    CASE WHEN out THEN o.name ELSE c.name END AS b, strength, t_index
-"""
-)
+RETURN DISTINCT CASE WHEN out THEN a.name ELSE b.name END AS a,
+    CASE WHEN out THEN b.name ELSE a.name END AS b, strength, t_index
+""")
 
-RELATIONS_AMONG: Final[LiteralString] = (
-    """
+RELATIONS_AMONG: Final[LiteralString] = spelled("""
 MATCH (a:RecallMConcept)
 WHERE a.namespace = $namespace AND a.key IN $names
 MATCH (a)-[r:RELATES]->(b:RecallMConcept)
-WHERE b.key IN $names AND """
-    + RELATION_SEEN
-    + """
+WHERE b.key IN $names AND {{RELATION_SEEN}}
 CALL (a, b, r) {
     WITH r WHERE r.t_index <= $t
     RETURN r.strength AS strength, r.t_index AS t_index
@@ -145,11 +100,9 @@ CALL (a, b, r) {
 }
 WITH a, b, strength, t_index WHERE strength > 0
 RETURN a.name AS a, b.name AS b, strength, t_index
-"""
-)
+""")
 
-ENTITIES: Final[LiteralString] = (
-    """
+ENTITIES: Final[LiteralString] = spelled("""
 CALL () {
     UNWIND $ids AS id
     MATCH (e:RecallMEntity {namespace: $namespace, key: id})
@@ -162,9 +115,7 @@ CALL () {
     UNWIND $passages AS id
     MATCH (u:RecallMUpdate {namespace: $namespace, id_key: id})
     USING INDEX SEEK u:RecallMUpdate(namespace, id_key)
-    WHERE """
-    + UPDATE_SEEN
-    + """
+    WHERE {{UPDATE_SEEN}}
     MATCH (e:RecallMEntity)-[:SHOWN]->(u)
     RETURN e
     UNION
@@ -172,16 +123,12 @@ CALL () {
     MATCH (e:RecallMEntity) WHERE e.namespace = $namespace AND e.key IS NOT NULL
     RETURN e
 }
-MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE """
-    + UPDATE_SEEN
-    + """
+MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}}
 RETURN e AS entity, count(DISTINCT u.t) AS updates, max(u.t) AS t_index,
     max(CASE WHEN u.id IS NOT NULL THEN [u.t, u.id] END) AS brought
-"""
-)
+""")
 
-ENTITY_VECTORS: Final[LiteralString] = (
-    """
+ENTITY_VECTORS: Final[LiteralString] = spelled("""
 CALL () {
     UNWIND $ids AS id
     MATCH (v:RecallMEntityVector {namespace: $namespace, model_key: $model, entity: id})
@@ -193,15 +140,11 @@ CALL () {
     RETURN v
 }
 MATCH (v)<-[:EMBEDDED]-(e:RecallMEntity)
-WHERE EXISTS { MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE """
-    + UPDATE_SEEN
-    + """ }
+WHERE EXISTS { MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}} }
 RETURN e.id AS id, v.blob AS blob
-"""
-)
+""")
 
-TRIPLETS: Final[LiteralString] = (
-    """
+TRIPLETS: Final[LiteralString] = spelled("""
 CALL () {
     WITH 1 AS one WHERE $entry = 'passages'
     UNWIND $passages AS id
@@ -239,24 +182,15 @@ WHERE (NOT $by_subjects OR x.subject IN $subjects)
     AND (NOT $by_objects OR x.object IN $objects)
     AND (NOT $by_ends OR x.subject IN $ends OR x.object IN $ends)
     AND (NOT $by_passages OR EXISTS {
-        MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.id_key IN $passages AND """
-    + UPDATE_SEEN
-    + """
+        MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.id_key IN $passages AND {{UPDATE_SEEN}}
     })
 CALL (x) { MATCH (x)-[:SUBJECT]->(subject) RETURN subject }
 CALL (x) { MATCH (x)-[:OBJECT]->(object) RETURN object }
 WITH x, subject, object
-WHERE EXISTS { MATCH (subject)-[:SHOWN]->(u:RecallMUpdate) WHERE """
-    + UPDATE_SEEN
-    + """ }
-    AND EXISTS { MATCH (object)-[:SHOWN]->(u:RecallMUpdate) WHERE """
-    + UPDATE_SEEN
-    + """ }
-MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE """
-    + UPDATE_SEEN
-    + """
+WHERE EXISTS { MATCH (subject)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}} }
+    AND EXISTS { MATCH (object)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}} }
+MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}}
 RETURN subject.id AS subject, x.name AS predicate, object.id AS object,
     x.properties AS properties, count(DISTINCT u.t) AS strength, max(u.t) AS t_index,
     max(CASE WHEN u.id IS NOT NULL THEN [u.t, u.id] END) AS brought
-"""
-)
+""")

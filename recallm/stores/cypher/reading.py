@@ -1,21 +1,11 @@
-"""Queries of readers. Parameters of all: ``$namespace``, ``$t`` (the latest t to be seen),
-``$before`` (the first key after it), ``$dated`` and ``$said`` (whether the horizon is a datetime,
-and which), ``$now`` (what expired by then is not seen), ``$plain`` (nothing is hidden but by its
-t). Totals are of all up to ``$t``, hidden or not. Parameters are never null: Neo4j plans a query
-anew for each type that one takes."""
+"""Queries of readers; their conditions, with the parameters of all, stand in ``visibility``.
+Parameters are never null: Neo4j plans a query anew for each type that one takes."""
 
 from __future__ import annotations
 
 from typing import Final, LiteralString
 
-from recallm.stores.cypher.visibility import (
-    MEETS,
-    NEIGHBOUR_SEEN,
-    STATEMENT_SEEN,
-    STATEMENT_SHOWN,
-    UPDATE_MEETS,
-    UPDATE_SEEN,
-)
+from recallm.stores.cypher.visibility import spelled
 
 __all__ = [
     "CORPUS_COUNTED",
@@ -50,8 +40,8 @@ OPEN: Final[LiteralString] = """
 OPTIONAL MATCH (n:RecallMNamespace {key: $key})
 RETURN coalesce(n.rows, $key) AS rows, coalesce(n.t, 0) AS t, EXISTS {
     MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
-} AS expired, n.model AS model, n.vector_size AS size, n.origin AS origin,
-    coalesce(n.revision, 0) AS revision, coalesce(n.vector_bytes, '{}') AS vector_bytes
+} AS expired, n.model AS model, n.origin AS origin, coalesce(n.revision, 0) AS revision,
+    coalesce(n.vector_bytes, '{}') AS vector_bytes
 """
 
 HAS_EXPIRED: Final[LiteralString] = """
@@ -68,87 +58,56 @@ WHERE u.namespace = $namespace AND u.said <= $said AND u.t <= $t
 RETURN coalesce(max(u.t), 0) AS t
 """
 
-_PASSAGES_SEEN: Final[LiteralString] = (
-    "u.id IS NOT NULL AND " + UPDATE_SEEN + " AND " + UPDATE_MEETS
-)
-
 PASSAGES: Final[dict[str, LiteralString]] = {
-    "ids": (
-        """
+    "ids": spelled("""
 UNWIND $entry AS id
 MATCH (u:RecallMUpdate {namespace: $namespace, id_key: id})
 USING INDEX SEEK u:RecallMUpdate(namespace, id_key)
-WHERE u.t > $after AND u.t <= $last AND """
-        + _PASSAGES_SEEN
-        + """
+WHERE u.t > $after AND u.t <= $last AND {{PASSAGE_FOUND}}
 RETURN u AS passage ORDER BY u.t DESC LIMIT $limit
-"""
-    ),
-    "item": (
-        """
+"""),
+    "item": spelled("""
 MATCH (u:RecallMUpdate)
 USING INDEX SEEK u:RecallMUpdate(namespace, item_key)
 WHERE u.namespace = $namespace AND u.item_key = $entry
-    AND u.t > $after AND u.t <= $last AND """
-        + _PASSAGES_SEEN
-        + """
+    AND u.t > $after AND u.t <= $last AND {{PASSAGE_FOUND}}
 RETURN u AS passage ORDER BY u.t DESC LIMIT $limit
-"""
-    ),
-    "path": (
-        """
+"""),
+    "path": spelled("""
 MATCH (u:RecallMUpdate)-[under:UNDER]->(:RecallMUpdate)
 WHERE under.namespace = $namespace AND under.path = $entry
-    AND under.t > $after AND under.t <= $last AND """
-        + _PASSAGES_SEEN
-        + """
+    AND under.t > $after AND under.t <= $last AND {{PASSAGE_FOUND}}
 RETURN u AS passage
 ORDER BY under.namespace DESC, under.path DESC, under.t DESC LIMIT $limit
-"""
-    ),
-    "session": (
-        """
+"""),
+    "session": spelled("""
 MATCH (u:RecallMUpdate)
 USING INDEX SEEK u:RecallMUpdate(namespace, lane)
 WHERE u.namespace = $namespace AND u.lane = $entry
-    AND u.t > $after AND u.t <= $last AND """
-        + _PASSAGES_SEEN
-        + """
+    AND u.t > $after AND u.t <= $last AND {{PASSAGE_FOUND}}
 RETURN u AS passage ORDER BY u.t DESC LIMIT $limit
-"""
-    ),
-    "t": (
-        """
+"""),
+    "t": spelled("""
 MATCH (u:RecallMUpdate)
 USING INDEX SEEK u:RecallMUpdate(namespace, t)
-WHERE u.namespace = $namespace AND u.t > $after AND u.t <= $last AND """
-        + _PASSAGES_SEEN
-        + """
+WHERE u.namespace = $namespace AND u.t > $after AND u.t <= $last AND {{PASSAGE_FOUND}}
 RETURN u AS passage ORDER BY u.namespace DESC, u.t DESC LIMIT $limit
-"""
-    ),
+"""),
 }
 """By where the search enters: the ids or the item ``$entry``, what is at or below the path
 ``$entry``, what is in the lane ``$entry``, else all passages. The filter's bounds of t stand in
 ``$after`` and ``$last``."""
 
-PATHS: Final[LiteralString] = (
-    """
+PATHS: Final[LiteralString] = spelled("""
 MATCH (u:RecallMUpdate)-[under:UNDER]->(:RecallMUpdate)
-WHERE under.namespace = $namespace AND under.path = $root AND under.t > 0 AND """
-    + UPDATE_SEEN
-    + """
+WHERE under.namespace = $namespace AND under.path = $root AND under.t > 0 AND {{UPDATE_SEEN}}
 RETURN DISTINCT u.path AS path
-"""
-)
+""")
 
-STATEMENTS: Final[LiteralString] = (
-    """
+STATEMENTS: Final[LiteralString] = spelled("""
 UNWIND $keys AS key
 MATCH (s:RecallMStatement {namespace: $namespace, key: key})<-[:HAS]-(u:RecallMUpdate)
-WHERE """
-    + STATEMENT_SHOWN
-    + """
+WHERE {{STATEMENT_SHOWN}}
 RETURN s AS statement, u {
         .id, .timestamp, .speaker, .speaker_concept, .source, .session, .session_key, .metadata,
         .metadata_ordered,
@@ -157,25 +116,19 @@ RETURN s AS statement, u {
     head(COLLECT {
         MATCH (other:RecallMStatement)
         WHERE other.namespace = $namespace AND other.lane = s.lane AND other.key < s.key
-            AND """
-    + NEIGHBOUR_SEEN
-    + """
+            AND {{NEIGHBOUR_SEEN}}
         RETURN other.key
         ORDER BY other.namespace DESC, other.lane DESC, other.key DESC LIMIT 1
     }) AS previous,
     head(COLLECT {
         MATCH (other:RecallMStatement)
         WHERE other.namespace = $namespace AND other.lane = s.lane AND other.key > s.key
-            AND """
-    + NEIGHBOUR_SEEN
-    + """
+            AND {{NEIGHBOUR_SEEN}}
         RETURN other.key ORDER BY other.namespace, other.lane, other.key LIMIT 1
     }) AS next
-"""
-)
+""")
 
-POSTINGS: Final[LiteralString] = (
-    """
+POSTINGS: Final[LiteralString] = spelled("""
 UNWIND $stems AS stem
 MATCH (w:RecallMStem {namespace: $namespace, key: stem})
 CALL (w) {
@@ -189,19 +142,13 @@ CALL (w) {
 WITH w, stem, documents WHERE documents > 0
 RETURN w.name AS name, documents, COLLECT {
     MATCH (s:RecallMStatement)-[h:HOLDS]->(:RecallMStem)
-    WHERE h.namespace = $namespace AND h.stem = stem AND h.key < $before AND """
-    + STATEMENT_SEEN
-    + " AND "
-    + MEETS
-    + """
+    WHERE h.namespace = $namespace AND h.stem = stem AND h.key < $before AND {{STATEMENT_FOUND}}
     RETURN [h.key, h.count, s.session_key]
     ORDER BY h.namespace DESC, h.stem DESC, h.key DESC LIMIT $limit
 } AS rows
-"""
-)
+""")
 
-MENTIONS: Final[LiteralString] = (
-    """
+MENTIONS: Final[LiteralString] = spelled("""
 UNWIND $names AS name
 MATCH (c:RecallMConcept {namespace: $namespace, key: name})
 CALL (c) {
@@ -215,16 +162,11 @@ CALL (c) {
 WITH c, name, statements WHERE statements > 0
 RETURN c.name AS name, statements, COLLECT {
     MATCH (s:RecallMStatement)-[m:MENTIONS]->(:RecallMConcept)
-    WHERE m.namespace = $namespace AND m.concept = name AND m.key < $before AND """
-    + STATEMENT_SEEN
-    + " AND "
-    + MEETS
-    + """
+    WHERE m.namespace = $namespace AND m.concept = name AND m.key < $before AND {{STATEMENT_FOUND}}
     RETURN m.key
     ORDER BY m.namespace DESC, m.concept DESC, m.key DESC LIMIT $limit
 } AS keys
-"""
-)
+""")
 
 CORPUS_TOTALS: Final[LiteralString] = """
 OPTIONAL MATCH (n:RecallMNamespace {rows: $namespace})
@@ -263,67 +205,40 @@ CALL () {
 RETURN t, statements, terms, sessions, by_session
 """
 
-VECTORS: Final[LiteralString] = (
-    """
+VECTORS: Final[LiteralString] = spelled("""
 UNWIND $keys AS key
 MATCH (v:RecallMVector {namespace: $namespace, key: key, model: $model})
-MATCH (v)<-[:EMBEDDED]-(s:RecallMStatement) WHERE """
-    + STATEMENT_SEEN
-    + """
+MATCH (v)<-[:EMBEDDED]-(s:RecallMStatement) WHERE {{STATEMENT_SEEN}}
 RETURN key, v.blob AS blob
-"""
-)
+""")
 
-_VECTOR_SEEN: Final[LiteralString] = (
-    """(
-    $plain OR EXISTS { MATCH (v)<-[:EMBEDDED]-(s:RecallMStatement) WHERE """
-    + STATEMENT_SHOWN
-    + """ }
-)"""
-)
-
-VECTORS_AFTER: Final[LiteralString] = (
-    """
+VECTORS_AFTER: Final[LiteralString] = spelled("""
 MATCH (v:RecallMVector)
-WHERE v.namespace = $namespace AND v.key > $after AND v.key < $before AND v.model = $model AND """
-    + _VECTOR_SEEN
-    + """
+WHERE v.namespace = $namespace AND v.key > $after AND v.key < $before AND v.model = $model
+    AND {{VECTOR_SEEN}}
 RETURN v.key AS key, v.blob AS blob ORDER BY v.namespace, v.key LIMIT $limit
-"""
-)
+""")
 
-EMBEDDED: Final[LiteralString] = (
-    """
+EMBEDDED: Final[LiteralString] = spelled("""
 MATCH (v:RecallMVector)
 WHERE v.namespace = $namespace AND v.key > $after AND v.key < $before
-    AND v.model IS NOT NULL AND """
-    + _VECTOR_SEEN
-    + """
+    AND v.model IS NOT NULL AND {{VECTOR_SEEN}}
 RETURN v.key AS key ORDER BY v.namespace, v.key LIMIT $limit
-"""
-)
+""")
 
-NOT_EMBEDDED: Final[LiteralString] = (
-    """
+NOT_EMBEDDED: Final[LiteralString] = spelled("""
 MATCH (s:RecallMStatement)
 WHERE s.namespace = $namespace AND s.key > $after AND s.key < $before
-    AND NOT EXISTS { (s)-[:EMBEDDED]->() } AND """
-    + STATEMENT_SHOWN
-    + """
+    AND NOT EXISTS { (s)-[:EMBEDDED]->() } AND {{STATEMENT_SHOWN}}
 RETURN s.key AS key ORDER BY s.namespace, s.key LIMIT $limit
-"""
-)
+""")
 
-T_INDEXES: Final[LiteralString] = (
-    """
+T_INDEXES: Final[LiteralString] = spelled("""
 MATCH (u:RecallMUpdate)
 USING INDEX SEEK u:RecallMUpdate(namespace, t)
-WHERE u.namespace = $namespace AND u.t > $after AND u.t <= $last AND """
-    + _PASSAGES_SEEN
-    + """
+WHERE u.namespace = $namespace AND u.t > $after AND u.t <= $last AND {{PASSAGE_FOUND}}
 RETURN u.t AS t ORDER BY u.namespace, u.t
-"""
-)
+""")
 
 STATS: Final[LiteralString] = """
 CALL () {
@@ -346,8 +261,10 @@ CALL () {
     RETURN count(c) AS concepts
 }
 CALL () {
-    MATCH (a:RecallMConcept)-[r:RELATES]->()
-    WHERE a.namespace = $namespace AND a.key IS NOT NULL AND r.first <= $t
+    MATCH (a:RecallMConcept)-[r:RELATES]->(b)
+    WHERE a.namespace = $namespace AND a.key IS NOT NULL AND (
+        r.t_index <= $t OR EXISTS { MATCH (a)-[e:EVIDENCE]->(b) WHERE e.t <= $t }
+    )
     RETURN count(r) AS relations
 }
 CALL () {

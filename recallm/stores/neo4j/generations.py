@@ -3,30 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
+from typing import Any, LiteralString
 
-from recallm.errors import InvalidInputError, StoreError, UnknownEntityError
+from recallm.errors import InvalidInputError, StoreError
 from recallm.model import PreparedUpdate, Summary
 from recallm.stores.cypher import generations as cypher
-from recallm.stores.cypher.writing import IS_EMPTY
 from recallm.stores.neo4j.connection import Connection
-from recallm.stores.neo4j.sizes import Sizes
-from recallm.stores.neo4j.transaction import Tx, chunks, rows
+from recallm.stores.neo4j.rows import LockedRows, Neo4jRows, lock
+from recallm.stores.neo4j.transaction import Row, Tx, rows
 from recallm.stores.neo4j.values import fresh_rows
-from recallm.stores.neo4j.writing import (
-    lock,
-    lock_key,
-    new_batch,
-    write_batch,
-    write_summaries,
-)
+from recallm.stores.semantics.archiving import restore_records
+from recallm.stores.semantics.rows import Opened
 
 __all__ = ["purge", "restore"]
 
 _AT_ONCE = 500
+"""Rows that one transaction deletes of each kind."""
+
 _PATIENCE = 86_400_000
 """Milliseconds after which a restore that never ended is taken for dead: a day."""
 
@@ -37,30 +33,14 @@ def restore(
     t_index: int,
     records: Iterable[PreparedUpdate | Summary],
 ) -> int:
-    """See ``GraphStore.restore``: everything is written beside the namespace, which is then
-    pointed at it."""
-    stage = fresh_rows()
-
-    def begin(tx: Tx) -> None:
-        _lock_empty(tx, namespace)
-        rows(tx, cypher.STAGE, {"stage": stage, "patience": _PATIENCE})
-
-    def publish(tx: Tx) -> None:
-        key = _lock_empty(tx, namespace)
-        if not rows(tx, cypher.PUBLISH, {"namespace": key, "stage": stage, "t": t_index}):
-            raise StoreError(
-                "what was written of the archive was deleted meanwhile, for it took longer than a "
-                "day; restore it again"
-            )
-
-    connection.write(begin)
+    """``GraphStore.restore``: everything is written beside the namespace, which then points at
+    it."""
+    staged = _StagedRows(connection, namespace)
     try:
-        written = _fill(connection, stage, records)
-        connection.write(publish)
+        written = restore_records(staged, namespace, t_index, records)
+        staged.publish()
     except BaseException:
-        with suppress(StoreError):
-            connection.write(lambda tx: rows(tx, cypher.CLEAR, {"stage": stage}))
-        purge(connection)
+        staged.discard()
         raise
     return written
 
@@ -87,70 +67,68 @@ def _purge_some(tx: Tx, key: str, namespace: str) -> bool:
     return False
 
 
-def _lock_empty(tx: Tx, namespace: str) -> str:
-    """Lock a namespace that must be empty; the namespace of its rows."""
-    state = lock(tx, namespace)
-    key: str = state["rows"]
-    if state["t"] > 0 or not rows(tx, IS_EMPTY, {"namespace": key})[0]["empty"]:
-        raise InvalidInputError(
-            f"namespace {namespace!r} was written before; restore into a new one",
-            argument="namespace",
-        )
-    return key
+class _StagedRows(Neo4jRows):
+    """The rows of an archive that is being restored, each query in a transaction of its own. Nobody
+    sees these rows, and nobody else writes them, until they are published."""
 
+    def __init__(self, connection: Connection, namespace: str) -> None:
+        super().__init__(fresh_rows())
+        self._connection = connection
+        self._namespace = namespace
+        self._is_staged = False
 
-def _fill(connection: Connection, stage: str, records: Iterable[PreparedUpdate | Summary]) -> int:
-    summaries: list[Summary] = []
-    # Triplets may come before their entities, and are not many: they are written last.
-    with_triplets: list[PreparedUpdate] = []
-    written = 0
-    for chunk in chunks(records, _AT_ONCE):
-        updates = [_alone(record) for record in chunk if isinstance(record, PreparedUpdate)]
-        summaries += [record for record in chunk if isinstance(record, Summary)]
-        with_triplets += [replace(it, entities=()) for it in updates if it.triplets]
-        connection.write(partial(_write_updates, stage=stage, updates=updates))
-        written += len(updates)
-    for naming in chunks(with_triplets, _AT_ONCE):
-        connection.write(partial(_write_triplets, stage=stage, updates=naming))
-    for revised in chunks(summaries, _AT_ONCE):
-        connection.write(partial(write_summaries, key=stage, summaries=revised), locks=False)
-    return written
+    def open(
+        self,
+        *,
+        ids: Collection[str] = (),
+        items: Collection[tuple[tuple[str, ...], str]] = (),
+        models: Collection[str] = (),
+    ) -> Opened:
+        del ids, items, models
 
+        def begin(tx: Tx) -> Opened:
+            opened = self._open_empty(tx)[1]
+            rows(tx, cypher.STAGE, {"stage": self.key, "patience": _PATIENCE})
+            return opened
 
-def _write_updates(tx: Tx, stage: str, updates: Sequence[PreparedUpdate]) -> None:
-    state = lock_key(tx, stage, None)
-    sizes = Sizes.of(state)
-    batch = new_batch(tx, state, [(_t_of(update), update) for update in updates])
-    for update in updates:
-        refusal = sizes.refusal(update)
-        if refusal is not None:
-            raise refusal
-        batch.add_all_but_triplets(update, _t_of(update))
-    write_batch(tx, batch, 0)
-    sizes.write(tx, stage)
+        opened = self._connection.write(begin)
+        self._is_staged = True
+        return opened
 
+    def publish(self) -> None:
+        """Let the namespace stand on the staged rows."""
 
-def _write_triplets(tx: Tx, stage: str, updates: Sequence[PreparedUpdate]) -> None:
-    told = [(_t_of(update), update) for update in updates]
-    batch = new_batch(tx, lock_key(tx, stage, None), told)
-    for update in updates:
-        for triplet in update.triplets:
-            for id in (triplet.subject, triplet.object):
-                if not batch.knows_entity(id):
-                    raise UnknownEntityError(id)
-        batch.add_triplets(update, _t_of(update))
-    write_batch(tx, batch, 0)
+        def publish(tx: Tx) -> None:
+            key, _ = self._open_empty(tx)
+            if not rows(tx, cypher.PUBLISH, {"namespace": key, "stage": self.key}):
+                raise StoreError(
+                    "what was written of the archive was deleted meanwhile, for it took longer "
+                    "than a day; restore it again"
+                )
 
+        self._connection.write(publish)
 
-def _alone(update: PreparedUpdate) -> PreparedUpdate:
-    """The update; without a passage it is one of its own, whatever its id."""
-    return replace(update, id="") if update.text is None else update
+    def discard(self) -> None:
+        """Delete the staged rows."""
+        if self._is_staged:
+            with suppress(StoreError):
+                self._connection.write(lambda tx: rows(tx, cypher.CLEAR, {"stage": self.key}))
+            purge(self._connection)
 
+    def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
+        def run(tx: Tx) -> Sequence[Row]:
+            lock(tx, self.key, None)
+            return rows(tx, query, {"namespace": self.key, **parameters})
 
-def _t_of(update: PreparedUpdate) -> int:
-    if update.t_index is None:
-        raise InvalidInputError(
-            f"the update {update.id!r} has no t_index; restore what a dump gave",
-            argument="records",
-        )
-    return update.t_index
+        return self._connection.write(run)
+
+    def _open_empty(self, tx: Tx) -> tuple[str, Opened]:
+        """The rows of the namespace, which must be empty, and what its node says."""
+        namespace = LockedRows(tx, self._namespace)
+        opened = namespace.open()
+        if opened.totals.t > 0:
+            raise InvalidInputError(
+                f"namespace {self._namespace!r} was written before; restore into a new one",
+                argument="namespace",
+            )
+        return namespace.key, opened

@@ -26,16 +26,18 @@ from recallm.model import (
     Triplet,
     VectorState,
 )
-from recallm.stores.cypher import graph
+from recallm.stores.cypher import graph, lookups
 from recallm.stores.cypher import reading as cypher
 from recallm.stores.neo4j.connection import Connection
-from recallm.stores.neo4j.dumping import dump
+from recallm.stores.neo4j.stored import dump
 from recallm.stores.neo4j.transaction import Row, chunks, rows
 from recallm.stores.neo4j.values import (
     BEFORE_NEXT,
+    ENDLESS,
     item_key,
     json_in,
     key_of,
+    keys_of,
     mapping_out,
     micros,
     passage_in,
@@ -48,8 +50,7 @@ from recallm.stores.sessions import session_key_of
 
 __all__ = ["Neo4jReader"]
 
-_ENDLESS = 1 << 62
-_NEVER = -_ENDLESS
+_NEVER = -ENDLESS
 _EVERY = Filter()
 
 
@@ -74,13 +75,15 @@ class Neo4jReader:
             self._t = self._ask(cypher.LATEST_SAID)[0]["t"]
             self._before = (self._t + 1) * BEFORE_NEXT
         vectors = None
+        vector_bytes = json_in(state["vector_bytes"])
         if state["model"] is not None:
             vectors = VectorState(
-                **{it: state[it] for it in ("model", "size", "origin", "revision")}
+                model=state["model"],
+                size=vector_bytes[state["model"]],
+                origin=state["origin"],
+                revision=state["revision"],
             )
-        self.state = NamespaceState(
-            t_index=self._t, vectors=vectors, vector_bytes=json_in(state["vector_bytes"])
-        )
+        self.state = NamespaceState(t_index=self._t, vectors=vectors, vector_bytes=vector_bytes)
 
     def passages(
         self,
@@ -95,7 +98,7 @@ class Neo4jReader:
         entry: str
         value: str | list[str]
         if ids is not None:
-            entry, value = "ids", _keys(ids)
+            entry, value = "ids", keys_of(ids)
         elif where.key is not None:
             entry, value = "item", conditions["items"][0]
         elif where.path is not None:
@@ -108,7 +111,7 @@ class Neo4jReader:
             cypher.PASSAGES[entry],
             entry=value,
             **self._bounds(conditions),
-            limit=_ENDLESS if limit is None else min(limit, _ENDLESS),
+            limit=ENDLESS if limit is None else min(limit, ENDLESS),
             **conditions,
         )
         return [passage_in(row["passage"]) for row in found]
@@ -128,7 +131,7 @@ class Neo4jReader:
     ) -> list[int]:
         """Keys of statements with or without a vector."""
         query = cypher.EMBEDDED if embedded else cypher.NOT_EMBEDDED
-        found = self._ask(query, after=after, limit=_ENDLESS if limit is None else limit)
+        found = self._ask(query, after=after, limit=ENDLESS if limit is None else limit)
         return [row["key"] for row in found]
 
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
@@ -164,8 +167,8 @@ class Neo4jReader:
     ) -> Mapping[str, Mentions]:
         found = self._ask(
             cypher.MENTIONS,
-            names=_keys(names),
-            limit=_ENDLESS if limit is None else limit,
+            names=keys_of(names),
+            limit=ENDLESS if limit is None else limit,
             **_filter(where),
         )
         return {
@@ -180,20 +183,20 @@ class Neo4jReader:
         self, names: Collection[str] | None = None, *, limit: int | None = None
     ) -> list[ConceptRow]:
         if names is None:
-            bound = _ENDLESS if limit is None else limit
+            bound = ENDLESS if limit is None else limit
             return self._concept_rows(self._ask(graph.CONCEPTS_LATEST, limit=bound))[:limit]
-        found = self._ask(graph.CONCEPTS_NAMED, names=_keys(names))
+        found = self._ask(graph.CONCEPTS_NAMED, names=keys_of(names))
         return self._concept_rows(found)[:limit]
 
     def relations(
         self, names: Collection[str], *, limit: int | None = None, among: bool = False
     ) -> list[Relation]:
         """The newest relations of concepts, or all among them."""
-        keys = _keys(names)
+        keys = keys_of(names)
         found = (
             self._ask(graph.RELATIONS_AMONG, names=keys)
             if among
-            else self._ask(graph.RELATIONS, names=keys, limit=_ENDLESS if limit is None else limit)
+            else self._ask(graph.RELATIONS, names=keys, limit=ENDLESS if limit is None else limit)
         )
         relations = [Relation(**row) for row in found]
         return sorted(relations, key=lambda relation: (relation.a, relation.b))
@@ -207,9 +210,9 @@ class Neo4jReader:
     ) -> list[Entity]:
         found = self._ask(
             graph.ENTITIES,
-            ids=_keys(ids or ()),
-            concepts=_keys(concepts or ()),
-            passages=_keys(passages or ()),
+            ids=keys_of(ids or ()),
+            concepts=keys_of(concepts or ()),
+            passages=keys_of(passages or ()),
             all=ids is None and concepts is None and passages is None,
         )
         entities = [
@@ -243,7 +246,7 @@ class Neo4jReader:
             "ends": ends,
             "predicates": predicates,
         }
-        conditions = {name: _keys(it or ()) for name, it in given.items()}
+        conditions = {name: keys_of(it or ()) for name, it in given.items()}
         wanted = {f"by_{name}": it is not None for name, it in given.items()}
         # The first condition given is where the search enters the graph.
         entry = next((name for name, it in given.items() if it is not None), "all")
@@ -263,7 +266,7 @@ class Neo4jReader:
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
         """Totals of the namespace and of sessions."""
-        row = dict(self._ask(cypher.SIZES, lanes=_keys(session_keys))[0])
+        row = dict(self._ask(cypher.SIZES, lanes=keys_of(session_keys))[0])
         by_session = row.pop("by_session")
         # A node that is being written may be read half old, half new: equal reads are whole.
         if not (row["t"] <= self._t and row == self._ask(cypher.CORPUS_TOTALS)[0]):
@@ -288,7 +291,7 @@ class Neo4jReader:
     ) -> Mapping[int, bytes]:
         """Vectors of statements, by key or all in order."""
         if keys is None:
-            bound = _ENDLESS if limit is None else limit
+            bound = ENDLESS if limit is None else limit
             found = self._ask(cypher.VECTORS_AFTER, model=model, after=after, limit=bound)
             return {row["key"]: row["blob"] for row in found}
         return {
@@ -301,7 +304,7 @@ class Neo4jReader:
         self, ids: Collection[str] | None = None, *, model: str
     ) -> Mapping[str, bytes]:
         found = self._ask(
-            graph.ENTITY_VECTORS, ids=_keys(ids or ()), all=ids is None, model=key_of(model)
+            graph.ENTITY_VECTORS, ids=keys_of(ids or ()), all=ids is None, model=key_of(model)
         )
         return {row["id"]: row["blob"] for row in found}
 
@@ -349,56 +352,31 @@ class Neo4jReader:
     def _concept_rows(self, found: list[Row]) -> list[ConceptRow]:
         """The concepts of these rows, latest first: by their totals where these are of the view,
         else counted."""
-        summaries: dict[str, Summary] = {}
-        counted: set[str] = set()
-        concepts: list[ConceptRow] = []
+        later = [row["concept"]["name"] for row in found if row["concept"]["t_index"] > self._t]
+        counted: dict[str, Row] = {}
+        for chunk in chunks(sorted(later)):
+            for row in self._ask(lookups.COUNT_TOUCHES, names=keys_of(chunk)):
+                updates = {"t_index": max(row["ts"]), "updates": len(row["ts"])}
+                counted[row["name"]] = {**row, **updates}
+        concepts = []
         for row in found:
-            node = row["concept"]
-            name = node["name"]
-            if row["summary"] is not None:
-                summaries[name] = summary_in(row["summary"])
-            # What is hidden may take a summary out of force, which ``merges`` counts from.
-            if node["t_index"] > self._t or (row["revised"] and not self._plain):
-                counted.add(name)
-                continue
-            concepts.append(
-                ConceptRow(
-                    name=name,
-                    label=node["label"],
-                    kind=node["kind"],
-                    t_index=node["t_index"],
-                    updates=node["updates"],
-                    statements=node["statements"],
-                    merges=node["merges"],
-                    summary=summaries.get(name),
+            name = row["concept"]["name"]
+            totals = counted.get(name, row["concept"] if name not in later else None)
+            if totals is not None:
+                summary = None if row["summary"] is None else summary_in(row["summary"])
+                concepts.append(
+                    ConceptRow(
+                        name=name,
+                        label=totals["label"],
+                        kind=totals["kind"],
+                        t_index=totals["t_index"],
+                        updates=totals["updates"],
+                        statements=totals["statements"],
+                        merges=totals["updates"] - 1 if summary is None else row["later"],
+                        summary=summary,
+                    )
                 )
-            )
-        for chunk in chunks(sorted(counted)):
-            concepts += self._counted_concepts(chunk, summaries)
         return sorted(concepts, key=lambda row: (-row.t_index, row.name))
-
-    def _counted_concepts(
-        self, names: list[str], summaries: Mapping[str, Summary]
-    ) -> list[ConceptRow]:
-        return [
-            ConceptRow(
-                name=row["name"],
-                label=row["label"],
-                kind=row["kind"],
-                t_index=max(row["ts"]),
-                updates=len(row["ts"]),
-                statements=row["statements"],
-                merges=len(row["ts"]) - 1
-                if row["name"] not in summaries
-                else sum(t > summaries[row["name"]].t_index for t in row["ts"]),
-                summary=summaries.get(row["name"]),
-            )
-            for row in self._ask(graph.CONCEPTS_COUNTED, names=_keys(names))
-        ]
-
-
-def _keys(names: Collection[str]) -> list[str]:
-    return sorted({key_of(name) for name in names})
 
 
 def _source(row: Row) -> str | None:
@@ -412,13 +390,11 @@ def _filter(where: Filter) -> dict[str, Any]:
     session_key = session_key_of(where.session, None)
     return {
         "filtered": bool(where),
-        "since_key": min(since * BEFORE_NEXT, _ENDLESS) if isinstance(since, int) else 0,
-        "until_key": min((until + 1) * BEFORE_NEXT, _ENDLESS)
-        if isinstance(until, int)
-        else _ENDLESS,
+        "since_key": min(since * BEFORE_NEXT, ENDLESS) if isinstance(since, int) else 0,
+        "until_key": min((until + 1) * BEFORE_NEXT, ENDLESS) if isinstance(until, int) else ENDLESS,
         "timed": isinstance(since, datetime) or isinstance(until, datetime),
         "since_said": micros(since) if isinstance(since, datetime) else _NEVER,
-        "until_said": micros(until) if isinstance(until, datetime) else _ENDLESS,
+        "until_said": micros(until) if isinstance(until, datetime) else ENDLESS,
         "lanes": [] if session_key is None else [key_of(session_key)],
         "speakers": [] if where.speaker is None else [where.speaker],
         "metadata": mapping_out(where.metadata),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from functools import partial
 from typing import Any, ClassVar
 
 from neo4j import Driver
@@ -13,29 +12,25 @@ from neo4j import Driver
 from recallm import checks
 from recallm.errors import SchemaVersionError, StoreError
 from recallm.model import (
-    AddVectors,
     Amendment,
     Forgotten,
     Horizon,
     PreparedUpdate,
     Selection,
-    SetExpiry,
     Summary,
-    WriteSummary,
 )
 from recallm.stores.base import SCHEMA_VERSION, Applied
 from recallm.stores.cypher import reading, schema
-from recallm.stores.neo4j.applying import apply
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.failures import already_exists
-from recallm.stores.neo4j.forgetting import forget, forget_updates
 from recallm.stores.neo4j.generations import purge, restore
 from recallm.stores.neo4j.own_cypher import CYPHER_SCHEMA, run_own_cypher
 from recallm.stores.neo4j.reader import Neo4jReader
-from recallm.stores.neo4j.sizes import add_vectors
+from recallm.stores.neo4j.rows import LockedRows
 from recallm.stores.neo4j.transaction import Tx, rows
 from recallm.stores.neo4j.values import key_of, micros
-from recallm.stores.neo4j.writing import set_expiry, write_summary
+from recallm.stores.semantics.applying import amend, apply_updates
+from recallm.stores.semantics.forgetting import forget
 
 __all__ = ["Neo4jStore"]
 
@@ -134,45 +129,25 @@ class Neo4jStore:
         return self._connection.write(create, locks=False)
 
     def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
-        """See ``GraphStore.apply``."""
         self._connection.check_open()
         if not updates:
             return []
-        return self._connection.write(
-            lambda tx: apply(tx, namespace, updates, partial(forget_updates, tx))
-        )
+        return self._connection.write(lambda tx: apply_updates(LockedRows(tx, namespace), updates))
 
     @contextmanager
     def reader(self, namespace: str, horizon: Horizon = _ALL) -> Generator[Neo4jReader, None, None]:
-        """See ``GraphStore.reader``."""
         yield Neo4jReader(self._connection, namespace, horizon)
 
     def amend(self, namespace: str, amendment: Amendment) -> int:
-        """Add vectors, set expiry, or write a summary."""
-        self._connection.check_open()
-        match amendment:
-            case AddVectors(model=model, vectors=vectors):
-                return (
-                    self._connection.write(lambda tx: add_vectors(tx, namespace, model, vectors))
-                    if vectors
-                    else 0
-                )
-            case SetExpiry(expires_at=moments):
-                return (
-                    self._connection.write(lambda tx: set_expiry(tx, namespace, moments))
-                    if moments
-                    else 0
-                )
-            case WriteSummary():
-                return self._connection.write(lambda tx: write_summary(tx, namespace, amendment))
+        return self._connection.write(lambda tx: amend(LockedRows(tx, namespace), amendment))
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
-        """See ``GraphStore.forget``. ``everything`` is forgotten at once, however much it is; its
-        rows are deleted in portions before this returns, or, where that fails, when a store is
-        opened next."""
+        """Forget the selection. ``everything`` is forgotten at once, however much it is; its rows
+        are deleted in portions before this returns, or, where that fails, when a store is opened
+        next."""
         if selection.limit is not None and not self._has_expired(namespace, selection.value):
             return Forgotten()
-        forgotten = self._connection.write(lambda tx: forget(tx, namespace, selection))
+        forgotten = self._connection.write(lambda tx: forget(LockedRows(tx, namespace), selection))
         if selection.kind == "everything":
             purge(self._connection)
         return forgotten
@@ -186,7 +161,7 @@ class Neo4jStore:
     def restore(
         self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
     ) -> int:
-        """See ``GraphStore.restore``. The records are written in portions that nobody sees until
+        """Fill an empty namespace. The records are written in portions that nobody sees until
         the last one is there."""
         self._connection.check_open()
         return restore(self._connection, namespace, t_index, records)
@@ -222,10 +197,8 @@ class Neo4jStore:
         return run_own_cypher(self._connection, namespace, query, parameters or {}, timeout=timeout)
 
     def namespaces(self) -> list[str]:
-        """See ``GraphStore.namespaces``."""
         found = self._connection.read(lambda tx: rows(tx, reading.NAMESPACES, {}))
         return sorted(row["name"] for row in found)
 
     def close(self) -> None:
-        """See ``GraphStore.close``."""
         self._connection.close()

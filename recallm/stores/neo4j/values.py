@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -24,12 +24,14 @@ from recallm.model import (
 
 __all__ = [
     "BEFORE_NEXT",
+    "ENDLESS",
     "fresh_rows",
     "instant",
     "item_key",
     "json_in",
     "json_out",
     "key_of",
+    "keys_of",
     "lane_of",
     "mapping_in",
     "mapping_out",
@@ -37,6 +39,7 @@ __all__ = [
     "micros",
     "moment_in",
     "ordered_out",
+    "pair_key",
     "passage_in",
     "path_key",
     "path_keys",
@@ -45,6 +48,7 @@ __all__ = [
     "statement_out",
     "summary_in",
     "summary_out",
+    "triplet_key",
     "update_out",
 ]
 
@@ -52,6 +56,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _INDEXABLE = 1000
 _RESERVED = "\0"
+ENDLESS = 1 << 62
+"""No t, key or limit is greater, and the server's integers hold it."""
 BEFORE_NEXT = NO_POSITION + 1
 """A t times this is the first key of its update."""
 
@@ -63,6 +69,21 @@ def key_of(text: str) -> str:
     if short and not text.startswith(_RESERVED):
         return text
     return f"{_RESERVED}#" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def keys_of(names: Collection[str]) -> list[str]:
+    """``key_of`` of each name, sorted."""
+    return sorted({key_of(name) for name in names})
+
+
+def pair_key(pair: tuple[str, str]) -> list[str]:
+    """The keys of two related concepts."""
+    return [key_of(pair[0]), key_of(pair[1])]
+
+
+def triplet_key(triplet: tuple[str, str, str]) -> list[str]:
+    """The keys of a triplet's subject, predicate and object."""
+    return [key_of(part) for part in triplet]
 
 
 def path_key(path: Sequence[str]) -> str:
@@ -150,10 +171,9 @@ def lane_of(session_key: str | None, t_index: int) -> str:
     return f"\0{t_index}" if session_key is None else key_of(session_key)
 
 
-def update_out(
-    namespace: str, update: PreparedUpdate, t_index: int, session_key: str | None
-) -> dict[str, Any]:
+def update_out(namespace: str, update: PreparedUpdate, session_key: str | None) -> dict[str, Any]:
     """The properties of an update's node."""
+    t_index = update.t_index or 0
     properties: dict[str, Any] = {"namespace": namespace, "t": t_index}
     if update.text is None:
         return properties

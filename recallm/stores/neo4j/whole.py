@@ -15,7 +15,7 @@ __all__ = ["whole_rows"]
 _READS = 3
 _MAY_BE_NULL: Final = frozenset({"brought", "next", "previous", "summary", "told"})
 _ALWAYS_THERE: Final[Mapping[str, tuple[str, ...]]] = {
-    "concept": ("name", "label", "kind", "t_index", "updates", "statements", "merges"),
+    "concept": ("name", "label", "kind", "t_index", "updates", "statements"),
     "entity": ("id", "type", "label", "kind", "concept", "properties"),
     "origin": ("id", "metadata", "path"),
     "passage": ("id", "t", "text", "metadata", "path"),

@@ -55,6 +55,7 @@ def amend(rows: Rows, amendment: Amendment) -> int:
         case AddVectors():
             return _add_vectors(rows, amendment)
         case SetExpiry():
+            rows.open()
             return rows.set_expiry(amendment.expires_at)
         case WriteSummary(summary=summary, expected=expected):
             namespace = rows.open().totals

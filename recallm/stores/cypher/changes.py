@@ -1,0 +1,314 @@
+"""Writes of the shared write semantics (``recallm.stores.semantics.rows.Changes``): final values of
+rows, and rows to delete. They run after ``LOCK``."""
+
+from __future__ import annotations
+
+from typing import Final, LiteralString
+
+__all__ = [
+    "CUT_PASSAGES",
+    "DELETE_ENTITIES",
+    "DELETE_EVIDENCE",
+    "DELETE_PASSAGES",
+    "DELETE_RELATIONS",
+    "DELETE_STATEMENTS",
+    "DELETE_SUMMARIES",
+    "DELETE_TRIPLETS",
+    "ENTITIES",
+    "ENTITY_VECTORS",
+    "EXPIRE",
+    "FORGET_EVERYTHING",
+    "RELATIONS",
+    "SUMMARIES",
+    "TOTALS",
+    "TRIPLETS",
+    "UPDATES",
+    "VECTORS",
+]
+
+TOTALS: Final[LiteralString] = """
+CALL () {
+    UNWIND $concepts AS row
+    MERGE (c:RecallMConcept {namespace: $namespace, key: row.key})
+    ON CREATE SET c.name = row.name, c.sort = row.sort
+    SET c.label = row.label, c.kind = row.kind, c.t_index = row.t_index, c.updates = row.updates,
+        c.statements = row.statements
+}
+CALL () {
+    UNWIND $untouched AS key
+    MATCH (c:RecallMConcept {namespace: $namespace, key: key})
+    DETACH DELETE c
+}
+CALL () {
+    UNWIND $terms AS row
+    MERGE (w:RecallMStem {namespace: $namespace, key: row.key})
+    ON CREATE SET w.name = row.name
+    SET w.documents = row.documents, w.t_index = $t
+}
+CALL () {
+    UNWIND $unused AS key
+    MATCH (w:RecallMStem {namespace: $namespace, key: key})
+    DETACH DELETE w
+}
+CALL () {
+    UNWIND $sessions AS row
+    MERGE (x:RecallMSession {namespace: $namespace, key: row.key})
+    ON CREATE SET x.name = row.name
+    SET x.statements = row.statements, x.terms = row.terms, x.t_index = $t
+}
+MATCH (n:RecallMNamespace {rows: $namespace})
+SET n += $totals
+"""
+"""``$t`` is the counter. A stem or a session has no t of its own: at an earlier t it is counted."""
+
+UPDATES: Final[LiteralString] = """
+UNWIND $updates AS row
+CREATE (u:RecallMUpdate)
+SET u = row.properties
+WITH u, row
+CALL (u, row) {
+    UNWIND row.paths AS path
+    CREATE (u)-[:UNDER {namespace: $namespace, path: path, t: u.t}]->(u)
+}
+WITH u, row
+UNWIND row.statements AS said
+CREATE (u)-[:HAS]->(s:RecallMStatement)
+SET s = said.properties
+WITH s, said
+CALL (s, said) {
+    UNWIND said.concepts AS concept
+    MATCH (c:RecallMConcept {namespace: $namespace, key: concept})
+    CREATE (s)-[:MENTIONS {namespace: $namespace, concept: concept, key: s.key}]->(c)
+}
+CALL (s, said) {
+    UNWIND said.stems AS stem
+    MATCH (w:RecallMStem {namespace: $namespace, key: stem[0]})
+    CREATE (s)-[:HOLDS {namespace: $namespace, stem: stem[0], key: s.key, count: stem[1]}]->(w)
+}
+"""
+
+RELATIONS: Final[LiteralString] = """
+UNWIND $relations AS row
+MATCH (a:RecallMConcept {namespace: $namespace, key: row.a})
+MATCH (b:RecallMConcept {namespace: $namespace, key: row.b})
+MERGE (a)-[r:RELATES]->(b)
+SET r.strength = row.strength, r.t_index = row.t_index
+WITH a, b, row
+UNWIND row.evidence AS shown
+CREATE (a)-[e:EVIDENCE]->(b)
+SET e = shown, e.namespace = $namespace
+"""
+
+DELETE_RELATIONS: Final[LiteralString] = """
+UNWIND $relations AS row
+MATCH (a:RecallMConcept {namespace: $namespace, key: row.a})
+MATCH (b:RecallMConcept {namespace: $namespace, key: row.b})
+CALL (a, b, row) {
+    MATCH (a)-[e:EVIDENCE]->(b) WHERE e.t IN row.ts
+    DELETE e
+}
+CALL (a, b, row) {
+    MATCH (a)-[r:RELATES]->(b) WHERE row.strength > 0
+    SET r.strength = row.strength, r.t_index = row.t_index
+}
+CALL (a, b, row) {
+    MATCH (a)-[r:RELATES]->(b) WHERE row.strength = 0
+    DELETE r
+}
+"""
+
+VECTORS: Final[LiteralString] = """
+UNWIND $vectors AS row
+MATCH (s:RecallMStatement {namespace: $namespace, key: row.key})
+CREATE (s)-[:EMBEDDED]->(v:RecallMVector)
+SET v = row
+"""
+
+CUT_PASSAGES: Final[LiteralString] = """
+UNWIND $passages AS row
+MATCH (u:RecallMUpdate {namespace: $namespace, t: row.t})
+SET u.text = row.text, u.digest = row.digest
+WITH row
+CALL (row) {
+    UNWIND row.spans AS span
+    MATCH (s:RecallMStatement {namespace: $namespace, key: span[0]})
+    SET s.start = span[1], s.end = span[2]
+}
+CALL (row) {
+    UNWIND row.pairs AS pair
+    MATCH (a:RecallMConcept {namespace: $namespace, key: pair.a})
+    MATCH (b:RecallMConcept {namespace: $namespace, key: pair.b})
+    MATCH (a)-[e:EVIDENCE {t: row.t}]->(b)
+    SET e.earlier = pair.earlier, e.later = pair.later
+}
+"""
+
+DELETE_STATEMENTS: Final[LiteralString] = """
+UNWIND $keys AS key
+MATCH (s:RecallMStatement {namespace: $namespace, key: key})
+OPTIONAL MATCH (s)-[:EMBEDDED]->(v:RecallMVector)
+DETACH DELETE s, v
+"""
+
+DELETE_PASSAGES: Final[LiteralString] = """
+UNWIND $ts AS t
+MATCH (u:RecallMUpdate {namespace: $namespace, t: t})
+DETACH DELETE u
+"""
+
+ENTITIES: Final[LiteralString] = """
+UNWIND $entities AS row
+MERGE (e:RecallMEntity {namespace: $namespace, key: row.key})
+SET e += row.properties
+WITH e, row
+CALL (e, row) {
+    MATCH (e)-[old:STANDS_ON]->(other)
+    WHERE row.stands_on IS NULL OR other.key <> row.stands_on
+    DELETE old
+}
+CALL (e, row) {
+    MATCH (c:RecallMConcept {namespace: $namespace, key: row.stands_on})
+    MERGE (e)-[:STANDS_ON]->(c)
+}
+WITH e, row
+UNWIND row.shown AS place
+MATCH (u:RecallMUpdate {namespace: $namespace, t: place[0] / 1048576})
+SET u.joined = coalesce(u.joined, 0) + 1
+MERGE (e)-[shown:SHOWN {key: place[0]}]->(u)
+SET shown.properties = coalesce(place[1], shown.properties)
+"""
+"""``joined`` lets whoever dumps the update at this moment see that it is another now."""
+
+ENTITY_VECTORS: Final[LiteralString] = """
+UNWIND $vectors AS row
+MATCH (e:RecallMEntity {namespace: $namespace, key: row.entity})
+MERGE (v:RecallMEntityVector {
+    namespace: $namespace, model_key: row.model_key, entity: row.entity
+})
+SET v.model = row.model, v.blob = row.blob
+MERGE (e)-[:EMBEDDED]->(v)
+"""
+
+TRIPLETS: Final[LiteralString] = """
+UNWIND $triplets AS row
+MATCH (subject:RecallMEntity {namespace: $namespace, key: row.subject})
+MATCH (object:RecallMEntity {namespace: $namespace, key: row.object})
+MERGE (x:RecallMTriplet {
+    namespace: $namespace, subject: row.subject, predicate: row.predicate, object: row.object
+})
+SET x += row.properties
+MERGE (x)-[:SUBJECT]->(subject)
+MERGE (x)-[:OBJECT]->(object)
+WITH x, row
+UNWIND row.shown AS place
+MATCH (u:RecallMUpdate {namespace: $namespace, t: place[0] / 1048576})
+SET u.joined = coalesce(u.joined, 0) + 1
+MERGE (x)-[shown:SHOWN {key: place[0]}]->(u)
+SET shown.properties = coalesce(place[1], shown.properties)
+"""
+
+DELETE_EVIDENCE: Final[LiteralString] = """
+UNWIND $entities AS row
+MATCH (e:RecallMEntity {namespace: $namespace, key: row[0]})-[shown:SHOWN {key: row[1]}]->()
+USING INDEX SEEK e:RecallMEntity(namespace, key)
+DELETE shown
+WITH count(*) AS entities
+UNWIND $triplets AS row
+MATCH (x:RecallMTriplet {
+    namespace: $namespace, subject: row[0][0], predicate: row[0][1], object: row[0][2]
+})-[shown:SHOWN {key: row[1]}]->()
+USING INDEX SEEK x:RecallMTriplet(namespace, subject, predicate, object)
+DELETE shown
+WITH count(*) AS triplets
+UNWIND $ts AS t
+MATCH (u:RecallMUpdate {namespace: $namespace, t: t})
+WHERE u.id IS NULL AND NOT EXISTS { (u)<-[:SHOWN]-() }
+DETACH DELETE u
+"""
+"""Evidence of entities and triplets, and graph-only updates that have no other."""
+
+DELETE_TRIPLETS: Final[LiteralString] = """
+UNWIND $triplets AS row
+MATCH (x:RecallMTriplet {
+    namespace: $namespace, subject: row[0], predicate: row[1], object: row[2]
+})
+USING INDEX SEEK x:RecallMTriplet(namespace, subject, predicate, object)
+WITH x, COLLECT { MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.id IS NULL RETURN u } AS shown
+DETACH DELETE x
+WITH shown
+UNWIND shown AS u
+WITH DISTINCT u WHERE NOT EXISTS { (u)<-[:SHOWN]-() }
+DETACH DELETE u
+"""
+
+DELETE_ENTITIES: Final[LiteralString] = """
+UNWIND $entities AS key
+MATCH (e:RecallMEntity {namespace: $namespace, key: key})
+USING INDEX SEEK e:RecallMEntity(namespace, key)
+OPTIONAL MATCH (e)-[:EMBEDDED]->(v:RecallMEntityVector)
+WITH e, collect(v) AS vectors,
+    COLLECT { MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE u.id IS NULL RETURN u } AS shown
+FOREACH (v IN vectors | DETACH DELETE v)
+DETACH DELETE e
+WITH shown
+UNWIND shown AS u
+WITH DISTINCT u WHERE NOT EXISTS { (u)<-[:SHOWN]-() }
+DETACH DELETE u
+"""
+
+SUMMARIES: Final[LiteralString] = """
+UNWIND $summaries AS row
+MATCH (c:RecallMConcept {namespace: $namespace, key: row.concept})
+MERGE (y:RecallMSummary {
+    namespace: $namespace, concept: row.concept, t_index: row.t_index
+})
+SET y += row.properties
+MERGE (y)-[:SUMMARISES]->(c)
+"""
+
+DELETE_SUMMARIES: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (y:RecallMSummary)
+WHERE y.namespace = $namespace AND y.concept = row.concept AND y.t_index >= row.t
+DETACH DELETE y
+RETURN count(*) AS summaries
+"""
+
+EXPIRE: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (u:RecallMUpdate {namespace: $namespace, id_key: row.id})
+SET u.expires_at = row.expires_at, u.expires = row.expires
+WITH u, row
+CALL (u, row) {
+    MATCH (u)-[:HAS]->(s:RecallMStatement)
+    SET s.expires = row.expires
+}
+CALL (u, row) {
+    MATCH (:RecallMConcept)-[e:EVIDENCE]->(:RecallMConcept)
+    WHERE e.namespace = $namespace AND e.t = u.t
+    SET e.expires = row.expires
+}
+RETURN count(u) AS passages
+"""
+"""All that has the expiry of its update."""
+
+FORGET_EVERYTHING: Final[LiteralString] = """
+MATCH (n:RecallMNamespace {rows: $namespace})
+SET n.rows = $fresh
+CREATE (:RecallMNamespace {key: $garbage, rows: $namespace, purge_after: timestamp()})
+RETURN COUNT { MATCH (x:RecallMUpdate)
+        WHERE x.namespace = $namespace AND x.t > 0 AND x.id IS NOT NULL } AS passages,
+    COUNT { MATCH (x:RecallMStatement)
+        WHERE x.namespace = $namespace AND x.key IS NOT NULL } AS statements,
+    COUNT { MATCH (x:RecallMConcept)
+        WHERE x.namespace = $namespace AND x.key IS NOT NULL } AS concepts,
+    COUNT { MATCH (x:RecallMConcept)-[:RELATES]->()
+        WHERE x.namespace = $namespace AND x.key IS NOT NULL } AS relations,
+    COUNT { MATCH (x:RecallMEntity)
+        WHERE x.namespace = $namespace AND x.key IS NOT NULL } AS entities,
+    COUNT { MATCH (x:RecallMTriplet)
+        WHERE x.namespace = $namespace AND x.predicate IS NOT NULL } AS triplets,
+    COUNT { MATCH (x:RecallMSummary) WHERE x.namespace = $namespace
+        AND x.concept IS NOT NULL AND x.t_index IS NOT NULL } AS summaries
+"""
+"""The namespace stands on fresh rows; those that it had are garbage (``generations``)."""

@@ -1,0 +1,201 @@
+"""Look-ups of the shared write semantics (``recallm.stores.semantics.rows.Rows``). They run after
+``LOCK`` in the transaction that writes."""
+
+from __future__ import annotations
+
+from typing import Final, LiteralString
+
+__all__ = [
+    "CONTEXT_VERSION",
+    "COUNT_TOUCHES",
+    "EVIDENCE",
+    "LOCK",
+    "LOOK_UP",
+    "RELATION_EVIDENCE",
+    "SELECT",
+    "TOUCHING",
+    "TRIPLETS_OF",
+    "UNEMBEDDED",
+]
+
+LOCK: Final[LiteralString] = """
+MERGE (n:RecallMNamespace {key: $key})
+ON CREATE SET n.name = $name, n.rows = $key, n.t = 0,
+    n.statements = 0, n.terms = 0, n.sessions = 0
+SET n.locked = true
+WITH n, coalesce(n.writes, []) AS writes
+WITH n, any(it IN writes WHERE it ENDS WITH $write) AS written, [
+    it IN writes WHERE NOT it STARTS WITH $writer
+        AND toInteger(split(it, ' ')[1]) > timestamp() - $remembered
+] AS others
+SET n.writes = others + [$writer + ' ' + timestamp() + ' ' + $write]
+WITH n, written
+CALL (n) {
+    UNWIND $ids AS id
+    MATCH (u:RecallMUpdate {namespace: n.rows, id_key: id})
+    RETURN collect([u.id, u.t, u.digest]) AS passages
+}
+CALL (n) {
+    UNWIND $items AS item
+    MATCH (u:RecallMUpdate {namespace: n.rows, item_key: item})
+    RETURN collect([item, u.t, u.id]) AS items
+}
+RETURN n {
+    .rows, .t, .statements, .terms, .sessions, .open_session, .open_said, .model, .origin,
+    .revision, .vector_bytes
+} AS namespace, written, passages, items
+"""
+"""Setting a property locks the node until the transaction ends: what is read after it, t above
+all, no other writer of the namespace can change. ``rows`` is the namespace of all other queries.
+
+``writes`` has the latest write of each writer, with its milliseconds since 1970: who lost the reply
+to a commit learns from it, as ``written``, that the write is done.
+"""
+
+LOOK_UP: Final[LiteralString] = """
+CALL () {
+    UNWIND $concepts AS key
+    MATCH (c:RecallMConcept {namespace: $namespace, key: key})
+    RETURN collect([c.name, c.label, c.kind, c.t_index, c.updates, c.statements]) AS concepts
+}
+CALL () {
+    UNWIND $terms AS key
+    MATCH (w:RecallMStem {namespace: $namespace, key: key})
+    RETURN collect([w.name, w.documents]) AS terms
+}
+CALL () {
+    UNWIND $sessions AS key
+    MATCH (x:RecallMSession {namespace: $namespace, key: key})
+    RETURN collect([x.name, x.statements, x.terms]) AS sessions
+}
+CALL () {
+    UNWIND $relations AS pair
+    MATCH (a:RecallMConcept {namespace: $namespace, key: pair[0]})
+    MATCH (b:RecallMConcept {namespace: $namespace, key: pair[1]})
+    MATCH (a)-[r:RELATES]->(b)
+    RETURN collect([a.name, b.name, r.strength, r.t_index]) AS relations
+}
+CALL () {
+    UNWIND $entities AS key
+    MATCH (e:RecallMEntity {namespace: $namespace, key: key})
+    OPTIONAL MATCH (e)-[:STANDS_ON]->(c:RecallMConcept)
+    RETURN collect([e.id, e.type, e.concept, e.label, e.kind, e.properties, e.latest]) AS entities,
+        collect([c.name, c.label, c.kind, c.t_index, c.updates, c.statements]) AS their_concepts
+}
+CALL () {
+    UNWIND $triplets AS key
+    MATCH (x:RecallMTriplet {
+        namespace: $namespace, subject: key[0], predicate: key[1], object: key[2]
+    })
+    USING INDEX SEEK x:RecallMTriplet(namespace, subject, predicate, object)
+    MATCH (x)-[:SUBJECT]->(subject:RecallMEntity)
+    MATCH (x)-[:OBJECT]->(object:RecallMEntity)
+    RETURN collect([subject.id, x.name, object.id, x.properties, x.latest]) AS triplets
+}
+RETURN concepts, terms, sessions, relations, entities, their_concepts, triplets
+"""
+
+EVIDENCE: Final[LiteralString] = """
+CALL () {
+    UNWIND $entities AS key
+    MATCH (e:RecallMEntity {namespace: $namespace, key: key})-[shown:SHOWN]->()
+    USING INDEX SEEK e:RecallMEntity(namespace, key)
+    RETURN collect([e.id, shown.key, shown.properties]) AS entities
+}
+CALL () {
+    UNWIND $triplets AS key
+    MATCH (x:RecallMTriplet {
+        namespace: $namespace, subject: key[0], predicate: key[1], object: key[2]
+    })
+    USING INDEX SEEK x:RecallMTriplet(namespace, subject, predicate, object)
+    MATCH (x)-[:SUBJECT]->(subject:RecallMEntity)
+    MATCH (x)-[:OBJECT]->(object:RecallMEntity)
+    MATCH (x)-[shown:SHOWN]->()
+    RETURN collect([subject.id, x.name, object.id, shown.key, shown.properties]) AS triplets
+}
+RETURN entities, triplets
+"""
+
+RELATION_EVIDENCE: Final[LiteralString] = """
+UNWIND $relations AS pair
+MATCH (a:RecallMConcept {namespace: $namespace, key: pair[0]})
+MATCH (b:RecallMConcept {namespace: $namespace, key: pair[1]})
+MATCH (a)-[e:EVIDENCE]->(b)
+RETURN a.name AS a, b.name AS b, e.t AS t ORDER BY t
+"""
+
+COUNT_TOUCHES: Final[LiteralString] = """
+UNWIND $names AS name
+MATCH (c:RecallMConcept {namespace: $namespace, key: name})
+CALL (c) {
+    MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) WHERE s.key < $before
+    RETURN s.key AS shown, 1 AS mention, null AS entity
+    UNION ALL
+    MATCH (c)<-[:STANDS_ON]-(x:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t
+    RETURN u.t * 1048576 AS shown, 0 AS mention, x AS entity
+}
+WITH c, sum(mention) AS statements, collect(DISTINCT shown / 1048576) AS ts,
+    min(CASE mention WHEN 1 THEN shown END) AS first_mention,
+    min(CASE mention WHEN 0 THEN
+        [shown / 1048576, coalesce(entity.sort, entity.id), entity.label, entity.kind]
+    END) AS first_entity
+WHERE size(ts) > 0
+OPTIONAL MATCH (s:RecallMStatement {namespace: $namespace, key: first_mention})
+WITH *, head([i IN range(0, coalesce(size(s.names), 0) - 1) WHERE s.names[i] = c.name]) AS place
+RETURN c.name AS name, statements, ts,
+    CASE WHEN s IS NULL THEN first_entity[2] ELSE s.labels[place] END AS label,
+    CASE WHEN s IS NULL THEN first_entity[3] ELSE s.kinds[place] END AS kind
+"""
+"""The totals of concepts up to ``$t``, counted; ``$before`` is the first key after it."""
+
+SELECT: Final[dict[str, LiteralString]] = {
+    "id": "MATCH (u:RecallMUpdate {namespace: $namespace, id_key: $value}) RETURN u.t AS t",
+    "source": "MATCH (u:RecallMUpdate {namespace: $namespace, source_key: $value}) RETURN u.t AS t",
+    "session": "MATCH (u:RecallMUpdate {namespace: $namespace, lane: $value}) RETURN u.t AS t",
+    "before": """MATCH (u:RecallMUpdate)
+        WHERE u.namespace = $namespace AND u.t < $value RETURN u.t AS t""",
+    "said before": """MATCH (u:RecallMUpdate)
+        WHERE u.namespace = $namespace AND u.said < $value RETURN u.t AS t""",
+    "expired": """MATCH (u:RecallMUpdate)
+        WHERE u.namespace = $namespace AND u.expires <= $value
+        RETURN u.t AS t ORDER BY u.expires, u.t LIMIT $limit""",
+}
+"""Whole updates, by what selects them."""
+
+TOUCHING: Final[LiteralString] = """
+MATCH (c:RecallMConcept {namespace: $namespace, key: $concept})
+RETURN COLLECT { MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) RETURN s.key } AS keys,
+    COLLECT { MATCH (c)<-[:STANDS_ON]-(e:RecallMEntity) RETURN e.id } AS entities
+"""
+
+TRIPLETS_OF: Final[LiteralString] = """
+UNWIND $entities AS key
+MATCH (e:RecallMEntity {namespace: $namespace, key: key})<-[:SUBJECT|OBJECT]-(x:RecallMTriplet)
+USING INDEX SEEK e:RecallMEntity(namespace, key)
+MATCH (x)-[:SUBJECT]->(subject:RecallMEntity)
+MATCH (x)-[:OBJECT]->(object:RecallMEntity)
+RETURN DISTINCT subject.id AS subject, x.name AS predicate, object.id AS object
+"""
+
+CONTEXT_VERSION: Final[LiteralString] = """
+MATCH (c:RecallMConcept {namespace: $namespace, key: $concept})
+WHERE c.statements > 0
+RETURN c.statements AS statements,
+    head(COLLECT {
+        MATCH (:RecallMStatement)-[m:MENTIONS]->()
+        WHERE m.namespace = $namespace AND m.concept = $concept AND m.key >= 0
+        RETURN m.key ORDER BY m.namespace DESC, m.concept DESC, m.key DESC LIMIT 1
+    }) AS latest,
+    head(COLLECT {
+        MATCH (y:RecallMSummary)
+        WHERE y.namespace = $namespace AND y.concept = $concept AND y.t_index >= 0
+        RETURN y.t_index ORDER BY y.namespace DESC, y.concept DESC, y.t_index DESC LIMIT 1
+    }) AS summary_t
+"""
+
+UNEMBEDDED: Final[LiteralString] = """
+UNWIND $keys AS key
+MATCH (s:RecallMStatement {namespace: $namespace, key: key})
+WHERE NOT EXISTS { (s)-[:EMBEDDED]->() }
+RETURN key
+"""

@@ -1,0 +1,312 @@
+"""``Changes`` of the shared write semantics as the rows that the write queries take."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, LiteralString, Protocol
+
+from recallm.model import (
+    PreparedUpdate,
+    statement_key,
+    t_index_of,
+    text_digest,
+)
+from recallm.stores.cypher import changes as cypher
+from recallm.stores.neo4j.values import (
+    json_out,
+    key_of,
+    micros,
+    pair_key,
+    sort_of,
+    statement_out,
+    summary_out,
+    triplet_key,
+    update_out,
+)
+from recallm.stores.semantics.rows import Changes, NamespaceTotals
+from recallm.stores.semantics.writing import stored_session_key
+
+__all__ = ["write_changes"]
+
+
+class _Write(Protocol):
+    """Runs a query in the namespace."""
+
+    def __call__(self, query: LiteralString, **parameters: Any) -> object: ...
+
+
+def write_changes(
+    write: _Write, namespace: str, changes: Changes, vector_bytes: Mapping[str, int]
+) -> None:
+    """Write all changes into the rows of ``namespace``; each query with nothing to do is left out.
+    ``vector_bytes`` are the sizes of vectors by model."""
+    new = [after for before, after in changes.passages if before is None and after is not None]
+    cut = [(before, after) for before, after in changes.passages if before and after]
+    gone = [before for before, after in changes.passages if before and after is None]
+    _delete_evidence(write, changes)
+    if gone or cut:
+        _forget(write, gone, cut)
+    _write_totals(write, changes, vector_bytes)
+    if new:
+        properties = [update_out(namespace, it, stored_session_key(it)) for it in new]
+        write(cypher.UPDATES, updates=list(map(_update, new, properties)))
+        _write_relations(write, changes, new)
+    _delete_relations(write, changes)
+    vectors = [
+        {"namespace": namespace, "key": key, "model": model, "blob": blob}
+        for key, (model, blob) in [*_vectors_of(new), *changes.vectors.items()]
+    ]
+    if vectors:
+        write(cypher.VECTORS, vectors=vectors)
+    _write_graph(write, changes)
+    if changes.summaries:
+        write(cypher.SUMMARIES, summaries=[summary_out(it) for it in changes.summaries])
+
+
+def _write_totals(write: _Write, changes: Changes, vector_bytes: Mapping[str, int]) -> None:
+    write(
+        cypher.TOTALS,
+        t=changes.namespace.t,
+        totals=_namespace(changes.namespace, vector_bytes),
+        concepts=[
+            {
+                "key": key_of(name),
+                "name": name,
+                "sort": sort_of(name),
+                "label": row.label,
+                "kind": row.kind,
+                "t_index": row.t_index,
+                "updates": row.updates,
+                "statements": row.statements,
+            }
+            for name, row in changes.concepts.items()
+            if row is not None
+        ],
+        untouched=[key_of(name) for name, row in changes.concepts.items() if row is None],
+        terms=[
+            {"key": key_of(stem), "name": stem, "documents": documents}
+            for stem, documents in changes.terms.items()
+            if documents
+        ],
+        unused=[key_of(stem) for stem, documents in changes.terms.items() if not documents],
+        sessions=[
+            {"key": key_of(key), "name": key, "statements": row.statements, "terms": row.terms}
+            for key, row in changes.sessions.items()
+        ],
+    )
+
+
+def _namespace(totals: NamespaceTotals, vector_bytes: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "t": totals.t,
+        "statements": totals.statements,
+        "terms": totals.terms,
+        "sessions": totals.sessions,
+        "open_session": totals.open_session,
+        "open_said": None if totals.open_said is None else micros(totals.open_said),
+        "model": totals.model,
+        "origin": totals.origin,
+        "revision": totals.revision,
+        "vector_bytes": json_out(vector_bytes),
+    }
+
+
+# -- passages ----------------------------------------------------------------------------------
+
+
+def _update(update: PreparedUpdate, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """A row for the query that writes updates."""
+    return {
+        "properties": properties,
+        "paths": properties.get("paths") or [],
+        "statements": [
+            {
+                "properties": statement_out(properties, update.text or "", statement),
+                "concepts": [key_of(mention.name) for mention in statement.concepts],
+                "stems": [
+                    [key_of(stem), count] for stem, count in Counter(statement.terms).items()
+                ],
+            }
+            for statement in update.statements
+        ],
+    }
+
+
+def _vectors_of(updates: Iterable[PreparedUpdate]) -> list[tuple[int, tuple[str, bytes]]]:
+    return [
+        (statement_key(update.t_index or 0, vector.position), (vector.model, vector.blob))
+        for update in updates
+        for vector in update.vectors
+    ]
+
+
+def _forget(
+    write: _Write,
+    gone: list[PreparedUpdate],
+    cut: list[tuple[PreparedUpdate, PreparedUpdate]],
+) -> None:
+    """Delete passages, and take statements out of passages that keep others."""
+    lost = [(update, update.statements) for update in gone]
+    for before, after in cut:
+        kept = {statement.position for statement in after.statements}
+        lost.append((before, tuple(s for s in before.statements if s.position not in kept)))
+    keys = [statement_key(it.t_index or 0, s.position) for it, said in lost for s in said]
+    write(cypher.DELETE_STATEMENTS, keys=keys)
+    if gone:
+        write(cypher.DELETE_PASSAGES, ts=[it.t_index for it in gone if it.text is not None])
+    if cut:
+        write(cypher.CUT_PASSAGES, passages=[_cut_passage(after) for _, after in cut])
+
+
+def _cut_passage(update: PreparedUpdate) -> dict[str, Any]:
+    text, t_index = update.text or "", update.t_index or 0
+    return {
+        "t": t_index,
+        "text": text,
+        "digest": text_digest(text),
+        "spans": [[statement_key(t_index, s.position), s.start, s.end] for s in update.statements],
+        "pairs": list(_pairs(update).values()),
+    }
+
+
+# -- relations ---------------------------------------------------------------------------------
+
+
+def _pairs(update: PreparedUpdate) -> dict[tuple[str, str], dict[str, Any]]:
+    """By the two names: the positions of the statements that show the relation."""
+    pairs: dict[tuple[str, str], dict[str, Any]] = {}
+    for it in update.neighbours:
+        a, b = pair_key((it.a, it.b))
+        row = pairs.setdefault((it.a, it.b), {"a": a, "b": b, "earlier": [], "later": []})
+        row["earlier"].append(it.earlier)
+        row["later"].append(it.later)
+    return pairs
+
+
+def _write_relations(write: _Write, changes: Changes, new: list[PreparedUpdate]) -> None:
+    """The relations that new passages show, with their evidence."""
+    evidence: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for update in new:
+        for pair, row in _pairs(update).items():
+            evidence.setdefault(pair, []).append(
+                {
+                    "t": update.t_index,
+                    "said": None if update.timestamp is None else micros(update.timestamp),
+                    "expires": None if update.expires_at is None else micros(update.expires_at),
+                    "earlier": row["earlier"],
+                    "later": row["later"],
+                }
+            )
+    relations = [
+        {
+            "a": key_of(pair[0]),
+            "b": key_of(pair[1]),
+            "strength": totals.strength,
+            "t_index": totals.t_index,
+            "evidence": evidence[pair],
+        }
+        for pair, totals in changes.relations.items()
+        if totals is not None and pair in evidence
+    ]
+    if relations:
+        write(cypher.RELATIONS, relations=relations)
+
+
+def _delete_relations(write: _Write, changes: Changes) -> None:
+    """The evidence that forgetting takes, and the relations without any."""
+    lost = [
+        {
+            "a": key_of(a),
+            "b": key_of(b),
+            "ts": [t for t, strength in shown.items() if strength is None],
+            "strength": 0 if totals is None else totals.strength,
+            "t_index": 0 if totals is None else totals.t_index,
+        }
+        for (a, b), shown in changes.relation_evidence.items()
+        if None in shown.values()
+        for totals in [changes.relations[a, b]]
+    ]
+    if lost:
+        write(cypher.DELETE_RELATIONS, relations=lost)
+
+
+# -- entities and triplets ---------------------------------------------------------------------
+
+
+def _write_graph(write: _Write, changes: Changes) -> None:
+    """The entities and triplets that stay, with their new evidence, and the vectors of entities."""
+    shown: dict[Any, list[list[Any]]] = {}
+    for (id, at), properties in changes.entity_evidence.items():
+        if properties is not None:
+            shown.setdefault(id, []).append([at, json_out(properties) if properties else None])
+    for (key, at), properties in changes.triplet_evidence.items():
+        if properties is not None:
+            shown.setdefault(key, []).append([at, json_out(properties) if properties else None])
+    entities = [
+        {
+            "key": key_of(id),
+            "stands_on": key_of(row.concept.name) if row.concept.name else None,
+            "shown": shown.get(id, []),
+            "properties": {
+                "id": id,
+                "sort": sort_of(id),
+                "type": row.type,
+                "concept": row.concept.name,
+                "label": row.concept.label,
+                "kind": row.concept.kind,
+                "properties": json_out(row.properties),
+                "latest": row.latest,
+            },
+        }
+        for id, row in changes.entities.items()
+        if row is not None
+    ]
+    if entities:
+        write(cypher.ENTITIES, entities=entities)
+    if changes.entity_vectors:
+        vectors = [
+            {"entity": key_of(id), "model": model, "model_key": key_of(model), "blob": blob}
+            for (id, model), blob in changes.entity_vectors.items()
+        ]
+        write(cypher.ENTITY_VECTORS, vectors=vectors)
+    triplets = []
+    for key, triplet in changes.triplets.items():
+        if triplet is not None:
+            subject, predicate, object = triplet_key(key)
+            properties = {
+                "name": key[1],
+                "properties": json_out(triplet.properties),
+                "latest": triplet.latest,
+            }
+            triplets.append(
+                {
+                    "subject": subject,
+                    "predicate": predicate,
+                    "object": object,
+                    "properties": properties,
+                    "shown": shown.get(key, []),
+                }
+            )
+    if triplets:
+        write(cypher.TRIPLETS, triplets=triplets)
+
+
+def _delete_evidence(write: _Write, changes: Changes) -> None:
+    """The entities, triplets and evidence that go."""
+    entities = [[key_of(id), at] for (id, at), it in changes.entity_evidence.items() if it is None]
+    triplets = [
+        [triplet_key(key), at] for (key, at), it in changes.triplet_evidence.items() if it is None
+    ]
+    if entities or triplets:
+        gone_at = {at for _, at in changes.entity_evidence} | {
+            at for _, at in changes.triplet_evidence
+        }
+        ts = {t_index_of(at) for at in gone_at}
+        write(cypher.DELETE_EVIDENCE, entities=entities, triplets=triplets, ts=list(ts))
+    gone = [triplet_key(key) for key, row in changes.triplets.items() if row is None]
+    if gone:
+        write(cypher.DELETE_TRIPLETS, triplets=gone)
+    unshown = [key_of(id) for id, row in changes.entities.items() if row is None]
+    if unshown:
+        write(cypher.DELETE_ENTITIES, entities=unshown)
