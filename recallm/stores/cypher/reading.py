@@ -110,7 +110,6 @@ MATCH (s:RecallMStatement {namespace: $namespace, key: key})<-[:HAS]-(u:RecallMU
 WHERE {{STATEMENT_SHOWN}}
 RETURN s AS statement, u {
         .id, .timestamp, .speaker, .speaker_concept, .source, .session, .session_key, .metadata,
-        .metadata_ordered,
         .path, .key
     } AS origin,
     head(COLLECT {

@@ -27,7 +27,7 @@ _EVIDENCE_SEEN: Final[LiteralString] = "(e.t <= $t AND " + _shown("e") + ")"
 
 _PASSAGE_MEETS: Final[LiteralString] = """(
     ($speakers = [] OR u.speaker IN $speakers)
-    AND all(entry IN $metadata WHERE entry IN u.metadata)
+    AND all(entry IN $metadata WHERE entry IN u.metadata_entries)
     AND ($items = [] OR u.item_key IN $items)
 )"""
 

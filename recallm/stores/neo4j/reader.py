@@ -38,7 +38,7 @@ from recallm.stores.neo4j.values import (
     json_in,
     key_of,
     keys_of,
-    mapping_out,
+    metadata_entries,
     micros,
     passage_in,
     path_key,
@@ -397,7 +397,7 @@ def _filter(where: Filter) -> dict[str, Any]:
         "until_said": micros(until) if isinstance(until, datetime) else ENDLESS,
         "lanes": [] if session_key is None else [key_of(session_key)],
         "speakers": [] if where.speaker is None else [where.speaker],
-        "metadata": mapping_out(where.metadata),
+        "metadata": metadata_entries(where.metadata),
         "paths": [] if where.path is None else [path_key(where.path)],
         "items": [] if where.key is None else [item_key(where.path or (), where.key)],
     }

@@ -18,6 +18,7 @@ from recallm.model import (
     StoredStatement,
     Summary,
     Trait,
+    canonical_json,
     statement_key,
     text_digest,
 )
@@ -33,12 +34,10 @@ __all__ = [
     "key_of",
     "keys_of",
     "lane_of",
-    "mapping_in",
-    "mapping_out",
     "mentions_in",
+    "metadata_entries",
     "micros",
     "moment_in",
-    "ordered_out",
     "pair_key",
     "passage_in",
     "path_key",
@@ -148,22 +147,11 @@ def json_in(text: str) -> dict[str, Any]:
     return value
 
 
-def mapping_out(value: Mapping[str, Any]) -> list[str]:
-    """Metadata as a list of entries, each the JSON of [key, value] with sorted keys: equal
-    entries are equal strings, so that a filter can compare them."""
-    own: dict[str, Any] = json.loads(json.dumps(dict(value))) if value else {}
-    return [json.dumps(entry, sort_keys=True) for entry in own.items()]
-
-
-def ordered_out(value: Mapping[str, Any], entries: list[str]) -> str | None:
-    """Metadata as JSON in its own order, where its ``entries`` do not keep that; else None."""
-    text = json_out(value)
-    return None if text == json.dumps(mapping_in(entries)) else text
-
-
-def mapping_in(entries: list[str], ordered: str | None = None) -> dict[str, Any]:
-    """Metadata from its entries, or from what keeps their order."""
-    return dict(json.loads(entry) for entry in entries) if ordered is None else json_in(ordered)
+def metadata_entries(value: Mapping[str, Any]) -> list[str]:
+    """The entries of metadata, each the JSON of [key, value] with sorted keys: equal entries are
+    equal strings, so that a filter can compare them."""
+    own: dict[str, Any] = json.loads(json_out(value)) if value else {}
+    return [canonical_json(entry) for entry in own.items()]
 
 
 def lane_of(session_key: str | None, t_index: int) -> str:
@@ -177,7 +165,6 @@ def update_out(namespace: str, update: PreparedUpdate, session_key: str | None) 
     properties: dict[str, Any] = {"namespace": namespace, "t": t_index}
     if update.text is None:
         return properties
-    metadata = mapping_out(update.metadata)
     return properties | {
         "id": update.id,
         "id_key": key_of(update.id),
@@ -192,8 +179,8 @@ def update_out(namespace: str, update: PreparedUpdate, session_key: str | None) 
         "speaker_concept": update.speaker_concept,
         "timestamp": None if update.timestamp is None else update.timestamp.isoformat(),
         "said": None if update.timestamp is None else micros(update.timestamp),
-        "metadata": metadata,
-        "metadata_ordered": ordered_out(update.metadata, metadata),
+        "metadata": json_out(update.metadata),
+        "metadata_entries": metadata_entries(update.metadata),
         "path": list(update.path),
         "key": update.key,
         "item_key": None if update.key is None else item_key(update.path, update.key),
@@ -213,7 +200,7 @@ def passage_in(node: Mapping[str, Any]) -> Passage:
         session=node.get("session"),
         speaker=node.get("speaker"),
         timestamp=moment_in(node.get("timestamp")),
-        metadata=mapping_in(node["metadata"], node.get("metadata_ordered")),
+        metadata=json_in(node["metadata"]),
         path=tuple(node["path"]),
         key=node.get("key"),
         expires_at=moment_in(node.get("expires_at")),
@@ -266,7 +253,7 @@ def statement_in(
         source=update["source"],
         session=update["session"],
         session_key=update["session_key"],
-        metadata=mapping_in(update["metadata"], update.get("metadata_ordered")),
+        metadata=json_in(update["metadata"]),
         terms=tuple(node["terms"]),
         concepts=mentions_in(node),
         traits=Trait(node["traits"]),

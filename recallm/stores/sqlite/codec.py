@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from recallm.model import ConceptKind, ConceptMention
+from recallm.model import ConceptMention
 
 __all__ = [
     "below",
@@ -36,6 +36,7 @@ __all__ = [
 
 _SEPARATOR = "\x1f"
 _JSON_MARK = "\x1e"
+_WITHIN_MENTION = "\x1d"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -88,18 +89,24 @@ def below(path: Iterable[str]) -> tuple[str, str]:
 
 def pack_mentions(mentions: Iterable[ConceptMention]) -> str:
     """Spell the concepts of a statement as one text."""
-    return pack([part for m in mentions for part in (m.name, m.label, m.kind)])
+    return pack([_mention_text((m.name, m.label, m.kind)) for m in mentions])
 
 
 def unpack_mentions(text: str) -> tuple[ConceptMention, ...]:
     """The concepts of a statement."""
-    parts: Any = iter(unpack(text))
-    return tuple(map(_mention, parts, parts, parts))
+    return tuple(map(_mention, unpack(text)))
+
+
+def _mention_text(parts: tuple[str, str, str]) -> str:
+    text = _WITHIN_MENTION.join(parts)
+    is_plain = text.count(_WITHIN_MENTION) == len(parts) - 1 and text[0] != _JSON_MARK
+    return text if is_plain else _JSON_MARK + json.dumps(parts)
 
 
 @lru_cache(maxsize=1 << 14)
-def _mention(name: str, label: str, kind: ConceptKind) -> ConceptMention:
-    return ConceptMention(name=name, label=label, kind=kind)
+def _mention(text: str) -> ConceptMention:
+    parts: Any = json.loads(text[1:]) if text[0] == _JSON_MARK else text.split(_WITHIN_MENTION)
+    return ConceptMention(name=parts[0], label=parts[1], kind=parts[2])
 
 
 def microseconds(timestamp: datetime | None) -> int | None:

@@ -73,7 +73,7 @@ class SQLiteReader:
         self._handed_out: list[list[int]] = []
         self._rows = self._view.rows
         self._ns = self._view.ns
-        self._session_keys: dict[int, str | None] = {}
+        self._session_keys: dict[int, str] = {}
 
     @property
     def state(self) -> NamespaceState:
@@ -116,7 +116,6 @@ class SQLiteReader:
         return [at for (at,) in rows]
 
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
-        """See ``GraphReader.statements``."""
         seen, values = self._view.seen, self._view.seen_values
         beside: LiteralString = (
             "(at) FROM statement q INDEXED BY statement_session"
@@ -147,7 +146,7 @@ class SQLiteReader:
                 {passage_row(self._ns, row[1] >> 20) for row in found},
             )
         }
-        session_keys = self._keys_of_sessions({row[2] for row in found})
+        session_keys = self._session_keys_of({row[2] for row in found if row[2] > 0})
         decoded: dict[str, Mapping[str, Any]] = {}
         statements: list[StoredStatement] = []
         for (previous, following, *_), row in zip(rows, found, strict=True):
@@ -168,7 +167,7 @@ class SQLiteReader:
                     speaker_concept=speaker_concept,
                     source=source,
                     session=session,
-                    session_key=session_keys[session_id],
+                    session_key=session_keys.get(session_id),
                     metadata=decoded[metadata],
                     terms=unpack(terms),
                     concepts=unpack_mentions(concepts),
@@ -186,7 +185,6 @@ class SQLiteReader:
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
-        """See ``GraphReader.postings``."""
         view, sieve = self._view, self._sieve(where)
         terms = {
             stem: (id, statements)
@@ -210,15 +208,14 @@ class SQLiteReader:
                 _check_complete(columns[0], documents, limit, view, where)
                 held[stem] = (documents, columns)
                 self._handed_out.append(columns[0])
-        session_keys = self._keys_of_sessions(
-            set().union(*(sessions for _, (_, _, sessions) in held.values()))
-        )
+        in_sessions = set().union(*(sessions for _, (_, _, sessions) in held.values()))
+        session_keys = self._session_keys_of({session for session in in_sessions if session > 0})
         return {
             stem: Postings(
                 documents=documents,
                 keys=tuple(keys),
                 counts=tuple(counts),
-                sessions=tuple(map(session_keys.__getitem__, sessions)),
+                sessions=tuple(map(session_keys.get, sessions)),
             )
             for stem, (documents, (keys, counts, sessions)) in held.items()
         }
@@ -226,7 +223,6 @@ class SQLiteReader:
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
-        """See ``GraphReader.mentions``."""
         view, sieve = self._view, self._sieve(where)
         concepts = read_by(
             self._rows,
@@ -251,7 +247,6 @@ class SQLiteReader:
     def concepts(
         self, names: Collection[str] | None = None, *, limit: int | None = None
     ) -> list[ConceptRow]:
-        """See ``GraphReader.concepts``."""
         return concept_rows(self._view, names, limit)
 
     def relations(
@@ -269,7 +264,6 @@ class SQLiteReader:
         concepts: Collection[str] | None = None,
         passages: Collection[str] | None = None,
     ) -> list[Entity]:
-        """See ``GraphReader.entities``."""
         return read_entities(self._view, ids, concepts, passages)
 
     def triplets(
@@ -281,7 +275,6 @@ class SQLiteReader:
         ends: Collection[str] | None = None,
         passages: Collection[str] | None = None,
     ) -> list[Triplet]:
-        """See ``GraphReader.triplets``."""
         return read_triplets(self._view, subjects, predicates, objects, ends, passages)
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
@@ -326,11 +319,9 @@ class SQLiteReader:
         return read_entity_vectors(self._view, ids, model)
 
     def stats(self) -> Stats:
-        """See ``GraphReader.stats``."""
         return read_stats(self._view)
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
-        """See ``GraphReader.dump``."""
         with damage(self.name):
             yield from dump_records(
                 lambda after, limit: page_of_updates(self._rows, self._ns, after, limit),
@@ -343,17 +334,11 @@ class SQLiteReader:
             self._filter = (where, Sieve(self._view, where))
         return self._filter[1]
 
-    def _keys_of_sessions(self, ids: Collection[int]) -> dict[int, str | None]:
-        """Session row → key; a negative one stands for no session."""
+    def _session_keys_of(self, ids: Collection[int]) -> dict[int, str]:
+        """Session row → key; a statement without a session has a negative row, which has none."""
         known = self._session_keys
         missing = [id for id in ids if id not in known]
-        known.update((id, None) for id in missing if id < 0)
-        rows = read_by(
-            self._rows,
-            "session",
-            "SELECT {} FROM session WHERE id IN",
-            [id for id in missing if id > 0],
-        )
+        rows = read_by(self._rows, "session", "SELECT {} FROM session WHERE id IN", missing)
         known.update((id, key) for id, _, key, _, _ in rows)
         return known
 

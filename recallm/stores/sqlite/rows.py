@@ -33,13 +33,12 @@ from recallm.stores.sqlite.codec import (
     microseconds,
     path_text,
     timestamp_text,
-    unpack_mentions,
     unpack_timestamp,
 )
 from recallm.stores.sqlite.lookup import Fetch, fetch_by, fetch_from, in_pairs
 from recallm.stores.sqlite.schema import NO_CONCEPT, STANDS_OUTSIDE_THE_INDEX, TABLES
 from recallm.stores.sqlite.stored import stored_updates
-from recallm.stores.sqlite.totals import context_version
+from recallm.stores.sqlite.totals import context_version, count_touches
 
 __all__ = ["SQLiteRows", "has_expired"]
 
@@ -187,11 +186,9 @@ class SQLiteRows:
         ids = self._numbers.concepts
         missing = [name for name in concepts if name not in ids]
         self.look_up(Keys(concepts=missing))
-        found: dict[str, ConceptTotals] = {}
-        for name in concepts:
-            if name in ids and (totals := self._count(ids[name], name)):
-                found[name] = totals
-        return found
+        stored = {ids[name]: name for name in concepts if name in ids}
+        counted = count_touches(self._fetch, self._numbers.ns, stored)
+        return {stored[id]: totals for id, totals in counted.items()}
 
     def select(self, selection: Selection) -> list[int]:
         """The t of the updates that are selected as a whole."""
@@ -364,32 +361,3 @@ class SQLiteRows:
             for number, properties, latest in rows:
                 self._numbers.triplets[key] = number
                 totals.triplets[key] = TripletRow(json.loads(properties), latest)
-
-    def _count(self, concept: int, name: str) -> ConceptTotals | None:
-        ns = self._numbers.ns
-        ((statements, first),) = self._fetch(
-            "SELECT count(*), min(at) FROM mention WHERE ns = ? AND concept = ?", (ns, concept)
-        )
-        ((updates, latest),) = self._fetch(
-            "SELECT count(*), max(t) FROM (SELECT at >> 20 AS t FROM mention WHERE ns = ?1 AND"
-            " concept = ?2 UNION SELECT v.at >> 20 FROM entity e JOIN entity_evidence v"
-            " ON v.ns = e.ns AND v.entity = e.number WHERE e.ns = ?1 AND e.concept = ?2)",
-            (ns, concept),
-        )
-        if not updates:
-            return None
-        if statements:
-            ((concepts,),) = self._fetch(
-                "SELECT concepts FROM statement WHERE ns = ? AND at = ?", (ns, first)
-            )
-            label, kind = next(
-                (m.label, m.kind) for m in unpack_mentions(concepts) if m.name == name
-            )
-        else:
-            ((label, kind),) = self._fetch(
-                "SELECT label, kind FROM entity e WHERE ns = ? AND concept = ? ORDER BY (SELECT"
-                " min(at) FROM entity_evidence v WHERE v.ns = e.ns AND v.entity = e.number) >> 20,"
-                " id LIMIT 1",
-                (ns, concept),
-            )
-        return ConceptTotals(label, kind, latest, updates, statements)

@@ -1,24 +1,28 @@
-"""Concepts with their totals, and their summaries, within a view."""
+"""Concepts with their totals and their summaries, within a view."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, LiteralString
 
-from recallm.model import (
-    ConceptKind,
-    ConceptRow,
-    ContextVersion,
-    Summary,
-    Trait,
-    statement_key,
-)
+from recallm.model import ConceptRow, ContextVersion, Summary, Trait, statement_key
+from recallm.stores.semantics.rows import ConceptTotals
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
 from recallm.stores.sqlite.lookup import Fetch, fetch_by, read, read_by
 from recallm.stores.sqlite.view import View
 
-__all__ = ["concept_rows", "context_version"]
+__all__ = ["concept_rows", "context_version", "count_touches"]
+
+_TOUCHES: LiteralString = (
+    "WITH wanted (id) AS (SELECT value FROM json_each(?)), touch (concept, at, entity) AS ("
+    " SELECT w.id, at, NULL FROM wanted w CROSS JOIN mention m ON m.ns = ? AND m.concept = w.id"
+    "{upto} UNION ALL SELECT w.id, at, e.id FROM wanted w CROSS JOIN entity e"
+    " ON e.ns = ? AND e.concept = w.id CROSS JOIN entity_evidence v"
+    " ON v.ns = e.ns AND v.entity = e.number{upto})"
+)
+"""One row for each mention of a concept, and for each evidence of an entity on it."""
 
 
 def concept_rows(view: View, names: Collection[str] | None, limit: int | None) -> list[ConceptRow]:
@@ -26,120 +30,83 @@ def concept_rows(view: View, names: Collection[str] | None, limit: int | None) -
     columns: LiteralString = "SELECT {} FROM concept c WHERE ns = ?"
     if names is not None:
         wanted = set(names)
-        kept = read_by(
+        stored = read_by(
             view.rows, "concept", columns + " AND name IN", wanted, view.touched, lead=(view.ns,),
             tail=view.touched_values,
         )  # fmt: skip
-        if any(row[2] not in wanted for row in kept):
+        if any(row[2] not in wanted for row in stored):
             raise ValueError("an index of the table concept leads to another row")
-    elif view.is_present and limit is not None:
-        sql: LiteralString = columns + view.touched + " ORDER BY t_index DESC, name LIMIT ?"
-        kept = read(view.rows, "concept", sql, (view.ns, *view.touched_values, limit))
     else:
-        sql = columns + view.touched
-        kept = read(view.rows, "concept", sql, (view.ns, *view.touched_values))
-    rows: dict[int, ConceptRow] = {}
-    derived: list[int] = []
-    for id, _, name, label, kind, t_index, updates, statements in set(kept):
-        if t_index > view.ceiling:
-            derived.append(id)
-            continue
-        rows[id] = ConceptRow(
-            name=name,
-            label=label,
-            kind=kind,
-            t_index=t_index,
-            updates=updates,
-            statements=statements,
-            merges=updates - 1,
-        )
-    if derived:
-        rows |= _derived_rows(view, derived)
-    ordered = sorted(rows.items(), key=lambda item: (-item[1].t_index, item[1].name))[:limit]
-    return _with_summaries(view, ordered)
+        sql: LiteralString = columns + view.touched
+        latest = limit if view.is_present and limit is not None else -1
+        if latest >= 0:
+            sql += " ORDER BY t_index DESC, name"
+        sql += " LIMIT ?"
+        stored = read(view.rows, "concept", sql, (view.ns, *view.touched_values, latest))
+    of_past = {id: name for id, _, name, _, _, t_index, *_ in stored if t_index > view.ceiling}
+    totals = {
+        id: ConceptTotals(*row) for id, _, _, *row in stored if id not in of_past
+    } | count_touches(view.rows, view.ns, of_past, view.upto, view.upto_values)
+    spelled = {id: name for id, _, name, *_ in stored}
+    ordered = sorted(totals.items(), key=lambda it: (-it[1].t_index, spelled[it[0]]))[:limit]
+    return _with_summaries(view, [(id, _row(spelled[id], row)) for id, row in ordered])
 
 
-def _derived_rows(view: View, ids: list[int]) -> dict[int, ConceptRow]:
-    """Totals counted from the rows up to the view's t."""
-    ns, upto, values = view.ns, view.upto, view.upto_values
-    names = dict(fetch_by(view.rows, "SELECT id, name FROM concept WHERE id IN", ids))
-    mentioned = {
-        concept: rest
-        for concept, *rest in fetch_by(
-            view.rows,
-            "SELECT concept, count(*), min(at), max(at), count(DISTINCT at >> 20) FROM mention"
-            " WHERE ns = ? AND concept IN",
-            ids,
-            upto + " GROUP BY concept",
-            lead=(ns,),
-            tail=values,
-        )
-    }
-    stood_on: dict[int, dict[int, tuple[Any, ...]]] = {}
-    for concept, t_index, id, *spelling in fetch_by(
-        view.rows,
-        "SELECT e.concept, v.at >> 20, e.id, e.label, e.kind FROM entity e JOIN entity_evidence v"
-        " ON v.ns = e.ns AND v.entity = e.number WHERE e.ns = ? AND e.concept IN",
-        ids,
-        upto,
-        lead=(ns,),
-        tail=values,
-    ):
-        by_t = stood_on.setdefault(concept, {})
-        by_t[t_index] = min((id, *spelling), by_t.get(t_index, (id, *spelling)))
-    spellings = dict(
+def count_touches(
+    fetch: Fetch,
+    ns: int,
+    names: Mapping[int, str],
+    upto: LiteralString = "",
+    upto_values: Sequence[object] = (),
+) -> dict[int, ConceptTotals]:
+    """The totals of concepts (id → name), counted from mentions and evidence of entities.
+    ``upto`` bounds their ``at``. A concept that nothing touches has no entry."""
+    if not names:
+        return {}
+    touches: LiteralString = _TOUCHES.replace("{upto}", upto)
+    values = (json.dumps(list(names)), ns, *upto_values, ns, *upto_values)
+    rows = fetch(
+        touches + " SELECT concept, max(at) >> 20, count(DISTINCT at >> 20),"
+        " count(*) - count(entity), min(CASE WHEN entity IS NULL THEN at END)"
+        " FROM touch GROUP BY concept",
+        values,
+    )
+    concepts = dict(
         fetch_by(
-            view.rows,
+            fetch,
             "SELECT at, concepts FROM statement WHERE ns = ? AND at IN",
-            {first for _, first, _, _ in mentioned.values()},
+            {first for *_, first in rows if first is not None},
             lead=(ns,),
         )
     )
-    rows: dict[int, ConceptRow] = {}
-    label: str
-    kind: ConceptKind
-    for id in mentioned.keys() | stood_on.keys():
-        name = names[id]
-        statements, first, last, updates = mentioned.get(id, (0, 0, -1, 0))
-        by_t = stood_on.get(id, {})
-        if statements:
-            label, kind = next(
-                (m.label, m.kind) for m in unpack_mentions(spellings[first]) if m.name == name
-            )
-        else:
-            _, label, kind = by_t[min(by_t)]
-        if by_t and statements:
-            updates = len(_touched(view, id) | by_t.keys())
-        rows[id] = ConceptRow(
-            name=name,
-            label=label,
-            kind=kind,
-            t_index=max(last >> 20, *by_t) if by_t else last >> 20,
-            updates=updates or len(by_t),
-            statements=statements,
-            merges=0,
-        )
-    return {id: replace(row, merges=row.updates - 1) for id, row in rows.items()}
+    spellings: dict[int, tuple[Any, Any]] = {}
+    if any(first is None for *_, first in rows):
+        for concept, label, kind in fetch(
+            touches + " SELECT concept, e.label, e.kind FROM touch JOIN entity e"
+            " ON e.ns = ? AND e.id = touch.entity ORDER BY at >> 20, e.id",
+            (*values, ns),
+        ):
+            spellings.setdefault(concept, (label, kind))
+    for id, *_, first in rows:
+        if first is not None:
+            mentions = unpack_mentions(concepts[first])
+            spellings[id] = next((m.label, m.kind) for m in mentions if m.name == names[id])
+    return {
+        id: ConceptTotals(*spellings[id], t_index, updates, statements)
+        for id, t_index, updates, statements, _ in rows
+    }
 
 
-def _touched(view: View, concept: int, after: int = -1) -> set[int]:
-    """The t, later than ``after``, of the updates that mention the concept."""
-    rows = view.rows(
-        "SELECT DISTINCT at >> 20 FROM mention WHERE ns = ? AND concept = ? AND at >= ?"
-        + view.upto,
-        (view.ns, concept, statement_key(after + 1, 0), *view.upto_values),
+def _row(name: str, totals: ConceptTotals) -> ConceptRow:
+    return ConceptRow(
+        name=name,
+        label=totals.label,
+        kind=totals.kind,
+        t_index=totals.t_index,
+        updates=totals.updates,
+        statements=totals.statements,
+        merges=totals.updates - 1,
     )
-    return {t_index for (t_index,) in rows}
-
-
-def _touched_by_entities(view: View, concept: int, after: int) -> set[int]:
-    rows = view.rows(
-        "SELECT DISTINCT v.at >> 20 FROM entity e JOIN entity_evidence v"
-        " ON v.ns = e.ns AND v.entity = e.number"
-        " WHERE e.ns = ? AND e.concept = ? AND v.at >= ?" + view.upto,
-        (view.ns, concept, statement_key(after + 1, 0), *view.upto_values),
-    )
-    return {t_index for (t_index,) in rows}
 
 
 def _with_summaries(view: View, rows: list[tuple[int, ConceptRow]]) -> list[ConceptRow]:
@@ -148,16 +115,21 @@ def _with_summaries(view: View, rows: list[tuple[int, ConceptRow]]) -> list[Conc
     result: list[ConceptRow] = []
     for id, row in rows:
         if id in revised:
-            _, after, text, terms, traits = revised[id]
+            _, t_index, text, terms, traits = revised[id]
             summary = Summary(
                 concept=row.name,
-                t_index=after,
+                t_index=t_index,
                 text=text,
                 terms=unpack(terms),
                 traits=Trait(traits),
             )
-            merged = _touched(view, id, after) | _touched_by_entities(view, id, after)
-            row = replace(row, merges=len(merged), summary=summary)
+            after: LiteralString = view.upto + " AND at >= ?"
+            values = (*view.upto_values, statement_key(t_index + 1, 0))
+            ((merges,),) = view.rows(
+                _TOUCHES.replace("{upto}", after) + " SELECT count(DISTINCT at >> 20) FROM touch",
+                (json.dumps([id]), view.ns, *values, view.ns, *values),
+            )
+            row = replace(row, merges=merges, summary=summary)
         result.append(row)
     return result
 
@@ -183,10 +155,9 @@ def _in_force(view: View, ids: list[int]) -> dict[int, tuple[Any, ...]]:
 
 
 def _covers_hidden(view: View, concept: int, t_index: int) -> bool:
-    """Whether the view hides a mention of the concept up to ``t_index``: one by an expired passage,
-    of which there are few, or one that was said later."""
+    """Whether the view hides a mention of the concept up to ``t_index``: by an expired passage, of
+    which there are few, or by one that was said later."""
     last = statement_key(t_index + 1, 0)
-    covered: LiteralString = "FROM mention WHERE ns = ? AND concept = ? AND at < ?"
     if view.expired_by is not None and view.rows(
         "SELECT 1 FROM passage x INDEXED BY passage_expires CROSS JOIN mention m ON m.ns = x.ns"
         " AND m.concept = ? AND m.at >= x.t << 20 AND m.at < (x.t + 1) << 20 AND m.at < ?"
@@ -196,7 +167,8 @@ def _covers_hidden(view: View, concept: int, t_index: int) -> bool:
         return True
     return view.is_dated and bool(
         view.rows(
-            "SELECT 1 " + covered + " AND NOT (1" + view.seen + ") LIMIT 1",
+            "SELECT 1 FROM mention WHERE ns = ? AND concept = ? AND at < ?"
+            " AND NOT (1" + view.seen + ") LIMIT 1",
             (view.ns, concept, last, *view.seen_values),
         )
     )
