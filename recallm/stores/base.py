@@ -70,7 +70,8 @@ from recallm.model import (
 
 __all__ = ["Applied", "CypherStore", "GraphReader", "GraphStore"]
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 1
+"""Of SQLite files and Neo4j databases: a store opens no other version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

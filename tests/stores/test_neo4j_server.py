@@ -163,7 +163,7 @@ def test_no_uri(uri: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "advice"), [(SCHEMA_VERSION + 1, "upgrade recallm"), (1, "export it")]
+    ("version", "advice"), [(SCHEMA_VERSION + 1, "upgrade recallm"), (0, "export it")]
 )
 def test_another_schema(driver: Driver, version: int, advice: str) -> None:
     """Refused, with what to do; nothing is touched."""

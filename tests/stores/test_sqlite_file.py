@@ -112,7 +112,7 @@ class TestOpening:
     def test_an_earlier_recallm_wrote_the_file(self, path: Path) -> None:
         fill(path)
         with closing(sqlite3.connect(path)) as older:
-            older.execute("PRAGMA user_version = 4")
+            older.execute("PRAGMA user_version = 0")
         before = path.read_bytes()
         with pytest.raises(SchemaVersionError, match="export it with the recallm that wrote it"):
             SQLiteStore(path)

@@ -80,8 +80,3 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     """CREATE INDEX recallm_under IF NOT EXISTS
     FOR ()-[n:UNDER]-() ON (n.namespace, n.path, n.t)""",
 )
-"""Schema version 4. Version 3 had no ``model`` of a namespace. Version 2 had no
-``recallm_entity_vector`` and ``recallm_vector_size``, its
-entities had no ``concept``, and neither they nor its triplets a ``told_at``, nor ``SHOWN``
-``properties``. Version 1 had no ``recallm_update_item`` and ``recallm_under`` either,
-and its items had no ``item_key``, ``paths`` and ``UNDER``."""

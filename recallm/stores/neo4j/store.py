@@ -47,7 +47,7 @@ class Neo4jStore:
     a writer that is not gone begins again and has 160 seconds, then 1,280.
 
     Readers hold no transaction and no lock, so that they never wait. They see the updates up to
-    the t at which they were opened; what is forgotten or replaced while one is open is gone for it
+    the t at which they were opened; what a writer forgets or replaces disappears for open readers
     too.
 
     Args:
@@ -62,8 +62,7 @@ class Neo4jStore:
     Raises:
         StoreUnavailableError: nothing answers at the address, or it has no such database.
         StoreCredentialsError: the user name or the password is wrong.
-        SchemaVersionError: a newer recallm wrote the database. One of an earlier version is
-            brought up to this one's when it is opened.
+        SchemaVersionError: another version of recallm wrote the database.
         InvalidInputError: the URI cannot be used, or has a user name or a password in it.
 
     """
