@@ -89,7 +89,7 @@ def _with_parts(ask: Ask, found: Sequence[Row]) -> list[PreparedUpdate]:
         "vectors": _by_t(ask(cypher.VECTORS, ts)),
     }
     latest = keys_of({it["entity"]["id"] for it in entities if it["latest"]})
-    vectors = _by_id(ask(cypher.ENTITY_VECTORS, {"ids": latest}))
+    vectors = _by_id(ask(cypher.ENTITY_VECTORS, {"ids": latest}) if latest else ())
     return [
         _update(
             row["update"],

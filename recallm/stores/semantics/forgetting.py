@@ -284,7 +284,6 @@ class _Forgetting:
         """Delete the evidence of relations, and count their strengths anew."""
         if not self._pairs:
             return
-        self._rows.look_up(Keys(relations=self._pairs))
         changes = Changes(namespace=self._namespace)
         for pair, shown in self._rows.relation_evidence(self._pairs).items():
             lost = self._pairs[pair]

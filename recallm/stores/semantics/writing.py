@@ -193,7 +193,8 @@ class UpdateWriter:
         for update in updates:
             for e in update.entities:
                 at = statement_key(t_of(update), e.position)
-                if e.properties and e.id in known.entities and at <= known.entities[e.id].latest:
+                row = known.entities.get(e.id)
+                if e.properties and not e.mentioned and row is not None and at <= row.latest:
                     entities.add(e.id)
             for x in update.triplets:
                 at, key = statement_key(t_of(update), x.position), _key_of(x)

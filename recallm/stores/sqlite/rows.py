@@ -175,6 +175,7 @@ class SQLiteRows:
 
     def relation_evidence(self, pairs: Collection[Pair]) -> dict[Pair, list[int]]:
         """The t of every update that shows each relation."""
+        self.look_up(Keys(relations=pairs))
         sql: LiteralString = (
             "SELECT shown FROM evidence WHERE ns = ? AND a = ? AND b = ? ORDER BY shown"
         )

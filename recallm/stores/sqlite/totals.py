@@ -82,7 +82,7 @@ def count_touches(
     spellings: dict[int, tuple[Any, Any]] = {}
     if any(first is None for *_, first in rows):
         for concept, label, kind in fetch(
-            touches + " SELECT concept, e.label, e.kind FROM touch JOIN entity e"
+            touches + " SELECT touch.concept, e.label, e.kind FROM touch JOIN entity e"
             " ON e.ns = ? AND e.id = touch.entity ORDER BY at >> 20, e.id",
             (*values, ns),
         ):
