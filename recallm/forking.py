@@ -60,7 +60,7 @@ class ForkAware(Protocol):
         ...
 
     def after_fork_in_child(self, *, prepared: bool) -> None:
-        """Make the locks anew. ``prepared`` is False if a resource was in use during the fork: by
+        """Make new locks. ``prepared`` is False if a resource was in use during the fork: by
         the thread that forked, or by a thread that did not finish in time."""
         ...
 

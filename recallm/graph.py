@@ -272,7 +272,7 @@ class MemoryGraph:
     ) -> list[Entity]:
         """The entities with these ids, those that stand on the concepts of these labels, and those
         that these passages showed; all entities, if nothing is given. Sorted by id."""
-        wanted = None if ids is None else checks.strings(ids, "ids")
+        exact_ids = None if ids is None else checks.strings(ids, "ids")
         concepts = (
             None
             if labels is None
@@ -280,7 +280,7 @@ class MemoryGraph:
         )
         with self._store.reader(self._namespace, self._horizon(as_of)) as reader:
             return reader.entities(
-                wanted,
+                exact_ids,
                 concepts=concepts,
                 passages=None if passages is None else checks.strings(passages, "passages"),
             )

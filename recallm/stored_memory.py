@@ -51,16 +51,16 @@ class StoredMemory:
 
     def get(self, id: str) -> Passage | None:
         """The passage with this id, verbatim; None if there is none."""
-        wanted = checks.string(id, "id")
+        ids = [checks.string(id, "id")]
         with self._reader() as reader:
-            return next(iter(reader.passages(ids=[wanted])), None)
+            return next(iter(reader.passages(ids=ids)), None)
 
     def get_many(self, ids: Collection[str]) -> dict[str, Passage]:
         """The passages with these ids, by id, all read at one moment. Unknown ids are left out."""
-        wanted = dict.fromkeys(checks.strings(ids, "ids"))
+        distinct = dict.fromkeys(checks.strings(ids, "ids"))
         with self._reader() as reader:
-            found = {passage.id: passage for passage in reader.passages(ids=wanted)}
-        return {id: found[id] for id in wanted if id in found}
+            found = {passage.id: passage for passage in reader.passages(ids=distinct)}
+        return {id: found[id] for id in distinct if id in found}
 
     def passages(
         self,
@@ -113,10 +113,10 @@ class StoredMemory:
         as_of: int | datetime | None = None,
     ) -> tuple[ConceptRow, ...]:
         """The known concepts with these labels or names (all if None), latest t_index first."""
-        wanted = None if labels is None else checks.strings(labels, "labels")
+        spellings = None if labels is None else checks.strings(labels, "labels")
         at_most = checks.count(limit, "limit")
         with self._reader(as_of) as reader:
-            names = None if wanted is None else {self._name(reader, label) for label in wanted}
+            names = spellings and {self._name(reader, label) for label in spellings}
             return tuple(reader.concepts(names, limit=at_most))
 
     @property

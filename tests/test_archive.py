@@ -79,7 +79,7 @@ def loaded(text: str) -> tuple[int, list[PreparedUpdate | Summary]]:
     return t_index, list(records)
 
 
-def test_what_was_written_is_read() -> None:
+def test_reading_returns_the_written_records() -> None:
     records: list[PreparedUpdate | Summary] = [FULL, GRAPH_ONLY, SUMMARY]
     assert loaded(archived(*records)) == (9, records)
 
@@ -128,7 +128,7 @@ def test_a_record_that_contradicts_itself_names_its_line(change: dict[str, Any])
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", "[]", "{}", '{"format": "other"}'])
-def test_something_else_is_refused(text: str) -> None:
+def test_a_text_that_is_no_archive_is_refused(text: str) -> None:
     with pytest.raises(ArchiveError):
         loaded(text)
 
@@ -147,7 +147,7 @@ def test_a_newer_version_says_what_to_do() -> None:
         loaded(text)
 
 
-def test_a_file_is_replaced_only_by_a_whole_one(tmp_path: Path) -> None:
+def test_only_a_complete_export_replaces_a_file(tmp_path: Path) -> None:
     path = tmp_path / "memory.jsonl"
     path.write_text(archived())
 
@@ -164,7 +164,7 @@ def test_a_file_is_replaced_only_by_a_whole_one(tmp_path: Path) -> None:
     assert path.read_text() == "new"
 
 
-def test_what_follows_an_archive_is_not_passed_over() -> None:
+def test_a_second_archive_in_the_same_file_is_refused() -> None:
     text = archived(FULL)
     with pytest.raises(ArchiveError, match="follows"):
         loaded(text + text)
@@ -194,7 +194,7 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"my diary", b"SQLite format 3\x00", b"{}", b"\xff"])
-def test_what_is_no_archive_is_not_written_over(tmp_path: Path, content: bytes) -> None:
+def test_another_file_is_not_overwritten(tmp_path: Path, content: bytes) -> None:
     """Neither under its own name nor through a link of either kind."""
     path, link, hard = tmp_path / "file", tmp_path / "link", tmp_path / "hard"
     path.write_bytes(content)
@@ -207,7 +207,7 @@ def test_what_is_no_archive_is_not_written_over(tmp_path: Path, content: bytes) 
     assert set(tmp_path.iterdir()) == {path, link, hard}
 
 
-def test_what_came_meanwhile_is_not_written_over(tmp_path: Path) -> None:
+def test_a_file_made_during_the_export_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "memory.jsonl"
     with (
         pytest.raises(ArchiveError, match="not written over"),
@@ -219,7 +219,7 @@ def test_what_came_meanwhile_is_not_written_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
-def test_the_names_beside_a_database_are_its_own(tmp_path: Path, ending: str) -> None:
+def test_the_names_of_sqlites_own_files_are_refused(tmp_path: Path, ending: str) -> None:
     """Also where no such file is there: SQLite would delete or write over it."""
     (tmp_path / "e.db").write_bytes(b"SQLite format 3")
     path = tmp_path / f"e.db{ending}"
@@ -235,7 +235,7 @@ def test_folders_and_devices_are_no_files(target: str) -> None:
         pytest.fail("it was opened")
 
 
-def test_a_long_name_has_room_for_its_draft(tmp_path: Path) -> None:
+def test_a_target_may_have_the_longest_name(tmp_path: Path) -> None:
     path = tmp_path / ("x" * 255)
     with open_for_writing(path) as stream:
         stream.write("new")
@@ -243,7 +243,7 @@ def test_a_long_name_has_room_for_its_draft(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("strange", ["\x00", "", "x" * 5000, "\ud800", b"file", 5, None])
-def test_what_is_no_path_is_refused(strange: Any) -> None:
+def test_a_value_that_is_no_path_is_refused(strange: Any) -> None:
     with pytest.raises(InvalidInputError), open_for_writing(strange):
         pytest.fail("it was opened")
     with pytest.raises(InvalidInputError), open_for_reading(strange):
@@ -257,7 +257,7 @@ def test_streams_must_be_of_text() -> None:
         read_archive(io.BytesIO(archived().encode()))  # type: ignore[arg-type]
 
 
-def test_no_line_has_controls_that_a_terminal_obeys() -> None:
+def test_lines_hold_no_terminal_controls() -> None:
     """JSON escapes those below a space; the rest is escaped here, and reads the same."""
     strange = "".join(map(chr, [*range(160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
     text = archived(replace(GRAPH_ONLY, id="p", text=strange))

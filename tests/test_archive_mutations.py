@@ -192,7 +192,7 @@ def test_strange_json_in_some_places(raw: str) -> None:
         assert not check(text.replace('"@@"', raw))
 
 
-def test_values_and_records_that_are_missing_twice_or_in_another_order() -> None:
+def test_values_and_records_that_are_missing_repeated_or_in_another_order() -> None:
     lines = parsed(archive())
     chance = random.Random(3)
 
@@ -265,7 +265,7 @@ def test_a_t_index_that_leaves_no_room_is_refused(t_index: int) -> None:
     assert check(header % LAST_T + end)
 
 
-def test_a_line_without_end_is_not_read_to_its_end() -> None:
+def test_an_endless_line_is_refused_early() -> None:
     """Of what is no archive only so much is read as a header can have."""
 
     class Endless(io.TextIOBase):

@@ -146,7 +146,7 @@ def test_a_wait_is_no_longer_than_sqlite_can_count() -> None:
             checks.seconds(value, "timeout")
 
 
-def test_strings_come_one_by_one_in_a_list() -> None:
+def test_a_list_of_strings_is_required() -> None:
     assert checks.strings(iter(("a", "b")), "ids") == ["a", "b"]
     for value in ("ab", b"ab", 5, None, [None], ["\ud800"]):
         with pytest.raises(InvalidInputError, match="ids"):
@@ -154,6 +154,6 @@ def test_strings_come_one_by_one_in_a_list() -> None:
 
 
 @pytest.mark.parametrize("value", ["\x00", "\ud800", "", "x" * 5000, b"x", 5, None])
-def test_what_cannot_be_a_path_is_refused(value: object) -> None:
+def test_a_value_that_is_no_path_is_refused(value: object) -> None:
     with pytest.raises(InvalidInputError, match="store"):
         checks.file_path(value, "store")

@@ -73,7 +73,7 @@ def texts(result: Result) -> list[str]:
 # ---- update ----------------------------------------------------------------------------------
 
 
-def test_a_file_is_a_knowledge_update_a_paragraph(told: Run, tmp_path: Path) -> None:
+def test_each_paragraph_of_a_file_is_a_knowledge_update(told: Run, tmp_path: Path) -> None:
     assert (tmp_path / "recallm.db").exists()
     assert stats(told)["t_index"] == 3
     assert stats(told)["statements"] == 4
@@ -91,14 +91,14 @@ def test_every_argument_is_a_knowledge_update(run: Run) -> None:
 
 
 @pytest.mark.parametrize("arguments", [(), ("-",), ("--file", "-")])
-def test_standard_input_is_a_knowledge_update_a_paragraph(
+def test_each_paragraph_of_standard_input_is_a_knowledge_update(
     run: Run, arguments: tuple[str, ...]
 ) -> None:
     assert run("update", *arguments, input=STORY).exit_code == 0
     assert stats(run)["t_index"] == 3
 
 
-def test_what_says_who_and_when_is_kept(run: Run) -> None:
+def test_speaker_and_time_are_stored(run: Run) -> None:
     run(
         "update", "Rain fell on Lisbon.", "--timestamp", "2026-05-01T12:00+02:00",
         "--source", "diary", "--session", "May", "--id", "one",
@@ -234,7 +234,7 @@ def test_without_trafilatura_the_extra_is_named(run: Run, monkeypatch: pytest.Mo
 QUESTION = "Where does Brandon plan on traveling for his next vacation?"
 
 
-def test_recall_writes_statements_in_order_a_line_each(told: Run) -> None:
+def test_recall_writes_one_line_for_each_statement_in_order(told: Run) -> None:
     done = told("recall", QUESTION, "--limit", "3")
     lines = done.stdout.splitlines()
     assert done.exit_code == 0
@@ -326,7 +326,7 @@ def test_stats_as_a_table(told: Run) -> None:
     assert ["statements", "4"] in lines
 
 
-def test_texts_cannot_steer_the_terminal_nor_the_markup(run: Run) -> None:
+def test_texts_control_neither_the_terminal_nor_the_markup(run: Run) -> None:
     run("update", "The [bold]sign[/bold] of \x1b[31mLisbon\x1b[0m says :smile:.")
     line = run("recall", "What does the sign of Lisbon say?").stdout
     assert "\x1b" not in line
@@ -337,7 +337,7 @@ def test_texts_cannot_steer_the_terminal_nor_the_markup(run: Run) -> None:
 # ---- forget, export, load --------------------------------------------------------------------
 
 
-def test_forget_says_what_it_took(told: Run) -> None:
+def test_forget_counts_what_it_removed(told: Run) -> None:
     done = told("forget", "--concept", "Brazil")
     assert "1 passage, 1 statement" in done.stdout
     assert texts(told("history", "Brazil", "--json")) == []
@@ -376,7 +376,7 @@ def test_export_and_load_make_the_same_memory(told: Run, tmp_path: Path) -> None
     assert told("export", "--db", "b.db").stdout == written.stdout
 
 
-def test_load_refuses_what_is_no_archive(run: Run, tmp_path: Path) -> None:
+def test_load_refuses_another_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text('{"hello": 1}\n')
     done = run("load", "bad.jsonl")
     assert done.exit_code == 1
@@ -420,7 +420,7 @@ def process(folder: Path, *arguments: str, **options: Any) -> subprocess.Popen[s
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
-def test_a_reader_that_has_seen_enough_is_no_error_message(told: Run, tmp_path: Path) -> None:
+def test_a_closed_pipe_is_no_error_message(told: Run, tmp_path: Path) -> None:
     told("update", *[f"Brandon bought {count} melons." for count in range(3000)])
     with process(tmp_path, "export") as export:
         assert export.stdout

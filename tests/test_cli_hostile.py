@@ -53,7 +53,7 @@ def told(run: Run) -> Run:
 
 @pytest.mark.parametrize("ending", ["", "-wal", "-shm", "-journal"])
 @pytest.mark.parametrize("opened", [True, False])
-def test_export_never_writes_over_a_database(told: Run, ending: str, *, opened: bool) -> None:
+def test_export_never_overwrites_a_database(told: Run, ending: str, *, opened: bool) -> None:
     target = f"recallm.db{ending}"
     Path("linked").symlink_to(target)
     with RecallM("recallm.db" if opened else None) as held:
@@ -66,7 +66,7 @@ def test_export_never_writes_over_a_database(told: Run, ending: str, *, opened: 
         assert memory.stats().passages == 2
 
 
-def test_export_never_writes_over_a_database_by_another_of_its_names(told: Run) -> None:
+def test_export_never_overwrites_a_database_by_another_name(told: Run) -> None:
     Path("hard.jsonl").hardlink_to("recallm.db")
     assert told("export", "hard.jsonl").exit_code == 1
     with RecallM("other.db") as other:
@@ -163,7 +163,7 @@ COMMANDS = (
 )
 
 
-def test_outputs_and_errors_do_not_steer(told: Run) -> None:
+def test_outputs_and_errors_hold_no_terminal_controls(told: Run) -> None:
     """Neither on a terminal nor in a pipe; what is for a program is as it is in a pipe."""
     for arguments in COMMANDS:
         done = told(*arguments)
@@ -177,7 +177,7 @@ def test_outputs_and_errors_do_not_steer(told: Run) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX terminals")
-def test_nothing_steers_a_terminal(told: Run, tmp_path: Path) -> None:
+def test_no_output_controls_a_terminal(told: Run, tmp_path: Path) -> None:
     """All commands on a terminal without colours, as one process."""
     import pty
 
@@ -264,7 +264,7 @@ def server() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", ["page", "headers"])
-def test_a_server_that_drips_is_left(
+def test_a_server_that_sends_too_slowly_is_given_up(
     run: Run, server: str, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It answers within every limit on single answers; the limit on all of it ends it."""

@@ -45,7 +45,7 @@ def item(key: str, text: str, *path: str, **fields: Any) -> NewItem:
     return NewItem(path=path or ("users", "ann"), key=key, text=text, **fields)
 
 
-def test_an_item_comes_back_as_it_was_put(memory: RecallM) -> None:
+def test_get_returns_the_item_that_was_put(memory: RecallM) -> None:
     [update] = memory.items.put(
         [
             item(
@@ -83,7 +83,7 @@ def test_a_new_item_takes_the_place_of_the_old_one(memory: RecallM) -> None:
     assert memory.stats().t_index == 3
 
 
-def test_an_item_that_is_not_recalled_is_kept(memory: RecallM) -> None:
+def test_an_item_with_recalled_false_is_stored(memory: RecallM) -> None:
     memory.items.put(
         [item("secret", "Ann loves chess.", recalled=False), item("n", "Ann is here.")]
     )
@@ -188,7 +188,7 @@ def test_a_bad_item_is_named_and_nothing_is_written(
     assert memory.stats().passages == 0
 
 
-def test_what_is_no_item_is_refused(memory: RecallM) -> None:
+def test_a_value_that_is_no_item_is_refused(memory: RecallM) -> None:
     with pytest.raises(InvalidInputError, match="must be a NewItem"):
         memory.items.put(["text"])  # type: ignore[list-item]
     with pytest.raises(InvalidInputError, match="moments has no time zone"):
@@ -254,7 +254,7 @@ def test_a_statement_knows_its_passage() -> None:
 class TestSearch:
     """Items by what they say."""
 
-    def test_equal_items_are_found_each(self, memory: RecallM) -> None:
+    def test_search_finds_all_equal_items(self, memory: RecallM) -> None:
         memory.items.put([item(f"{n}", "Ann loves jazz.", "a", f"{n}") for n in range(5)])
         memory.items.put([item(f"{n}", f"Bo has dog {n}.", "b") for n in range(20)])
         found = memory.items.search("Who loves jazz?")
@@ -366,7 +366,7 @@ class TestExactTokens:
             assert score == 1
             assert all(score < 1 for _, score in memory.items.search(" \n"))
 
-    def test_what_is_forgotten_is_found_no_more(self, memory: RecallM) -> None:
+    def test_search_finds_no_forgotten_item(self, memory: RecallM) -> None:
         memory.items.put([item("it", "mmm"), item("on", "of")])
         assert memory.items.delete(("users", "ann"), "it")
         assert memory.items.search("mmm") == ()

@@ -47,7 +47,7 @@ def texts(memory: RecallM, question: str, **arguments: Any) -> list[str]:
 
 
 class TestUpdate:
-    def test_it_says_what_it_wrote(self, memory: RecallM) -> None:
+    def test_the_result_lists_what_was_written(self, memory: RecallM) -> None:
         update = memory.update("Brandon loves coffee", id="one")
         assert update.t_index == 1
         assert update.statements == ("one#0",)
@@ -157,7 +157,7 @@ class TestUpdateMany:
 class TestRecall:
     @pytest.mark.parametrize("ranking", ["statements", "paper"])
     @pytest.mark.parametrize("question", ["", "   ", "?!", "Who is Zebulon?", "the of and", "\x00"])
-    def test_where_nothing_is_known_the_context_is_empty(self, ranking: Any, question: str) -> None:
+    def test_an_unknown_subject_gives_an_empty_context(self, ranking: Any, question: str) -> None:
         memory = RecallM(config=RecallConfig(ranking=ranking))
         assert not memory.recall(question)
         memory.update("Brandon loves coffee")
@@ -187,7 +187,7 @@ class TestRecall:
         assert memory.recall("Where does Ingrid live?", as_of=0).text == ""
         assert len(texts(memory, "Where does Ingrid live?")) > 1
 
-    def test_as_of_a_datetime_knows_what_was_said_by_then(self, memory: RecallM) -> None:
+    def test_as_of_a_datetime_recalls_what_was_said_by_then(self, memory: RecallM) -> None:
         memory.update("Ingrid lives in Malaga.", timestamp=MAY)
         memory.update("Ingrid lives in Oslo.", timestamp=MAY - timedelta(days=99))
         memory.update("Ingrid lives in Rome.")
@@ -219,13 +219,13 @@ class TestRecall:
         assert bool(recalled) is (max_tokens >= 40) or max_tokens == 20
 
     @pytest.mark.parametrize("count", [None, -1, 2.5, "3", True])
-    def test_a_token_counter_that_does_not_count_is_told(self, count: Any) -> None:
+    def test_a_token_counter_that_returns_no_number_is_named(self, count: Any) -> None:
         memory = RecallM(count_tokens=lambda _: count)
         memory.update("Ana sings.")
         with pytest.raises(InvalidInputError, match="count_tokens"):
             memory.recall("Who sings?")
 
-    def test_a_token_counter_that_fails_is_told(self) -> None:
+    def test_a_token_counter_that_fails_is_named(self) -> None:
         def fail(text: str) -> int:
             raise OSError("no vocabulary")
 
@@ -244,7 +244,7 @@ class TestRecall:
         assert {it.score for it in kept.statements} == {scores[-1]}
         assert not memory.recall("Which apple did Ana buy?", min_score=1)
 
-    def test_as_many_as_are_wanted_are_found(self, memory: RecallM) -> None:
+    def test_a_large_limit_recalls_all_statements(self, memory: RecallM) -> None:
         memory.update_many(f"Ana bought apple number {n} in Oslo." for n in range(600))
         assert len(texts(memory, "Which apple did Ana buy?", limit=600)) == 600
         recalled = memory.recall("Which apple did Ana buy?", max_tokens=4000)
@@ -294,7 +294,7 @@ class TestRecall:
         with pytest.raises(InvalidInputError, match="min_score"):
             memory.recall("Who?", min_score=0.5)
 
-    def test_what_the_reader_knows_is_not_recalled(self) -> None:
+    def test_known_passages_are_not_recalled(self) -> None:
         store = DictStore()
         memory = RecallM(store)
         birds = [f"bird-{n}" for n in range(12)]
@@ -344,7 +344,7 @@ class TestAsk:
         with pytest.raises(LLMRequiredError, match="llm="):
             memory.ask("Who?")
 
-    def test_the_memorys_model_can_be_had(self, memory: RecallM) -> None:
+    def test_llm_returns_the_memorys_model(self, memory: RecallM) -> None:
         assert memory.llm is None
         assert RecallM(llm=str.upper).in_namespace("other").llm is str.upper
 
@@ -360,7 +360,7 @@ class TestAsk:
 
 
 class TestGetMany:
-    def test_those_that_there_are(self, memory: RecallM) -> None:
+    def test_get_many_returns_the_existing_passages(self, memory: RecallM) -> None:
         memory.update("Ann ran.", id="a")
         memory.update("Bo sat.", id="b")
         found = memory.get_many(["b", "nothing", "a", "b"])
@@ -389,7 +389,7 @@ class TestForget:
         assert memory.concepts(["coffee", "Brandon"]) == ()
         assert not memory.recall("Who loves coffee?").text.count("coffee")
 
-    def test_afterwards_all_is_as_if_it_had_never_been_said(self, memory: RecallM) -> None:
+    def test_after_forget_the_memory_is_as_if_never_told(self, memory: RecallM) -> None:
         kept = ["Ana met Bo in Oslo.", "Bo lives in Rome."]
         memory.update(kept[0], id="0")
         memory.update("Ana met Bo in Rome with Cy.", source="secret")
@@ -437,7 +437,7 @@ class TestLabels:
 
 
 class TestNamespaces:
-    def test_nothing_crosses(self, memory: RecallM) -> None:
+    def test_namespaces_are_separate(self, memory: RecallM) -> None:
         names = ["a", "A", "a/b", "a' OR 1=1 --", "x\x00", "\u202e", "n" * 1024]
         for name in names:
             memory.in_namespace(name).update(f"The secret of number {len(name)} is {name!r}.")
@@ -465,7 +465,9 @@ class TestWithRanking:
             yield memory
 
     @pytest.mark.parametrize("ranking", ["statements", "paper", "ement", "vectors"])
-    def test_it_recalls_as_a_memory_opened_so(self, embedded: RecallM, ranking: Any) -> None:
+    def test_it_recalls_like_a_memory_opened_with_that_ranking(
+        self, embedded: RecallM, ranking: Any
+    ) -> None:
         other = embedded.with_ranking(ranking)
         assert other.config == replace(embedded.config, ranking=ranking)
         opened = RecallM(embedded._store, embeddings=words, namespace="mine", config=other.config)
@@ -569,7 +571,7 @@ class TestGraph:
             memory.graph.upsert(triplets=[NewTriplet(subject="a", predicate="p", object="b")])
         assert memory.stats().t_index == 1
 
-    def test_deleting_what_is_unknown_deletes_nothing(self, memory: RecallM) -> None:
+    def test_deleting_unknown_names_deletes_nothing(self, memory: RecallM) -> None:
         memory.graph.upsert([NewEntity(id="a"), NewEntity(id="!!!")])
         assert not memory.graph.delete(["b"], [("a", "p", "b")])
         assert memory.graph.delete(["!!!"]).entities == 1
@@ -577,7 +579,7 @@ class TestGraph:
 
 
 class TestLife:
-    def test_a_closed_memory_says_so(self) -> None:
+    def test_a_closed_memory_raises_an_error(self) -> None:
         memory = RecallM()
         other = memory.in_namespace("other")
         memory.close()
@@ -626,12 +628,12 @@ class TestLife:
             RecallM(timeout=timeout)
 
     @pytest.mark.parametrize("store", ["http://x", 3, b"path", "", "file:m.db?mode=memory"])
-    def test_what_is_no_store_is_refused(self, store: Any) -> None:
+    def test_a_value_that_is_no_store_is_refused(self, store: Any) -> None:
         with pytest.raises(InvalidInputError) as caught:
             RecallM(store)
         assert caught.value.argument == "store"
 
-    def test_a_missing_pipeline_is_told_at_once_with_the_command_that_installs_it(self) -> None:
+    def test_a_missing_pipeline_fails_at_once_with_the_command_that_installs_it(self) -> None:
         with pytest.raises(PipelineError, match="spacy download en_core_web_sm"):
             RecallM(config=RecallConfig(spacy_model="en_core_web_sm"))
 
@@ -658,7 +660,7 @@ class TestLife:
 
 
 class TestRevision:
-    def test_with_a_model_contexts_are_revised_and_told(self) -> None:
+    def test_with_a_model_contexts_are_revised_and_reported(self) -> None:
         prompts: list[str] = []
 
         def llm(prompt: str) -> str:

@@ -31,7 +31,7 @@ def memory() -> Iterator[RecallM]:
         yield memory
 
 
-def test_a_text_with_what_it_says_exactly_is_one_update(memory: RecallM) -> None:
+def test_a_text_with_entities_and_triplets_is_one_update(memory: RecallM) -> None:
     update = memory.update("Ann got a job at Acme.", id="a", entities=[ANN, ACME], triplets=[WORKS])
     assert update.t_index == memory.stats().t_index == 1
     [works] = memory.graph.triplets()
@@ -60,7 +60,9 @@ def test_in_a_batch(memory: RecallM) -> None:
         ({"replace": "yes"}, "replace must be True or False"),
     ],
 )
-def test_what_cannot_be_used_is_refused(memory: RecallM, given: dict[str, Any], match: str) -> None:
+def test_bad_entities_and_triplets_are_refused(
+    memory: RecallM, given: dict[str, Any], match: str
+) -> None:
     with pytest.raises(InvalidInputError, match=match):
         memory.update("Ann is here.", **given)
     with pytest.raises(InvalidInputError, match="item 1") as failure:
@@ -171,9 +173,7 @@ def test_cypher_needs_a_store_that_answers_it(memory: RecallM) -> None:
         memory.graph.cypher("RETURN 1")
 
 
-def test_what_was_extracted_is_not_read_again(
-    memory: RecallM, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_update_reuses_an_extraction(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     extract_many = Extractor.extract_many
 

@@ -109,7 +109,7 @@ def test_a_label_is_one_line_of_the_prompt() -> None:
     assert prompt.count("\nRevised:") == 2  # the example's and its own
 
 
-def test_what_came_meanwhile_is_not_lost() -> None:
+def test_a_statement_written_during_the_revision_is_not_lost() -> None:
     store = DictStore()
     llm = FakeLLM(before_answer=lambda: add(store, 99))
     [revision] = after(store, llm, range(4))
@@ -119,7 +119,7 @@ def test_what_came_meanwhile_is_not_lost() -> None:
     assert summary_of(store) is None
 
 
-def test_a_long_context_is_folded_in_part_by_part() -> None:
+def test_a_long_context_is_revised_in_parts() -> None:
     store, llm = DictStore(), FakeLLM("short")
     updates = [add(store, number) for number in range(5)]
     [*_, last] = reviser(store, llm, max_characters=40).after("n", updates)

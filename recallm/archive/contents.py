@@ -190,7 +190,7 @@ class _Consistency:
         if missing:
             id = min(missing, key=self._triplet_ends.__getitem__)
             raise ArchiveError(
-                f"a triplet names the entity {id[:40]!r}, which no update brings",
+                f"a triplet names the entity {id[:40]!r}, which no update holds",
                 line=self._triplet_ends[id],
             )
 

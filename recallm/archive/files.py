@@ -132,7 +132,7 @@ def _check_replaceable(path: Path) -> None:
     """Refuse to overwrite a file that is no archive.
 
     Raises:
-        ArchiveError: it is none.
+        ArchiveError: another file is there.
 
     """
     _check_not_open(path)

@@ -264,7 +264,7 @@ def _consistent_update(**values: Any) -> PreparedUpdate:
             triplets=update.triplets,
         )
         if update != graph_only or not (update.entities or update.triplets):
-            raise violation("update", "has no text, but is none of entities and triplets alone")
+            raise violation("update", "without text must hold entities or triplets, and only these")
     else:
         checks.name(update.id, "id")
     if update.path and update.key is None:
