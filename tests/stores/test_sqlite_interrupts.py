@@ -103,8 +103,8 @@ def open_views(store: SQLiteStore) -> int:
     gc.collect()
     connections: Any = store._connections
     if isinstance(connections, MemoryConnections):
-        return sum(len(held.views) for held in (connections._current, *connections._copies))
-    return len(connections._views)
+        return sum(len(source.snapshots) for source in (connections._current, *connections._copies))
+    return len(connections._snapshots)
 
 
 def chosen(acknowledged: set[str]) -> set[str]:

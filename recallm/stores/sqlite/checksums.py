@@ -1,12 +1,13 @@
-"""A checksum in each row that recall reads, so that a damaged row is an error and no wrong answer.
+"""A checksum in each row that recall reads: a damaged row raises an error instead of giving a
+wrong answer.
 
-The column ``crc`` is the CRC-32 of other columns of its row. SQLite computes the checksum whenever
-it writes the row (a stored generated column), with a function that ``register`` gives to a
-connection that writes; ``verified`` computes it again from what was read.
+The column ``crc`` is the CRC-32 of other columns of its row. SQLite computes it whenever it writes
+the row (a stored generated column), with a function that ``register`` adds to a connection.
+``verified`` computes it again from the values that were read.
 
-Not every damage shows: tables of numbers alone (``posting``, ``mention``, ``evidence``,
-``neighbour``, ``metadata_entry``) have no checksums, nor have indexes. A damaged number there can
-make a statement no candidate, or change a strength or a count. A page that SQLite itself finds
+Not all damage is found. Tables of numbers alone (``posting``, ``mention``, ``evidence``,
+``neighbour``, ``metadata_entry``) and indexes have no checksums: a damaged number there can drop a
+statement from the candidates, or change a strength or a count. A page that SQLite itself finds
 malformed is an error in any table.
 """
 
@@ -25,10 +26,11 @@ _Key = TypeVar("_Key")
 
 
 def register(connection: sqlite3.Connection) -> None:
-    """Let a connection write tables with checksums."""
-    # Some builds of SQLite trust no function in a table's definition by themselves.
+    """Prepare a connection to write tables with checksums."""
+    # Some builds of SQLite refuse functions in a table's definition by default.
     connection.execute("PRAGMA trusted_schema = ON")
-    # A function of C: no signal handler runs inside of a write, where SQLite would drop its error.
+    # zlib.crc32 is a C function: no Python signal handler runs inside it, whose error SQLite would
+    # drop.
     connection.create_function("crc32", 1, zlib.crc32, deterministic=True)
 
 
@@ -42,7 +44,7 @@ def column(*columns: LiteralString, name: LiteralString = "crc") -> LiteralStrin
 
 
 def verified(rows: Iterable[tuple[Any, ...]], table: str) -> list[tuple[Any, ...]]:
-    """Rows whose last column is the checksum of the columns before it, without that column.
+    """The rows without their last column, which is the checksum of the others.
 
     Raises:
         ValueError: a row is damaged.
@@ -71,8 +73,7 @@ def verified_vectors(rows: Iterable[tuple[_Key, bytes, int]]) -> list[tuple[_Key
 
 
 def check_ascending(keys: Iterable[int], after: int) -> None:
-    """Refuse rows of an index that do not stand in its order: whoever pages through the index by
-    its order would never come to an end.
+    """Refuse rows of an index that are out of order: paging through such an index might never end.
 
     Raises:
         ValueError: a key is not greater than the one before it, the first one than ``after``.

@@ -1,9 +1,9 @@
-"""How values of ``recallm.model`` are spelled in columns.
+"""How values of ``recallm.model`` are encoded in columns.
 
-* Lists of strings are one text, joined by a separator: splitting it costs a tenth of JSON, and
-  recall reads hundreds of statements a question. A list whose strings hold the separator is JSON
-  behind a mark.
-* Timestamps are ISO text, which comes back as it was, beside whole microseconds, which order.
+* A list of strings is one text, joined by a separator: splitting it costs a tenth of reading JSON,
+  and recall reads hundreds of statements for a question. A list with the separator inside a string
+  is JSON after a mark.
+* A timestamp is ISO text, which keeps its offset, beside whole microseconds, which sort.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def pack(parts: Sequence[str]) -> str:
-    """Spell a list of strings as one text."""
+    """Encode a list of strings as one text."""
     text = _SEPARATOR.join(parts)
     if text.count(_SEPARATOR) == len(parts) - 1 and text and _JSON_MARK not in text:
         return text
@@ -50,7 +50,7 @@ def pack(parts: Sequence[str]) -> str:
 
 
 def unpack(text: str) -> tuple[str, ...]:
-    """The list of strings that ``pack`` spelled."""
+    """Decode a list of strings."""
     if not text:
         return ()
     if text[0] == _JSON_MARK:
@@ -59,7 +59,7 @@ def unpack(text: str) -> tuple[str, ...]:
 
 
 def path_text(path: Iterable[str]) -> str:
-    """Spell a path so that the paths at and below it are those whose text begins with its own."""
+    """Encode a path. The paths at and below it are those whose text begins with its text."""
     return "".join(
         part.replace(_JSON_MARK, _JSON_MARK + "0").replace(_SEPARATOR, _JSON_MARK + "1")
         + _SEPARATOR
@@ -68,7 +68,7 @@ def path_text(path: Iterable[str]) -> str:
 
 
 def read_path(text: str) -> tuple[str, ...]:
-    """The path that ``path_text`` spelled."""
+    """Decode a path."""
     if not text:
         return ()
     parts = text[:-1].split(_SEPARATOR)
@@ -81,19 +81,19 @@ def read_path(text: str) -> tuple[str, ...]:
 
 
 def below(path: Iterable[str]) -> tuple[str, str]:
-    """The texts of the paths at and below ``path``, which is not empty: the first one, and the
-    first after them."""
+    """The range [first, end) of the texts of all paths at and below ``path``, which is not
+    empty."""
     text = path_text(path)
     return text, text[:-1] + chr(ord(_SEPARATOR) + 1)
 
 
 def pack_mentions(mentions: Iterable[ConceptMention]) -> str:
-    """Spell the concepts of a statement as one text."""
+    """Encode the concepts of a statement as one text."""
     return pack([_mention_text((m.name, m.label, m.kind)) for m in mentions])
 
 
 def unpack_mentions(text: str) -> tuple[ConceptMention, ...]:
-    """The concepts of a statement."""
+    """Decode the concepts of a statement."""
     return tuple(map(_mention, unpack(text)))
 
 
@@ -110,37 +110,37 @@ def _mention(text: str) -> ConceptMention:
 
 
 def microseconds(timestamp: datetime | None) -> int | None:
-    """Whole microseconds since 1970 (UTC), which order as the timestamps do."""
+    """Whole microseconds since 1970 (UTC)."""
     return None if timestamp is None else (timestamp - _EPOCH) // _MICROSECOND
 
 
 def timestamp_text(timestamp: datetime | None) -> str | None:
-    """ISO 8601 with the offset that the timestamp had."""
+    """ISO 8601, with the timestamp's own offset."""
     return None if timestamp is None else timestamp.isoformat()
 
 
 @lru_cache(maxsize=1 << 10)
 def read_timestamp(text: str) -> datetime:
-    """The timestamp that ``timestamp_text`` spelled."""
+    """Decode a timestamp."""
     return datetime.fromisoformat(text)
 
 
 def unpack_timestamp(text: str | None) -> datetime | None:
-    """The same, where there may be none."""
+    """Decode a timestamp that may be missing."""
     return None if text is None else read_timestamp(text)
 
 
 def json_text(value: Mapping[str, Any]) -> str:
-    """JSON of a mapping, in its own order."""
+    """The JSON text of a mapping, in its own order."""
     return json.dumps(dict(value)) if value else "{}"
 
 
 def same_json(value: object) -> str:
-    """The JSON text by which JSON values are equal or not."""
+    """The JSON text with sorted keys: two JSON values are equal if theirs are."""
     return json.dumps(value, sort_keys=True)
 
 
 def entry_hash(key: str, value: object) -> int:
-    """64 bits of an entry of a mapping: what equal entries have in common, and few others."""
+    """A 64-bit hash of an entry of a mapping; JSON-equal entries have the same one."""
     digest = hashlib.blake2b(same_json([key, value]).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)

@@ -1,14 +1,14 @@
-"""Views of a database, and write transactions, wherever the database is.
+"""Snapshots of a database and write transactions, for a file or for memory.
 
-A file (``file``): a connection for each open reader, since SQLite's snapshot is the reader's view,
-and one for writing behind a lock, WAL between them. In memory (``memory``): one connection; a write
-that meets open readers first leaves them a copy of the database, so that they too keep their view.
+A file (``file``) has one connection for each open reader, because SQLite's read transaction is the
+reader's snapshot, and one connection for writing, behind a lock; it uses WAL. Memory (``memory``)
+has one connection; a write that meets open readers first leaves them a copy of the database.
 
 **Interrupts.** A signal handler may raise (Ctrl-C, a time-out) between any two calls of the main
-thread. What must be undone therefore stands in ``try … finally``, and each step of the ``finally``
+thread. So every step that must be undone has a ``try … finally``, and each step of the ``finally``
 is one call into C: CPython runs signal handlers after a call, not before it. A lock that is waited
-for with a time limit is an ``RLock``, which knows its owner: its release fails, harmlessly, where
-the wait was cut short.
+for with a time limit is an ``RLock``, which knows its owner: its release fails, without harm, where
+an interrupt ended the wait.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from recallm.stores.sqlite.failures import DRIVER_ERRORS, translated
 __all__ = [
     "WRITING_ALREADY",
     "Connections",
-    "Held",
+    "ReadConnection",
     "Snapshot",
     "connect",
     "file_address",
@@ -40,7 +40,7 @@ WRITING_ALREADY = (
     "this thread is writing to the store already; finish that write first (read the records of a "
     "restore from elsewhere than a write)"
 )
-"""The message of a write inside of a write."""
+"""The message for a write inside of a write."""
 
 _CACHE_KIB = 16_384
 
@@ -52,7 +52,7 @@ class Snapshot:
     """One state of the database, for as long as a reader is open."""
 
     def __init__(self, name: str, store: Connections) -> None:
-        self.held: Held | None = None
+        self.source: ReadConnection | None = None
         self.name = name
         self._store = store
         self.open = True
@@ -63,45 +63,48 @@ class Snapshot:
         Raises:
             StoreError: the query failed; ClosedError: the reader or the store was closed.
         """
-        held = self.held
-        if held is None:
+        source = self.source
+        if source is None:
             raise ClosedError
         while True:
-            lock = held.lock
+            lock = source.lock
             with lock:
-                if lock is not held.lock:
+                if lock is not source.lock:
                     continue
                 if not self.open or self._store.closed:
                     raise ClosedError
                 try:
-                    return held.connection.execute(sql, values).fetchall()
+                    return source.connection.execute(sql, values).fetchall()
                 except DRIVER_ERRORS as error:
                     raise translated(error, self.name, waited=0.0, limit=0.0) from error
 
 
-class Held:
-    """A connection that readers read from, and the lock that they take turns by. ``views`` are the
-    views of the readers that share the connection, by weak references: a reader that an interrupt
-    kept from ending is gone with its view. A connection that one reader has for itself has none."""
+class ReadConnection:
+    """A connection that readers use, and the lock by which they take turns.
+
+    ``snapshots`` holds the open snapshots of readers that share the connection, as weak references:
+    a reader that an interrupt kept from ending disappears with its snapshot. It stays empty for a
+    connection that belongs to one reader alone.
+    """
 
     def __init__(self, connection: sqlite3.Connection, lock: threading.RLock) -> None:
         self.connection = connection
         self.lock = lock
-        self.views: weakref.WeakSet[Snapshot] = weakref.WeakSet()
+        self.snapshots: weakref.WeakSet[Snapshot] = weakref.WeakSet()
 
 
 class Connections(Protocol):
-    """Where snapshots and write transactions come from."""
+    """The source of snapshots and write transactions."""
 
     closed: bool
 
     @property
     def erasure_pending(self) -> bool:
-        """Whether deleted text may still lie in the file or in its log."""
+        """Whether deleted text may remain in the file or in its log."""
         ...
 
     def read(self) -> AbstractContextManager[Snapshot]:
-        """A view of the database as it is now."""
+        """A snapshot of the database as it is now."""
         ...
 
     def write(
@@ -113,11 +116,13 @@ class Connections(Protocol):
         keep_view: bool = False,
         bulk: bool = False,
     ) -> _T:
-        """What ``work`` returns, called in a write transaction: committed when it returns, rolled
-        back when it raises. ``erase``: where ``work`` returns something true, what it deleted is
-        overwritten in the file and the log. Unless it ``waits``, another writer is a StoreBusyError
-        at once. ``keep_view``: readers that open during ``work`` see the state before it. ``bulk``:
-        much is written."""
+        """Call ``work`` in a write transaction and return its result: commit when it returns, roll
+        back when it raises.
+
+        ``erase``: if ``work`` returns a true value, overwrite what it deleted in the file and in
+        the log. Without ``waits``, another writer causes a StoreBusyError at once. ``keep_view``:
+        readers that open during ``work`` see the state before it. ``bulk``: expect a large write.
+        """
         ...
 
     def close(self) -> None:
@@ -126,8 +131,8 @@ class Connections(Protocol):
 
 
 def transact(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], _T]) -> _T:
-    """What ``work`` returns, called in a write transaction: committed when it returns, rolled back
-    when it raises."""
+    """Call ``work`` in a write transaction and return its result: commit when it returns, roll
+    back when it raises."""
     try:
         connection.execute("BEGIN IMMEDIATE")
         result = work(connection)
@@ -139,12 +144,12 @@ def transact(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection]
 
 
 def file_address(path: Path, mode: str) -> str:
-    """The URI of a database file, whatever bytes its name has."""
+    """The URI of a database file; its name may have any bytes."""
     return f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}"
 
 
 def connect(address: str, timeout: float) -> sqlite3.Connection:
-    """A connection that begins no transaction by itself, for any thread, one at a time."""
+    """A connection without implicit transactions, for any thread, one at a time."""
     connection = sqlite3.connect(
         address,
         timeout=timeout,

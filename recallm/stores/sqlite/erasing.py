@@ -1,15 +1,16 @@
-"""Erasing: no byte of what was deleted stays in the file or in its log.
+"""Erasing: no byte of deleted text stays in the file or in its log.
 
-``secure_delete`` overwrites a deleted row where it stands. Two more places may hold its bytes:
+``secure_delete`` overwrites a deleted row in its place. Two more places may hold its bytes:
 
-* The log, until it is copied into the file and cut. A reader that is open on an earlier state, in
-  any process, prevents that.
-* The unused middle of a B-tree page: where a page is split, SQLite leaves copies of rows between
-  the list of cells and the cells. They are overwritten here, in the file itself, which nothing else
-  writes meanwhile: the log is empty, and the write lock is held. Nobody reads these bytes.
+* The log, until SQLite copies it into the file and cuts it. A reader of an earlier state, in any
+  process, prevents that.
+* The unused middle of a B-tree page: when SQLite splits a page, it leaves copies of rows between
+  the list of cells and the cells. This module overwrites them in the file itself. Nothing else
+  writes to the file meanwhile: the log is empty, and the write lock is held. Nobody reads these
+  bytes.
 
-The table ``erasure`` has a row from the deletion on until both are done, so that whoever writes or
-opens the file next does what could not be done, also where the process that deleted has died.
+The table ``erasure`` has a row from the deletion until both are done. So the next process that
+writes to the file or opens it completes the work, also if the process that deleted has died.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _FIRST_PAGE_AT = 100
 """The header of the first page stands after that of the file."""
 
 _MOST_PAGES = 1 << 25
-"""From there on the first byte of an overflow page, a page number, may look like a kind."""
+"""Above this, the first byte of an overflow page, a page number, may look like a page kind."""
 
 _PAGES_READ = 2_048
 
@@ -43,19 +44,19 @@ _TRIES = 3
 
 
 def note_erasure_due(connection: sqlite3.Connection) -> None:
-    """Note, in the transaction of a deletion, that erasing is due."""
+    """Record, in the transaction of a deletion, that erasing is due."""
     connection.execute("INSERT INTO erasure VALUES (1)")
 
 
 def is_erasure_due(connection: sqlite3.Connection) -> bool:
-    """Whether some deletion was not erased."""
+    """Whether some deleted bytes are not erased yet."""
     (due,) = connection.execute("SELECT EXISTS (SELECT 1 FROM erasure)").fetchone()
     return bool(due)
 
 
 def erase_deleted(connection: sqlite3.Connection, raw: RawFile, log: Path, wait: float) -> bool:
-    """Erase what was deleted, outside of a transaction; False where a reader or a writer of an
-    earlier state did not end within ``wait`` seconds.
+    """Erase what was deleted, outside of a transaction; False if a reader of an earlier state or a
+    writer did not end within ``wait`` seconds.
 
     Raises:
         sqlite3.Error, OSError: the disk failed.
@@ -87,8 +88,8 @@ def erase_deleted(connection: sqlite3.Connection, raw: RawFile, log: Path, wait:
 
 
 class RawFile:
-    """A database file beside SQLite, one descriptor for the whole process: POSIX takes all locks of
-    a process on a file away when it closes any descriptor of that file."""
+    """A descriptor of a database file beside SQLite's, one for the whole process: POSIX drops all
+    locks of a process on a file when it closes any descriptor of that file."""
 
     def __init__(self, path: Path) -> None:
         self._file = open(path, "r+b", buffering=0)  # noqa: SIM115, PTH123 - open while it lives
@@ -114,7 +115,7 @@ class RawFile:
         return os.fstat(self._file.fileno()).st_size
 
     def clear_unused(self, page_size: int) -> None:
-        """Overwrite the unused middle of every B-tree page, on the disk when this returns."""
+        """Overwrite the unused middle of every B-tree page; on the disk when this returns."""
         portion = _PAGES_READ * page_size
         changed = False
         for start in range(0, self.size(), portion):
@@ -133,7 +134,7 @@ _opening = new_lock()
 
 
 def _unused(pages: bytes, page_size: int, *, is_first: bool) -> Iterator[tuple[int, int]]:
-    """Where in ``pages`` unused bytes are not zero, as [first, last)."""
+    """The ranges [first, last) of ``pages`` where unused bytes are not zero."""
     zeros = bytes(page_size)
     for page in range(0, len(pages) - page_size + 1, page_size):
         at = page + _FIRST_PAGE_AT if is_first and page == 0 else page

@@ -1,4 +1,4 @@
-"""SQLite's errors as recallm's, each with what to do."""
+"""SQLite's errors as errors of recallm, each with advice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from recallm.errors import (
 __all__ = ["DRIVER_ERRORS", "busy", "damage", "guarded", "is_busy", "translated"]
 
 DRIVER_ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""What the driver raises. The second: a message of SQLite that names what is damaged need not be
+"""The errors of the driver. UnicodeDecodeError: SQLite's message about damaged text need not be
 UTF-8."""
 
 _ODD = (
@@ -34,8 +34,8 @@ _ODD = (
     TypeError,
     ValueError,
 )
-"""What comes of a row that is not what was written: a null, another type, no JSON, a row that
-another one names and that is not there."""
+"""The errors that a damaged row causes: a null, another type, invalid JSON, a missing row that
+another row names."""
 
 _T = TypeVar("_T")
 
@@ -51,7 +51,7 @@ _WRITE_FAILURES = (
 
 
 def busy(name: str, waited: float, limit: float) -> StoreBusyError:
-    """The error of a writer that waited in vain."""
+    """The error of a writer that did not get the lock."""
     return StoreBusyError(
         f"{name}: another writer held the database for {waited:.1f} s (the limit is {limit:g} s); "
         "try again, write smaller batches, or open the store with a longer timeout"
@@ -60,10 +60,10 @@ def busy(name: str, waited: float, limit: float) -> StoreBusyError:
 
 @contextmanager
 def damage(name: str) -> Iterator[None]:
-    """Whatever a damaged row of ``name`` makes go wrong inside of the block is a StoreCorruptError.
+    """Turn the errors that damaged rows of ``name`` cause in the block into a StoreCorruptError.
 
     Raises:
-        StoreCorruptError: something did.
+        StoreCorruptError: a row is damaged.
     """
     try:
         yield
@@ -72,16 +72,15 @@ def damage(name: str) -> Iterator[None]:
     except _ODD as error:
         what = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
         raise StoreCorruptError(
-            f"{name} is damaged: what was read of it does not fit together ({what}); restore a "
-            "backup"
+            f"{name} is damaged: its rows do not fit together ({what}); restore a backup"
         ) from error
 
 
 def guarded(
     name: Callable[[Any], str], *, but: Collection[str] = ()
 ) -> Callable[[type[_T]], type[_T]]:
-    """Every public method of a class, ``but`` these, stands within ``damage``; ``name`` says what
-    its instances read."""
+    """A class decorator: run every public method, ``but`` these, within ``damage``. ``name`` gives
+    the database name of an instance."""
 
     def decorate(cls: type[_T]) -> type[_T]:
         for key, method in list(vars(cls).items()):
@@ -102,14 +101,14 @@ def _within(name: Callable[[Any], str], method: Callable[..., Any]) -> Callable[
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Whether somebody else holds a lock."""
+    """Whether another connection holds a lock."""
     return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def translated(
     error: sqlite3.Error | UnicodeDecodeError, name: str, *, waited: float, limit: float
 ) -> RecallMError:
-    """The error of the ``RecallMError`` tree that says what ``error`` means for ``name``."""
+    """The error of the ``RecallMError`` tree for an error of the database ``name``."""
     match _code(error):
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return busy(name, waited, limit)

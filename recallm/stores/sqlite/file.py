@@ -1,4 +1,4 @@
-"""A database in a file, shared by threads and processes."""
+"""A database in a file that threads and processes share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from recallm.errors import (
 from recallm.stores.open_files import note_open
 from recallm.stores.sqlite.connections import (
     WRITING_ALREADY,
-    Held,
+    ReadConnection,
     Snapshot,
     connect,
     file_address,
@@ -53,17 +53,17 @@ _IDLE_READERS = 4
 """Connections kept open for the next reader."""
 
 _WRITER_CACHE_KIB = 32_768
-"""A batch of 1,000 statements changes some 20 MB of pages where there are a million relations."""
+"""A batch of 1,000 statements changes about 20 MB of pages at a million relations."""
 
 _CHECKPOINT_PAGES = 4_000
-"""The write-ahead log is copied into the file when it is about 8 MB: some 70 updates."""
+"""SQLite copies the write-ahead log into the file when it has about 8 MB: some 70 updates."""
 
 _BULK_CHECKPOINT_PAGES = 32_000
-"""A batch of 1,000 statements writes 10 to 40 MB; a page that several batches touch is copied
-once."""
+"""For large writes: a batch of 1,000 statements writes 10 to 40 MB, and a page that several batches
+change is copied once."""
 
 _LOG_BYTES = 16_777_216
-"""What the log keeps of its length once it is copied."""
+"""The length to which SQLite cuts the log after it is copied."""
 
 _ERASURE_WAIT = 0.1
 """Seconds that a ``forget`` waits for the readers of other processes."""
@@ -75,9 +75,9 @@ class FileConnections:
     """Connections to one file.
 
     Raises:
-        StoreCorruptError: the file is not recallm's, or damaged.
+        StoreCorruptError: the file is not a recallm database, or damaged.
         SchemaVersionError: another version of recallm wrote it.
-        StoreReadOnlyError: there is no file and none can be made.
+        StoreReadOnlyError: there is no file, and none can be created.
         StoreError: it cannot be opened.
     """
 
@@ -86,13 +86,13 @@ class FileConnections:
         self._name = str(path)
         self._timeout = timeout
         self._lock = threading.RLock()
-        """Whose turn it is to write."""
+        """Held by the thread that writes."""
         self._guard = threading.RLock()
-        """Held while a reader is opened or ended."""
+        """ReadConnection while a reader is opened or ended."""
         self._writer: sqlite3.Connection | None = None
         self._writer_thread: int | None = None
         self._idle: list[sqlite3.Connection] = []
-        self._views: weakref.WeakSet[Snapshot] = weakref.WeakSet()
+        self._snapshots: weakref.WeakSet[Snapshot] = weakref.WeakSet()
         self._copies = FileCopies(path)
         self.closed = False
         self.erasure_pending = False
@@ -106,7 +106,7 @@ class FileConnections:
 
     @contextmanager
     def read(self) -> Generator[Snapshot, None, None]:
-        """See ``Connections.read``."""
+        """A snapshot on a connection of its own."""
         snapshot = Snapshot(self._name, self)
         try:
             self._begin(snapshot)
@@ -125,8 +125,8 @@ class FileConnections:
         keep_view: bool = False,
         bulk: bool = False,
     ) -> _T:
-        """See ``Connections.write``."""
-        del keep_view  # a reader of a file keeps its view in any case
+        """A write transaction, on the disk when this returns."""
+        del keep_view  # a reader of a file has its own snapshot in any case
         limit = self._timeout if waits else 0.0
         started = time.monotonic()
         thread = threading.get_ident()
@@ -154,7 +154,7 @@ class FileConnections:
                 pass
 
     def close(self) -> None:
-        """See ``Connections.close``."""
+        """Close every connection, after a last attempt to erase."""
         with self._guard:
             if self.closed:
                 return
@@ -180,23 +180,23 @@ class FileConnections:
                     self._read_only(snapshot)
             except DRIVER_ERRORS as error:
                 raise self._translated(error, self._timeout) from error
-            self._views.add(snapshot)
+            self._snapshots.add(snapshot)
 
     def _read_by_connection(self, snapshot: Snapshot) -> None:
-        """Give ``snapshot`` a connection in a read transaction."""
+        """Let ``snapshot`` use a connection in a read transaction."""
         connection = self._idle.pop() if self._idle else self._connect(write=False)
         try:
             connection.execute("BEGIN")
             # A deferred transaction takes its snapshot at its first read.
             connection.execute("SELECT 1 FROM namespace LIMIT 1").fetchone()
-            snapshot.held = Held(connection, threading.RLock())
+            snapshot.source = ReadConnection(connection, threading.RLock())
         except BaseException:
             connection.close()
             raise
 
     def _read_only(self, snapshot: Snapshot) -> None:
-        """Give ``snapshot`` a connection in a read transaction; where no log is there and none can
-        be made, a copy of the file."""
+        """Let ``snapshot`` use a connection in a read transaction, or a copy of the file where
+        SQLite needs a log and can create none."""
         try:
             self._read_by_connection(snapshot)
         except sqlite3.OperationalError:
@@ -205,18 +205,18 @@ class FileConnections:
             self._copies.read_by(snapshot)
 
     def _end(self, snapshot: Snapshot) -> None:
-        held = snapshot.held
-        if held is None:
+        source = snapshot.source
+        if source is None:
             return
-        with self._guard, held.lock:
+        with self._guard, source.lock:
             if not snapshot.open:
                 return
             snapshot.open = False
-            self._views.discard(snapshot)
-            if held.views:
-                self._copies.release(snapshot, held)
+            self._snapshots.discard(snapshot)
+            if source.snapshots:
+                self._copies.release(snapshot, source)
                 return
-            connection = held.connection
+            connection = source.connection
             with suppress(sqlite3.Error):
                 connection.rollback()
             if not self.closed and len(self._idle) < _IDLE_READERS:
@@ -230,7 +230,7 @@ class FileConnections:
         self, work: Callable[[sqlite3.Connection], _T], left: float, *, erase: bool, bulk: bool
     ) -> _T:
         if self._writer is not None and self._writer.in_transaction:
-            self._close_writer()  # it could not be rolled back: the disk failed
+            self._close_writer()  # the rollback failed: the disk
         writer = self._writer or self._use_writer(self._connect(write=True))
         pages = _BULK_CHECKPOINT_PAGES if bulk else _CHECKPOINT_PAGES
         writer.execute(f"PRAGMA busy_timeout = {int(left * 1000)}")
@@ -251,7 +251,7 @@ class FileConnections:
         return result
 
     def _erase_if_free(self) -> None:
-        """Do the erasing that an open reader put off."""
+        """Erase what an open reader kept from being erased."""
         try:
             if self._lock.acquire(blocking=False) and self._writer is not None:
                 self._erase(self._writer, 0.0)
@@ -262,7 +262,7 @@ class FileConnections:
                 pass
 
     def _erase(self, writer: sqlite3.Connection, wait: float) -> None:
-        """Erase what was deleted, or leave that to the next write or opening: the deletion is
+        """Erase what was deleted, or leave it to the next write or opening. The deletion is
         committed either way."""
         if writer.in_transaction or self._raw is None:
             return  # a reader that ends inside of a write
@@ -289,7 +289,7 @@ class FileConnections:
         if found is not None and found.st_size < _HEADER_BYTES:
             log = log_path(self._path)
             if found.st_size:
-                # SQLite takes so short a file for an empty one, and writes over it.
+                # SQLite takes such a short file for an empty one, and would overwrite it.
                 raise StoreCorruptError(
                     f"{self._name} is not a recallm database; name another file"
                 )
@@ -328,13 +328,13 @@ class FileConnections:
         snapshot = Snapshot(self._name, self)
         try:
             self._read_only(snapshot)
-            if snapshot.held is not None:
-                check_schema(snapshot.held.connection, self._name)
+            if snapshot.source is not None:
+                check_schema(snapshot.source.connection, self._name)
         finally:
             self._end(snapshot)
 
     def _connect(self, *, write: bool) -> sqlite3.Connection:
-        # Where the file was open before, no new one is made in its place.
+        # Once the file was open, no new file is created in its place.
         creates = write and self._is_new
         mode = "rwc" if creates else "ro" if self._refusal is not None else "rw"
         connection = connect(file_address(self._path, mode), self._timeout)
@@ -349,18 +349,18 @@ class FileConnections:
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Make an empty file recallm's; refuse what is not."""
+        """Create the tables in an empty file; refuse another program's file."""
         deadline = time.monotonic() + self._timeout
         while True:
             try:
                 if not is_empty_file(connection):
                     check_schema(connection, self._name)
-                # Heeded where the file is empty. A batch changes a few rows in each of many pages:
-                # with small ones it writes a third less.
+                # Takes effect in an empty file. A batch changes a few rows in each of many pages:
+                # with small pages it writes a third less.
                 connection.execute("PRAGMA page_size = 2048")
                 connection.execute("PRAGMA journal_mode = WAL").fetchone()
-                # FULL: a commit is on the disk when it returns. NORMAL would be quicker, and lose
-                # the latest updates with the power.
+                # FULL: a commit is on the disk when it returns. NORMAL is faster, but loses the
+                # latest updates in a power failure.
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("PRAGMA secure_delete = ON").fetchone()
                 connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}").fetchone()
@@ -369,13 +369,13 @@ class FileConnections:
                 check_schema(connection, self._name)
                 break
             except sqlite3.OperationalError as error:
-                # Going over to WAL does not wait for the lock by itself.
+                # Switching to WAL does not wait for the lock.
                 if not is_busy(error) or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
 
     def _use_writer(self, writer: sqlite3.Connection) -> sqlite3.Connection:
-        """Write by this connection from now on; first erase what a process left that died."""
+        """Write by this connection from now on; first erase what a crashed process left."""
         self._identity.renew_log()
         self._writer = writer
         self.erasure_pending = is_erasure_due(writer)
@@ -405,30 +405,30 @@ class FileConnections:
     # -- forks -------------------------------------------------------------------------------
 
     def fork_locks(self, level: int) -> Sequence[threading.RLock]:
-        """See ``ForkAware``."""
+        """The write lock, the lock of the readers, then the lock of each snapshot."""
         if level < 2:
             return [(self._lock, self._guard)[level]]
-        return [view.held.lock for view in self._views if view.held is not None]
+        return [view.source.lock for view in self._snapshots if view.source is not None]
 
     def before_fork(self) -> None:
-        """See ``ForkAware``. SQLite knows the locks of its process, and the child inherits that
-        knowledge without the locks: only connections that are closed leave none of it behind."""
+        """Close the connections. A child inherits what SQLite knows of its process's locks, but not
+        the locks; a closed connection leaves nothing to inherit."""
         if self._writer_thread is None:
             self._close_idle()
             self._close_writer()
 
     def after_fork_in_child(self, *, prepared: bool) -> None:
-        """See ``ForkAware``. Open readers belong to the parent; no thread is inside of SQLite, so
-        that their connections can be closed here. A connection that writes must not be touched:
-        the child would undo what the parent is writing."""
-        views = list(self._views)
-        self._views.clear()
+        """Close the open readers: they belong to the parent, and no thread is inside SQLite. A
+        connection that writes must not be touched: closing it would undo what the parent is
+        writing."""
+        views = list(self._snapshots)
+        self._snapshots.clear()
         self._lock, self._guard = threading.RLock(), threading.RLock()
         if not prepared or self._writer_thread is not None:
             forbid_in_this_process(self._path, (self._idle, self._writer, views))
         is_quiet = prepared and self._writer_thread is None
         for view in views:
             view.open = False
-            if is_quiet and view.held is not None and not view.held.views:
-                view.held.connection.close()
+            if is_quiet and view.source is not None and not view.source.snapshots:
+                view.source.connection.close()
         self._copies = FileCopies(self._path)

@@ -1,8 +1,8 @@
-"""Whether the file that is open is still the file under its name.
+"""Checks that the open file is still the file under its name.
 
-SQLite holds the database by a descriptor and its log by a name. Where a file was deleted, moved or
-replaced while it was open, SQLite goes on writing to a file that nobody will open again, and its
-log lies beside the file that took the name.
+SQLite uses the database by a descriptor and its log by a name. If a file is deleted, moved or
+replaced while it is open, SQLite continues to write to a file that nobody will open again, and its
+log stands beside the file that took the name.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _forbidden: set[_Node] = set()
 
 
 def log_path(path: Path) -> Path:
-    """Where SQLite keeps the write-ahead log of the database at ``path``."""
+    """The path of the write-ahead log of the database at ``path``."""
     return path.with_name(path.name + "-wal")
 
 
 def check_usable(found: os.stat_result) -> None:
-    """Raise where this process may not use the file that ``found`` describes.
+    """Refuse a file that this process may not use any more.
 
     Raises:
         StoreUnavailableError: see ``forbid_in_this_process``.
@@ -52,7 +52,7 @@ class FileIdentity:
         self._log_node = _node(self._log)
 
     def check(self) -> None:
-        """Raise where the file under the name is another file, or none.
+        """Refuse to continue if the file under the name is another file, or none.
 
         Raises:
             StoreUnavailableError: it was deleted, moved, replaced or cut to nothing.
@@ -71,7 +71,7 @@ class FileIdentity:
         check_usable(found)
 
     def check_log(self) -> None:
-        """Raise where the log under its name is not the one that is written.
+        """Refuse to continue if the log under its name is not the log that SQLite writes.
 
         Raises:
             StoreUnavailableError: it was deleted, moved or replaced.
@@ -83,18 +83,18 @@ class FileIdentity:
             )
 
     def renew_log(self) -> None:
-        """The log may be a new file: every connection was closed."""
+        """Note the log's inode again: it may be a new file after every connection was closed."""
         self._log_node = _node(self._log)
 
     def close_last(self, connection: sqlite3.Connection) -> None:
-        """Close a connection that may be the last one, and leave no log under a name that belongs
-        to another database by now.
+        """Close a connection that may be the last one, and leave no log under a name that now
+        belongs to another database.
 
-        SQLite leaves the log of a file that has moved as it is: what it holds is copied into the
-        file here, wherever that is, and the log deleted, before a database that took the name is
-        opened with it. Where the log alone was replaced, SQLite would delete the new one, which
-        others may use: the connection stays open for good, and this process may not use the file
-        any more, since SQLite would share the index of the old log with its new connections.
+        SQLite keeps the log of a file that was moved. This copies the log into the file, wherever
+        that is, and deletes it, before another database under the old name is opened with it. If
+        the log alone was replaced, SQLite would delete the new one, which others may use: then the
+        connection stays open for good, and this process may not use the file any more, because
+        SQLite would share the index of the old log with new connections.
         """
         has_moved = _node(self._path) != self.file
         is_own_log = _node(self._log) in (None, self._log_node)
@@ -109,7 +109,7 @@ class FileIdentity:
 
 
 def _is_copied(connection: sqlite3.Connection) -> bool:
-    """Copy the log into the file; whether nothing prevented that."""
+    """Copy the log into the file; whether that succeeded."""
     try:
         (blocked, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     except sqlite3.Error:
@@ -118,8 +118,8 @@ def _is_copied(connection: sqlite3.Connection) -> bool:
 
 
 def forbid_in_this_process(path: Path, inherited: object) -> None:
-    """Refuse the file from now on: SQLite's idea of its locks is that of another process.
-    ``inherited`` are the connections, which must not be closed."""
+    """Refuse the file from now on: what SQLite knows of its locks belongs to another process. The
+    ``inherited`` connections must never be closed."""
     keep_for_good(inherited)
     node = _node(path)
     if node is not None:

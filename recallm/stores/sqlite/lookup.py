@@ -1,4 +1,4 @@
-"""Names to row ids, many at a time."""
+"""Queries over many keys at once, and rows that are compared with their checksums."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 Fetch = Callable[[LiteralString, Sequence[object]], list[tuple[Any, ...]]]
-"""Run a query and give all its rows."""
+"""Runs a query and returns all its rows."""
 
 
 def fetch_from(connection: sqlite3.Connection) -> Fetch:
@@ -41,7 +41,7 @@ _T = TypeVar("_T")
 def in_chunks(values: Iterable[object]) -> Iterator[tuple[LiteralString, list[object]]]:
     """Placeholders for ``IN (…)`` and their values, at most 512 at a time.
 
-    The last value is repeated up to a power of two, so that few query texts are compiled.
+    The last value is repeated up to a power of two: few distinct queries are compiled.
     """
     for chunk in _padded(list(values)):
         yield _MARKS[len(chunk)], chunk
@@ -50,7 +50,7 @@ def in_chunks(values: Iterable[object]) -> Iterator[tuple[LiteralString, list[ob
 def in_pairs(
     values: Sequence[tuple[object, object]],
 ) -> Iterator[tuple[LiteralString, list[object]]]:
-    """The same for pairs: rows for ``VALUES …``, and their values, flat."""
+    """`in_chunks` for pairs: rows for ``VALUES …``, and their values, flat."""
     for chunk in _padded(list(values)):
         yield _PAIRS[len(chunk)], [value for pair in chunk for value in pair]
 
@@ -94,8 +94,8 @@ def fetch_by(
 def read(
     fetch: Fetch, table: str, sql: LiteralString, values: Sequence[object]
 ) -> list[tuple[Any, ...]]:
-    """The rows of a query whose ``{}`` stands for the columns ``SUMMED`` of ``table``, each held
-    against its checksum.
+    """The rows of a query, each compared with its checksum; ``{}`` in the query stands for
+    ``columns(table)``.
 
     Raises:
         ValueError: a row is damaged.
@@ -113,7 +113,7 @@ def read_by(
     lead: Sequence[object] = (),
     tail: Sequence[object] = (),
 ) -> list[tuple[Any, ...]]:
-    """``fetch_by`` of a query as in ``read``.
+    """`fetch_by` for a query as in `read`.
 
     Raises:
         ValueError: a row is damaged.
@@ -123,7 +123,7 @@ def read_by(
 
 
 def columns(table: str) -> LiteralString:
-    """The columns of a table whose checksum is in each of its rows, and that checksum."""
+    """The columns of a table that its checksum covers, and the checksum."""
     return _COLUMNS[table]
 
 

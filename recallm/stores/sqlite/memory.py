@@ -1,4 +1,4 @@
-"""A database in memory, shared by readers and a writer."""
+"""A database in memory that readers and a writer share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recallm import forking
 from recallm.errors import ClosedError, StoreBusyError, StoreUnavailableError
 from recallm.stores.sqlite.connections import (
     WRITING_ALREADY,
-    Held,
+    ReadConnection,
     Snapshot,
     connect,
     transact,
@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 
 
 class MemoryConnections:
-    """One connection; what it holds is gone when it closes. A forked child has a copy."""
+    """One connection; its contents are lost when it closes. A forked child has a copy."""
 
     erasure_pending = False
 
@@ -38,29 +38,29 @@ class MemoryConnections:
         self._writing = False
         self.closed = False
         self._unusable: str | None = None
-        self._copies: list[Held] = []
-        self._before: Held | None = None
+        self._copies: list[ReadConnection] = []
+        self._before: ReadConnection | None = None
         self._connection = connect(":memory:", timeout)
         transact(self._connection, create_schema)
-        self._current = Held(self._connection, self._lock)
+        self._current = ReadConnection(self._connection, self._lock)
         forking.watch(self)
 
     @contextmanager
     def read(self) -> Generator[Snapshot, None, None]:
-        """See ``Connections.read``."""
+        """A snapshot, on the one connection or on a copy of it."""
         snapshot = Snapshot(_NAME, self)
         try:
             with self._lock:
                 self._check()
-                held = self._before if self._before is not None else self._current
-                held.views.add(snapshot)
-                snapshot.held = held
+                source = self._before if self._before is not None else self._current
+                source.snapshots.add(snapshot)
+                snapshot.source = source
             yield snapshot
         finally:
             snapshot.open = False
             with self._lock:
-                if snapshot.held is not None:
-                    snapshot.held.views.discard(snapshot)
+                if snapshot.source is not None:
+                    snapshot.source.snapshots.discard(snapshot)
                     self._close_unused_copies()
 
     def write(
@@ -72,7 +72,7 @@ class MemoryConnections:
         keep_view: bool = False,
         bulk: bool = False,
     ) -> _T:
-        """See ``Connections.write``."""
+        """A write transaction. Open readers get a copy of the database first."""
         del erase, bulk
         started = time.monotonic()
         try:
@@ -82,7 +82,7 @@ class MemoryConnections:
             self._check()
             if self._writing:
                 raise StoreBusyError(WRITING_ALREADY)
-            if keep_view or self._current.views:
+            if keep_view or self._current.snapshots:
                 self._leave_copy(keep_view)
             return self._transact(work)
         except sqlite3.Error as error:
@@ -94,25 +94,25 @@ class MemoryConnections:
                 pass
 
     def close(self) -> None:
-        """See ``Connections.close``."""
+        """Close the connection; copies close with their readers."""
         with self._lock:
             self.closed = True
             self._connection.close()
 
     def fork_locks(self, level: int) -> Sequence[threading.RLock]:
-        """See ``ForkAware``: the copies have locks of their own."""
+        """The lock of the connection, then those of the copies."""
         if level == 0:
             return [self._lock]
-        return [held.lock for held in self._copies] if level == 1 else ()
+        return [source.lock for source in self._copies] if level == 1 else ()
 
     def before_fork(self) -> None:
-        """See ``ForkAware``: the child's copy shares nothing with the parent's."""
+        """Nothing: the child's copy shares nothing with the parent's database."""
 
     def after_fork_in_child(self, *, prepared: bool) -> None:
-        """See ``ForkAware``."""
+        """Make new locks; refuse a copy that was taken in the middle of a write."""
         self._lock = self._current.lock = threading.RLock()
-        for held in self._copies:
-            held.lock = threading.RLock()
+        for source in self._copies:
+            source.lock = threading.RLock()
         if not prepared:
             self._unusable = (
                 "another thread was writing to the store in memory when the process was forked: "
@@ -138,9 +138,9 @@ class MemoryConnections:
         copy = connect(":memory:", self._timeout)
         self._connection.backup(copy)
         old, lock = self._current, threading.RLock()
-        current = Held(self._connection, self._lock)
+        current = ReadConnection(self._connection, self._lock)
         self._copies.append(old)
-        # No calls between these: no reader may see a part of them.
+        # No calls between these assignments: no reader may see only some of them.
         old.connection = copy
         old.lock = lock
         self._current = current
@@ -148,6 +148,6 @@ class MemoryConnections:
             self._before = old
 
     def _close_unused_copies(self) -> None:
-        for held in [it for it in self._copies if not it.views and it is not self._before]:
-            self._copies.remove(held)
-            held.connection.close()
+        for source in [it for it in self._copies if not it.snapshots and it is not self._before]:
+            self._copies.remove(source)
+            source.connection.close()

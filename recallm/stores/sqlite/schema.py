@@ -1,32 +1,32 @@
-"""The tables of a recallm file, and which file is one.
+"""The tables of a recallm file, and the check that a file is one.
 
-The namespace is the first part of every key. A column ``at`` is a statement's key
-(``t << 20 | position``), so that a range of it is a range of time.
+The namespace's number is the first part of every key. A column ``at`` is a statement's key
+(``t << 20 | position``), so that a range of ``at`` is a range of time.
 
-* ``statement`` holds its own terms and concepts: ``posting`` and ``mention`` are inverted indexes
-  and nothing else, and forgetting deletes from them by exact key.
-* ``evidence`` has one row for each update that shows a relation; ``strength`` in it is the
-  strength up to that update, so that a relation's strength at any t is one look-up. ``a < b`` by
-  concept id.
-* ``neighbour`` lists the relations of a concept from both ends by their latest t: a hub's newest
-  relations are the end of a range.
-* ``statement.session`` is the session's row, or minus t where the passage has no session: what was
-  said before and after is found in one index either way.
+* ``statement`` holds its own terms and concepts. ``posting`` and ``mention`` are its inverted
+  indexes; forgetting deletes from them by exact key.
+* ``evidence`` has one row for each update that shows a relation (``a < b`` by concept number; the
+  column ``shown`` is the t). Its ``strength`` is the strength up to that update, so that one
+  look-up gives a relation's strength at any t.
+* ``neighbour`` lists the relations of a concept from both ends by their latest t: the newest
+  relations of a hub are the end of a range.
+* ``statement.session`` is the session's number, or minus t where the passage has no session: one
+  index finds the statements before and after either way.
 * ``passage.row`` is ``ns << 32 | t``: the passages of many statements are read without an index.
-* ``passage.path`` has a mark after each part, so that what is below a path is a range.
-* ``entity.concept`` is ``NO_CONCEPT`` for an entity that stands on none: ``concept`` has no row
-  of it.
-* ``vector_size`` is of ``vector`` and ``entity_vector`` together, and outlives their rows.
-* ``namespace.model``, ``origin`` and ``revision`` are those of ``VectorState``; ``model`` is null
-  before the first vector of a statement, and once everything is forgotten.
-* ``entity_evidence.properties`` (``triplet_evidence.properties``) are those that the evidence was
-  told with, null where it was with none; ``entity.properties`` are these merged.
+* ``passage.path`` has a separator after each part, so that all paths below a path are a range.
+* ``passage.pairs`` holds the neighbour pairs: flat (a, b, earlier, later).
 * ``metadata_entry`` has one row for each entry of a passage's metadata, by a hash of its key and
-  value: what a filter by metadata looks up.
+  value: filters by metadata use it.
+* ``entity.concept`` is ``NO_CONCEPT`` for an entity that stands on no concept.
+* ``entity_evidence.properties`` (``triplet_evidence.properties``) are those of that evidence, null
+  for none; ``entity.properties`` are these merged.
+* ``vector_size`` is for ``vector`` and ``entity_vector`` together, and outlives their rows.
+* ``namespace.model``, ``origin`` and ``revision`` are those of ``VectorState``; ``model`` is null
+  before the first statement vector, and after everything is forgotten. ``open_session`` and
+  ``open_said`` are the session derived from time that the next update may continue.
 * ``crc`` is the checksum of a row (``checksums``), over the columns named in ``SUMMED``;
   ``passage.pairs_crc`` is that of the pairs, which recall does not read.
-* ``erasure`` has a row while deleted bytes may be left in the file or its log (``erasing``).
-* ``passage.pairs`` holds the neighbour pairs as they were given: flat (a, b, earlier, later).
+* ``erasure`` has a row while deleted bytes may remain in the file or its log (``erasing``).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 MAX_T = (1 << 32) - 1
-"""The last t of a namespace: a passage's row has room for no more."""
+"""The last t of a namespace: ``passage.row`` has room for no more."""
 
 NO_CONCEPT = -1
 
@@ -78,7 +78,7 @@ TABLES: tuple[LiteralString, ...] = (
     "term",
     "session",
 )
-"""Every table that holds what a namespace was told; all have a column ``ns``."""
+"""Every table that holds the contents of a namespace; all have a column ``ns``."""
 
 SUMMED: dict[str, tuple[LiteralString, ...]] = {
     "namespace": ("id", "name", "t", "statements", "terms", "sessions"),
@@ -100,7 +100,7 @@ SUMMED: dict[str, tuple[LiteralString, ...]] = {
     "entity_evidence": ("ns", "entity", "at", "properties"),
     "triplet_evidence": ("ns", "triplet", "at", "properties"),
 }  # fmt: skip
-"""The columns whose checksum a row has, by table."""
+"""Table → the columns that the checksum of its rows covers."""
 
 _PAIRS_CRC = column("ns", "t", "pairs", name="pairs_crc")
 
@@ -209,17 +209,17 @@ CREATE TABLE erasure (due INTEGER NOT NULL);
 
 
 STANDS_OUTSIDE_THE_INDEX: LiteralString = "SELECT 1 FROM namespace NOT INDEXED WHERE name = ?"
-"""Whether there is a namespace that the index does not find: a damaged index would make a whole
-memory read as empty."""
+"""Whether the table has a namespace that the index does not find: with a damaged index a whole
+memory would read as empty."""
 
 
 def passage_row(ns: int, t_index: int) -> int:
-    """Where the passage of an update is kept."""
+    """The number of the passage row of an update."""
     return ns << 32 | t_index
 
 
 def is_empty_file(connection: sqlite3.Connection) -> bool:
-    """Whether the database holds no table and was claimed by no application."""
+    """Whether the database has no table and no application id."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     return bool(application == 0 and tables == 0)
@@ -246,10 +246,10 @@ def _execute(connection: sqlite3.Connection, script: str) -> None:
 
 
 def check_schema(connection: sqlite3.Connection, name: str) -> None:
-    """Refuse a database that this version cannot read; let the connection write any other.
+    """Refuse a database that this version cannot read; prepare the connection to write any other.
 
     Raises:
-        StoreCorruptError: it is not recallm's.
+        StoreCorruptError: it is not a recallm database.
         SchemaVersionError: another version of recallm wrote it.
     """
     register(connection)
