@@ -30,7 +30,6 @@ from recallm.stores.sqlite.connections import (
     file_address,
     transact,
 )
-from recallm.stores.sqlite.copies import FileCopies
 from recallm.stores.sqlite.erasing import RawFile, erase_deleted, is_erasure_due, note_erasure_due
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, busy, is_busy, translated
 from recallm.stores.sqlite.identity import (
@@ -39,6 +38,7 @@ from recallm.stores.sqlite.identity import (
     forbid_in_this_process,
     log_path,
 )
+from recallm.stores.sqlite.memory import FileCopies
 from recallm.stores.sqlite.schema import (
     check_schema,
     create_schema_if_empty,

@@ -1,4 +1,10 @@
-"""A database in memory that readers and a writer share."""
+"""Databases in memory: a whole store, and copies of a file that cannot be locked.
+
+SQLite cannot lock a file in a folder where this process cannot write. It can read such a file
+without locks (``immutable``), but reports damage if another process writes to it meanwhile. A copy
+in memory is one whole state: it is taken again until the file does not change during the copy, and
+whenever the file has changed since.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TypeVar
 
 from recallm import forking
@@ -16,14 +23,21 @@ from recallm.stores.sqlite.connections import (
     ReadConnection,
     Snapshot,
     connect,
+    file_address,
     transact,
 )
 from recallm.stores.sqlite.failures import busy, translated
+from recallm.stores.sqlite.identity import log_path
 from recallm.stores.sqlite.schema import create_schema
 
-__all__ = ["MemoryConnections"]
+__all__ = ["FileCopies", "MemoryConnections"]
 
 _NAME = "the store in memory"
+
+_TRIES = 100
+_PAUSE = 0.05
+"""Copies that are tried while another process writes, and the seconds between two."""
+
 _T = TypeVar("_T")
 
 
@@ -151,3 +165,73 @@ class MemoryConnections:
         for source in [it for it in self._copies if not it.snapshots and it is not self._before]:
             self._copies.remove(source)
             source.connection.close()
+
+
+class FileCopies:
+    """Copies of one file. A copy stays while a reader uses it or the file is unchanged."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._latest: tuple[object, ReadConnection] | None = None
+
+    def read_by(self, snapshot: Snapshot) -> None:
+        """Let ``snapshot`` read a copy of the file as it is now.
+
+        Raises:
+            sqlite3.Error: the file cannot be read, or is damaged.
+            StoreBusyError: another process keeps writing to it.
+        """
+        for _ in range(_TRIES):
+            stamp = self._stamp()
+            if self._latest is None or self._latest[0] != stamp:
+                self.close()
+                copy = self._copied(stamp)
+                if copy is None:
+                    time.sleep(_PAUSE)
+                    continue
+                self._latest = stamp, ReadConnection(copy, threading.RLock())
+            source = self._latest[1]
+            source.snapshots.add(snapshot)
+            snapshot.source = source
+            return
+        raise StoreBusyError(
+            f"{self._path} is being written by another process, and cannot be shared: its folder "
+            "is read-only for this process; try again, or allow it to write there"
+        )
+
+    def release(self, snapshot: Snapshot, source: ReadConnection) -> None:
+        """End the reader of ``snapshot``."""
+        source.snapshots.discard(snapshot)
+        if not source.snapshots and (self._latest is None or self._latest[1] is not source):
+            source.connection.close()
+
+    def close(self) -> None:
+        """Close the latest copy, now or with its last reader."""
+        latest, self._latest = self._latest, None
+        if latest is not None and not latest[1].snapshots:
+            latest[1].connection.close()
+
+    def _copied(self, stamp: object) -> sqlite3.Connection | None:
+        """A copy of the file; None if it has changed since ``stamp``."""
+        copy = connect(":memory:", 0.0)
+        try:
+            source = connect(file_address(self._path, "ro&immutable=1"), 0.0)
+            try:
+                source.backup(copy)
+            finally:
+                source.close()
+        except sqlite3.DatabaseError:
+            copy.close()
+            if self._stamp() == stamp:
+                raise
+            return None
+        if self._stamp() != stamp:
+            copy.close()
+            return None
+        copy.execute("PRAGMA query_only = ON")
+        return copy
+
+    def _stamp(self) -> object:
+        """A value that differs after every write to the file."""
+        found = self._path.stat()
+        return found.st_ino, found.st_size, found.st_mtime_ns, log_path(self._path).exists()
