@@ -1,4 +1,4 @@
-"""The context of a concept: what the graph holds of it, in order."""
+"""The context of a concept: its revised summary, then its later statements, in order."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class ConceptContext:
     statements: tuple[StoredStatement, ...]
 
     def sentences(self) -> list[str]:
-        """Its text, a sentence a string, in order."""
-        said = [sentence(it.text, it.speaker) for it in self.statements]
-        return said if self.summary is None else [sentence(self.summary.text), *said]
+        """Its sentences, in order."""
+        sentences = [sentence(it.text, it.speaker) for it in self.statements]
+        return sentences if self.summary is None else [sentence(self.summary.text), *sentences]
 
 
 def concept_contexts(
@@ -36,8 +36,8 @@ def concept_contexts(
     known: Collection[str] = (),
 ) -> dict[str, ConceptContext]:
     """The context of each of ``concepts`` that has one, by name, without the statements of the
-    passages ``known``. With a filter, a summary stays out, since nothing says who said it and when;
-    the statements that it covers stand for it."""
+    passages ``known``. With a filter, the statements that a summary covers take its place, because
+    a summary has no speaker and no time."""
     summaries = {
         concept.name: concept.summary
         for concept in concepts
@@ -65,6 +65,6 @@ def concept_contexts(
 
 
 def sentence(text: str, speaker: str | None = None) -> str:
-    """The line of ``text``, with a full stop where it ends without any, after its speaker."""
-    said = text.rstrip()
-    return statement_line(f"{said}." if said[-1:].isalnum() else said, speaker=speaker)
+    """``text`` on one line after its speaker, with a full stop if it ends without punctuation."""
+    text = text.rstrip()
+    return statement_line(f"{text}." if text[-1:].isalnum() else text, speaker=speaker)

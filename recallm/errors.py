@@ -187,7 +187,10 @@ class StoreCorruptError(StoreError):
 
 
 class SchemaVersionError(StoreError):
-    """The store was written by a recallm that keeps other tables."""
+    """Another version of recallm wrote the store, with other tables.
+
+    ``found`` is the schema version of the store, ``known`` that of this recallm.
+    """
 
     def __init__(self, found: int, known: int) -> None:
         advice = (

@@ -1,15 +1,14 @@
 """The road of a text into the memory, from top to bottom.
 
-``UpdateRequest``   the arguments of one knowledge update, checked once when it is made
-→ extraction        the text becomes statements, concepts and neighbours: a ``PreparedUpdate``
-→ sweep             passages that expired are forgotten, a bounded number of them
-→ embedding         each statement gets its vector, where the memory has embeddings
-→ ``store.apply``   a batch is written in one transaction
-→ revision          contexts that are due get a shorter summary, where the memory has an LLM
-→ ``KnowledgeUpdate``  what the caller gets back
+1. ``UpdateRequest``: the arguments of one knowledge update, checked once when it is made.
+2. Extraction turns the text into statements, concepts and neighbours: a ``PreparedUpdate``.
+3. A sweep forgets a bounded number of expired passages.
+4. If the memory has embeddings, each statement gets its vector.
+5. ``store.apply`` writes a batch in one transaction.
+6. If the memory has a language model, it revises the contexts that are due.
+7. The caller gets a ``KnowledgeUpdate``.
 
-``Updater`` walks this road, and does what else changes a namespace: it forgets, and it embeds
-statements that were written without vectors.
+``Updater`` does all this. It also forgets, and embeds statements that have no vector.
 """
 
 from __future__ import annotations
