@@ -29,6 +29,7 @@ __all__ = [
     "TripletKey",
     "ends_of",
     "first_of",
+    "is_empty",
     "is_item",
     "is_visible",
     "json_text",
@@ -257,3 +258,8 @@ def _not_after(update: PreparedUpdate, until: int | datetime | None) -> bool:
     if isinstance(until, datetime):
         return update.timestamp is not None and update.timestamp <= until
     return until is None or t_of(update) <= until
+
+
+def is_empty(update: PreparedUpdate) -> bool:
+    """Whether nothing is left of an update."""
+    return update.text is None and not update.entities and not update.triplets

@@ -1,4 +1,4 @@
-"""``StoreMachine``: a store and the oracle are told the same and must say the same.
+"""``StoreMachine``: a store and the oracle get the same writes and must give the same answers.
 
 A test module subclasses it, opens the store in ``open_store`` and runs its ``TestCase``::
 

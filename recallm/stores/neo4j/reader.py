@@ -56,7 +56,8 @@ _EVERY = Filter()
 
 class Neo4jReader:
     """A ``GraphReader``. Every call is a read transaction of its own, tried again after transient
-    errors; what was written after the reader was opened has a later t and stays out."""
+    errors. Updates that were written after the reader was opened have a later t, which hides them.
+    """
 
     def __init__(self, connection: Connection, namespace: str, horizon: Horizon) -> None:
         self._connection = connection
@@ -76,7 +77,8 @@ class Neo4jReader:
             self._before = (self._t + 1) * BEFORE_NEXT
         vectors = None
         vector_bytes = json_in(state["vector_bytes"])
-        if state["model"] is not None:
+        # Of a node that is being written, the model may be read without its size.
+        if state["model"] in vector_bytes:
             vectors = VectorState(
                 model=state["model"],
                 size=vector_bytes[state["model"]],
@@ -92,7 +94,6 @@ class Neo4jReader:
         ids: Collection[str] | None = None,
         limit: int | None = None,
     ) -> list[Passage]:
-        """Passages by id, or by a filter."""
         conditions = _filter(where)
         # Where the search enters the graph: the narrowest that an index knows.
         entry: str
@@ -117,11 +118,9 @@ class Neo4jReader:
         return [passage_in(row["passage"]) for row in found]
 
     def paths(self) -> list[tuple[str, ...]]:
-        """The paths of visible items."""
         return sorted(tuple(row["path"]) for row in self._ask(cypher.PATHS, root=path_key(())))
 
     def t_indexes(self, where: Filter) -> list[int]:
-        """The t of passages that meet a filter."""
         conditions = _filter(where)
         found = self._ask(cypher.T_INDEXES, **self._bounds(conditions), **conditions)
         return [row["t"] for row in found]
@@ -129,7 +128,6 @@ class Neo4jReader:
     def statement_keys(
         self, *, embedded: bool, after: int = -1, limit: int | None = None
     ) -> list[int]:
-        """Keys of statements with or without a vector."""
         query = cypher.EMBEDDED if embedded else cypher.NOT_EMBEDDED
         found = self._ask(query, after=after, limit=ENDLESS if limit is None else limit)
         return [row["key"] for row in found]
@@ -191,7 +189,6 @@ class Neo4jReader:
     def relations(
         self, names: Collection[str], *, limit: int | None = None, among: bool = False
     ) -> list[Relation]:
-        """The newest relations of concepts, or all among them."""
         keys = keys_of(names)
         found = (
             self._ask(graph.RELATIONS_AMONG, names=keys)
@@ -265,7 +262,6 @@ class Neo4jReader:
         return sorted(triplets, key=lambda it: (it.subject, it.predicate, it.object))
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
-        """Totals of the namespace and of sessions."""
         row = dict(self._ask(cypher.SIZES, lanes=keys_of(session_keys))[0])
         by_session = row.pop("by_session")
         # A node that is being written may be read half old, half new: equal reads are whole.
@@ -289,7 +285,6 @@ class Neo4jReader:
         after: int = -1,
         limit: int | None = None,
     ) -> Mapping[int, bytes]:
-        """Vectors of statements, by key or all in order."""
         if keys is None:
             bound = ENDLESS if limit is None else limit
             found = self._ask(cypher.VECTORS_AFTER, model=model, after=after, limit=bound)

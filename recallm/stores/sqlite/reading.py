@@ -77,7 +77,6 @@ class SQLiteReader:
 
     @property
     def state(self) -> NamespaceState:
-        """The view's t and the state of the namespace's vectors."""
         return self._view.state
 
     def passages(
@@ -87,21 +86,17 @@ class SQLiteReader:
         ids: Collection[str] | None = None,
         limit: int | None = None,
     ) -> list[Passage]:
-        """Passages by id, or by a filter."""
         return read_passages(self._view, where, ids, limit)
 
     def paths(self) -> list[tuple[str, ...]]:
-        """The paths of visible items."""
         return read_paths(self._view)
 
     def t_indexes(self, where: Filter) -> list[int]:
-        """The t of passages that meet a filter."""
         return read_t_indexes(self._view, where)
 
     def statement_keys(
         self, *, embedded: bool, after: int = -1, limit: int | None = None
     ) -> list[int]:
-        """Keys of statements with or without a vector."""
         sql: LiteralString = "SELECT at FROM vector WHERE ns = ? AND at > ?"
         if not embedded:
             sql = (
@@ -252,7 +247,6 @@ class SQLiteReader:
     def relations(
         self, names: Collection[str], *, limit: int | None = None, among: bool = False
     ) -> list[Relation]:
-        """The newest relations of concepts, or all among them."""
         if among:
             return relations_among(self._view, names)
         return newest_relations(self._view, names, -1 if limit is None else limit)
@@ -278,7 +272,6 @@ class SQLiteReader:
         return read_triplets(self._view, subjects, predicates, objects, ends, passages)
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
-        """Totals of the namespace and of sessions."""
         return Sizes(
             corpus=read_corpus(self._view), sessions=read_sessions(self._view, session_keys)
         )
@@ -291,7 +284,6 @@ class SQLiteReader:
         after: int = -1,
         limit: int | None = None,
     ) -> Mapping[int, bytes]:
-        """Vectors of statements, by key or all in order."""
         view = self._view
         if keys is None:
             rows = self._rows(
@@ -315,7 +307,6 @@ class SQLiteReader:
     def entity_vectors(
         self, ids: Collection[str] | None = None, *, model: str
     ) -> Mapping[str, bytes]:
-        """Vectors of entities."""
         return read_entity_vectors(self._view, ids, model)
 
     def stats(self) -> Stats:

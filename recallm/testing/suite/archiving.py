@@ -58,7 +58,7 @@ class ArchivingTests(StoreTests):
     """``GraphReader.dump`` and ``GraphStore.restore``."""
 
     def test_a_dump(self, store: GraphStore, namespace: str) -> None:
-        """What is dumped, written out."""
+        """The records of a dump, written out."""
         _filled(store, namespace)
         with store.reader(namespace, Horizon()) as reader:
             two, three, five, six, only = reader.dump()
@@ -90,7 +90,8 @@ class ArchivingTests(StoreTests):
         assert only == summary("bo", 6)
 
     def test_the_order_within_an_update(self, store: GraphStore, namespace: str) -> None:
-        """Neighbours, entities, triplets and vectors are in their order, whatever was written."""
+        """A dump orders neighbours, entities, triplets and vectors, in whatever order they
+        were written."""
         update = prepared(
             "1",
             "[Cy] [Ann] [Bo]",
@@ -125,7 +126,7 @@ class ArchivingTests(StoreTests):
         assert [(v.position, v.model) for v in dumped.vectors] == [(0, "m"), (1, "m")]
 
     def test_there_and_back(self, store: GraphStore, namespace: str) -> None:
-        """Through the oracle and back into another namespace: equal in all that can be read."""
+        """A dump restored into the oracle and back gives an equal namespace."""
         _filled(store, namespace)
         before = seen(store, namespace)
         oracle, copy = DictStore(), f"{namespace}-copy"
@@ -140,7 +141,7 @@ class ArchivingTests(StoreTests):
             assert reader.sizes(["@2"]).sessions["@2"].statements == 4
 
     def test_from_the_oracle(self, store: GraphStore, namespace: str) -> None:
-        """What the oracle was told and forgot is the same here."""
+        """A dump of the oracle, some of it forgotten, gives an equal namespace."""
         oracle = DictStore()
         _filled(oracle, namespace)
         _filled(store, namespace)
@@ -148,7 +149,7 @@ class ArchivingTests(StoreTests):
             assert seen(store, namespace, horizon) == seen(oracle, namespace, horizon)
 
     def test_a_counter_above_its_updates(self, store: GraphStore, namespace: str) -> None:
-        """The counter is the archive's, also where nothing is left of the latest updates."""
+        """The counter is the archive's, even if the latest updates were forgotten."""
         one = replace(prepared("1", "[Ann]"), t_index=3)
         assert store.restore(namespace, 9, [one]) == 1
         with store.reader(namespace, Horizon()) as reader:
@@ -157,7 +158,7 @@ class ArchivingTests(StoreTests):
         assert tell(store, namespace, prepared("2", "[Ann]")) == [10]
 
     def test_an_empty_archive(self, store: GraphStore, namespace: str) -> None:
-        """Nothing restored is nothing there; a counter alone is kept."""
+        """An empty archive restores the counter alone."""
         assert store.restore(namespace, 0, []) == 0
         assert namespace not in store.namespaces()
         assert store.restore(namespace, 4, []) == 0
@@ -165,7 +166,8 @@ class ArchivingTests(StoreTests):
         assert tell(store, namespace, prepared("1", "[Ann]")) == [5]
 
     def test_only_into_an_empty_namespace(self, store: GraphStore, namespace: str) -> None:
-        """One that holds something, or whose counter has run, is refused and stays as it was."""
+        """A namespace that holds something, or whose counter is above 0, is refused and
+        unchanged."""
         tell(store, namespace, prepared("1", "[Ann]"))
         before = seen(store, namespace)
         one = replace(prepared("2", "[Bo]"), t_index=1)
@@ -181,7 +183,7 @@ class ArchivingTests(StoreTests):
             assert reader.state.t_index == 1
 
     def test_records_that_fail(self, store: GraphStore, namespace: str) -> None:
-        """An error while the records are read leaves nothing behind."""
+        """An error while the records are read rolls back."""
 
         class BrokenArchiveError(Exception):
             pass
@@ -215,7 +217,7 @@ class ArchivingTests(StoreTests):
         assert other not in store.namespaces()
 
     def test_many_updates(self, store: GraphStore, namespace: str) -> None:
-        """An archive longer than any batch inside a store."""
+        """An archive of many updates is restored."""
         records = [
             replace(
                 prepared(f"{t}", f"[Ann] met [N{t % 7}]", timestamp=at(t)),

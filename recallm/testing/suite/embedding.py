@@ -57,7 +57,8 @@ class EmbeddingTests(StoreTests):
     """``VectorState``, ``AddVectors``, and what readers say of vectors."""
 
     def test_the_first_vector_pins_the_model(self, store: GraphStore, namespace: str) -> None:
-        """Another one is refused, with all of its batch; those of entities are as they were."""
+        """Statement vectors of another model are refused with their batch; entity vectors may
+        have any model."""
         with store.reader(namespace, Horizon()) as reader:
             assert reader.state.vectors is None
             assert list(reader.vectors(model="m", after=-1, limit=9).items()) == []
@@ -89,7 +90,7 @@ class EmbeddingTests(StoreTests):
         assert other.origin != state.origin
 
     def test_one_update_has_vectors_of_one_model(self, store: GraphStore, namespace: str) -> None:
-        """The first of them, where it is the namespace's first; nothing is pinned then."""
+        """Two models in the namespace's first update are refused, and no model is fixed."""
         mixed = prepared("1", "[Ann]", "[Bo]", vectors=(vector(0, b"aa"), vector(1, b"bb", "n")))
         with pytest.raises(EmbeddingModelError):
             tell(store, namespace, mixed)
@@ -97,7 +98,7 @@ class EmbeddingTests(StoreTests):
         assert _state(store, namespace).model == "n"
 
     def test_two_writers_pin_one_model(self, store: GraphStore, namespace: str) -> None:
-        """Of writers that come first at the same time one says which model, the others fail."""
+        """Of several first writers at the same time one fixes the model; the others fail."""
 
         def write(model: str) -> str | None:
             update = prepared(model, "[Ann] ran", vectors=(vector(0, b"aa", model),))
@@ -115,7 +116,7 @@ class EmbeddingTests(StoreTests):
         assert len(_vectors(store, namespace)) == 1
 
     def test_the_model_outlives_the_vectors(self, store: GraphStore, namespace: str) -> None:
-        """Only forgetting everything frees it; origin and revision go on."""
+        """The model stays fixed until everything is forgotten; origin and revision stay."""
         tell(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"aa"),)))
         first = _state(store, namespace)
         forget(store, namespace, "id", "1")
@@ -133,7 +134,7 @@ class EmbeddingTests(StoreTests):
         assert third.revision > second.revision
 
     def test_the_revision(self, store: GraphStore, namespace: str) -> None:
-        """It rises when vectors go, or are given to statements that were there, alone."""
+        """It rises only when vectors are forgotten or added to older statements."""
         tell(
             store,
             namespace,
@@ -175,7 +176,7 @@ class EmbeddingTests(StoreTests):
         }
 
     def test_vectors_that_are_given_later(self, store: GraphStore, namespace: str) -> None:
-        """To statements that have none; the others, and unknown ones, are passed over."""
+        """Statements that have a vector and unknown statements are skipped."""
         tell(
             store,
             namespace,
@@ -205,7 +206,7 @@ class EmbeddingTests(StoreTests):
         )
 
     def test_vectors_given_later_are_checked(self, store: GraphStore, namespace: str) -> None:
-        """As those that come with their statements: all or none."""
+        """Model and size are checked as in an update; all vectors are added or none."""
         tell(store, namespace, prepared("1", "[Ann]"), prepared("2", "[Bo]"), prepared("3", "[C]"))
         with pytest.raises(DimensionError):
             store.amend(namespace, AddVectors(model="m", vectors={_ONE: b"1.", _TWO: b"long"}))
@@ -255,7 +256,7 @@ class EmbeddingTests(StoreTests):
                 assert reader.statement_keys(embedded=False, after=_THREE, limit=0) == []
 
     def test_t_indexes(self, store: GraphStore, namespace: str) -> None:
-        """The t of the passages that are seen and meet a filter, ascending."""
+        """The t of the visible passages that meet a filter, ascending."""
         tell(
             store,
             namespace,
@@ -288,7 +289,7 @@ class EmbeddingTests(StoreTests):
         assert moments(Horizon(as_of=3), since=4) == []
 
     def test_restored_vectors_are_pinned_too(self, store: GraphStore, namespace: str) -> None:
-        """An archive of two models is refused; a filled namespace is held to its model."""
+        """An archive with two models is refused; a restored namespace has its model fixed."""
         tell(
             store,
             namespace,

@@ -21,7 +21,7 @@ class EntityTests(StoreTests):
     """What users name exactly."""
 
     def test_entities_that_share_a_concept(self, store: GraphStore, namespace: str) -> None:
-        """Stems collide, ids do not: two entities on one concept stay two."""
+        """Two entities on one concept stay two, even if their stems are equal."""
         tell(
             store,
             namespace,
@@ -78,7 +78,8 @@ class EntityTests(StoreTests):
                 assert [e.label for e in reader.entities([id])] == [f"x{n}"]
 
     def test_entities_by_id_and_concept(self, store: GraphStore, namespace: str) -> None:
-        """Either condition brings an entity; none brings all; an empty one brings nothing."""
+        """An entity needs to meet one condition; without conditions all are found; an empty
+        one finds none."""
         tell(store, namespace, _graph_only(*(entity(id, id.upper()) for id in "abc")))
         with store.reader(namespace, Horizon()) as reader:
 
@@ -97,7 +98,7 @@ class EntityTests(StoreTests):
     def test_the_latest_upsert_gives_type_and_concept(
         self, store: GraphStore, namespace: str
     ) -> None:
-        """An entity moves to the concept that it was last given, with all its evidence."""
+        """An entity stands on its latest concept, with all its evidence."""
         tell(
             store,
             namespace,
@@ -111,7 +112,7 @@ class EntityTests(StoreTests):
             assert reader.entities(concepts=["old"]) == []
 
     def test_an_entity_that_came_back_is_new(self, store: GraphStore, namespace: str) -> None:
-        """Nothing of a deleted or forgotten entity is left to merge with."""
+        """A new entity with the id of a forgotten one inherits nothing."""
         eve = _graph_only(
             entity("e", "Eve", properties={"a": 1}),
             triplets=(triplet("e", "is", "e", properties={"a": 1}),),
@@ -158,7 +159,7 @@ class EntityTests(StoreTests):
             assert found(ends=[]) == []
 
     def test_a_triplet_has_a_direction(self, store: GraphStore, namespace: str) -> None:
-        """Turned round it is another; it makes no relation between concepts."""
+        """A triplet is directed, and makes no relation between concepts."""
         tell(
             store,
             namespace,
@@ -201,7 +202,8 @@ class EntityTests(StoreTests):
         )
 
     def test_evidence_goes_with_its_statement(self, store: GraphStore, namespace: str) -> None:
-        """That at a position with the statement there, that without one with the last."""
+        """Evidence goes with the statement at its position; without a position it goes with
+        the last statement."""
         tell(
             store,
             namespace,
@@ -230,7 +232,7 @@ class EntityTests(StoreTests):
     def test_forgetting_a_concept_takes_its_entities(
         self, store: GraphStore, namespace: str
     ) -> None:
-        """Whatever their evidence; their triplets go too, other entities stay."""
+        """The entities on a forgotten concept go with their triplets; other entities stay."""
         tell(
             store,
             namespace,
@@ -318,7 +320,7 @@ class EntityTests(StoreTests):
     def test_a_triplet_outlives_the_first_evidence_of_its_entity(
         self, store: GraphStore, namespace: str
     ) -> None:
-        """It is hidden where its entity is, and there again with it."""
+        """A triplet is hidden while one of its entities is."""
         tell(
             store,
             namespace,

@@ -55,7 +55,7 @@ class FilteringTests(StoreTests):
         return sorted(key >> 20 for key in mentions)
 
     def test_since_and_until(self, store: GraphStore, namespace: str) -> None:
-        """Bounds are inclusive, by t or by time; without a timestamp no time is met."""
+        """Bounds are inclusive; passages without a timestamp never meet a datetime."""
         moments = [at(0), None, at(20), at(10), at(20.0001)]
         tell(
             store,
@@ -80,7 +80,7 @@ class FilteringTests(StoreTests):
             assert self.met(store, namespace, where) == expected, where
 
     def test_speaker_and_session(self, store: GraphStore, namespace: str) -> None:
-        """A session is known by its name, or by the source where none was given."""
+        """A session's name is the one given, or the source."""
         tell(
             store,
             namespace,
@@ -106,7 +106,7 @@ class FilteringTests(StoreTests):
 
     @pytest.mark.parametrize("value", _VALUES, ids=repr)
     def test_metadata_values(self, store: GraphStore, namespace: str, value: Any) -> None:
-        """A value meets only its equal as JSON: 1, 1.0, true and "1" are four values."""
+        """Metadata values are compared as JSON: 1, 1.0, true and "1" are four values."""
         store.apply(
             namespace,
             [

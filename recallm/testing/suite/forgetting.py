@@ -142,7 +142,7 @@ class ForgettingTests(StoreTests):
         self.as_if(store, namespace, kept, story, len(story))
 
     def test_everything(self, store: GraphStore, namespace: str) -> None:
-        """All but the counter goes; other namespaces stay."""
+        """Everything but the counter goes; other namespaces stay."""
         other = f"{namespace}-other"
         tell(store, namespace, *_story())
         tell(store, other, *_story())
@@ -165,7 +165,7 @@ class ForgettingTests(StoreTests):
         assert tell(store, namespace, prepared("1", "[Ann] sings")) == [9]
 
     def test_nothing_in_an_unknown_namespace(self, store: GraphStore, namespace: str) -> None:
-        """Forgetting where nothing is makes nothing."""
+        """Forgetting in an unknown namespace does not create it."""
         assert not forget(store, namespace, "everything", True)
         assert not forget(store, namespace, "id", "1")
         assert namespace not in store.namespaces()
@@ -239,7 +239,8 @@ class ForgettingTests(StoreTests):
             assert (relation.strength, relation.t_index) == (2, 2)
 
     def test_a_pair_across_the_cut(self, store: GraphStore, namespace: str) -> None:
-        """A pair across two statements goes with either, unless another place shows it."""
+        """A neighbour pair across two statements goes with either, unless another place shows
+        it."""
         tell(store, namespace, prepared("1", "[Ann]", "[Bo]", "[Ann]", "[Cy]"))
         with store.reader(namespace, Horizon()) as reader:
             assert [(r.a, r.b) for r in reader.relations(["ann"], limit=9)] == [
@@ -258,7 +259,7 @@ class ForgettingTests(StoreTests):
     def test_a_passage_goes_with_its_last_statement(
         self, store: GraphStore, namespace: str
     ) -> None:
-        """Statement by statement, until nothing of the text is left."""
+        """A passage goes with its last statement."""
         tell(
             store,
             namespace,
@@ -278,7 +279,7 @@ class ForgettingTests(StoreTests):
             assert list(reader.dump()) == []
 
     def test_a_cut_text_has_a_new_digest(self, store: GraphStore, namespace: str) -> None:
-        """The remaining text is the passage now: the old one conflicts with it."""
+        """The passage is the remaining text: the old text conflicts with it."""
         whole = prepared("1", "[Ann] ran", "[Bo] ran")
         tell(store, namespace, whole)
         forget(store, namespace, "statement", "1#0")
@@ -289,7 +290,7 @@ class ForgettingTests(StoreTests):
         ]
 
     def test_an_id_can_be_used_again(self, store: GraphStore, namespace: str) -> None:
-        """A forgotten id is free for another text, and brings nothing back."""
+        """A forgotten id is free for another text."""
         tell(store, namespace, prepared("1", "[Ann] ran", vectors=(vector(0, b"1"),)))
         forget(store, namespace, "id", "1")
         assert tell(store, namespace, prepared("1", "[Bo] sat")) == [2]

@@ -179,7 +179,7 @@ class GraphTests(StoreTests):
             assert reader.relations([], limit=5) == []
 
     def test_a_relation_of_two_names_comes_once(self, store: GraphStore, namespace: str) -> None:
-        """Both ends asked for: one relation, by (a, b)."""
+        """A relation between two of the names comes once."""
         tell(store, namespace, prepared("1", "[Cy] [Ann] [Bo]"))
         with store.reader(namespace, Horizon()) as reader:
             found = reader.relations(["bo", "ann", "cy"], limit=9)

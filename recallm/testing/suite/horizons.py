@@ -60,7 +60,7 @@ class HorizonTests(StoreTests):
 
     @pytest.mark.parametrize("as_of", range(8))
     def test_as_of_a_t(self, told: GraphStore, namespace: str, as_of: int) -> None:
-        """The view is that of a store which heard nothing later."""
+        """The view equals a store that never got the later updates."""
         young = f"{namespace}-young"
         tell(told, young, *_story()[:as_of])
         also = Vocabulary().add(_story())
@@ -72,7 +72,7 @@ class HorizonTests(StoreTests):
             assert then[kind] == alone[kind], kind
 
     def test_as_of_a_later_t(self, told: GraphStore, namespace: str) -> None:
-        """A t that is not there yet shows all; the view's t is the counter."""
+        """An ``as_of`` above the counter shows everything."""
         assert seen(told, namespace, Horizon(as_of=99)) == seen(told, namespace)
 
     @pytest.mark.parametrize(
@@ -82,12 +82,13 @@ class HorizonTests(StoreTests):
     def test_as_of_a_moment(
         self, told: GraphStore, namespace: str, minutes: int, visible: list[int]
     ) -> None:
-        """What was said up to the moment, in whatever order it arrived; nothing without a time."""
+        """A datetime shows what was said up to it, whenever it arrived; passages without a
+        timestamp are hidden."""
         horizon = Horizon(as_of=at(minutes))
         self._shows(told, namespace, horizon, visible, max(visible, default=0))
 
     def test_expiry(self, told: GraphStore, namespace: str) -> None:
-        """A passage is shown no more from the moment of its expiry; it counts still."""
+        """A passage is hidden from the moment of its expiry on; totals still count it."""
         just_before = Horizon(now=at(99.999))
         assert seen(told, namespace, just_before) == seen(told, namespace)
         for minutes in (100, 101):
@@ -95,7 +96,7 @@ class HorizonTests(StoreTests):
             self._shows(told, namespace, horizon, [1, 2, 3, 4, 5, 7], 7)
 
     def test_expiry_and_as_of_together(self, told: GraphStore, namespace: str) -> None:
-        """Both conditions hold; the expired count in the view's t."""
+        """Both conditions hold; expired passages count in the view's t."""
         self._shows(told, namespace, Horizon(now=at(100), as_of=6), [1, 2, 3, 4, 5], 6)
         self._shows(told, namespace, Horizon(now=at(100), as_of=at(80)), [1, 3, 5, 7], 7)
         self._shows(told, namespace, Horizon(now=at(100), as_of=5), [1, 2, 3, 4, 5], 5)
@@ -169,7 +170,7 @@ class HorizonTests(StoreTests):
             assert reader.stats().passages == 1
 
     def test_some_of_the_expired_are_forgotten(self, store: GraphStore, namespace: str) -> None:
-        """At most as many as asked for: those that expired first, then by t."""
+        """A limited sweep forgets those that expired first, then by t."""
         tell(store, namespace, *(prepared(str(n), "[Ann]", expires_at=at(9)) for n in range(3)))
         tell(store, namespace, prepared("3", "[Ann]", expires_at=at(8)))
         tell(store, namespace, prepared("4", "[Ann]", expires_at=at(99)))
@@ -179,7 +180,7 @@ class HorizonTests(StoreTests):
                 assert sorted(it.id for it in reader.passages(Filter())) == list(left)
 
     def test_statements_skip_the_hidden(self, store: GraphStore, namespace: str) -> None:
-        """What is hidden is not before or after anything; session keys stay as written."""
+        """``previous`` and ``next`` skip hidden statements; session keys stay as written."""
         tell(
             store,
             namespace,
@@ -199,7 +200,7 @@ class HorizonTests(StoreTests):
     def test_a_concept_and_its_relations_have_the_age_of_the_view(
         self, store: GraphStore, namespace: str
     ) -> None:
-        """Relations after the view's t are hidden, and t_index is the latest up to it."""
+        """Relations shown only after the view's t are hidden; t_index is the latest t up to it."""
         tell(
             store,
             namespace,
@@ -213,7 +214,7 @@ class HorizonTests(StoreTests):
                 assert [row.t_index for row in reader.concepts(["bo"])] == [as_of]
 
     def test_graph_only_updates_do_not_expire(self, store: GraphStore, namespace: str) -> None:
-        """Without a passage there is no moment: seen at any ``now``, hidden at any datetime."""
+        """A graph-only update never expires, and every datetime ``as_of`` hides it."""
         tell(
             store,
             namespace,
@@ -234,7 +235,7 @@ class HorizonTests(StoreTests):
             assert reader.state.t_index == 0
 
     def test_summaries_in_a_view(self, store: GraphStore, namespace: str) -> None:
-        """A view shows the latest summary that covers nothing hidden."""
+        """The summary in force is the latest one that covers no hidden update."""
         tell(store, namespace, prepared("1", "[Ann] ran", timestamp=at(10), expires_at=at(90)))
         revise(store, namespace, "ann", 1)
         tell(store, namespace, prepared("2", "[Ann] sat", timestamp=at(20)))

@@ -89,7 +89,7 @@ class ItemTests(StoreTests):
     def test_an_item_takes_the_place_of_the_one_before(
         self, store: GraphStore, namespace: str
     ) -> None:
-        """As if that had never been said, with all that stood on it; t goes on."""
+        """The replaced item is forgotten exactly, and the new one takes the next t."""
         old = prepared(
             "1",
             "[Ann] met [Bo]",
@@ -112,7 +112,7 @@ class ItemTests(StoreTests):
             assert now[kind] == control[kind], kind
 
     def test_within_one_batch_the_later_stays(self, store: GraphStore, namespace: str) -> None:
-        """Each takes its t, in order, as if they had come one by one."""
+        """Each item of a batch takes its t; the later one stays."""
         updates = [
             prepared("1", "[Ann]", key="k"),
             prepared("2", "[Bo]", key="l"),
@@ -128,7 +128,7 @@ class ItemTests(StoreTests):
         assert {row.name for row in found["concepts"]} == {"bo", "dee", "eve"}
 
     def test_a_duplicate_replaces_nothing(self, store: GraphStore, namespace: str) -> None:
-        """Nor does one that conflicts: the batch is rolled back, what it replaced is there."""
+        """A conflict rolls back the batch, and the replaced item stays."""
         tell(
             store,
             namespace,
@@ -146,7 +146,7 @@ class ItemTests(StoreTests):
         assert seen(store, namespace) == before
 
     def test_an_item_without_statements(self, store: GraphStore, namespace: str) -> None:
-        """It is kept, found, replaced and forgotten like any other."""
+        """An item without statements is stored, found, replaced and forgotten like any other."""
         silent = [PreparedUpdate(id=id, text="{}", path=("p",), key="k") for id in "12"]
         tell(store, namespace, silent[0])
         assert self.ids(store, namespace, Filter(path=("p",))) == "1"
@@ -156,7 +156,7 @@ class ItemTests(StoreTests):
         assert self.item(store, namespace, ("p",), "k") is None
 
     def test_an_item_is_forgotten_as_a_whole(self, store: GraphStore, namespace: str) -> None:
-        """What is kept with it stays whole or goes: never a part of it."""
+        """An item goes as a whole, with the first of its statements."""
         fields: dict[str, Any] = {"path": ("p",), "metadata": {"value": "Ann met Bo. Bo ran."}}
         tell(
             store,
@@ -242,7 +242,7 @@ class ItemTests(StoreTests):
         assert paths == [("p",), ("p", "q"), ("pq",), None, ()]
 
     def test_parts_and_keys_are_any_strings(self, store: GraphStore, namespace: str) -> None:
-        """None is a separator, a wildcard or the end of another; sorted by code point."""
+        """No character of a path is a separator or a wildcard; paths are sorted by code point."""
         places = [((a, b), key) for a in _STRANGE for b in ("", "x") for key in ("", a)]
         places = list(dict.fromkeys(places))
         store.apply(
@@ -259,7 +259,7 @@ class ItemTests(StoreTests):
                 assert met == below[::-1], part
 
     def test_long_paths(self, store: GraphStore, namespace: str) -> None:
-        """However long, in any script, the item is found, below its path too."""
+        """An item is found by paths and keys of any length and script."""
         paths = [("p" * 1024,) * 5, ("😀" * 1024, *("x",) * 300), ("p" * 1024,) * 4 + ("q" * 1024,)]
         for n, path in enumerate(paths):
             tell(store, namespace, prepared(f"{n}", "[Ann]", path=path, key="k" * 1024))
@@ -271,7 +271,7 @@ class ItemTests(StoreTests):
         assert self.ids(store, namespace, Filter(path=("p" * 1024,) * 4)) == "20"
 
     def test_expiry_is_moved(self, store: GraphStore, namespace: str) -> None:
-        """By id, in all that a horizon shows; unknown ids are passed over and no t is taken."""
+        """Expiry is set by id; unknown ids are skipped and no t is taken."""
         tell(
             store,
             namespace,
@@ -301,7 +301,7 @@ class ItemTests(StoreTests):
         )
 
     def test_what_expired_is_forgotten(self, store: GraphStore, namespace: str) -> None:
-        """What a moment has reached, and nothing else."""
+        """Only passages that have expired by the given moment go."""
         tell(
             store,
             namespace,
@@ -318,7 +318,8 @@ class ItemTests(StoreTests):
     def test_an_archive_with_two_items_under_one_key(
         self, store: GraphStore, namespace: str
     ) -> None:
-        """Both are restored, the latest is the item, and the next one takes the place of both."""
+        """An archive may hold two items under one key: the latest is the item, and the next
+        one replaces both."""
         records = [
             prepared(id, f"[Ann] {id}", key="k", t_index=t) for t, id in ((1, "1"), (3, "3"))
         ]

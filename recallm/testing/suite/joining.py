@@ -118,7 +118,7 @@ class JoiningTests(StoreTests):
     def test_joining_an_earlier_update_keeps_what_is_latest(
         self, store: GraphStore, namespace: str
     ) -> None:
-        """Evidence that comes late counts at its own t: no t_index goes back, strengths grow."""
+        """Late evidence counts at its own t: no t_index goes back, strengths grow."""
         tell(store, namespace, prepared("a", "[Ann] met [Bo]"), prepared("b", "[Cy] ran"))
         knows = triplet("ann", "knows", "bo")
         tell(store, namespace, _joining("b", _ANN, _BO, triplets=(knows,)))
@@ -148,7 +148,7 @@ class JoiningTests(StoreTests):
             assert (row.label, row.t_index, row.updates, row.merges) == ("early", 2, 2, 1)
 
     def test_joining_after_a_summary(self, store: GraphStore, namespace: str) -> None:
-        """What joins an update that a summary covers is covered by it."""
+        """A summary covers what joins its updates later."""
         tell(store, namespace, prepared("a", "[Ann] ran"), prepared("b", "[Ann] sat"))
         revise(store, namespace, "ann", 2)
         tell(store, namespace, _joining("a", _ANN))
@@ -158,7 +158,7 @@ class JoiningTests(StoreTests):
             assert set(summaries(reader, ["ann"])) == {"ann"}
 
     def test_what_joined_goes_with_its_passage(self, store: GraphStore, namespace: str) -> None:
-        """What another passage brought too stays, with that one as its source."""
+        """An entity that another passage showed too stays, with that passage as its source."""
         tell(store, namespace, prepared("a", "[Ann] met [Bo]"), prepared("b", "[Bo] met [Cy]"))
         likes = (triplet("ann", "likes", "bo"),)
         tell(store, namespace, _joining("a", _ANN, _BO, triplets=likes))
@@ -173,7 +173,7 @@ class JoiningTests(StoreTests):
             assert reader.stats().concepts == 0
 
     def test_unknown_passages(self, store: GraphStore, namespace: str) -> None:
-        """What joins nothing is refused, and nothing of its batch is written."""
+        """An update that joins an unknown passage is refused with its batch."""
         tell(store, namespace, prepared("a", "[Ann] ran"))
         for missing in ("b", "A", "a "):
             with pytest.raises(UnknownPassageError, match="update first") as failure:
@@ -196,7 +196,7 @@ class JoiningTests(StoreTests):
     def test_an_expired_passage_is_joined_and_hides_what_joined(
         self, store: GraphStore, namespace: str
     ) -> None:
-        """What joined is hidden with its passage, and forgotten with it."""
+        """Joined entities and triplets are hidden and forgotten with their passage."""
         tell(store, namespace, prepared("a", "[Ann] ran", expires_at=at(5)))
         tell(store, namespace, _joining("a", _ANN))
         for now, ids in ((at(4), ["ann"]), (at(6), [])):
@@ -206,7 +206,7 @@ class JoiningTests(StoreTests):
         assert forget(store, namespace, "expired", at(6)).entities == 1
 
     def test_sources_at_a_horizon(self, store: GraphStore, namespace: str) -> None:
-        """The source is the latest passage that is seen; an update without one is none."""
+        """The source is the latest visible passage; graph-only updates are no source."""
         tell(
             store,
             namespace,
@@ -246,7 +246,7 @@ class JoiningTests(StoreTests):
             assert reader.triplets(passages=[]) == []
 
     def test_entities_on_no_concept(self, store: GraphStore, namespace: str) -> None:
-        """They are entities in every way, and no concept knows of them."""
+        """An entity may stand on no concept."""
         tell(store, namespace, prepared("a", "[Ann] ran"))
         tell(store, namespace, _joining("a", _unnamed("a", properties={"k": 1}), _ANN))
         tell(store, namespace, _joining("a", triplets=(triplet("a", "mentions", "ann"),)))
@@ -276,7 +276,7 @@ class JoiningTests(StoreTests):
     def test_an_entity_may_gain_and_lose_its_concept(
         self, store: GraphStore, namespace: str
     ) -> None:
-        """The latest upsert says whether it stands on one; totals follow."""
+        """The latest upsert says whether an entity stands on a concept; totals follow."""
         tell(store, namespace, _joining("", entity("x", "X"), _unnamed("y")))
         tell(store, namespace, _joining("", _unnamed("x"), entity("y", "Y")))
         with store.reader(namespace, Horizon()) as reader:
@@ -320,7 +320,7 @@ class JoiningTests(StoreTests):
             assert reader.concepts(["dan"]) == []
 
     def test_evidence_of_a_statement_joins_too(self, store: GraphStore, namespace: str) -> None:
-        """What joins at a statement's place goes with that statement."""
+        """Evidence that joins at a statement's position goes with that statement."""
         tell(store, namespace, prepared("a", "[Ann] ran", "[Bo] sat"))
         first, second = replace(_ANN, position=0), replace(_BO, position=1)
         tell(store, namespace, _joining("a", first, second))

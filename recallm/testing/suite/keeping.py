@@ -58,7 +58,7 @@ class KeepingTests(StoreTests):
     """What holds for a store as a whole."""
 
     def test_namespaces_are_listed(self, store: GraphStore, namespace: str) -> None:
-        """Sorted by code point: those that hold something or ever did."""
+        """All namespaces that hold or ever held something, sorted by code point."""
         names = sorted(f"{namespace}{end}" for end in ("", "a", "B", "é", "\ufb00", "😀", "\x00"))
         for name in reversed(names):
             tell(store, name, prepared("1", "[Ann]"))
@@ -68,7 +68,7 @@ class KeepingTests(StoreTests):
         assert store.namespaces() == sorted(store.namespaces())
 
     def test_nothing_crosses_namespaces(self, store: GraphStore, namespace: str) -> None:
-        """Names that are like each other, or like parts of each other, share nothing."""
+        """Namespaces with similar names share nothing."""
         names = [f"{namespace}{end}" for end in ("", " ", "/a", "/A", "%", "\x00", "*", "'")]
         alone = None
         for n, name in enumerate(names):
@@ -93,7 +93,7 @@ class KeepingTests(StoreTests):
 
     @pytest.mark.parametrize("strange", _STRANGE, ids=repr)
     def test_any_characters_anywhere(self, store: GraphStore, namespace: str, strange: str) -> None:
-        """Every string of an update holds any character, as text, name, label, key or id."""
+        """Texts, names, labels, keys and ids may hold any character."""
         base = prepared(
             strange,
             "[Ann]",
@@ -133,7 +133,8 @@ class KeepingTests(StoreTests):
         assert (counted.passages, counted.entities, counted.summaries) == (1, 1, 1)
 
     def test_a_very_long_text(self, store: GraphStore, namespace: str) -> None:
-        """A megabyte comes back as it was, and is known again; so do long names and ids."""
+        """A text of a megabyte comes back unchanged and is recognised as a duplicate; long
+        names and ids too."""
         text = "é😀\x00'" * 300_000
         long = "x" * 40_000
         update = PreparedUpdate(id=long, text=text, source=long)
@@ -153,7 +154,7 @@ class KeepingTests(StoreTests):
             assert reader.postings([f"{long}y"], limit=1, where=Filter())[f"{long}y"].documents == 1
 
     def test_a_reader_keeps_one_state(self, store: GraphStore, namespace: str) -> None:
-        """What is written while a reader is open is seen by the next, not by this one."""
+        """An open reader does not see later updates; the next reader does."""
         tell(store, namespace, prepared("1", "[Ann] met [Bo]"))
         with store.reader(namespace, Horizon()) as reader:
             before = reader.concepts(), reader.stats()
@@ -165,7 +166,7 @@ class KeepingTests(StoreTests):
             assert reader.state.t_index == 2
 
     def test_a_reader_keeps_what_is_forgotten(self, store: GraphStore, namespace: str) -> None:
-        """What is forgotten while a reader is open is gone for the next, not for this one."""
+        """An open reader keeps what is forgotten meanwhile; the next reader does not."""
         tell(store, namespace, prepared("1", "[Ann] met [Bo]"))
         with store.reader(namespace, Horizon()) as reader:
             before = everything(reader)
@@ -175,7 +176,7 @@ class KeepingTests(StoreTests):
             assert (reader.state.t_index, reader.concepts()) == (1, [])
 
     def test_readers_of_two_namespaces_at_once(self, store: GraphStore, namespace: str) -> None:
-        """Readers may be nested and stand beside each other in one thread."""
+        """One thread may open several readers at once."""
         other = f"{namespace}-other"
         tell(store, namespace, prepared("1", "[Ann]"))
         tell(store, other, prepared("1", "[Bo]"))
@@ -185,7 +186,7 @@ class KeepingTests(StoreTests):
             assert [c.name for c in one.concepts()] == ["ann"]
 
     def test_an_error_inside_a_reader(self, store: GraphStore, namespace: str) -> None:
-        """A reader left by an error lets the store go on."""
+        """The store goes on after an error inside of a reader."""
 
         class SomeError(Exception):
             pass
@@ -202,7 +203,7 @@ class KeepingTests(StoreTests):
         assert tell(store, namespace, prepared("2", "[Ann]")) == [2]
 
     def test_parallel_writers_and_readers(self, store: GraphStore, namespace: str) -> None:
-        """No t is lost or shared, and every reader sees all of an update or nothing of it."""
+        """Writers never share or lose a t; a reader sees all of an update or nothing of it."""
         writers, each = 4, 12
         done = threading.Event()
 
@@ -256,7 +257,7 @@ class KeepingTests(StoreTests):
         }
 
     def test_parallel_duplicates(self, store: GraphStore, namespace: str) -> None:
-        """Of many writers of one id and text, one writes and the others find its passage."""
+        """Of many writers of one id and text, one writes it; the others get a duplicate."""
         with ThreadPoolExecutor(max_workers=6) as pool:
             same = [prepared("same", "[Ann] met [Bo]")]
             applied = [
@@ -269,7 +270,7 @@ class KeepingTests(StoreTests):
             assert reader.relations(["ann", "bo"], among=True)[0].strength == 1
 
     def test_a_reader_in_another_thread(self, store: GraphStore, namespace: str) -> None:
-        """A store made in one thread serves every other."""
+        """A store that one thread made serves all threads."""
         tell(store, namespace, prepared("1", "[Ann]"))
         found: list[int] = []
 
@@ -282,7 +283,7 @@ class KeepingTests(StoreTests):
         assert found == [1, 1, 1]
 
     def test_a_closed_store(self, store: GraphStore, namespace: str) -> None:
-        """Every operation says so; closing twice is nothing."""
+        """Every operation of a closed store raises ClosedError; a second close does nothing."""
         tell(store, namespace, prepared("1", "[Ann]"))
         store.close()
         store.close()
@@ -304,7 +305,7 @@ class KeepingTests(StoreTests):
                 call()
 
     def test_opened_again(self, store: GraphStore, reopened: GraphStore, namespace: str) -> None:
-        """Two stores on the same data see and count on what the other wrote."""
+        """Two stores on the same data see each other's updates and continue the counter."""
         tell(
             store,
             namespace,

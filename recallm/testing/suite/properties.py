@@ -42,7 +42,7 @@ class PropertyTests(StoreTests):
     """What is told of an entity or a triplet stands while it is said."""
 
     def test_properties_merge_key_by_key(self, store: GraphStore, namespace: str) -> None:
-        """A later value takes the place of an earlier one as a whole, None like any other."""
+        """A later value replaces an earlier one as a whole; None is a value like any other."""
         first = {"a": 1, "b": {"x": 1, "y": [1]}, "c": "c", "d": None}
         second = {"a": None, "b": {"x": 2}, "e": [None, True, 1.5, "é\x00"]}
         merged = {"a": None, "b": {"x": 2}, "c": "c", "d": None, "e": [None, True, 1.5, "é\x00"]}
@@ -86,7 +86,7 @@ class PropertyTests(StoreTests):
         assert relation.properties == {"a": 1, "b": 3}
 
     def test_a_horizon_does_not_take_them_apart(self, store: GraphStore, namespace: str) -> None:
-        """They are what all the evidence says, hidden or not."""
+        """Properties are merged from all evidence, hidden or not."""
         tell(
             store,
             namespace,
@@ -144,7 +144,7 @@ class PropertyTests(StoreTests):
     def test_however_it_is_forgotten(
         self, store: GraphStore, namespace: str, kind: SelectionKind, value: Any, left: Any
     ) -> None:
-        """Every selection takes the properties of the evidence that it takes, and no others."""
+        """Every selection takes exactly the properties of the evidence that it forgets."""
         tell(
             store,
             namespace,
@@ -202,7 +202,7 @@ class PropertyTests(StoreTests):
         assert _kept(store, namespace) == {"k": 0, "g": 0, "j": 2, "b": 2}
 
     def test_the_order_is_that_of_the_evidence(self, store: GraphStore, namespace: str) -> None:
-        """What is told of an earlier passage later stands below what a later one says."""
+        """Properties are merged by t, in whatever order they were written."""
         tell(store, namespace, prepared("a", "[Ann]", "[Ann]"), prepared("b", "[Bo]"))
         tell(store, namespace, _joining("b", {"k": "b"}))
         tell(store, namespace, _joining("a", {"k": "a", "l": "a"}, position=1))
@@ -217,7 +217,7 @@ class PropertyTests(StoreTests):
         assert _kept(store, namespace) == {"k": "a", "l": "last"}
 
     def test_told_again_at_the_same_place(self, store: GraphStore, namespace: str) -> None:
-        """It is merged into what that evidence has, and goes with it."""
+        """A second upsert at one place is merged into the evidence there, and goes with it."""
         tell(store, namespace, prepared("a", "[Ann]"), prepared("b", "[Bo]"))
         for properties in ({"k": 1, "l": 1}, {}, {"k": 2, "m": None}):
             tell(store, namespace, _joining("a", properties))
@@ -310,7 +310,7 @@ class PropertyTests(StoreTests):
     def test_an_archive_that_has_them_at_the_latest_evidence(
         self, store: GraphStore, namespace: str
     ) -> None:
-        """So they were written once: they are there, and go with that evidence."""
+        """Properties of one place are stored once, and go with that evidence."""
         store.restore(
             namespace,
             2,

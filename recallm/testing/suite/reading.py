@@ -36,7 +36,7 @@ class ReadingTests(StoreTests):
     """What readers give back of what updates brought."""
 
     def test_an_unknown_namespace_is_empty(self, store: GraphStore, namespace: str) -> None:
-        """Reading what was never written gives nothing, and makes nothing."""
+        """An unknown namespace is empty, and reading does not create it."""
         with store.reader(namespace, Horizon()) as reader:
             assert reader.state.t_index == 0
             assert find_passage(reader, "a") is None
@@ -68,7 +68,7 @@ class ReadingTests(StoreTests):
         assert namespace not in store.namespaces()
 
     def test_a_passage_comes_back_verbatim(self, store: GraphStore, namespace: str) -> None:
-        """Every field of a passage is what was given; moments keep their microseconds."""
+        """Every field of a passage comes back as given, timestamps to the microsecond."""
         east = timezone(timedelta(hours=5, minutes=30))
         said = datetime(2024, 2, 29, 23, 59, 59, 999999, tzinfo=east)
         update = prepared(
@@ -153,7 +153,7 @@ class ReadingTests(StoreTests):
             assert reader.statements([]) == []
 
     def test_every_trait_comes_back(self, store: GraphStore, namespace: str) -> None:
-        """Traits are a set of flags and stay one."""
+        """Traits come back as a set of flags."""
         one = prepared("a", "[Ann]")
         all_traits = ~Trait(0)
         [statement] = one.statements
@@ -208,7 +208,7 @@ class ReadingTests(StoreTests):
             assert met["bo"] == Mentions(statements=1, keys=())
 
     def test_a_limit_counts_after_the_filter(self, store: GraphStore, namespace: str) -> None:
-        """The newest that meet the filter are found behind any number that do not."""
+        """The newest statements that meet the filter are found behind any number that do not."""
         tell(store, namespace, prepared("old", "[Ann] said", speaker="Bo"))
         store.apply(namespace, [prepared(f"{n}", f"[Ann] said {n}") for n in range(300)])
         where = Filter(speaker="Bo")
@@ -217,7 +217,7 @@ class ReadingTests(StoreTests):
             assert reader.postings(["said"], limit=1, where=where)["said"].keys == (1 << 20,)
 
     def test_vectors(self, store: GraphStore, namespace: str) -> None:
-        """A vector is found by its statement and its model, byte for byte."""
+        """A vector comes back byte for byte by its statement and its model."""
         blob = bytes(range(256))
         tell(
             store,
@@ -278,7 +278,7 @@ class ReadingTests(StoreTests):
     def test_statements_before_and_after_in_their_session(
         self, store: GraphStore, namespace: str
     ) -> None:
-        """Interleaved sessions, named and derived, each run on by themselves."""
+        """``previous`` and ``next`` follow each of several interleaved sessions."""
         tell(
             store,
             namespace,

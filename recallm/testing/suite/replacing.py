@@ -25,7 +25,7 @@ class ReplacingTests(StoreTests):
     """A passage whose text has changed."""
 
     def test_replacing_forgets_and_writes(self, store: GraphStore, namespace: str) -> None:
-        """Afterwards all is as if the old text had never been said; t goes on."""
+        """The old passage is forgotten exactly, and the new one takes the next t."""
         tell(store, namespace, prepared("a", "[Ann] met [Bo]"), prepared("b", "[Ann] ran"))
         revise(store, namespace, "ann", 2)
         new = prepared("a", "[Ann] met [Cy]", replaces=True)
@@ -40,7 +40,7 @@ class ReplacingTests(StoreTests):
             assert reader.stats().passages == 2
 
     def test_the_same_text_is_a_duplicate(self, store: GraphStore, namespace: str) -> None:
-        """Nothing is replaced by what it says already."""
+        """A replacement with the same text is a duplicate."""
         tell(store, namespace, prepared("a", "[Ann] ran", source="s"))
         before = seen(store, namespace)
         same = prepared("a", "[Ann] ran", source="t", replaces=True)
@@ -48,11 +48,11 @@ class ReplacingTests(StoreTests):
         assert seen(store, namespace) == before
 
     def test_an_unknown_id_is_new(self, store: GraphStore, namespace: str) -> None:
-        """There need be nothing to replace."""
+        """Without a passage of this id, a replacement is an ordinary update."""
         assert tell(store, namespace, prepared("a", "[Ann] ran", replaces=True)) == [1]
 
     def test_replacing_takes_what_joined(self, store: GraphStore, namespace: str) -> None:
-        """Entities and triplets of the old text go, what others brought stays."""
+        """Evidence of the old passage goes; evidence of other updates stays."""
         tell(
             store,
             namespace,
@@ -74,7 +74,7 @@ class ReplacingTests(StoreTests):
             assert reader.triplets() == []
 
     def test_replacing_within_a_batch(self, store: GraphStore, namespace: str) -> None:
-        """What the batch itself brought is replaced as what was there before."""
+        """A replacement may replace a passage of its own batch."""
         ann = entity("ann", "Ann", properties={"k": 1})
         applied = store.apply(
             namespace,
@@ -100,7 +100,7 @@ class ReplacingTests(StoreTests):
     def test_replacing_an_item_by_its_id_and_its_key(
         self, store: GraphStore, namespace: str
     ) -> None:
-        """Both the passage with the id and the one under the key give way."""
+        """An item replaces the passage with its id and the one under its key."""
         tell(
             store,
             namespace,
@@ -115,7 +115,8 @@ class ReplacingTests(StoreTests):
             assert item.id == "a"
 
     def test_only_where_it_is_asked_for(self, store: GraphStore, namespace: str) -> None:
-        """Without it another text is a conflict, and a failure leaves the old passage."""
+        """Without ``replaces`` another text is a conflict; a failed batch leaves the old
+        passage."""
         tell(store, namespace, prepared("a", "[Ann] ran"))
         with pytest.raises(ConflictError):
             tell(store, namespace, prepared("a", "[Bo] ran"))

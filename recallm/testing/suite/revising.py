@@ -31,7 +31,8 @@ class RevisingTests(StoreTests):
     """``GraphStore.revise``."""
 
     def test_a_version_says_what_was_read(self, store: GraphStore, namespace: str) -> None:
-        """The t of the latest statement, the number of all, the t of the summary."""
+        """It holds the t of the latest statement, the number of statements, and the t of the
+        summary."""
         tell(
             store,
             namespace,
@@ -50,7 +51,7 @@ class RevisingTests(StoreTests):
             assert context_version(reader, "nobody") is None
 
     def test_a_summary_is_in_force(self, store: GraphStore, namespace: str) -> None:
-        """It comes back whole, for its concept alone; statements and totals stay."""
+        """The summary comes back unchanged with its concept; statements and totals stay."""
         tell(store, namespace, prepared("1", "[Ann] met [Bo]"), prepared("2", "[Ann] ran"))
         before = seen(store, namespace)
         written = replace(summary("ann", 2, "Ann: 'ran' \x00 😀"), terms=("run", "ann", "run"))
@@ -68,7 +69,7 @@ class RevisingTests(StoreTests):
         assert after["concepts"] == [replace(ann, merges=0, summary=written), bo]
 
     def test_stale_after_an_update(self, store: GraphStore, namespace: str) -> None:
-        """What came while the summary was made wins."""
+        """An update of the concept during the revision makes the summary stale."""
         tell(store, namespace, prepared("1", "[Ann] ran"))
         read = _version(store, namespace)
         tell(store, namespace, prepared("2", "[Ann] sat"))
@@ -77,7 +78,7 @@ class RevisingTests(StoreTests):
         assert seen(store, namespace) == before
 
     def test_still_fresh_after_another_concept(self, store: GraphStore, namespace: str) -> None:
-        """Updates that do not mention the concept do not matter."""
+        """Updates that do not mention the concept do not make it stale."""
         tell(store, namespace, prepared("1", "[Ann] ran"))
         read = _version(store, namespace)
         tell(
@@ -91,7 +92,7 @@ class RevisingTests(StoreTests):
             assert reader.concepts(["ann"])[0].merges == 1
 
     def test_stale_after_forgetting(self, store: GraphStore, namespace: str) -> None:
-        """A statement that went makes the summary stale, even an old one."""
+        """Forgetting any statement of the concept makes the summary stale."""
         tell(store, namespace, prepared("1", "[Ann] ran"), prepared("2", "[Ann] sat"))
         read = _version(store, namespace)
         forget(store, namespace, "id", "1")
@@ -102,7 +103,7 @@ class RevisingTests(StoreTests):
             assert summaries(reader, ["ann"]) == {}
 
     def test_of_two_writers_one_wins(self, store: GraphStore, namespace: str) -> None:
-        """The second, which read the same, finds the first one's summary."""
+        """Of two revisions of one version the second is stale."""
         tell(store, namespace, prepared("1", "[Ann] ran"))
         read = _version(store, namespace)
         assert store.amend(
@@ -115,7 +116,7 @@ class RevisingTests(StoreTests):
             assert summaries(reader, ["ann"])["ann"].text == "first"
 
     def test_a_summary_of_the_same_t_is_replaced(self, store: GraphStore, namespace: str) -> None:
-        """Revised again with nothing new: one summary, the later one."""
+        """A second summary at the same t replaces the first."""
         tell(store, namespace, prepared("1", "[Ann] ran"))
         for text in ("first", "second"):
             version = _version(store, namespace)
@@ -125,7 +126,7 @@ class RevisingTests(StoreTests):
         assert seen(store, namespace)["dump"][1:] == [summary("ann", 1, "second")]
 
     def test_summaries_of_some_names(self, store: GraphStore, namespace: str) -> None:
-        """Only those asked for that have one; earlier ones are kept below the latest."""
+        """Concepts without a summary have None; earlier summaries stay stored."""
         tell(store, namespace, prepared("1", "[Ann] met [Bo]"))
         for name in ("ann", "bo"):
             version = _version(store, namespace, name)
@@ -145,7 +146,7 @@ class RevisingTests(StoreTests):
             ]
 
     def test_revising_what_is_not_there(self, store: GraphStore, namespace: str) -> None:
-        """No statement, no version, no summary."""
+        """A concept without statements cannot be revised."""
         expected = ContextVersion(t_index=1, statements=1, summary_t=None)
         assert not store.amend(
             namespace, WriteSummary(summary=summary("ann", 1), expected=expected)

@@ -25,7 +25,7 @@ class VectorTests(StoreTests):
     """Embeddings that users hand in with entities."""
 
     def test_vectors_of_entities(self, store: GraphStore, namespace: str) -> None:
-        """One for each model, byte for byte; the latest takes the place of the one before."""
+        """An entity has one vector for each model; a later vector replaces it."""
         tell(
             store,
             namespace,
@@ -47,7 +47,7 @@ class VectorTests(StoreTests):
             assert reader.stats().vectors == 0
 
     def test_vectors_go_with_their_entity(self, store: GraphStore, namespace: str) -> None:
-        """However it goes; one of the same id that comes later has none."""
+        """A forgotten entity's vectors go with it; a new entity with its id has none."""
         tell(
             store,
             namespace,
@@ -62,7 +62,7 @@ class VectorTests(StoreTests):
             assert dict(reader.entity_vectors(model="m")) == {"c": b"cc"}
 
     def test_hidden_entities_have_no_vectors(self, store: GraphStore, namespace: str) -> None:
-        """A horizon hides the vectors of the entities that it hides."""
+        """The vectors of hidden entities are hidden."""
         tell(
             store,
             namespace,
@@ -102,7 +102,7 @@ class VectorTests(StoreTests):
         tell(store, f"{namespace}-other", _graph(_entity("b", m=b"no")))
 
     def test_the_size_outlives_the_vectors(self, store: GraphStore, namespace: str) -> None:
-        """Only forgetting everything forgets it."""
+        """The size stays fixed until everything is forgotten."""
         tell(store, namespace, prepared("p", "[Ann]", entities=(_entity("a", m=b"aa"),)))
         forget(store, namespace, "id", "p")
         with pytest.raises(DimensionError):
@@ -113,13 +113,13 @@ class VectorTests(StoreTests):
         tell(store, namespace, _graph(_entity("a", m=b"long")))
 
     def test_a_duplicate_is_not_checked(self, store: GraphStore, namespace: str) -> None:
-        """Nothing of it is written."""
+        """A refused batch writes nothing."""
         tell(store, namespace, prepared("p", "[Ann]", vectors=(vector(0, b"aa"),)))
         again = prepared("p", "[Ann]", vectors=(vector(0, b"long"),))
         assert store.apply(namespace, [again])[0].duplicate
 
     def test_the_first_error_is_told(self, store: GraphStore, namespace: str) -> None:
-        """Of a batch that fails in two ways the first update's failure is raised."""
+        """The error of the first failing update is raised."""
         unknown = PreparedUpdate(id="", text=None, triplets=(triplet("x", "is", "y"),))
         bad = _graph(_entity("a", m=b"aa"), _entity("b", m=b"long"))
         with pytest.raises(UnknownEntityError):
@@ -128,7 +128,7 @@ class VectorTests(StoreTests):
             store.apply(namespace, [bad, unknown])
 
     def test_vectors_in_archives(self, store: GraphStore, namespace: str) -> None:
-        """They stand at the entity's latest evidence, and come back."""
+        """A dump holds the vectors at the entity's latest evidence; restore brings them back."""
         tell(
             store,
             namespace,

@@ -28,12 +28,12 @@ class WritingTests(StoreTests):
             assert reader.stats().t_index == 3
 
     def test_an_empty_batch_writes_nothing(self, store: GraphStore, namespace: str) -> None:
-        """No update takes no t and makes no namespace."""
+        """An empty batch takes no t and creates no namespace."""
         assert store.apply(namespace, []) == []
         assert namespace not in store.namespaces()
 
     def test_a_duplicate_changes_nothing(self, store: GraphStore, namespace: str) -> None:
-        """The same id with the same text is the old passage, whatever else differs."""
+        """The same id with the same text is a duplicate, whatever else differs."""
         tell(store, namespace, prepared("a", "[Ann] sings to [Bo]"), prepared("b", "[Bo] sleeps"))
         before = seen(store, namespace)
         again = prepared(
@@ -48,7 +48,7 @@ class WritingTests(StoreTests):
         assert seen(store, namespace) == before
 
     def test_duplicates_in_one_batch(self, store: GraphStore, namespace: str) -> None:
-        """A repetition within a batch is known too, and takes no t."""
+        """A duplicate within a batch takes no t."""
         first, second = prepared("a", "[Ann] sings"), prepared("b", "[Bo] sings")
         assert store.apply(namespace, [first, first, second, first]) == [
             Applied(t_index=1),
@@ -64,7 +64,7 @@ class WritingTests(StoreTests):
     def test_a_conflict_names_its_place_and_writes_nothing(
         self, store: GraphStore, namespace: str, place: int
     ) -> None:
-        """An id with another text refuses the whole batch, and the t it would have taken."""
+        """A conflict rolls back the whole batch, which takes no t."""
         tell(store, namespace, prepared("a", "[Ann] sings"))
         before = seen(store, namespace)
         batch = [prepared("b", "[Bo] sings"), prepared("c", "[Cy] sings")]
@@ -76,7 +76,7 @@ class WritingTests(StoreTests):
         assert tell(store, namespace, prepared("d", "[Di] sings")) == [2]
 
     def test_a_conflict_within_one_batch(self, store: GraphStore, namespace: str) -> None:
-        """Two texts under one id in one batch: nothing of it is written."""
+        """Two texts under one id in one batch are a conflict; nothing is written."""
         batch = [prepared("a", "[Ann] sings"), prepared("a", "[Ann] sleeps")]
         with pytest.raises(ConflictError) as caught:
             store.apply(namespace, batch)
@@ -107,7 +107,7 @@ class WritingTests(StoreTests):
     def test_an_entity_earlier_in_the_batch_is_known(
         self, store: GraphStore, namespace: str
     ) -> None:
-        """Updates are written in order: what an earlier one brought is stored for the next."""
+        """Updates are written in order: a later one may use the entities of an earlier one."""
         graph_only = PreparedUpdate(id="", text=None, entities=(entity("ann", "Ann"),))
         knows = replace(graph_only, entities=(), triplets=(triplet("ann", "knows", "ann"),))
         store.apply(namespace, [graph_only, knows])
@@ -117,7 +117,7 @@ class WritingTests(StoreTests):
     def test_graph_only_updates_are_never_duplicates(
         self, store: GraphStore, namespace: str
     ) -> None:
-        """Without an id each is one more update."""
+        """Graph-only updates without an id are never duplicates."""
         one = PreparedUpdate(id="", text=None, entities=(entity("ann", "Ann"),))
         tell(store, namespace, prepared("same", "[Ann] sings"))
         assert tell(store, namespace, one, one) == [2, 3]
@@ -126,7 +126,7 @@ class WritingTests(StoreTests):
             assert reader.stats().passages == 1
 
     def test_a_passage_without_statements_is_kept(self, store: GraphStore, namespace: str) -> None:
-        """Text in which extraction found nothing is verbatim there, and known again."""
+        """A passage without statements is stored verbatim and recognised as a duplicate."""
         blank = PreparedUpdate(id="blank", text=" \n… ", source="s")
         assert tell(store, namespace, blank, blank) == [1, 1]
         with store.reader(namespace, Horizon()) as reader:
@@ -137,7 +137,7 @@ class WritingTests(StoreTests):
             assert reader.sizes().corpus.sessions == 0
 
     def test_a_forgotten_t_is_never_used_again(self, store: GraphStore, namespace: str) -> None:
-        """Forgetting the latest update does not turn the counter back."""
+        """The counter does not go back when the latest update is forgotten."""
         tell(store, namespace, prepared("a", "[Ann] sings"), prepared("b", "[Bo] sings"))
         forget(store, namespace, "id", "b")
         with store.reader(namespace, Horizon()) as reader:
@@ -145,7 +145,7 @@ class WritingTests(StoreTests):
         assert tell(store, namespace, prepared("b", "[Bo] sleeps")) == [3]
 
     def test_the_callers_values_are_copied(self, store: GraphStore, namespace: str) -> None:
-        """What the caller does to its metadata afterwards changes nothing."""
+        """The store keeps a copy of the caller's metadata."""
         metadata = {"tags": ["x"]}
         tell(store, namespace, prepared("a", "[Ann] sings", metadata=metadata))
         metadata["tags"].append("y")

@@ -1,0 +1,177 @@
+"""``GraphStore.forget`` as the oracle says it: what goes, and what was counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from recallm.model import (
+    Forgotten,
+    GraphNames,
+    Horizon,
+    PreparedUpdate,
+    Selection,
+)
+from recallm.stores.semantics.forgetting import redact
+from recallm.testing.dict_namespace import Namespace, ends_of, is_empty, t_of
+from recallm.testing.dict_reader import DictReader
+
+__all__ = ["difference", "forget"]
+
+_ALL = Horizon()
+
+
+def forget(draft: Namespace, selection: Selection) -> None:
+    """Take the selection out of ``draft``, with everything that stood on it alone."""
+    before = sum(len(update.vectors) for update in draft.updates)
+    for update in _first(draft.updates, selection):
+        _forget_statements(draft, update, selection)
+    if selection.kind == "concept":
+        for id, entity in list(draft.entities.items()):
+            if entity.concept.name and entity.concept.name == selection.value:
+                del draft.entities[id]
+    if isinstance(selection.value, GraphNames):
+        for id in selection.value.entities:
+            draft.entities.pop(id, None)
+        draft.triplets -= selection.value.triplets
+    if selection.kind == "everything":
+        draft.vector_sizes.clear()
+        draft.vector_model = None
+        draft.vector_revision += 1
+        draft.open_session = None
+    elif sum(len(update.vectors) for update in draft.updates) < before:
+        draft.vector_revision += 1
+    _drop_what_nothing_shows(draft)
+
+
+def _first(updates: list[PreparedUpdate], selection: Selection) -> list[PreparedUpdate]:
+    """The updates, or those of the selected that its limit leaves."""
+    if selection.limit is None:
+        return list(updates)
+    selected = [update for update in updates if _selected(update, selection)]
+    return sorted(selected, key=_expiry)[: selection.limit]
+
+
+def _expiry(update: PreparedUpdate) -> datetime:
+    assert update.expires_at is not None
+    return update.expires_at
+
+
+def _selected(update: PreparedUpdate, selection: Selection) -> bool:
+    """Whether the whole update is selected."""
+    value = selection.value
+    match selection.kind:
+        case "before" if isinstance(value, datetime):
+            said = update.timestamp
+            return said is not None and said < value
+        case "before":
+            return t_of(update) < value  # type: ignore[operator]
+        case "expired":
+            expires = update.expires_at
+            return expires is not None and isinstance(value, datetime) and expires <= value
+        case "everything":
+            return True
+        case "id":
+            return update.text is not None and update.id == value
+        case "source":
+            return update.source is not None and update.source == value
+        case "session":
+            name = update.session if update.session is not None else update.source
+            return name is not None and name == value
+        case _:
+            return False
+
+
+def _forget_statements(draft: Namespace, update: PreparedUpdate, selection: Selection) -> None:
+    """Take the selected statements out of ``update``, and the update where none is left."""
+    gone = {
+        statement.position
+        for statement in update.statements
+        if _selected(update, selection)
+        or (
+            selection.kind == "statement" and selection.value == f"{update.id}#{statement.position}"
+        )
+        or (
+            selection.kind == "concept"
+            and any(concept.name == selection.value for concept in statement.concepts)
+        )
+    }
+    whole = _selected(update, selection) or bool(
+        gone and (update.key is not None or len(gone) == len(update.statements))
+    )
+    if whole:
+        gone = {statement.position for statement in update.statements}
+    for statement in update.statements:
+        if statement.position in gone:
+            for concept in statement.concepts:
+                for covered in list(draft.summaries):
+                    if covered[0] == concept.name and covered[1] >= t_of(update):
+                        del draft.summaries[covered]
+    place = draft.updates.index(update)
+    if whole:
+        del draft.updates[place]
+    elif gone:
+        draft.updates[place] = _cut(update, gone)
+
+
+def _cut(update: PreparedUpdate, gone: set[int]) -> PreparedUpdate:
+    """The update without the statements at the positions ``gone``."""
+    assert update.text is not None
+    statements = sorted(update.statements, key=lambda statement: statement.position)
+    text, spans = redact(
+        update.text,
+        [(statement.start, statement.end) for statement in statements],
+        {index for index, statement in enumerate(statements) if statement.position in gone},
+    )
+    kept = [statement for statement in statements if statement.position not in gone]
+    return replace(
+        update,
+        text=text,
+        statements=tuple(
+            replace(statement, start=start, end=end)
+            for statement, (start, end) in zip(kept, spans, strict=True)
+        ),
+        neighbours=tuple(
+            pair for pair in update.neighbours if not {pair.earlier, pair.later} & gone
+        ),
+        entities=tuple(entity for entity in update.entities if entity.position not in gone),
+        triplets=tuple(triplet for triplet in update.triplets if triplet.position not in gone),
+        vectors=tuple(vector for vector in update.vectors if vector.position not in gone),
+    )
+
+
+def _drop_what_nothing_shows(draft: Namespace) -> None:
+    """Drop entities and triplets without evidence, and evidence without its entity or triplet."""
+    shown = {entity.id for update in draft.updates for entity in update.entities}
+    for id in draft.entities.keys() - shown:
+        del draft.entities[id]
+    evident = {ends_of(triplet) for update in draft.updates for triplet in update.triplets}
+    for key in list(draft.triplets):
+        known = key[0] in draft.entities and key[2] in draft.entities
+        if not known or key not in evident:
+            draft.triplets.remove(key)
+    draft.updates = [
+        replace(
+            update,
+            entities=tuple(entity for entity in update.entities if entity.id in draft.entities),
+            triplets=tuple(
+                triplet for triplet in update.triplets if ends_of(triplet) in draft.triplets
+            ),
+        )
+        for update in draft.updates
+    ]
+    draft.updates = [update for update in draft.updates if not is_empty(update)]
+
+
+def difference(before: Namespace, after: Namespace) -> Forgotten:
+    """How much ``before`` held that ``after`` does not."""
+    was, now = DictReader(before, _ALL).stats(), DictReader(after, _ALL).stats()
+    return Forgotten(
+        passages=was.passages - now.passages,
+        statements=was.statements - now.statements,
+        concepts=was.concepts - now.concepts,
+        relations=was.relations - now.relations,
+        entities=was.entities - now.entities,
+        triplets=was.triplets - now.triplets,
+        summaries=len(before.summaries) - len(after.summaries),
+    )
