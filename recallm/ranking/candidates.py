@@ -116,3 +116,10 @@ class Candidates:
     def traits(self) -> Keys:
         """The traits of each candidate, as the bits of ``Trait``."""
         return np.array([int(one.traits) for one in self.statements], dtype=np.int64)
+
+    @property
+    def alone(self) -> Floats:
+        """1 for each candidate around which nothing else is said in its session. A fact on its own
+        says all of itself; a turn of a conversation does not."""
+        surrounded = [one.previous is not None or one.next is not None for one in self.statements]
+        return 1.0 - np.array(surrounded, dtype=np.float64)

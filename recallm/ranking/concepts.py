@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 import numpy as np
 
-from recallm.model import Trait
+from recallm.model import StoredStatement, Trait
 from recallm.ranking.candidates import Candidates
 from recallm.ranking.stem_counts import Floats, Keys, weighted_sums
 
-__all__ = ["NAME_KINDS", "concept_signals", "has_trait", "trait_signals"]
+__all__ = ["NAME_KINDS", "concept_signals", "named_share", "trait_signals"]
 
 NAME_KINDS = ("name", "entity")
 """The kinds of concepts that are names."""
 
-_ANSWER_TRAITS = (
-    ("time", Trait.TIME),
-    ("number", Trait.NUMBER),
-    ("name", Trait.NAME),
-    ("entity", Trait.PERSON | Trait.PLACE | Trait.ORGANISATION),
+_ANSWER_KINDS = (
+    Trait.TIME,
+    Trait.NUMBER,
+    Trait.NAME,
+    Trait.PERSON | Trait.PLACE | Trait.ORGANISATION,
 )
-"""Signals of the kind of answer: the trait that the question asks for and the statement has."""
+"""Kinds of answers: traits that a question asks for and a statement has."""
 
 _NAME_REACH = 3
 """How many statements back a name may stand to which pronouns refer."""
@@ -29,21 +31,33 @@ _RARE = 4.0
 
 
 def concept_signals(candidates: Candidates) -> dict[str, Floats]:
-    """The signals ``concepts``, ``graph``, ``named`` and ``speaker``."""
-    number = len(candidates.statements)
+    """The signals ``concepts`` and ``graph``."""
+    statements = candidates.statements
     weights = _essential_weights(candidates)
     active = {name: one.value for name, one in candidates.activation.items() if name not in weights}
-    rarities = _name_rarities(candidates)
-    mentions = _mentions(candidates, (*weights, *active, *rarities))
-    split = len(weights), len(weights) + len(active)
+    activation = weighted_sums(_mentions(statements, active), np.array([*active.values()]))
     return {
-        "concepts": weighted_sums(mentions[:number, : split[0]], np.array([*weights.values()])),
-        "graph": np.minimum(
-            weighted_sums(mentions[:number, split[0] : split[1]], np.array([*active.values()])), 1.0
-        ),
-        "named": _named(candidates, mentions[:, split[1] :], np.array([*rarities.values()])),
-        "speaker": _speaker(candidates),
+        "concepts": weighted_sums(_mentions(statements, weights), np.array([*weights.values()])),
+        "graph": np.minimum(activation, 1.0),
     }
+
+
+def named_share(candidates: Candidates) -> Floats:
+    """The share of the names asked for that each candidate, or what was said just before it,
+    mentions, by rarity: what is told of another is no answer, the more so the more others there
+    are, that is the rarer the name."""
+    rarities = _name_rarities(candidates)
+    number = len(candidates.statements)
+    if not rarities:
+        return np.zeros(number)
+    mentions = _mentions(candidates.read, rarities)
+    near = mentions[:number]
+    places = candidates.previous_places[:number]
+    for _ in range(_NAME_REACH):
+        before = np.where((places < 0)[:, None], 0.0, mentions[places])
+        near = np.maximum(near, before)
+        places = np.where(places < 0, -1, candidates.previous_places[places])
+    return weighted_sums(near, np.array([*rarities.values()])) / len(rarities)
 
 
 def _essential_weights(candidates: Candidates) -> dict[str, float]:
@@ -75,39 +89,29 @@ def _name_rarities(candidates: Candidates) -> dict[str, float]:
     }
 
 
-def _mentions(candidates: Candidates, names: tuple[str, ...]) -> Floats:
-    """1 where a statement that was read mentions a concept: shape (read, names). A name may stand
-    in ``names`` twice."""
-    columns: dict[str, list[int]] = {}
-    for column, name in enumerate(names):
-        columns.setdefault(name, []).append(column)
-    found = np.zeros((len(candidates.read), len(names)))
-    cells = [
-        (row, column)
-        for row, statement in enumerate(candidates.read)
-        for mention in statement.concepts
-        if mention.name in columns
-        for column in columns[mention.name]
-    ]
-    if cells:
-        found[tuple(np.array(cells).T)] = 1.0
+def _mentions(statements: Sequence[StoredStatement], names: Collection[str]) -> Floats:
+    """1 where a statement mentions a concept: shape (statements, names)."""
+    columns = {name: column for column, name in enumerate(names)}
+    found = np.zeros((len(statements), len(columns)))
+    for row, statement in enumerate(statements):
+        for mention in statement.concepts:
+            if mention.name in columns:
+                found[row, columns[mention.name]] = 1.0
     return found
 
 
-def _named(candidates: Candidates, mentions: Floats, rarities: Floats) -> Floats:
-    """The share of the names asked for that each candidate, or what was said just before it,
-    mentions, by rarity: what is told of another is no answer, the more so the more others there
-    are, that is the rarer the name."""
-    number = len(candidates.statements)
-    if not len(rarities):
-        return np.zeros(number)
-    near = mentions[:number]
-    places = candidates.previous_places[:number]
-    for _ in range(_NAME_REACH):
-        before = np.where((places < 0)[:, None], 0.0, mentions[places])
-        near = np.maximum(near, before)
-        places = np.where(places < 0, -1, candidates.previous_places[places])
-    return weighted_sums(near, rarities) / len(rarities)
+def trait_signals(candidates: Candidates) -> dict[str, Floats]:
+    """The signals ``kind``, ``speaker``, ``first person``, ``question`` and ``length``."""
+    traits = candidates.traits
+    asked = [candidates.question.asks & kind for kind in _ANSWER_KINDS]
+    speaker = _speaker(candidates)
+    return {
+        "kind": np.sum([_has_trait(traits, kind) for kind in asked], axis=0),
+        "speaker": speaker,
+        "first person": speaker * _has_trait(traits, Trait.FIRST_PERSON),
+        "question": _has_trait(traits, Trait.QUESTION),
+        "length": np.log1p(np.array([one.length for one in candidates.statements])),
+    }
 
 
 def _speaker(candidates: Candidates) -> Floats:
@@ -122,21 +126,7 @@ def _speaker(candidates: Candidates) -> Floats:
     return np.array([float(one.speaker_concept in asked_for) for one in candidates.statements])
 
 
-def trait_signals(candidates: Candidates, traits: Keys) -> dict[str, Floats]:
-    """The signals of the kind of answer (``time``, ``number``, ``name``, ``entity``), ``question``,
-    ``after question`` and ``length``."""
-    number = len(candidates.statements)
-    asks = candidates.question.asks
-    columns = {name: has_trait(traits, asks & trait) for name, trait in _ANSWER_TRAITS}
-    before = candidates.previous_places[:number]
-    asking = np.array([bool(one.traits & Trait.QUESTION) for one in candidates.read])
-    columns["question"] = has_trait(traits, Trait.QUESTION)
-    columns["after question"] = np.where(before < 0, 0.0, asking[before])
-    columns["length"] = np.log1p(np.array([one.length for one in candidates.statements]))
-    return columns
-
-
-def has_trait(traits: Keys, trait: Trait) -> Floats:
+def _has_trait(traits: Keys, trait: Trait) -> Floats:
     """1 where any bit of ``trait`` is set."""
     found: Floats = ((traits & int(trait)) != 0).astype(np.float64)
     return found

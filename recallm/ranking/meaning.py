@@ -1,8 +1,8 @@
 """Signals of meaning: words that mean alike, and the embeddings of statements.
 
 A small table of word vectors ships with the package, so that "live" meets "home" without a model
-or a download: ``training/words`` distilled it from all-MiniLM-L6-v2. The signals ``similar`` and
-``similar window`` need the memory's embeddings.
+or a download: ``training/words`` distilled it from all-MiniLM-L6-v2. Where the memory has no
+embeddings, the mean of a statement's word vectors stands for its embedding.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from recallm.vectors import decode
 
 __all__ = [
     "DATA",
-    "embedding_signals",
     "mean_vectors",
     "meaning_signals",
     "related_stems",
@@ -142,51 +141,50 @@ def _table() -> _Table:
 
 
 def meaning_signals(candidates: Candidates) -> tuple[dict[str, Floats], NDArray[Any]]:
-    """The signals ``meaning``, ``meaning window`` and ``gist``, and the mean word vector of each
-    candidate, a row each.
+    """The signals ``meaning``, ``similar``, ``similar window`` and ``similar alone``, and the unit
+    vectors by which candidates are similar, a row each (zeros where one has none).
 
     ``meaning`` is the rarity-weighted share of the question's stems, each by the word of the
-    statement that is most related to it. ``gist`` is the cosine of the mean word vectors of
-    statement and question, whose rare words weigh more.
+    statement that is most related to it. The others are cosines with the question's vector. Without
+    embeddings a statement's vector is the mean of its word vectors, and there is no window.
     """
-    stems, terms = candidates.stems, candidates.terms
     number = len(candidates.statements)
+    stems, terms = candidates.stems.first(number), candidates.terms
     rarities = rarity(candidates.documents, candidates.corpus.statements)
-    weights = as_shares(rarities)
-    vectors = word_vectors(stems.vocabulary)
-    nearest = stems.maxima(relatedness(stems.vocabulary, terms, vectors))
-    own = nearest[:number]
-    before = candidates.previous_places[:number]
-    window = np.where((before < 0)[:, None], own, np.maximum(own, nearest[before]))
-    means = mean_vectors(stems.first(number), vectors)
-    asked = mean_vectors(StatementStems.of([terms]), word_vectors(terms), rarities)[0]
-    return {
-        "meaning": weighted_sums(own, weights),
-        "meaning window": weighted_sums(window, weights),
-        "gist": np.maximum(weighted_sums(means, asked), 0.0),
-    }, means
-
-
-def embedding_signals(candidates: Candidates) -> tuple[dict[str, Floats], NDArray[Any] | None]:
-    """The signals ``similar`` and ``similar window``, and the unit vector of each candidate, a row
-    each (zeros where it has none); None and zeros without embeddings.
-
-    They are cosines with the question's vector: of the statement's vector, and of the mean of it
-    and the one before it. A statement without a vector counts as the mean of those that have one,
-    so that words alone decide.
-    """
-    number = len(candidates.statements)
+    of_words = word_vectors(stems.vocabulary)
+    nearest = stems.maxima(relatedness(stems.vocabulary, terms, of_words))
     if candidates.question_vector is None:
-        return {"similar": np.zeros(number), "similar window": np.zeros(number)}, None
-    asked = candidates.question_vector.astype(np.float32)
+        vectors = mean_vectors(stems, of_words)
+        asked = mean_vectors(StatementStems.of([terms]), word_vectors(terms), rarities)[0]
+        similar = np.maximum(weighted_sums(vectors, asked), 0.0)
+        window = np.zeros(number)
+    else:
+        vectors, similar, window = _embedding_cosines(candidates, candidates.question_vector)
+    return {
+        "meaning": weighted_sums(nearest, as_shares(rarities)),
+        "similar": similar,
+        "similar window": window,
+        "similar alone": similar * candidates.alone,
+    }, vectors
+
+
+def _embedding_cosines(
+    candidates: Candidates, question: Floats
+) -> tuple[NDArray[np.float32], Floats, Floats]:
+    """The embeddings of the candidates, their cosines with the question's, and those of the mean of
+    each and the one before it. A statement without an embedding counts as the mean of those that
+    have one, so that words alone decide."""
+    number = len(candidates.statements)
+    asked = question.astype(np.float32)
     vectors, known = _embeddings(candidates, len(asked))
     before = candidates.previous_places[:number]
     own = vectors[:number]
     window = own + np.where((before < 0)[:, None], np.float32(0), vectors[before])
-    return {
-        "similar": _mean_for_unknown(_cosines(asked, own), known[:number]),
-        "similar window": _mean_for_unknown(_cosines(asked, window), known[:number]),
-    }, own
+    return (
+        own,
+        _mean_for_unknown(_cosines(asked, own), known[:number]),
+        _mean_for_unknown(_cosines(asked, window), known[:number]),
+    )
 
 
 def _embeddings(

@@ -19,51 +19,39 @@ from typing import Any
 import numpy as np
 
 from recallm.errors import InvalidInputError
-from recallm.model import Trait
 from recallm.ranking.candidates import Candidates
-from recallm.ranking.concepts import concept_signals, has_trait, trait_signals
-from recallm.ranking.meaning import embedding_signals, meaning_signals
+from recallm.ranking.concepts import concept_signals, named_share, trait_signals
+from recallm.ranking.meaning import meaning_signals
 from recallm.ranking.overlap import overlap_signals
 from recallm.ranking.stem_counts import Floats
-from recallm.ranking.time import date_signals, newest, recency_signals
+from recallm.ranking.time import date_signal, newest, succession_signals
 
 __all__ = ["DATA", "SIGNALS", "WeightTables", "Weights", "load_tables", "measure"]
 
 SIGNALS: Mapping[str, str] = MappingProxyType(
     {
-        "passage": "rarity-weighted share of the stems near it and just before its passage",
-        "session": "BM25 of the whole session that it belongs to",
-        "answer": "it follows a question, times that question's own overlap",
-        "meaning": "rarity-weighted share of the stems, words that mean alike counting in part",
-        "meaning window": "the same of the statement together with the one before it",
-        "gist": "cosine of the means of their words' vectors, rare words weighing more",
-        "similar": "cosine of its embedding with the question's",
-        "similar window": "the same of the mean of it and the one before it",
+        "passage": "rarity-weighted share of the question's stems near it and before its passage",
+        "session": "BM25 of its whole session",
+        "answer": "it follows a question: the share of the stems in that question",
+        "meaning": "rarity-weighted share of the question's stems, related words counting in part",
+        "similar": "cosine of its embedding, or else of its mean word vector, with the question's",
+        "similar window": "cosine of the mean embedding of it and the statement before",
+        "similar alone": "similar, of a statement that stands alone: nothing is said around it",
         "concepts": "rarity-weighted share of the essential concepts that it mentions",
-        "named": "share of the names asked for that it or the statement before mentions, by rarity",
-        "graph": "activation of its other concepts from the essential ones",
-        "time": "a time is asked for, and it holds one",
-        "number": "a number is asked for, and it holds one",
-        "name": "a name is asked for, and it holds one",
-        "entity": "a person, a place or an organisation is asked for, and it names such a one",
-        "date": "it was said at, or soon after, a date that the question names",
-        "told date": "it tells of a day at such a date",
-        "speaker": "it was said by a speaker whom the question names",
-        "first person": "and speaks of its speaker",
+        "graph": "activation of its other concepts by the essential ones",
+        "named": "share of the names asked for that it or one just before mentions, by rarity",
+        "named alone": "named, of a statement that stands alone",
+        "kind": "how many kinds of answer asked for it holds: a time, a number, a name, an entity",
+        "date": "it was said at, or soon after, a date that the question names, or tells of one",
+        "speaker": "the question names its speaker",
+        "first person": "the question names its speaker, of whom it speaks",
         "question": "it is a question itself",
-        "after question": "the statement before it is a question",
-        "length": "logarithm of its content words",
-        "recency": "few later ones answer as well, as far as the question asks for the present",
-        "newest": "few later ones tell of the same names, and the present is asked for",
-        "superseded": "a later one that is like it answers as well, and the present is asked for",
-        "succeeds": "it is like an earlier one that answers best, or tied to it by rare stems",
-        "earliest": "few earlier ones answer as well, and the question asks for the first",
-        "previous": "one later one answers as well, and the question asks for the state before",
-        "alone gist": "gist, of a statement that stands alone: nothing is said around it",
-        "alone similar": "similar, of such a one",
-        "alone named": "named, of such a one",
-        "alone recency": "recency, of such a one",
-        "alone superseded": "superseded, of such a one",
+        "length": "logarithm of its number of content words",
+        "newest": "few later statements mention the same names, and the present is asked for",
+        "superseded": "a later statement like it answers as well, and the present is asked for",
+        "succeeds": "it is like an earlier one that answers best, or shares rare stems with it",
+        "earliest": "few earlier statements answer as well, and the first is asked for",
+        "previous": "one later statement answers as well, and the state before is asked for",
     }
 )
 """What each signal means, in the order of the columns."""
@@ -72,28 +60,21 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
 def measure(candidates: Candidates, weights: Mapping[str, float]) -> Floats:
     """The signals of the candidates: a row for each candidate, a column for each of ``SIGNALS``.
 
-    By ``weights``, those of recency know how well newer and older candidates answer.
+    ``weights`` say how well newer and older candidates answer: the signals of succession need it.
     """
-    statements = candidates.statements
-    traits = candidates.traits
-    meanings, word_means = meaning_signals(candidates)
-    nearness, embeddings = embedding_signals(candidates)
+    named = named_share(candidates)
+    nearness, vectors = meaning_signals(candidates)
     columns = (
-        meanings
-        | nearness
+        nearness
         | overlap_signals(candidates)
         | concept_signals(candidates)
-        | trait_signals(candidates, traits)
-        | date_signals(candidates, traits)
+        | trait_signals(candidates)
+        | {"named": named, "named alone": named * candidates.alone}
+        | {"date": date_signal(candidates)}
     )
-    columns["first person"] = columns["speaker"] * has_trait(traits, Trait.FIRST_PERSON)
-    alone = np.array([float(one.previous is None and one.next is None) for one in statements])
-    columns |= {f"alone {name}": alone * columns[name] for name in ("gist", "similar", "named")}
     match = sum(weights.get(name, 0.0) * column for name, column in columns.items())
-    columns["newest"] = newest(candidates, columns["named"])
-    vectors = word_means if embeddings is None else embeddings
-    columns |= recency_signals(candidates, np.asarray(match), vectors)
-    columns |= {f"alone {name}": alone * columns[name] for name in ("recency", "superseded")}
+    columns["newest"] = newest(candidates, named)
+    columns |= succession_signals(candidates, np.asarray(match), vectors)
     return np.column_stack([columns[name] for name in SIGNALS])
 
 

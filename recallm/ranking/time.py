@@ -22,15 +22,15 @@ from numpy.typing import NDArray
 from recallm.dating import AskedDate, Interval, statement_dates
 from recallm.model import StoredStatement, TemporalReading, Trait, t_index_of
 from recallm.ranking.candidates import Candidates
-from recallm.ranking.stem_counts import Floats, Keys, matrix_product, sorted_distinct
+from recallm.ranking.stem_counts import Floats, matrix_product, sorted_distinct
 
 __all__ = [
     "date_nearness",
     "date_overlap",
-    "date_signals",
+    "date_signal",
     "dated",
     "newest",
-    "recency_signals",
+    "succession_signals",
 ]
 
 _ELSEWHERE = 0.3
@@ -46,6 +46,10 @@ _DAYS_AFTER_LONG = 31
 _NEWEST = 15.0
 """Later statements after which about a third of being new is left: the paper's temporal window."""
 
+_IN_CONVERSATION = 0.2
+"""What is left of ``superseded`` where something is said around a statement. What people tell of
+themselves in a chat is superseded as well, but one turn seldom says all of it."""
+
 _BLOCK_ROWS = 128
 """Candidates compared with all later ones at once: bounds the memory of long lists."""
 
@@ -58,19 +62,20 @@ def dated(reading: TemporalReading, asked: Sequence[AskedDate]) -> TemporalReadi
     return replace(reading, rules=(*reading.rules, *map(str, asked))) if asked else reading
 
 
-def date_signals(candidates: Candidates, traits: Keys) -> dict[str, Floats]:
-    """The signals ``date`` and ``told date``."""
-    number = len(traits)
-    meeting, elsewhere = np.zeros(number), np.zeros(number, dtype=bool)
+def date_signal(candidates: Candidates) -> Floats:
+    """The signal ``date``: how well the day on which a statement was said, or a day that it tells
+    of, meets a date that the question names."""
     if not candidates.dates:
-        return {"date": np.zeros(number), "told date": meeting}
-    for place in np.flatnonzero(traits & int(Trait.TIME)).tolist():
+        return np.zeros(len(candidates.statements))
+    said = date_nearness([one.timestamp for one in candidates.statements], candidates.dates)
+    for place in np.flatnonzero(candidates.traits & int(Trait.TIME)).tolist():
         one = candidates.statements[place]
         dates = statement_dates(one.text, one.timestamp)
-        meeting[place] = date_overlap(dates, candidates.dates)
-        elsewhere[place] = bool(dates) and not meeting[place]
-    said = date_nearness([one.timestamp for one in candidates.statements], candidates.dates)
-    return {"date": said * np.where(elsewhere, _ELSEWHERE, 1.0), "told date": meeting}
+        overlap = date_overlap(dates, candidates.dates)
+        if dates and not overlap:
+            said[place] *= _ELSEWHERE
+        said[place] = max(said[place], overlap)
+    return said
 
 
 def date_nearness(said: Sequence[datetime | None], asked: Sequence[AskedDate]) -> Floats:
@@ -115,32 +120,30 @@ def _overlap(dates: Interval, asked: AskedDate) -> float:
 # Newer and older.
 
 
-def recency_signals(
+def succession_signals(
     candidates: Candidates, match: Floats, vectors: NDArray[Any]
 ) -> dict[str, Floats]:
-    """The signals ``recency``, ``superseded``, ``succeeds``, ``earliest`` and ``previous``.
+    """The signals ``superseded``, ``succeeds``, ``earliest`` and ``previous``.
 
     ``match`` is the log-odds of each candidate by all other signals; ``vectors`` are unit vectors
     (or zeros) whose products say how alike two candidates are.
     """
     reading = candidates.question.time
     nothing = np.zeros(len(match))
-    found = dict.fromkeys(("recency", "superseded", "succeeds", "earliest", "previous"), nothing)
-    is_asked = reading.order == "earliest" or reading.recency or reading.previous
-    if not is_asked or not len(match):
+    found = dict.fromkeys(("superseded", "succeeds", "earliest", "previous"), nothing)
+    if not len(match):
         return found
     moments = _moments(candidates.statements)
     if reading.order == "earliest":
-        earlier = _later_matches(match, -moments)
-        return found | {"earliest": 1.0 / (1.0 + np.log1p(earlier))}
-    if reading.previous:
+        found["earliest"] = 1.0 / (1.0 + np.log1p(_later_matches(match, -moments)))
+    elif reading.previous:
         later = np.log2(1.0 + _later_matches(match, moments))
-        found["recency"] = reading.recency / (1.0 + later)
-        return found | {"previous": later * np.exp(1.0 - later)}
-    later, superseded, succeeds = _succession(candidates, match, moments, vectors)
-    found["recency"] = reading.recency / (1.0 + np.log1p(later))
-    found["superseded"] = reading.recency * superseded
-    found["succeeds"] = reading.recency * succeeds
+        found["previous"] = later * np.exp(1.0 - later)
+    elif reading.recency:
+        superseded, succeeds = _succession(candidates, match, moments, vectors)
+        weight = np.where(candidates.alone > 0, 1.0, _IN_CONVERSATION)
+        found["superseded"] = reading.recency * weight * superseded
+        found["succeeds"] = reading.recency * succeeds
     return found
 
 
@@ -176,29 +179,28 @@ def _later_matches(match: Floats, moments: Floats) -> Floats:
 
 def _succession(
     candidates: Candidates, match: Floats, moments: Floats, vectors: NDArray[Any]
-) -> tuple[Floats, Floats, Floats]:
-    """For each candidate: how many later ones match as well (``_later_matches``); how like it is to
-    one of these; and how like, or tied by rare stems, to an earlier one that answers best."""
+) -> tuple[Floats, Floats]:
+    """For each candidate how like it is to a later one that matches as well; and how like, or tied
+    by rare stems, to an earlier one that answers best."""
     order = np.argsort(moments, kind="stable")
     match, moments = match[order], moments[order]
     vectors = vectors[order].astype(np.float32, copy=False)
     stems = _rare_stems(candidates)[order]
     best = np.exp(match - match.max()).astype(np.float32)
-    later, superseded = np.zeros(len(match)), np.zeros(len(match))
+    superseded = np.zeros(len(match))
     succeeds = np.zeros(len(match), dtype=np.float32)
     for rows, onwards in _blocks(len(match)):
         alike = np.clip(matrix_product(vectors[rows], vectors[onwards]), 0.0, 1.0)
         alike *= alike
         tied = np.minimum(matrix_product(stems[rows], stems[onwards]), 1.0)
         matches = _relative_matches(match, moments, rows, onwards)
-        later[order[rows]] = matches.sum(axis=1)
         superseded[order[rows]] = (matches * alike).max(axis=1)
         follows = np.maximum(alike, tied) * best[rows, None]
         follows *= moments[None, onwards] > moments[rows, None]
         np.maximum(succeeds[onwards], follows.max(axis=0), out=succeeds[onwards])
     in_place = np.empty(len(match))
     in_place[order] = succeeds
-    return later, superseded, in_place
+    return superseded, in_place
 
 
 def _blocks(number: int) -> Iterator[tuple[slice, slice]]:

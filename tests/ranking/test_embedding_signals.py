@@ -10,7 +10,7 @@ import pytest
 from recallm import RecallConfig, RecallM
 from recallm.model import PreparedUpdate
 from recallm.ranking.candidates import Candidates
-from recallm.ranking.meaning import embedding_signals
+from recallm.ranking.meaning import meaning_signals
 from recallm.retrieval.nearest import EmbeddedQuestion
 from tests.retrieval.talk import asked, best, candidates, embedded, recall, store_of, under_model
 from tests.retrieval.talk import turn as words
@@ -34,8 +34,7 @@ def nearness(
 ) -> dict[str, tuple[float, float]]:
     """``similar`` and ``similar window`` of each statement by its text."""
     found = gathered(*updates, under=under)
-    values, _ = embedding_signals(found)
-    assert set(values) == {"similar", "similar window"}
+    values, _ = meaning_signals(found)
     pairs = zip(values["similar"].tolist(), values["similar window"].tolist(), strict=True)
     return {one.text: pair for one, pair in zip(found.statements, pairs, strict=True)}
 
@@ -84,29 +83,22 @@ def test_without_a_vector_it_is_as_near_as_the_others_in_the_mean() -> None:
     assert found["heron three"] == found["heron four"] == pytest.approx((0.8, 0.8), abs=1e-3)
 
 
-@pytest.mark.parametrize("under", [None, NEAR])
-def test_without_any_vectors_nothing_is_near(under: EmbeddedQuestion | None) -> None:
-    found = gathered(words("heron one"), words("heron two"), under=under)
-    values, vectors = embedding_signals(found)
+def test_without_any_vectors_nothing_is_near() -> None:
+    values, vectors = meaning_signals(gathered(words("heron one"), words("heron two")))
     assert not values["similar"].any()
     assert not values["similar window"].any()
-    if under is None:
-        assert vectors is None
-    else:
-        assert vectors is not None
-        assert not vectors.any()
-        assert vectors.shape == (2, 2)
+    assert not vectors.any()
+    assert vectors.shape == (2, 2)
 
 
-def test_vectors_of_a_memory_asked_without_a_model_say_nothing() -> None:
-    found = nearness(turn("heron one", by=(1, 0)), under=None)
-    assert found["heron one"] == (0, 0)
+def test_without_a_model_word_vectors_stand_for_the_vectors_of_statements() -> None:
+    found = nearness(turn("heron", by=(-1, 0)), under=None)
+    assert found["heron"] == pytest.approx((1, 0), abs=1e-3)
 
 
 def test_a_row_of_unit_length_for_each_candidate() -> None:
     found = gathered(turn("heron one", by=(3, 4)), turn("heron two", by=None))
-    _, vectors = embedding_signals(found)
-    assert vectors is not None
+    _, vectors = meaning_signals(found)
     assert vectors == pytest.approx(np.array([[0.6, 0.8], [0, 0]]), abs=1e-3)
 
 

@@ -18,7 +18,7 @@ from recallm.retrieval.candidates import statements_of_related_stems
 from recallm.testing import DictStore
 from tests.retrieval.talk import NO_FILTER, asked, candidates, store_of, turn
 
-NAMES = ("meaning", "meaning window", "gist")
+NAMES = ("meaning", "similar", "similar window", "similar alone")
 
 RESIDES, BICYCLE, OPERA = "Ingrid resid porto", "Ingrid bought bicycl", "Ingrid lov opera"
 """Words are stems here."""
@@ -28,9 +28,9 @@ def meant(*updates: PreparedUpdate, by: str = "ingrid live") -> dict[str, dict[s
     """The signals of each statement, by its text."""
     found = candidates(store_of(*updates), asked(by, "ingrid"))
     assert found is not None
-    values, gists = meaning_signals(found)
+    values, vectors = meaning_signals(found)
     assert set(values) == set(NAMES)
-    assert len(gists) == len(found.statements)
+    assert len(vectors) == len(found.statements)
     return {
         one.text: {name: float(values[name][place]) for name in NAMES}
         for place, one in enumerate(found.statements)
@@ -47,7 +47,7 @@ def test_a_word_that_means_alike_counts_in_part() -> None:
     whole, part, none = (found[it] for it in ("Ingrid live porto", RESIDES, BICYCLE))
     assert whole["meaning"] == pytest.approx(1)
     assert none["meaning"] == found[OPERA]["meaning"] < part["meaning"] < whole["meaning"]
-    assert none["gist"] < part["gist"]
+    assert none["similar"] < part["similar"]
 
 
 def test_it_counts_as_much_as_it_is_related_and_rare() -> None:
@@ -71,23 +71,15 @@ def test_words_that_are_in_no_table_count_as_they_stand() -> None:
     assert found["opera"]["meaning"] == pytest.approx(1 - found["qzxv harbour"]["meaning"])
 
 
-def test_the_window_takes_the_nearer_of_a_statement_and_the_one_before() -> None:
-    found = meant(
-        turn("where live", session="a"),
-        turn("Ingrid yes", session="a"),
-        turn(OPERA, session="b"),
-    )
-    yes = found["Ingrid yes"]
-    assert yes["meaning window"] == pytest.approx(1)
-    assert yes["meaning"] < 0.5
-    opera = found[OPERA]
-    assert opera["meaning window"] == opera["meaning"]
+def test_similar_alone_is_that_of_a_statement_with_nothing_around_it() -> None:
+    found = meant(turn("home porto", OPERA, session="a"), turn("home lisbon", session="b"))
+    assert found["home lisbon"]["similar alone"] == found["home lisbon"]["similar"] > 0
+    assert found["home porto"]["similar"] > 0 == found["home porto"]["similar alone"]
 
 
 def test_what_has_no_words_means_nothing() -> None:
     found = meant(turn("Ingrid resid", session="a"), turn("?!", session="a"), by="ingrid live")
-    assert found["?!"]["meaning"] == found["?!"]["gist"] == 0
-    assert found["?!"]["meaning window"] == found["Ingrid resid"]["meaning"] > 0
+    assert found["?!"]["meaning"] == found["?!"]["similar"] == 0
 
 
 def test_a_question_without_words_of_its_own_means_nothing() -> None:
@@ -103,9 +95,9 @@ def test_a_question_without_words_of_its_own_means_nothing() -> None:
 def test_of_no_candidates_nothing_is_said() -> None:
     found = candidates(store_of(turn(RESIDES)), asked("ingrid live", "ingrid"))
     assert found is not None
-    values, gists = meaning_signals(replace(found, statements=()))
-    assert [values[name].shape for name in NAMES] == [(0,)] * 3
-    assert len(gists) == 0
+    values, vectors = meaning_signals(replace(found, statements=()))
+    assert [values[name].shape for name in NAMES] == [(0,)] * len(NAMES)
+    assert len(vectors) == 0
 
 
 STEMS = ("ingrid", "live", "resid", "home", "flat", "bicycl", "opera", "qzxv", "doctor", "work")
@@ -115,18 +107,15 @@ STEMS = ("ingrid", "live", "resid", "home", "flat", "bicycl", "opera", "qzxv", "
     said=st.lists(st.lists(st.sampled_from(STEMS), max_size=5), min_size=1, max_size=8),
     question=st.lists(st.sampled_from(STEMS), min_size=1, max_size=4, unique=True),
 )
-def test_all_lie_between_0_and_1_and_the_window_holds_no_less(
-    said: Sequence[Sequence[str]], question: Sequence[str]
-) -> None:
+def test_all_lie_between_0_and_1(said: Sequence[Sequence[str]], question: Sequence[str]) -> None:
     updates = [turn(" ".join(["Ingrid", *words]), id=str(n)) for n, words in enumerate(said)]
     found = candidates(store_of(*updates), asked(" ".join(question), "ingrid"))
     assert found is not None
-    values, gists = meaning_signals(found)
-    lengths = np.linalg.norm(gists, axis=1)
+    values, vectors = meaning_signals(found)
+    lengths = np.linalg.norm(vectors, axis=1)
     assert (np.isclose(lengths, 1, atol=1e-5) | (lengths == 0)).all()
     for name in NAMES:
         assert ((values[name] >= 0) & (values[name] <= 1 + 1e-6)).all(), name
-    assert (values["meaning window"] >= values["meaning"] - 1e-9).all()
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.retrieval.talk import asked, candidates, store_of, turn
 from tests.training.corpus import write_films, write_talks
 from training.ranking import examples, fitting
 from training.ranking.examples import Asked, asked_of, units_of
-from training.ranking.fitting import fit, measured, refit
+from training.ranking.fitting import fit, measured, refit, remeasured
 from training.ranking.scoring import means, score
 
 NOTHING = Weights(intercept=0.0, signals={})
@@ -45,32 +45,37 @@ def with_numbers(answer: str, kind: str = "LoCoMo") -> Asked:
 
 
 def order(*asked: Asked, shares: Mapping[str, float] | None = None) -> dict[str, float]:
-    row = fitting._order(measured(asked), NOTHING, (), shares or {})
+    row = fitting._order(measured(asked), NOTHING, SIGNALS, shares or {})
     return dict(zip(SIGNALS, row.tolist(), strict=True))
+
+
+def fitted(*questions: Asked) -> Weights:
+    """The weights of all signals, fitted on these questions."""
+    return fit(measured(questions), signals=SIGNALS, shares={})
 
 
 def test_what_tells_answers_from_others_weighs() -> None:
     asked = [with_numbers("heron qtwoq"), with_numbers("heron qthreeq")]
-    weights = fit(asked, shares={})
-    assert weights.signals["number"] > 0
+    weights = fitted(*asked)
+    assert weights.signals["kind"] > 0
     assert score(measured(asked, weights.signals), weights) == {"LoCoMo": [(1.0, 1.0)] * 2}
-    assert fit([with_numbers("heron qoneq")], shares={}).signals["number"] < 0
+    assert fitted(with_numbers("heron qoneq")).signals["kind"] < 0
 
 
 def test_what_no_candidate_has_weighs_nothing() -> None:
-    weights = fit([with_numbers("heron qtwoq")], shares={})
-    assert {"number", "meaning"} & set(weights.signals)
-    absent = {"time", "name", "entity", "date", "told date", "speaker", "similar", "answer"}
+    weights = fitted(with_numbers("heron qtwoq"))
+    assert {"kind", "meaning"} & set(weights.signals)
+    absent = {"date", "speaker", "similar window", "answer", "superseded"}
     assert not absent & set(weights.signals)
 
 
 def test_signals_that_are_left_out_weigh_nothing() -> None:
     known = measured([with_numbers("heron qtwoq"), with_numbers("heron qthreeq")])
-    whole = refit(known, NOTHING, shares={})
-    assert "number" in whole.signals
-    without = refit(known, whole, without=["number", "length"], shares={})
-    assert not {"number", "length"} & set(without.signals)
-    assert set(without.signals) <= set(SIGNALS)
+    whole = refit(known, NOTHING, signals=SIGNALS, shares={})
+    assert "kind" in whole.signals
+    others = set(SIGNALS) - {"kind", "length"}
+    assert set(refit(known, whole, signals=others, shares={}).signals) <= others
+    assert set(fit(known, signals=others, shares={}).signals) <= others
 
 
 def test_data_sets_weigh_the_same_whatever_their_size() -> None:
@@ -82,26 +87,26 @@ def test_data_sets_weigh_the_same_whatever_their_size() -> None:
 
     many = [one("heron qoneq", "LoCoMo")] * 9
     both = order(*many, one("heron qtwoq", "REALTALK"))
-    assert both["number"] == pytest.approx(0, abs=1e-3)
+    assert both["kind"] == pytest.approx(0, abs=1e-3)
     alone = order(*many)
-    assert alone["number"] > 0.5
+    assert alone["kind"] > 0.5
     same = order(*many, one("heron qtwoq", "LoCoMo"))
-    assert same["number"] > 0.5, "of one set each question weighs the same"
+    assert same["kind"] > 0.5, "of one set each question weighs the same"
 
 
 def test_shares_say_what_a_data_set_weighs() -> None:
     told = {"heron qoneq": Trait.NUMBER, "heron qtwoq": Trait(0)}
     first = question("heron qoneq", among=told, asks=Trait.NUMBER, kind="LoCoMo")
     second = question("heron qtwoq", among=told, asks=Trait.NUMBER, kind="DuoRC")
-    assert order(first, second, shares={"LoCoMo": 3.0})["number"] > 0.1
-    assert order(first, second, shares={"DuoRC": 3.0})["number"] < -0.1
+    assert order(first, second, shares={"LoCoMo": 3.0})["kind"] > 0.1
+    assert order(first, second, shares={"DuoRC": 3.0})["kind"] < -0.1
 
 
 def test_all_groups_of_a_question_are_to_stand_high() -> None:
     """Each weighs alike, though one of them may be had by what the other does not have."""
     told = {"heron qoneq": Trait.NUMBER, "heron qtwoq": Trait(0)}
     both = question("heron qoneq", "heron qtwoq", among=told, asks=Trait.NUMBER)
-    assert order(both)["number"] == pytest.approx(0, abs=1e-3)
+    assert order(both)["kind"] == pytest.approx(0, abs=1e-3)
 
 
 def test_probabilities_are_as_many_answers_as_there_are() -> None:
@@ -111,7 +116,7 @@ def test_probabilities_are_as_many_answers_as_there_are() -> None:
         with_numbers("heron qthreeq"),
         with_numbers("heron qoneq"),
     ]
-    weights = fit(asked, shares={})
+    weights = fitted(*asked)
     row = np.array([weights.signals.get(name, 0.0) for name in SIGNALS])
     odds = np.concatenate([one.values @ row for one in measured(asked, weights.signals)])
     scores = 1 / (1 + np.exp(-(odds + weights.intercept)))
@@ -123,13 +128,15 @@ def test_what_nothing_answers_makes_probabilities_less() -> None:
     nothing = question(among={"heron qoneq": Trait.NUMBER}, asks=Trait.NUMBER)
     assert nothing.groups == ()
 
-    def intercept(*asked: Asked) -> float:
+    def mean_probability(*asked: Asked) -> float:
         known = measured(asked)
-        scale, intercept = fitting._probabilities(known, order_row(*answered))
+        row = order_row(*answered)
+        scale, intercept = fitting._probabilities(known, row)
         assert scale > 0
-        return intercept
+        odds = np.concatenate([one.values @ row for one in known])
+        return float((1 / (1 + np.exp(-(scale * odds + intercept)))).mean())
 
-    assert intercept(*answered, *[nothing] * 9) < intercept(*answered)
+    assert mean_probability(*answered, *[nothing] * 9) < mean_probability(*answered) / 1.5
 
 
 def order_row(*asked: Asked) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -151,7 +158,7 @@ def test_a_question_of_which_nothing_is_known_changes_nothing() -> None:
     none, all = measured([unknown, known])
     assert none.values.shape == (0, len(SIGNALS))
     assert all.values.shape == (3, len(SIGNALS))
-    first, second = fit([unknown, known], shares={}), fit([known], shares={})
+    first, second = fitted(unknown, known), fitted(known)
     assert first.intercept == pytest.approx(second.intercept)
     assert first.signals == pytest.approx(second.signals)
 
@@ -183,7 +190,7 @@ def all_sets(tmp_path_factory: pytest.TempPathFactory) -> list[Asked]:
 
 @pytest.fixture(scope="module")
 def weights(all_sets: list[Asked]) -> Weights:
-    return fit(all_sets, shares={"Temporal": 0.5})
+    return fit(measured(all_sets), signals=SIGNALS, shares={"Temporal": 0.5})
 
 
 def test_weights_of_all_sets_together(all_sets: list[Asked], weights: Weights) -> None:
@@ -206,4 +213,16 @@ def test_weights_of_all_sets_together(all_sets: list[Asked], weights: Weights) -
 
 
 def test_the_same_questions_give_the_same_weights(all_sets: list[Asked], weights: Weights) -> None:
-    assert repr(fit(all_sets, shares={"Temporal": 0.5})) == repr(weights)
+    again = fit(measured(all_sets), signals=SIGNALS, shares={"Temporal": 0.5})
+    assert repr(again) == repr(weights)
+
+
+def test_measured_with_other_weights_only_what_depends_on_them_is_measured_anew(
+    all_sets: list[Asked], weights: Weights
+) -> None:
+    known = measured(all_sets)
+    found = remeasured(known, weights.signals)
+    for one, other in zip(found, measured(all_sets, weights.signals), strict=True):
+        assert (one.values == other.values).all()
+    unchanged = sum(one is other for one, other in zip(known, found, strict=True))
+    assert 0 < unchanged < len(known)

@@ -1,12 +1,13 @@
 """``python -m training.ranking``: fit the weights, measure them on what they were not fitted on.
 
     python -m training.ranking --locomo DIR --realtalk DIR --duorc FILE
-        [--left-out DIR] [--ablation] [--output FILE] [--json FILE]
+        [--left-out DIR] [--ablation] [--without SIGNAL ...] [--output FILE] [--json FILE]
 
 Folds leave whole conversations, films and told worlds out. The weights that ship are fitted on
 all. ``--left-out DIR`` also writes, for each conversation and film, the weights fitted without its
-fold, as the benchmarks take them (``--weights DIR``); ``--ablation`` fits once more without each
-signal. The same data and versions give the same bytes.
+fold, as the benchmarks take them (``--weights DIR``). ``--ablation`` fits once more without each
+signal, ``--without`` leaves signals out from the start. The same data and versions give the same
+bytes.
 """
 
 from __future__ import annotations
@@ -23,29 +24,42 @@ from tqdm import tqdm
 from benchmarks.report import report
 from recallm.ranking.signals import DATA, SIGNALS, Weights
 from recallm.vectors.minilm import mini_lm
-from training.ranking.examples import Asked, Unit, asked_of, units_of
-from training.ranking.fitting import fit, hardest, measured, refit
+from training.ranking.examples import Unit, asked_of, units_of
+from training.ranking.fitting import Measured, fit, hardest, measured, refit, remeasured
 from training.ranking.scoring import means, score
 from training.ranking.tables import written
 
 __all__ = ["main"]
 
 _FOLDS = 3
-_FAMILIES = {
-    "all of meaning": ("meaning", "meaning window", "gist", "alone gist"),
-    "all of embeddings": ("similar", "similar window", "alone similar"),
-    "all of the kind of answer": ("time", "number", "name", "entity"),
-    "all of what is newer": (
-        "recency", "newest", "superseded", "succeeds", "previous", "alone recency",
-        "alone superseded",
+_TABLES = {
+    "words": (
+        *("passage", "session", "answer", "meaning", "similar"),
+        *("concepts", "graph", "named", "named alone"),
+        *("kind", "date", "speaker", "first person", "question"),
+        *("newest", "superseded", "earliest"),
     ),
-}  # fmt: skip
+    "vectors": (
+        *("passage", "session", "answer", "meaning", "similar", "similar window", "similar alone"),
+        *("kind", "date", "speaker", "first person", "question", "length"),
+        *("newest", "superseded", "succeeds", "earliest", "previous"),
+    ),
+}
+"""The signals of each table, chosen by ``--ablation``: docs/ranking.md says how."""
+
+_FAMILIES = {
+    "all of the words around": ("passage", "session", "answer"),
+    "all of meaning": ("meaning", "similar", "similar window", "similar alone"),
+    "all of concepts": ("concepts", "graph", "named", "named alone"),
+    "all of the speaker": ("speaker", "first person"),
+    "all of what is newer": ("newest", "superseded", "succeeds", "previous"),
+}
 _HARDEST = 60
 """Candidates of each question that weights are fitted on again without a signal."""
 _SHARES = {"LoCoMo": 1.0, "REALTALK": 1.0, "DuoRC": 1.5, "Temporal": 1.0}
 """What each data set weighs in the fit, whatever its size."""
 
-Folds = dict[int, list[Asked]]
+Folds = dict[int, list[Measured]]
 
 
 def main() -> None:
@@ -59,6 +73,14 @@ def main() -> None:
     parser.add_argument("--without-vectors", action="store_true", help="the first table alone")
     parser.add_argument("--left-out", type=Path, metavar="DIR")
     parser.add_argument("--ablation", action="store_true")
+    parser.add_argument(
+        "--without",
+        nargs="+",
+        default=[],
+        choices=SIGNALS,
+        metavar="SIGNAL",
+        help="fit and measure without these",
+    )
     parser.add_argument("--output", type=Path, default=DATA)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
@@ -85,17 +107,20 @@ def main() -> None:
     parted: dict[str, dict[int, Weights]] = {}
     rows: list[dict[str, Any]] = []
     for table in ("words",) if options.without_vectors else ("words", "vectors"):
-        folds = _asked(units, with_vectors=table == "vectors")
-        parted[table] = _fitted(folds)
+        folds = _measured(units, with_vectors=table == "vectors")
+        signals = [name for name in _TABLES[table] if name not in options.without]
+        parted[table] = _fitted(folds, signals)
         found = _together(
-            score(measured(folds[fold], parted[table][fold].signals), parted[table][fold])
+            score(remeasured(folds[fold], parted[table][fold].signals), parted[table][fold])
             for fold in folds
         )
-        rows.append({"weights": table, "without": "", **found})
+        rows.append({"weights": table, "without": ", ".join(options.without), **found})
         report(f"{table}: folds left out", rows[-1:], None)
         if options.ablation:
-            rows += _ablation(table, folds, parted[table])
-        fitted[table] = fit([one for fold in folds.values() for one in fold], shares=_SHARES)
+            rows += _ablation(table, folds, parted[table], signals)
+        fitted[table] = fit(
+            [one for fold in folds.values() for one in fold], signals=signals, shares=_SHARES
+        )
     fitted.setdefault("vectors", fitted["words"])
     parted.setdefault("vectors", parted["words"])
     command = "python -m training.ranking --locomo DIR --realtalk DIR --duorc FILE"
@@ -119,30 +144,32 @@ def _fold_of(units: Sequence[Unit]) -> list[int]:
     return folds
 
 
-def _asked(units: Sequence[Unit], *, with_vectors: bool) -> Folds:
-    """Each unit as a memory, its questions put to it."""
+def _measured(units: Sequence[Unit], *, with_vectors: bool) -> Folds:
+    """Each unit as a memory, its questions put to it and measured."""
     embedding = mini_lm() if with_vectors else None
     folds: Folds = {fold: [] for fold in range(_FOLDS)}
     for unit, fold in zip(tqdm(units, desc="memories", leave=False), _fold_of(units), strict=True):
-        folds[fold] += asked_of(unit, embedding)
-    return {fold: asked for fold, asked in folds.items() if asked}
+        folds[fold] += measured(asked_of(unit, embedding))
+    return {fold: known for fold, known in folds.items() if known}
 
 
-def _fitted(folds: Folds) -> dict[int, Weights]:
-    """For each fold the weights fitted on the others."""
+def _fitted(folds: Folds, signals: Sequence[str]) -> dict[int, Weights]:
+    """For each fold the weights of ``signals`` fitted on the others."""
     weights = {}
     for fold in tqdm(folds, desc="folds", leave=False):
         others = [one for other, some in folds.items() if other != fold for one in some]
-        weights[fold] = fit(others or folds[fold], shares=_SHARES)
+        weights[fold] = fit(others or folds[fold], signals=signals, shares=_SHARES)
     return weights
 
 
-def _ablation(table: str, folds: Folds, weights: Mapping[int, Weights]) -> list[dict[str, Any]]:
+def _ablation(
+    table: str, folds: Folds, weights: Mapping[int, Weights], signals: Sequence[str]
+) -> list[dict[str, Any]]:
     """What is lost where a signal is left out and the others are fitted again."""
-    known = {fold: measured(folds[fold], weights[fold].signals) for fold in folds}
+    known = {fold: remeasured(folds[fold], weights[fold].signals) for fold in folds}
     others = {
         fold: hardest(
-            measured(
+            remeasured(
                 [one for other, some in folds.items() if other != fold for one in some],
                 weights[fold].signals,
             ),
@@ -152,12 +179,17 @@ def _ablation(table: str, folds: Folds, weights: Mapping[int, Weights]) -> list[
         for fold in folds
     }
     rows: list[dict[str, Any]] = []
-    parts = {"(none)": (), **{signal: (signal,) for signal in SIGNALS}, **_FAMILIES}
+    parts = {"(none)": (), **{signal: (signal,) for signal in signals}, **_FAMILIES}
     for name, without in tqdm(parts.items(), desc="ablation", leave=False):
         found = _together(
             score(
                 known[fold],
-                refit(others[fold], weights[fold], without=without, shares=_SHARES),
+                refit(
+                    others[fold],
+                    weights[fold],
+                    signals=[signal for signal in signals if signal not in without],
+                    shares=_SHARES,
+                ),
             )
             for fold in folds
         )

@@ -2,14 +2,14 @@
 
 The loss of a question is the mean over its groups of ``-log`` of the share that the group has of
 all candidates under a softmax over their log-odds; data sets weigh the same, whatever their size.
-What newer and older statements say depends on all other weights: signals are measured with the
-weights of the round before, until they hardly change.
+What newer and older statements say depends on all other weights: these signals are measured with
+the weights of the round before, until they hardly change.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,24 +21,17 @@ from recallm.ranking.signals import SIGNALS, Weights, measure
 from recallm.ranking.stem_counts import Floats
 from training.ranking.examples import Asked
 
-__all__ = ["Measured", "fit", "hardest", "measured", "refit"]
+__all__ = ["Measured", "fit", "hardest", "measured", "refit", "remeasured"]
 
 _ROUNDS = 3
 _PENALTY = 1e-3
 _RIDGE = 1e-9
 """Keeps the scale finite where what answers can be told apart wholly."""
-_START = {"passage": 2.0, "meaning window": 4.0, "named": 1.0, "similar": 6.0, "speaker": 1.0}
+_START = {"passage": 2.0, "meaning": 4.0, "named": 1.0, "similar": 6.0, "speaker": 1.0}
 """Weights that the first round measures with."""
-_BOUNDS = {
-    "told date": (0.7, None),
-    "recency": (0.7, None),
-    "superseded": (None, -0.7),
-}
-"""No date in these questions needs a statement's own dates,
-which others' do: "what happened on 5 May", told as "yesterday". And no conversation among the data
-asks how things are now, while their questions in the present tense are as well answered by what is
-old: what people tell of themselves is to be superseded by what they tell later all the same. (Of a
-bound about half is left after scaling.)"""
+
+_SUCCESSION = ("superseded", "succeeds", "earliest", "previous")
+"""Signals that depend on the weights of all others."""
 
 _NOTHING = 0.01
 """A smaller weight is none."""
@@ -46,7 +39,6 @@ _SCALE = 0.45
 """About what scaling to probabilities leaves of the weights that order best."""
 
 Places = NDArray[np.signedinteger[Any]]
-Bounds = Sequence[tuple[float | None, float | None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +63,25 @@ def measured(questions: Sequence[Asked], weights: Mapping[str, float] = _START) 
     ]
 
 
-def fit(questions: Sequence[Asked], *, shares: Mapping[str, float]) -> Weights:
-    """The weights. ``shares``: what each data set weighs."""
+def remeasured(known: Sequence[Measured], weights: Mapping[str, float]) -> list[Measured]:
+    """The questions, measured with other weights. Only the signals of succession depend on them: a
+    question none of whose candidates has one stays as it is."""
+    places = [list(SIGNALS).index(name) for name in _SUCCESSION]
+    return [
+        measured([one.asked], weights)[0] if one.values[:, places].any() else one for one in known
+    ]
+
+
+def fit(
+    known: Sequence[Measured], *, signals: Collection[str], shares: Mapping[str, float]
+) -> Weights:
+    """The weights of ``signals`` for questions as ``measured`` gives them; other signals count
+    nothing. ``shares``: what each data set weighs."""
     weights = Weights(intercept=0.0, signals=_START)
-    for _ in range(_ROUNDS):
-        weights = refit(measured(questions, weights.signals), weights, shares=shares)
+    weights = refit(known, weights, signals=signals, shares=shares)
+    for _ in range(_ROUNDS - 1):
+        known = remeasured(known, weights.signals)
+        weights = refit(known, weights, signals=signals, shares=shares)
     return weights
 
 
@@ -83,12 +89,11 @@ def refit(
     known: Sequence[Measured],
     start: Weights,
     *,
-    without: Sequence[str] = (),
+    signals: Collection[str],
     shares: Mapping[str, float],
 ) -> Weights:
-    """The weights for what is measured, looked for from ``start`` on; signals ``without`` count
-    nothing."""
-    row = _order(known, start, without, shares)
+    """The weights of ``signals`` for what is measured, looked for from ``start`` on."""
+    row = _order(known, start, signals, shares)
     scale, intercept = _probabilities(known, row)
     return Weights(
         intercept=intercept,
@@ -112,12 +117,16 @@ def hardest(known: Sequence[Measured], weights: Weights, count: int) -> list[Mea
 
 
 def _order(
-    known: Sequence[Measured], begin: Weights, without: Sequence[str], shares: Mapping[str, float]
+    known: Sequence[Measured],
+    begin: Weights,
+    signals: Collection[str],
+    shares: Mapping[str, float],
 ) -> Floats:
     """The weights that put what answers first."""
     used = [one for one in known if one.asked.groups]
     counts = Counter(one.asked.kind for one in used)
-    values = np.vstack([one.values for one in used])
+    columns = [place for place, name in enumerate(SIGNALS) if name in signals]
+    values = np.vstack([one.values[:, columns] for one in used])
     starts = np.cumsum([0, *(len(one.values) for one in used)])
     groups, owners, parts = [], [], []
     for place, one in enumerate(used):
@@ -142,13 +151,11 @@ def _order(
         value = whole @ all_log - part @ some_log + _PENALTY * row @ row
         return float(value), values.T @ slope + 2 * _PENALTY * row
 
-    bounds: Bounds = [
-        (0.0, 0.0) if name in without else _BOUNDS.get(name, (None, None)) for name in SIGNALS
-    ]
-    start = np.array([begin.signals.get(name, 0.0) / _SCALE for name in SIGNALS])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-    row: Floats = found.x
-    row[(~values.any(axis=0)) | (np.abs(row) < _NOTHING)] = 0.0
+    start = np.array([begin.signals.get(name, 0.0) / _SCALE for name in SIGNALS])[columns]
+    found = minimize(loss, start, jac=True, method="L-BFGS-B").x
+    found[(~values.any(axis=0)) | (np.abs(found) < _NOTHING)] = 0.0
+    row = np.zeros(len(SIGNALS))
+    row[columns] = found
     return row
 
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recallm.model import PreparedUpdate, TemporalReading
-from recallm.ranking.time import recency_signals
-from tests.retrieval.talk import asked, candidates, store_of, turn
+from recallm.ranking.time import succession_signals
+from tests.retrieval import talk
+from tests.retrieval.talk import asked, candidates, store_of
 
 PRESENT = TemporalReading(intent="current", recency=1.0, order="latest")
 LATELY = TemporalReading(recency=0.5, order="latest")
@@ -20,9 +21,16 @@ FIRST = TemporalReading(intent="historical", recency=0.0, order="earliest")
 BEFORE = TemporalReading(intent="historical", recency=0.5, order="latest", previous=True)
 ANY = TemporalReading(recency=0.0, order="any")
 
-NAMES = ("recency", "superseded", "succeeds", "earliest", "previous")
+NAMES = ("superseded", "succeeds", "earliest", "previous")
 
 LISBON, MALAGA, DANCE = "Ingrid lives in Lisbon", "Ingrid lives in Malaga", "Ingrid likes to dance"
+
+
+def turn(
+    *sentences: str, id: str | None = None, day: int | None = None, session: str | None = None
+) -> PreparedUpdate:
+    """Facts on their own, unless they have a session: nothing is said around them."""
+    return talk.turn(*sentences, id=id, day=day, session=session)
 
 
 def told(
@@ -38,7 +46,7 @@ def told(
     texts = [one.text for one in found.statements]
     odds = np.array([(match or {}).get(text, 0.0) for text in texts])
     vectors = np.array([(alike or {}).get(text, (1.0, 0.0)) for text in texts])
-    values = recency_signals(found, odds, vectors)
+    values = succession_signals(found, odds, vectors)
     assert set(values) == set(NAMES)
     return {
         text: {name: float(values[name][place]) for name in NAMES}
@@ -62,7 +70,11 @@ def test_by_as_much_as_it_is_asked_for() -> None:
     found = told(turn(LISBON), turn(MALAGA), time=LATELY)
     assert found[LISBON]["superseded"] == pytest.approx(0.5)
     assert found[MALAGA]["succeeds"] == pytest.approx(0.5)
-    assert found[MALAGA]["recency"] == pytest.approx(0.5)
+
+
+def test_a_turn_of_a_conversation_is_superseded_a_fifth_as_much() -> None:
+    found = told(turn(LISBON, session="a"), turn(DANCE, session="a"), turn(MALAGA, session="b"))
+    assert found[LISBON]["superseded"] == pytest.approx(0.2)
 
 
 def test_what_is_said_of_something_else_supersedes_nothing() -> None:
@@ -97,7 +109,6 @@ def test_it_goes_by_when_things_were_said_not_by_when_they_arrived() -> None:
     found = told(turn(MALAGA, day=9), turn(LISBON, day=2))
     assert found[LISBON]["superseded"] == pytest.approx(1)
     assert found[MALAGA]["superseded"] == 0
-    assert found[MALAGA]["recency"] > found[LISBON]["recency"]
     first = told(turn(MALAGA, day=9), turn(LISBON, day=2), time=FIRST)
     assert first[LISBON]["earliest"] > first[MALAGA]["earliest"]
 
@@ -105,7 +116,6 @@ def test_it_goes_by_when_things_were_said_not_by_when_they_arrived() -> None:
 def test_by_when_they_arrived_where_one_has_no_timestamp() -> None:
     found = told(turn(MALAGA, day=9), turn(LISBON, day=2), turn(DANCE))
     assert found[MALAGA]["superseded"] == pytest.approx(1)
-    assert found[DANCE]["recency"] > found[LISBON]["recency"] > found[MALAGA]["recency"]
 
 
 @pytest.mark.parametrize(
@@ -126,31 +136,12 @@ def test_of_what_was_said_at_one_moment_nothing_is_newer(
     assert found[LISBON]["previous"] == 0
 
 
-def test_the_newest_has_all_of_the_recency() -> None:
-    found = told(*(turn(f"Ingrid lives in {n}") for n in range(6)))
-    recency = [found[f"Ingrid lives in {n}"]["recency"] for n in range(6)]
-    assert recency == sorted(recency)
-    assert recency[-1] == 1
-    assert 0 < recency[0] < recency[-2] < 0.7
-
-
-def test_later_ones_that_answer_less_take_little_of_it() -> None:
-    beside = turn(DANCE)
-    near = told(turn(LISBON), beside)[LISBON]["recency"]
-    far = told(turn(LISBON), beside, match={DANCE: -4.0})[LISBON]["recency"]
-    assert near < far
-    assert 0.95 < far < 1
-
-
 def test_the_first_is_the_earliest() -> None:
     found = told(*(turn(f"Ingrid lives in {n}") for n in range(6)), time=FIRST)
     earliest = [found[f"Ingrid lives in {n}"]["earliest"] for n in range(6)]
     assert earliest == sorted(earliest, reverse=True)
     assert earliest[0] == 1
-    assert all(
-        values["recency"] == values["superseded"] == values["previous"] == 0
-        for values in found.values()
-    )
+    assert all(values["superseded"] == values["succeeds"] == 0 for values in found.values())
 
 
 def test_an_earlier_one_that_does_not_answer_takes_nothing_from_the_first() -> None:
@@ -199,7 +190,7 @@ def test_recency_counts_in_any_order_as_far_as_it_is_asked_for() -> None:
     any_order = TemporalReading(recency=0.3, order="any")
     some = told(turn(LISBON), turn(MALAGA), time=any_order)
     assert some[LISBON]["superseded"] == pytest.approx(0.3)
-    assert some[MALAGA]["recency"] == pytest.approx(0.3)
+    assert some[MALAGA]["succeeds"] == pytest.approx(0.3)
     assert some == told(
         turn(LISBON), turn(MALAGA), time=TemporalReading(recency=0.3, order="latest")
     )
@@ -236,7 +227,7 @@ def test_older_statements_take_nothing_from_newer_ones(count: int, time: Tempora
     alone = told(*newer, time=time, match=match, alike=alike)
     beside = told(*older, *newer, time=time, match=match, alike=alike)
     for text in (LISBON, DANCE, MALAGA):
-        for name in ("recency", "superseded", "previous"):
+        for name in ("superseded", "previous"):
             assert beside[text][name] == pytest.approx(alone[text][name]), (text, name)
 
 
@@ -262,8 +253,8 @@ def test_all_lie_between_0_and_1_and_the_same_twice(
     match = np.array(data.draw(st.lists(numbers, min_size=size, max_size=size)))
     angles = data.draw(st.lists(st.floats(0, 6.3), min_size=size, max_size=size))
     vectors = np.column_stack([np.cos(angles), np.sin(angles)])
-    values = recency_signals(found, match, vectors)
-    again = recency_signals(found, match, vectors)
+    values = succession_signals(found, match, vectors)
+    again = succession_signals(found, match, vectors)
     for name in NAMES:
         assert values[name].shape == (size,)
         assert ((values[name] >= 0) & (values[name] <= 1 + 1e-6)).all(), name
@@ -274,7 +265,7 @@ def test_all_lie_between_0_and_1_and_the_same_twice(
 def test_of_no_candidates_nothing_is_said(time: TemporalReading) -> None:
     found = candidates(store_of(turn(LISBON)), asked("Ingrid", "ingrid", time=time))
     assert found is not None
-    values = recency_signals(replace(found, statements=()), np.zeros(0), np.zeros((0, 2)))
+    values = succession_signals(replace(found, statements=()), np.zeros(0), np.zeros((0, 2)))
     assert {name: value.shape for name, value in values.items()} == dict.fromkeys(NAMES, (0,))
 
 
