@@ -55,9 +55,9 @@ class StoredStatement:
     """A statement as a store gives it to recall.
 
     ``session`` and ``source`` are as they were given; ``session_key`` is the resolved session
-    (``recallm.stores.sessions``), None where there is none. ``previous`` and ``next`` are the keys
-    of the statements just before and after it in its session. ``item_path`` is the path of its
-    passage if that is an item, else None.
+    (``recallm.stores.semantics.sessions``), None where there is none. ``previous`` and ``next`` are
+    the keys of the statements just before and after it in its session. ``item_path`` is the path
+    of its passage if that is an item, else None.
     """
 
     key: int

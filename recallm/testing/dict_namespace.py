@@ -21,7 +21,7 @@ from recallm.model import (
     empty_mapping,
     statement_key,
 )
-from recallm.stores.sessions import session_key_of
+from recallm.stores.semantics.sessions import session_key_of
 
 __all__ = [
     "EntityState",

@@ -25,7 +25,7 @@ from recallm.stores.neo4j.values import (
     update_out,
 )
 from recallm.stores.semantics.rows import Changes, NamespaceTotals
-from recallm.stores.semantics.writing import stored_session_key
+from recallm.stores.semantics.sessions import stored_session_key
 
 __all__ = ["write_changes"]
 

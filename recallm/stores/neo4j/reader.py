@@ -46,7 +46,7 @@ from recallm.stores.neo4j.values import (
     summary_in,
 )
 from recallm.stores.neo4j.whole import whole_rows
-from recallm.stores.sessions import session_key_of
+from recallm.stores.semantics.sessions import session_key_of
 
 __all__ = ["Neo4jReader"]
 

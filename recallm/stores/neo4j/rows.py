@@ -48,7 +48,7 @@ from recallm.stores.semantics.rows import (
     TripletKey,
     TripletRow,
 )
-from recallm.stores.sessions import session_key_of
+from recallm.stores.semantics.sessions import session_key_of
 
 __all__ = ["LockedRows", "Neo4jRows", "lock"]
 

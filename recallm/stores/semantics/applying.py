@@ -29,7 +29,8 @@ from recallm.model import (
 from recallm.stores.base import Applied
 from recallm.stores.semantics.forgetting import forget_updates
 from recallm.stores.semantics.rows import Changes, NamespaceTotals, Rows
-from recallm.stores.semantics.writing import UpdateWriter, with_session_key
+from recallm.stores.semantics.sessions import with_session_key
+from recallm.stores.semantics.writing import UpdateWriter
 
 __all__ = ["PinnedVectors", "amend", "apply_updates"]
 

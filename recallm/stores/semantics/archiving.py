@@ -9,7 +9,8 @@ from recallm.errors import InvalidInputError, UnknownEntityError
 from recallm.model import PreparedUpdate, Summary
 from recallm.stores.semantics.applying import PinnedVectors
 from recallm.stores.semantics.rows import Changes, Keys, NamespaceTotals, Rows
-from recallm.stores.semantics.writing import UpdateWriter, with_session_key
+from recallm.stores.semantics.sessions import with_session_key
+from recallm.stores.semantics.writing import UpdateWriter
 
 __all__ = ["dump_records", "in_dump_order", "restore_records"]
 

@@ -35,12 +35,8 @@ from recallm.stores.semantics.rows import (
     TripletKey,
     t_of,
 )
-from recallm.stores.semantics.writing import (
-    merged,
-    pairs_of,
-    recount_concepts,
-    stored_session_key,
-)
+from recallm.stores.semantics.sessions import stored_session_key
+from recallm.stores.semantics.writing import merged, pairs_of, recount_concepts
 
 __all__ = ["forget", "forget_updates", "redact"]
 

@@ -13,7 +13,7 @@ once, adds the batch in order of its updates, and writes all changed rows at onc
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from recallm.errors import InvalidInputError, UnknownEntityError
@@ -40,45 +40,16 @@ from recallm.stores.semantics.rows import (
     TripletRow,
     t_of,
 )
-from recallm.stores.sessions import next_derived_session, session_key_of
+from recallm.stores.semantics.sessions import stored_session_key
 
 __all__ = [
     "UpdateWriter",
     "merged",
     "pairs_of",
     "recount_concepts",
-    "stored_session_key",
-    "with_session_key",
 ]
 
 _NO_CONCEPT = ConceptMention(name="", label="", kind="entity")
-
-
-def stored_session_key(update: PreparedUpdate) -> str | None:
-    """The session key of a stored update; None where it belongs to no session."""
-    return session_key_of(update.session, update.source) or update.session_key
-
-
-def with_session_key(namespace: NamespaceTotals, update: PreparedUpdate) -> PreparedUpdate:
-    """The numbered ``update`` with its session key, if that is derived from time: if it has a
-    timestamp but no session and no source. A derived key stays as it was written, whatever is
-    forgotten."""
-    said = update.timestamp
-    if (
-        update.text is None
-        or said is None
-        or update.session is not None
-        or update.source is not None
-    ):
-        return update
-    key = update.session_key
-    if key is None:
-        previous = None
-        if namespace.open_session is not None and namespace.open_said is not None:
-            previous = namespace.open_said, namespace.open_session
-        key = next_derived_session(previous, t_of(update), said)
-    namespace.open_session, namespace.open_said = key, said
-    return replace(update, session_key=key)
 
 
 def pairs_of(update: PreparedUpdate) -> set[Pair]:

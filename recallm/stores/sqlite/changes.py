@@ -15,7 +15,7 @@ from typing import Any, LiteralString, TypeVar
 from recallm.errors import StoreError
 from recallm.model import ExtractedStatement, PreparedUpdate, statement_key, text_digest
 from recallm.stores.semantics.rows import Changes, Pair, TripletKey, t_of
-from recallm.stores.semantics.writing import stored_session_key
+from recallm.stores.semantics.sessions import stored_session_key
 from recallm.stores.sqlite.codec import (
     entry_hash,
     json_text,
@@ -66,9 +66,17 @@ class _NumberedTable:
         key: tuple[LiteralString, ...],
         values: tuple[LiteralString, ...],
     ) -> None:
-        columns = ", ".join((*values, number, "ns", *key))
-        marks = ", ".join("?" * (len(values) + 2 + len(key)))
-        self.insert: LiteralString = f"INSERT INTO {name} ({columns}) VALUES ({marks})"
+        columns: list[LiteralString] = [*values, number, "ns", *key]
+        marks: list[LiteralString] = ["?"] * len(columns)
+        self.insert: LiteralString = (
+            "INSERT INTO "
+            + name
+            + " ("
+            + ", ".join(columns)
+            + ") VALUES ("
+            + ", ".join(marks)
+            + ")"
+        )
         assigned = " = ?, ".join(values)
         self.update: LiteralString = f"UPDATE {name} SET {assigned} = ? WHERE {number} = ?"
         self.delete: LiteralString = f"DELETE FROM {name} WHERE {number} = ?"

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, LiteralString
 
 from recallm.model import Filter, statement_key
-from recallm.stores.sessions import session_key_of
+from recallm.stores.semantics.sessions import session_key_of
 from recallm.stores.sqlite.checksums import check_ascending
 from recallm.stores.sqlite.codec import below, entry_hash, microseconds, path_text, same_json
 from recallm.stores.sqlite.lookup import fetch_by, in_pairs

@@ -69,7 +69,7 @@ class View:
         self.totals: tuple[int, int, int]
         self.ns, _, self.counter, *totals = found[0] if found else (0, namespace, 0, 0, 0, 0)
         self.totals = (totals[0], totals[1], totals[2])
-        model, origin, revision, sizes = rows[0][:4] if rows else (None, None, 0, "{}")
+        model, origin, revision, sizes = rows[0][:4] if rows else (None, "", 0, "{}")
         vector_bytes: dict[str, int] = json.loads(sizes)
         vectors = None
         if model is not None:

@@ -1,0 +1,47 @@
+"""The session of a knowledge update: its session, else its source, else derived from time.
+
+A session key is ``"="`` and the name for a named session, and ``"@"`` and a t for one derived from
+time, where t is that of its first update. An update without a name and without a timestamp has no
+session. Derived sessions follow the order of arrival: an update continues the session of the update
+before it (of those without a name and with a timestamp) if their timestamps are less than an hour
+apart. A session key stays as it was written, also where the update before it is forgotten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from recallm.model import PreparedUpdate
+from recallm.stores.semantics.rows import NamespaceTotals
+
+__all__ = ["session_key_of", "stored_session_key", "with_session_key"]
+
+_GAP = timedelta(hours=1)
+_NAMED = "="
+
+
+def session_key_of(session: str | None, source: str | None) -> str | None:
+    """The key of a named session; None where neither name is given."""
+    name = session if session is not None else source
+    return None if name is None else _NAMED + name
+
+
+def stored_session_key(update: PreparedUpdate) -> str | None:
+    """The session key of a stored update; None where it belongs to no session."""
+    return session_key_of(update.session, update.source) or update.session_key
+
+
+def with_session_key(namespace: NamespaceTotals, update: PreparedUpdate) -> PreparedUpdate:
+    """The numbered ``update`` with its session key, if that is derived from time; an update of an
+    archive may have it already. ``namespace`` notes the session as the open one."""
+    said = update.timestamp
+    is_named = update.session is not None or update.source is not None
+    if update.text is None or said is None or is_named:
+        return update
+    key = update.session_key or f"@{update.t_index}"
+    if update.session_key is None and namespace.open_said is not None:
+        continues = abs(said - namespace.open_said) < _GAP
+        key = namespace.open_session if continues and namespace.open_session else key
+    namespace.open_session, namespace.open_said = key, said
+    return replace(update, session_key=key)
