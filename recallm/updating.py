@@ -127,7 +127,8 @@ class UpdateRequest:
                 f"{problem}; an item has text and may have {', '.join(_ARGUMENTS[1:])}",
                 argument="items",
             )
-        return cls(**{**item, "id": passage_id(item.get("id"))})
+        arguments: dict[str, Any] = {**item, "id": passage_id(item.get("id"))}
+        return cls(**arguments)
 
     def prepared(
         self, extraction: Extraction, concept_name: Callable[[str], str]

@@ -252,9 +252,9 @@ _VECTOR = _row_of(StatementVector, position=_POSITION, model=_NAME, blob=_BLOB)
 # -- records -----------------------------------------------------------------------------------
 
 
-def _consistent_update(**values: Any) -> PreparedUpdate:
+def _consistent_update(*, text: str | None = None, **values: Any) -> PreparedUpdate:
     """The update of a line, if its parts agree with each other."""
-    update = PreparedUpdate(**{"text": None, **values})
+    update = PreparedUpdate(text=text, **values)
     if update.text is None:
         graph_only = PreparedUpdate(
             id="",
