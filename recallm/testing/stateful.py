@@ -39,7 +39,7 @@ from recallm.model import (
 from recallm.stores.base import Applied, GraphReader, GraphStore
 from recallm.testing import strategies as ours
 from recallm.testing.dict_store import DictStore
-from recallm.testing.everything import Vocabulary, context_version, everything
+from recallm.testing.snapshots import Vocabulary, context_version, snapshot
 
 __all__ = ["StoreMachine"]
 
@@ -184,7 +184,7 @@ class StoreMachine(RuleBasedStateMachine):
         assert self.oracle.restore(copied, t_index, records) == updates
         for store in (self.store, self.oracle):
             with store.reader(copied, Horizon()) as reader:
-                assert everything(reader, self.heard[place]) == self._seen(place)
+                assert snapshot(reader, self.heard[place]) == self._seen(place)
 
     @rule(place=_places, horizon=_horizons, data=st.data())
     def look(self, place: int, horizon: Horizon, data: st.DataObject) -> None:
@@ -272,12 +272,12 @@ class StoreMachine(RuleBasedStateMachine):
     def _seen(self, place: int, horizon: Horizon | None = None) -> dict[str, Any]:
         """All that the store under test says."""
         with self.store.reader(self.names[place], horizon or Horizon()) as reader:
-            return everything(reader, self.heard[place])
+            return snapshot(reader, self.heard[place])
 
     def _agree(self, place: int, horizon: Horizon | None = None) -> dict[str, Any]:
         """All that both say, which is the same; totals are those of their evidence."""
         with self.oracle.reader(self.names[place], horizon or Horizon()) as reader:
-            expected = everything(reader, self.heard[place])
+            expected = snapshot(reader, self.heard[place])
             pinned = _model_and_sizes(reader)
         found = self._seen(place, horizon)
         with self.store.reader(self.names[place], horizon or Horizon()) as reader:

@@ -22,9 +22,9 @@ from recallm.testing.suite.filtering import FilteringTests
 from recallm.testing.suite.forgetting import ForgettingTests
 from recallm.testing.suite.graph import GraphTests
 from recallm.testing.suite.horizons import HorizonTests
+from recallm.testing.suite.isolation import IsolationTests
 from recallm.testing.suite.items import ItemTests
 from recallm.testing.suite.joining import JoiningTests
-from recallm.testing.suite.keeping import KeepingTests
 from recallm.testing.suite.properties import PropertyTests
 from recallm.testing.suite.reading import ReadingTests
 from recallm.testing.suite.replacing import ReplacingTests
@@ -51,6 +51,6 @@ class StoreSuite(
     EmbeddingTests,
     RevisingTests,
     ArchivingTests,
-    KeepingTests,
+    IsolationTests,
 ):
     """All topics together."""

@@ -14,8 +14,8 @@ from recallm.errors import StoreError
 from recallm.model import AddVectors, Filter, Horizon, PreparedUpdate, Selection, SetExpiry
 from recallm.stores.base import GraphReader
 from recallm.stores.sqlite import SQLiteStore
-from recallm.testing.everything import Vocabulary
 from recallm.testing.marked_text import entity, prepared, triplet, vector
+from recallm.testing.snapshots import Vocabulary
 from recallm.testing.suite.base import (
     at,
     context_version,

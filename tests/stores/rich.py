@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from recallm.model import Horizon, PreparedUpdate
 from recallm.stores.neo4j import Neo4jStore
-from recallm.testing.everything import everything
 from recallm.testing.marked_text import entity, prepared, triplet
+from recallm.testing.snapshots import snapshot
 
-__all__ = ["rich", "seen"]
+__all__ = ["rich", "snapshot_of"]
 
 
 def rich(id: str) -> PreparedUpdate:
@@ -21,6 +21,6 @@ def rich(id: str) -> PreparedUpdate:
     )
 
 
-def seen(store: Neo4jStore, namespace: str) -> dict[str, object]:
+def snapshot_of(store: Neo4jStore, namespace: str) -> dict[str, object]:
     with store.reader(namespace, Horizon()) as reader:
-        return everything(reader)
+        return snapshot(reader)

@@ -19,7 +19,7 @@ from recallm.stores.base import Applied, GraphStore
 from recallm.stores.neo4j import Neo4jStore
 from recallm.stores.sqlite import SQLiteStore
 from recallm.testing import DictStore, strategies
-from recallm.testing.everything import Vocabulary, everything
+from recallm.testing.snapshots import Vocabulary, snapshot
 
 # Few places, so that items meet; ids that mostly do not.
 _PLACES: tuple[tuple[tuple[str, ...], str | None], ...] = (
@@ -74,10 +74,10 @@ def _agree(store: GraphStore, namespace: str, batches: Sequence[Sequence[Prepare
             with oracle.reader(namespace, horizon) as reader:
                 records = list(reader.dump())
                 known = Vocabulary().add(records)
-                wanted = everything(reader, known)
+                wanted = snapshot(reader, known)
             with store.reader(namespace, horizon) as reader:
                 assert list(reader.dump()) == records
-                found = everything(reader, known)
+                found = snapshot(reader, known)
             for kind, value in wanted.items():
                 assert found[kind] == value, kind
 

@@ -31,10 +31,10 @@ from recallm.stores.neo4j import Neo4jStore
 from recallm.stores.neo4j import store as store_module
 from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.semantics import archiving
-from recallm.testing.everything import everything
 from recallm.testing.marked_text import entity, mention, prepared, triplet, vector
+from recallm.testing.snapshots import snapshot
 from recallm.testing.suite.base import context_version, delete_graph, find_passage
-from tests.stores.rich import rich, seen
+from tests.stores.rich import rich, snapshot_of
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_cypher_in_every_string(store: Neo4jStore, namespace: str, evil: str) ->
     """It is text: it comes back as it was, and nobody else's memory changes."""
     other = f"{namespace}-other"
     store.apply(other, [rich("1")])
-    before = seen(store, other)
+    before = snapshot_of(store, other)
     strange = f"{namespace}{evil}"
     update = prepared(
         evil,
@@ -79,7 +79,7 @@ def test_cypher_in_every_string(store: Neo4jStore, namespace: str, evil: str) ->
         assert [it.predicate for it in reader.triplets(predicates=[evil])] == [evil]
         assert [{it.a, it.b} for it in reader.relations([evil])] == [{evil, "bo"}]
     assert store.forget(strange, Selection(kind="concept", value=evil)).passages == 1
-    assert seen(store, other) == before
+    assert snapshot_of(store, other) == before
 
 
 def test_names_longer_than_an_index_holds(store: Neo4jStore, namespace: str) -> None:
@@ -188,7 +188,7 @@ def test_what_joins_while_it_is_dumped(
     assert waiting == []
     copied = f"{namespace}-copy"
     assert store.restore(copied, 2, records) == 2
-    assert seen(store, copied) == seen(store, namespace)
+    assert snapshot_of(store, copied) == snapshot_of(store, namespace)
 
 
 def test_what_comes_after_a_dump_was_begun(store: Neo4jStore, namespace: str) -> None:
@@ -458,7 +458,7 @@ def _keep_items(store: Neo4jStore, namespace: str, writer: int, *, rounds: int) 
 def _read_items(store: Neo4jStore, memory: RecallM) -> None:
     """All that a reader can say, and what is recalled: each passage and statement as written."""
     with store.reader(memory.namespace, Horizon()) as reader:
-        said = everything(reader)
+        said = snapshot(reader)
     _check_passages([*said["passages"], *said["all passages"], *chain.from_iterable(said["items"])])
     for row in said["statements"]:
         assert row.metadata == {"id": row.passage_id}

@@ -15,7 +15,7 @@ from recallm.errors import ClosedError, InvalidInputError
 from recallm.model import PreparedUpdate, Selection
 from recallm.stores.neo4j import Neo4jStore
 from recallm.testing.marked_text import entity, prepared, triplet
-from tests.stores.rich import rich, seen
+from tests.stores.rich import rich, snapshot_of
 
 
 def _filled(store: Neo4jStore, namespace: str) -> None:
@@ -151,11 +151,11 @@ def test_a_query_reads_and_nothing_else(
 ) -> None:
     """Whatever else it would do is refused, and is not done."""
     store.apply(namespace, [rich("1")])
-    before = seen(store, namespace)
+    before = snapshot_of(store, namespace)
     with pytest.raises(InvalidInputError) as failure:
         store.cypher(namespace, query)
     assert failure.value.argument == "query"
-    assert seen(store, namespace) == before
+    assert snapshot_of(store, namespace) == before
     assert driver.execute_query("MATCH (n:Evil) RETURN n").records == []
 
 

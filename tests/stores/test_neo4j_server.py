@@ -31,7 +31,7 @@ from recallm.testing.marked_text import prepared
 from tests.neo4j import guard as guard_module
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
-from tests.stores.rich import rich, seen
+from tests.stores.rich import rich, snapshot_of
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_opened_by_several_processes_at_once(neo4j_server: RunningServer) -> Non
             moment = time.time() + 4
             for job in [pool.submit(_open_at, server.uri, server.auth, moment) for _ in range(3)]:
                 job.result()
-        assert len(_schema(driver, "CONSTRAINT")) == 15
+        assert len(_schema(driver, "CONSTRAINT")) == 14
         assert len(_schema(driver, "INDEX")) == 28
         versions, _, _ = driver.execute_query("MATCH (n:RecallMSchema) RETURN n.version AS v")
         assert [row["v"] for row in versions] == [SCHEMA_VERSION]
@@ -185,12 +185,12 @@ def test_dropped_in_the_middle(
     first, second = rich("1"), rich("2")
     with closing(Neo4jStore(proxy.uri, auth=neo4j_server.auth, retry_time=0)) as dropped:
         dropped.apply(namespace, [first])
-        before = seen(store, namespace)
+        before = snapshot_of(store, namespace)
         proxy.cut_after(messages, accept=False)
         error = _failure(dropped, namespace, second)
         if error is not None and "whether it was is unknown" not in str(error):
             assert isinstance(error.__cause__, ServiceUnavailable | SessionExpired)
-            assert seen(store, namespace) == before
+            assert snapshot_of(store, namespace) == before
         proxy.heal()
         result = dropped.apply(namespace, [second])[0]
         assert result.t_index == 2
@@ -218,7 +218,7 @@ def test_a_server_that_dies_and_comes_back(neo4j_server: RunningServer, namespac
     server = neo4j_server.started_by_the_tests()
     with closing(Neo4jStore(server.uri, auth=server.auth, retry_time=0)) as store:
         store.apply(namespace, [rich("1")])
-        before = seen(store, namespace)
+        before = snapshot_of(store, namespace)
         server.stop(kill=True)
         try:
             with pytest.raises(StoreUnavailableError):
@@ -227,7 +227,7 @@ def test_a_server_that_dies_and_comes_back(neo4j_server: RunningServer, namespac
                 store.reader(namespace, Horizon()).__enter__()
         finally:
             server.start()
-        assert seen(store, namespace) == before
+        assert snapshot_of(store, namespace) == before
         assert store.apply(namespace, [rich("2")])[0].t_index == 2
 
 

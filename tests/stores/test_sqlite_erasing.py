@@ -45,7 +45,7 @@ def bytes_of(path: Path) -> bytes:
 class TestForgottenText:
     """Nothing of what was forgotten is left in the bytes of the file or of its log."""
 
-    def tell(self, store: SQLiteStore) -> None:
+    def apply_each(self, store: SQLiteStore) -> None:
         store.apply("n", [prepared(f"before {i}", "[Bo] ran to [Rome]") for i in range(200)])
         store.apply(
             "n",
@@ -67,21 +67,21 @@ class TestForgottenText:
     words = (b"Quixote", b"quixote", b"zyzzyva", b"xylophone", b"quokka", b"Quincunx", b"jumbled")
 
     def test_whole_passages(self, store: SQLiteStore, path: Path) -> None:
-        self.tell(store)
+        self.apply_each(store)
         assert all(word in bytes_of(path) for word in self.words)
         assert store.forget("n", Selection(kind="source", value="xylophone")).passages == 50
         assert [word for word in self.words if word in bytes_of(path)] == []
         assert count(store) == 400
 
     def test_single_statements(self, store: SQLiteStore, path: Path) -> None:
-        self.tell(store)
+        self.apply_each(store)
         assert store.forget("n", Selection(kind="concept", value="zyzzyva")).statements == 50
         left = [word for word in self.words if word in bytes_of(path)]
         assert left == [b"xylophone", b"quokka", b"Quincunx", b"jumbled"]
         assert count(store) == 450
 
     def test_an_open_reader_puts_the_purge_off(self, store: SQLiteStore, path: Path) -> None:
-        self.tell(store)
+        self.apply_each(store)
         with store.reader("n", Horizon()) as reader:
             assert reader.sizes().corpus.statements == 500
             store.forget("n", Selection(kind="source", value="xylophone"))
@@ -90,7 +90,7 @@ class TestForgottenText:
         assert b"zyzzyva" not in bytes_of(path)
 
     def test_rows_fit_afterwards(self, store: SQLiteStore, path: Path) -> None:
-        self.tell(store)
+        self.apply_each(store)
         store.forget("n", Selection(kind="concept", value="rome"))
         delete_graph(store, "n", entities=["e-vexillology"])
         with closing(sqlite3.connect(path)) as connection:
@@ -207,7 +207,7 @@ class TestPutOff:
 
     secret = b"zyzzyva"
 
-    def tell(self, store: SQLiteStore) -> None:
+    def apply_each(self, store: SQLiteStore) -> None:
         store.apply("n", [prepared(f"{i}", "[Bo] hid the [zyzzyva]") for i in range(20)])
         store.apply("n", [prepared("kept", "[Bo] ran")])
 
@@ -219,7 +219,7 @@ class TestPutOff:
             assert self.secret in bytes_of(path)
 
     def test_the_next_write_erases(self, store: SQLiteStore, path: Path) -> None:
-        self.tell(store)
+        self.apply_each(store)
         self.forget(store, path)
         store.apply("m", [prepared("1", "[Cy]")])
         assert self.secret not in bytes_of(path)
@@ -227,14 +227,14 @@ class TestPutOff:
 
     def test_the_next_write_of_another_process_erases(self, store: SQLiteStore, path: Path) -> None:
         with closing(SQLiteStore(path)) as other:
-            self.tell(store)
+            self.apply_each(store)
             self.forget(store, path)
             other.apply("m", [prepared("1", "[Cy]")])
             assert self.secret not in bytes_of(path)
 
     def test_closing_erases(self, path: Path) -> None:
         store = SQLiteStore(path)
-        self.tell(store)
+        self.apply_each(store)
         self.forget(store, path)
         store.close()
         assert self.secret not in bytes_of(path)
@@ -249,7 +249,7 @@ class TestPutOff:
             "store.forget('n', Selection(kind='concept', value='zyzzyva'))\n"
         )
         with closing(SQLiteStore(path)) as store:
-            self.tell(store)
+            self.apply_each(store)
         assert subprocess.run([sys.executable, "-c", program, path]).returncode == 9
         assert self.secret in bytes_of(path)
         with closing(SQLiteStore(path)) as store:
@@ -257,7 +257,7 @@ class TestPutOff:
             assert count(store) == 1
 
     def test_what_forgets_nothing_is_not_pending(self, store: SQLiteStore, path: Path) -> None:
-        self.tell(store)
+        self.apply_each(store)
         self.forget(store, path)
         with reading_process(path):
             nothing = store.forget("n", Selection(kind="id", value="nobody"))

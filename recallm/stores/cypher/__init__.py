@@ -25,7 +25,7 @@ The graph, one node or relationship a row; every key begins with the namespace:
 **Isolation.** Neo4j reads what is committed at the moment of reading. So that a reader keeps one
 state, every row carries its t and every total the t of its last change: a reader at t leaves out
 later rows, and counts the rows beneath a total that was changed after t. Deleted rows disappear for
-an open reader at once, half read ones too: ``recallm.stores.neo4j.whole``.
+an open reader at once, half read ones too: ``recallm.stores.neo4j.torn_reads``.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-from recallm.stores.cypher.visibility import spelled
+from recallm.stores.cypher.conditions import spelled
 
 __all__ = [
     "CONCEPTS_LATEST",

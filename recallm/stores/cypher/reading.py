@@ -1,11 +1,11 @@
-"""Queries of readers; their conditions, with the parameters of all, stand in ``visibility``.
+"""Queries of readers; their conditions, with the parameters of all, stand in ``conditions``.
 Parameters are never null: Neo4j plans a query anew for each type that one takes."""
 
 from __future__ import annotations
 
 from typing import Final, LiteralString
 
-from recallm.stores.cypher.visibility import spelled
+from recallm.stores.cypher.conditions import spelled
 
 __all__ = [
     "CORPUS_COUNTED",

@@ -30,6 +30,7 @@ from recallm.stores.cypher import graph, lookups
 from recallm.stores.cypher import reading as cypher
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.stored import dump
+from recallm.stores.neo4j.torn_reads import complete_rows
 from recallm.stores.neo4j.transaction import Row, chunks, rows
 from recallm.stores.neo4j.values import (
     BEFORE_NEXT,
@@ -45,7 +46,6 @@ from recallm.stores.neo4j.values import (
     statement_in,
     summary_in,
 )
-from recallm.stores.neo4j.whole import whole_rows
 from recallm.stores.semantics.sessions import session_key_of
 
 __all__ = ["Neo4jReader"]
@@ -339,7 +339,7 @@ class Neo4jReader:
             "plain": self._plain,
             **parameters,
         }
-        return whole_rows(lambda: self._rows(query, given))
+        return complete_rows(lambda: self._rows(query, given))
 
     def _rows(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
         return list(self._connection.read(lambda tx: rows(tx, query, parameters)))

@@ -24,6 +24,7 @@ from recallm.model import (
 )
 from recallm.stores.cypher import dumping as cypher
 from recallm.stores.neo4j.connection import Connection
+from recallm.stores.neo4j.torn_reads import complete_rows
 from recallm.stores.neo4j.transaction import Row, rows
 from recallm.stores.neo4j.values import (
     BEFORE_NEXT,
@@ -33,7 +34,6 @@ from recallm.stores.neo4j.values import (
     passage_in,
     summary_in,
 )
-from recallm.stores.neo4j.whole import whole_rows
 from recallm.stores.semantics.archiving import dump_records, in_dump_order
 
 __all__ = ["dump", "stored_updates"]
@@ -57,7 +57,7 @@ def dump(connection: Connection, key: str, t_index: int) -> Iterator[PreparedUpd
             "before": (t_index + 1) * BEFORE_NEXT,
             **parameters,
         }
-        return whole_rows(lambda: list(connection.read(lambda tx: rows(tx, query, given))))
+        return complete_rows(lambda: list(connection.read(lambda tx: rows(tx, query, given))))
 
     def page(after: int, limit: int) -> list[PreparedUpdate]:
         bounds = {"after": after, "limit": limit}

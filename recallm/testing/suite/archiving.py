@@ -12,14 +12,22 @@ from recallm.model import NO_POSITION, Horizon, PreparedUpdate, Summary
 from recallm.stores.base import GraphStore
 from recallm.testing.dict_store import DictStore
 from recallm.testing.marked_text import entity, prepared, triplet, vector
-from recallm.testing.suite.base import StoreTests, at, forget, revise, seen, summary, tell
+from recallm.testing.suite.base import (
+    StoreTests,
+    apply_each,
+    at,
+    forget,
+    revise,
+    snapshot_of,
+    summary,
+)
 
 __all__ = ["ArchivingTests"]
 
 
 def _filled(store: GraphStore, namespace: str) -> None:
     """Something of everything, with gaps, cuts, and evidence that outlived other evidence."""
-    tell(
+    apply_each(
         store,
         namespace,
         prepared("first", "[Ann] met [Bo]", entities=(entity("e", "Eve", properties={"a": 1}),)),
@@ -50,7 +58,7 @@ def _filled(store: GraphStore, namespace: str) -> None:
     forget(store, namespace, "statement", "2#1")
     forget(store, namespace, "id", "gone")
     forget(store, namespace, "id", "first")
-    tell(store, namespace, prepared("6", "[Bo] sat", "[Cy] sat", session="s", source="t"))
+    apply_each(store, namespace, prepared("6", "[Bo] sat", "[Cy] sat", session="s", source="t"))
     revise(store, namespace, "bo", 6)
 
 
@@ -105,7 +113,7 @@ class ArchivingTests(StoreTests):
             ),
             vectors=(vector(1, b"a"), vector(0, b"b")),
         )
-        tell(store, namespace, update)
+        apply_each(store, namespace, update)
         with store.reader(namespace, Horizon()) as reader:
             [dumped] = reader.dump()
         assert isinstance(dumped, PreparedUpdate)
@@ -128,15 +136,15 @@ class ArchivingTests(StoreTests):
     def test_there_and_back(self, store: GraphStore, namespace: str) -> None:
         """A dump restored into the oracle and back gives an equal namespace."""
         _filled(store, namespace)
-        before = seen(store, namespace)
+        before = snapshot_of(store, namespace)
         oracle, copy = DictStore(), f"{namespace}-copy"
         with store.reader(namespace, Horizon()) as reader:
             assert oracle.restore("there", reader.state.t_index, reader.dump()) == 4
-        assert seen(oracle, "there") == before
+        assert snapshot_of(oracle, "there") == before
         with oracle.reader("there", Horizon()) as reader:
             assert store.restore(copy, reader.state.t_index, reader.dump()) == 4
-        assert seen(store, copy) == before
-        assert tell(store, copy, prepared("7", "[Ann]", timestamp=at(130))) == [7]
+        assert snapshot_of(store, copy) == before
+        assert apply_each(store, copy, prepared("7", "[Ann]", timestamp=at(130))) == [7]
         with store.reader(copy, Horizon()) as reader:
             assert reader.sizes(["@2"]).sessions["@2"].statements == 4
 
@@ -146,7 +154,7 @@ class ArchivingTests(StoreTests):
         _filled(oracle, namespace)
         _filled(store, namespace)
         for horizon in (Horizon(), Horizon(as_of=3), Horizon(as_of=at(60)), Horizon(now=at(999))):
-            assert seen(store, namespace, horizon) == seen(oracle, namespace, horizon)
+            assert snapshot_of(store, namespace, horizon) == snapshot_of(oracle, namespace, horizon)
 
     def test_a_counter_above_its_updates(self, store: GraphStore, namespace: str) -> None:
         """The counter is the archive's, even if the latest updates were forgotten."""
@@ -155,7 +163,7 @@ class ArchivingTests(StoreTests):
         with store.reader(namespace, Horizon()) as reader:
             assert reader.state.t_index == 9
             assert [s.key >> 20 for s in reader.statements([3 << 20])] == [3]
-        assert tell(store, namespace, prepared("2", "[Ann]")) == [10]
+        assert apply_each(store, namespace, prepared("2", "[Ann]")) == [10]
 
     def test_an_empty_archive(self, store: GraphStore, namespace: str) -> None:
         """An empty archive restores the counter alone."""
@@ -163,18 +171,18 @@ class ArchivingTests(StoreTests):
         assert namespace not in store.namespaces()
         assert store.restore(namespace, 4, []) == 0
         assert namespace in store.namespaces()
-        assert tell(store, namespace, prepared("1", "[Ann]")) == [5]
+        assert apply_each(store, namespace, prepared("1", "[Ann]")) == [5]
 
     def test_only_into_an_empty_namespace(self, store: GraphStore, namespace: str) -> None:
         """A namespace that holds something, or whose counter is above 0, is refused and
         unchanged."""
-        tell(store, namespace, prepared("1", "[Ann]"))
-        before = seen(store, namespace)
+        apply_each(store, namespace, prepared("1", "[Ann]"))
+        before = snapshot_of(store, namespace)
         one = replace(prepared("2", "[Bo]"), t_index=1)
         with pytest.raises(InvalidInputError) as caught:
             store.restore(namespace, 1, [one])
         assert caught.value.argument == "namespace"
-        assert seen(store, namespace) == before
+        assert snapshot_of(store, namespace) == before
         forget(store, namespace, "everything", True)
         with pytest.raises(InvalidInputError):
             store.restore(namespace, 1, [one])
@@ -196,7 +204,7 @@ class ArchivingTests(StoreTests):
         with pytest.raises(BrokenArchiveError):
             store.restore(namespace, 40, records())
         assert namespace not in store.namespaces()
-        assert tell(store, namespace, prepared("1", "[Ann]")) == [1]
+        assert apply_each(store, namespace, prepared("1", "[Ann]")) == [1]
 
     def test_a_triplet_before_its_entities(self, store: GraphStore, namespace: str) -> None:
         """The first evidence of an entity may be forgotten while its triplets stay."""

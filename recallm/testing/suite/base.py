@@ -22,18 +22,19 @@ from recallm.model import (
 )
 from recallm.stores.base import GraphStore
 from recallm.testing.dict_store import DictStore
-from recallm.testing.everything import (
+from recallm.testing.snapshots import (
     Vocabulary,
     context_version,
-    everything,
     find_item,
     find_passage,
+    snapshot,
     summaries,
 )
 
 __all__ = [
     "NOON",
     "StoreTests",
+    "apply_each",
     "at",
     "context_version",
     "delete_graph",
@@ -41,10 +42,9 @@ __all__ = [
     "find_passage",
     "forget",
     "revise",
-    "seen",
+    "snapshot_of",
     "summaries",
     "summary",
-    "tell",
 ]
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -74,7 +74,7 @@ def at(minutes: float) -> datetime:
     return NOON + timedelta(minutes=minutes)
 
 
-def tell(store: GraphStore, namespace: str, *updates: PreparedUpdate) -> list[int]:
+def apply_each(store: GraphStore, namespace: str, *updates: PreparedUpdate) -> list[int]:
     """Apply each update in a transaction of its own; their t."""
     return [store.apply(namespace, [update])[0].t_index for update in updates]
 
@@ -114,7 +114,7 @@ def revise(store: GraphStore, namespace: str, concept: str, t_index: int) -> Non
     assert store.amend(namespace, WriteSummary(summary=summary(concept, t_index), expected=version))
 
 
-def seen(
+def snapshot_of(
     store: GraphStore,
     namespace: str,
     horizon: Horizon | None = None,
@@ -122,11 +122,13 @@ def seen(
 ) -> dict[str, Any]:
     """All that a reader of ``namespace`` can say."""
     with store.reader(namespace, horizon or Horizon()) as reader:
-        return everything(reader, also)
+        return snapshot(reader, also)
 
 
-def seen_of(t_index: int, records: Iterable[PreparedUpdate | Summary], also: Vocabulary) -> Any:
+def oracle_snapshot(
+    t_index: int, records: Iterable[PreparedUpdate | Summary], also: Vocabulary
+) -> Any:
     """All that the oracle says of a namespace which never held anything but ``records``."""
     oracle = DictStore()
     oracle.restore("control", t_index, records)
-    return seen(oracle, "control", also=also)
+    return snapshot_of(oracle, "control", also=also)

@@ -19,7 +19,7 @@ from recallm.model import (
 )
 from recallm.stores.base import GraphStore
 from recallm.testing.marked_text import entity, prepared, vector
-from recallm.testing.suite.base import NOON, StoreTests, at, forget, tell
+from recallm.testing.suite.base import NOON, StoreTests, apply_each, at, forget
 
 __all__ = ["EmbeddingTests"]
 
@@ -63,14 +63,16 @@ class EmbeddingTests(StoreTests):
             assert reader.state.vectors is None
             assert list(reader.vectors(model="m", after=-1, limit=9).items()) == []
             assert reader.statement_keys(embedded=True) == []
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]", entities=(entity("e", "E", vectors={"o": b"oo"}),)),
         )
         with store.reader(namespace, Horizon()) as reader:
             assert reader.state.vectors is None
-        tell(store, namespace, prepared("2", "[Ann]", vectors=(vector(0, b"four", "it's \x00é"),)))
+        apply_each(
+            store, namespace, prepared("2", "[Ann]", vectors=(vector(0, b"four", "it's \x00é"),))
+        )
         state = _state(store, namespace)
         assert (state.model, state.size) == ("it's \x00é", 4)
         good = prepared("3", "[Bo]", vectors=(vector(0, b"also", "it's \x00é"),))
@@ -79,12 +81,14 @@ class EmbeddingTests(StoreTests):
             store.apply(namespace, [good, bad])
         assert (failure.value.stored, failure.value.given) == ("it's \x00é", "o")
         with pytest.raises(DimensionError):
-            tell(store, namespace, prepared("4", "[Bo]", vectors=(vector(0, b"2.", "it's \x00é"),)))
+            apply_each(
+                store, namespace, prepared("4", "[Bo]", vectors=(vector(0, b"2.", "it's \x00é"),))
+            )
         assert _vectors(store, namespace) == {_TWO: b"four"}
         more: EntityUpsert = entity("f", "F", vectors={"o": b"pp", "q": b"1234567890"})
-        tell(store, namespace, PreparedUpdate(id="", text=None, entities=(more,)))
+        apply_each(store, namespace, PreparedUpdate(id="", text=None, entities=(more,)))
         assert _state(store, namespace) == state
-        tell(store, f"{namespace}-other", bad)
+        apply_each(store, f"{namespace}-other", bad)
         other = _state(store, f"{namespace}-other")
         assert other.model == "o"
         assert other.origin != state.origin
@@ -93,8 +97,8 @@ class EmbeddingTests(StoreTests):
         """Two models in the namespace's first update are refused, and no model is fixed."""
         mixed = prepared("1", "[Ann]", "[Bo]", vectors=(vector(0, b"aa"), vector(1, b"bb", "n")))
         with pytest.raises(EmbeddingModelError):
-            tell(store, namespace, mixed)
-        tell(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"four", "n"),)))
+            apply_each(store, namespace, mixed)
+        apply_each(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"four", "n"),)))
         assert _state(store, namespace).model == "n"
 
     def test_two_writers_pin_one_model(self, store: GraphStore, namespace: str) -> None:
@@ -103,7 +107,7 @@ class EmbeddingTests(StoreTests):
         def write(model: str) -> str | None:
             update = prepared(model, "[Ann] ran", vectors=(vector(0, b"aa", model),))
             try:
-                tell(store, namespace, update)
+                apply_each(store, namespace, update)
             except EmbeddingModelError as error:
                 return error.stored
             return None
@@ -117,25 +121,25 @@ class EmbeddingTests(StoreTests):
 
     def test_the_model_outlives_the_vectors(self, store: GraphStore, namespace: str) -> None:
         """The model stays fixed until everything is forgotten; origin and revision stay."""
-        tell(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"aa"),)))
+        apply_each(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"aa"),)))
         first = _state(store, namespace)
         forget(store, namespace, "id", "1")
         second = _state(store, namespace)
         assert (second.model, second.size, second.origin) == ("m", 2, first.origin)
         assert second.revision > first.revision
         with pytest.raises(EmbeddingModelError):
-            tell(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"aa", "n"),)))
+            apply_each(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"aa", "n"),)))
         forget(store, namespace, "everything", True)
         with store.reader(namespace, Horizon()) as reader:
             assert reader.state.vectors is None
-        tell(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"four", "n"),)))
+        apply_each(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"four", "n"),)))
         third = _state(store, namespace)
         assert (third.model, third.size, third.origin) == ("n", 4, first.origin)
         assert third.revision > second.revision
 
     def test_the_revision(self, store: GraphStore, namespace: str) -> None:
         """It rises only when vectors are forgotten or added to older statements."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]", "[Bo]", vectors=(vector(0, b"aa"), vector(1, b"bb"))),
@@ -148,7 +152,7 @@ class EmbeddingTests(StoreTests):
             seen.append(_state(store, namespace).revision)
             return seen[-1] > seen[-2]
 
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("4", "[Ed]", vectors=(vector(0, b"ee"),)),
@@ -161,7 +165,7 @@ class EmbeddingTests(StoreTests):
         assert rose()
         store.amend(namespace, AddVectors(model="m", vectors={_TWO: b"cc"}))
         assert rose()
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("6", "[Di]", key="k", path=("p",), vectors=(vector(0, b"d2"),)),
@@ -177,7 +181,7 @@ class EmbeddingTests(StoreTests):
 
     def test_vectors_that_are_given_later(self, store: GraphStore, namespace: str) -> None:
         """Statements that have a vector and unknown statements are skipped."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]"),
@@ -207,7 +211,9 @@ class EmbeddingTests(StoreTests):
 
     def test_vectors_given_later_are_checked(self, store: GraphStore, namespace: str) -> None:
         """Model and size are checked as in an update; all vectors are added or none."""
-        tell(store, namespace, prepared("1", "[Ann]"), prepared("2", "[Bo]"), prepared("3", "[C]"))
+        apply_each(
+            store, namespace, prepared("1", "[Ann]"), prepared("2", "[Bo]"), prepared("3", "[C]")
+        )
         with pytest.raises(DimensionError):
             store.amend(namespace, AddVectors(model="m", vectors={_ONE: b"1.", _TWO: b"long"}))
         with store.reader(namespace, Horizon()) as reader:
@@ -224,7 +230,7 @@ class EmbeddingTests(StoreTests):
     def test_a_horizon_hides_vectors_but_not_their_state(
         self, store: GraphStore, namespace: str
     ) -> None:
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]", expires_at=at(1), vectors=(vector(0, b"aa"),)),
@@ -257,7 +263,7 @@ class EmbeddingTests(StoreTests):
 
     def test_t_indexes(self, store: GraphStore, namespace: str) -> None:
         """The t of the visible passages that meet a filter, ascending."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]", speaker="Ann", timestamp=at(1), metadata={"k": 1}),
@@ -290,7 +296,7 @@ class EmbeddingTests(StoreTests):
 
     def test_restored_vectors_are_pinned_too(self, store: GraphStore, namespace: str) -> None:
         """An archive with two models is refused; a restored namespace has its model fixed."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]", vectors=(vector(0, b"aa"),)),

@@ -8,7 +8,7 @@ from recallm.errors import UnknownEntityError
 from recallm.model import Entity, Forgotten, Horizon, PreparedUpdate, Triplet
 from recallm.stores.base import GraphStore
 from recallm.testing.marked_text import entity, prepared, triplet
-from recallm.testing.suite.base import StoreTests, delete_graph, forget, seen, tell
+from recallm.testing.suite.base import StoreTests, apply_each, delete_graph, forget, snapshot_of
 
 __all__ = ["EntityTests"]
 
@@ -22,7 +22,7 @@ class EntityTests(StoreTests):
 
     def test_entities_that_share_a_concept(self, store: GraphStore, namespace: str) -> None:
         """Two entities on one concept stay two, even if their stems are equal."""
-        tell(
+        apply_each(
             store,
             namespace,
             _graph_only(entity("university", "university", "univers")),
@@ -71,7 +71,9 @@ class EntityTests(StoreTests):
             "\ufb00",
             "$x",
         ]
-        tell(store, namespace, _graph_only(*(entity(id, f"x{n}") for n, id in enumerate(ids))))
+        apply_each(
+            store, namespace, _graph_only(*(entity(id, f"x{n}") for n, id in enumerate(ids)))
+        )
         with store.reader(namespace, Horizon()) as reader:
             assert [e.id for e in reader.entities()] == sorted(ids)
             for n, id in enumerate(ids):
@@ -80,7 +82,7 @@ class EntityTests(StoreTests):
     def test_entities_by_id_and_concept(self, store: GraphStore, namespace: str) -> None:
         """An entity needs to meet one condition; without conditions all are found; an empty
         one finds none."""
-        tell(store, namespace, _graph_only(*(entity(id, id.upper()) for id in "abc")))
+        apply_each(store, namespace, _graph_only(*(entity(id, id.upper()) for id in "abc")))
         with store.reader(namespace, Horizon()) as reader:
 
             def ids(**conditions: list[str]) -> list[str]:
@@ -99,7 +101,7 @@ class EntityTests(StoreTests):
         self, store: GraphStore, namespace: str
     ) -> None:
         """An entity stands on its latest concept, with all its evidence."""
-        tell(
+        apply_each(
             store,
             namespace,
             _graph_only(entity("e", "Old", type="A")),
@@ -118,9 +120,9 @@ class EntityTests(StoreTests):
             triplets=(triplet("e", "is", "e", properties={"a": 1}),),
         )
         bare = _graph_only(entity("e", "Eve"), triplets=(triplet("e", "is", "e"),))
-        tell(store, namespace, eve)
+        apply_each(store, namespace, eve)
         delete_graph(store, namespace, entities=["e"])
-        tell(store, namespace, bare)
+        apply_each(store, namespace, bare)
         with store.reader(namespace, Horizon()) as reader:
             assert [e.properties for e in reader.entities()] == [{}]
             assert [(t.properties, t.strength) for t in reader.triplets()] == [({}, 1)]
@@ -132,7 +134,7 @@ class EntityTests(StoreTests):
         """Every condition given must be met; the order is by subject, predicate, object."""
         names = ["a", "b", "c"]
         triplets = [("b", "q", "a"), ("a", "q", "b"), ("a", "p", "c"), ("c", "p", "c")]
-        tell(
+        apply_each(
             store,
             namespace,
             _graph_only(
@@ -160,7 +162,7 @@ class EntityTests(StoreTests):
 
     def test_a_triplet_has_a_direction(self, store: GraphStore, namespace: str) -> None:
         """A triplet is directed, and makes no relation between concepts."""
-        tell(
+        apply_each(
             store,
             namespace,
             _graph_only(
@@ -184,7 +186,7 @@ class EntityTests(StoreTests):
 
     def test_entities_touch_their_concept(self, store: GraphStore, namespace: str) -> None:
         """A mention and an entity's evidence in one update touch the concept once."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Eve] ran", entities=(entity("e", "Eva", "eve"),)),
@@ -204,7 +206,7 @@ class EntityTests(StoreTests):
     def test_evidence_goes_with_its_statement(self, store: GraphStore, namespace: str) -> None:
         """Evidence goes with the statement at its position; without a position it goes with
         the last statement."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared(
@@ -233,7 +235,7 @@ class EntityTests(StoreTests):
         self, store: GraphStore, namespace: str
     ) -> None:
         """The entities on a forgotten concept go with their triplets; other entities stay."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared(
@@ -259,7 +261,7 @@ class EntityTests(StoreTests):
         self, store: GraphStore, namespace: str
     ) -> None:
         """An entity that goes with a statement on its concept is counted once."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Eve] ran", "[Eve] sat", entities=(entity("e", "Eve", position=1),)),
@@ -287,9 +289,9 @@ class EntityTests(StoreTests):
                 )
             ),
         ]
-        tell(store, namespace, *story)
-        tell(store, other, *story)
-        before = seen(store, other)
+        apply_each(store, namespace, *story)
+        apply_each(store, other, *story)
+        before = snapshot_of(store, other)
         unknown = delete_graph(
             store,
             namespace,
@@ -314,14 +316,14 @@ class EntityTests(StoreTests):
         assert delete_graph(store, namespace, entities=["b", "c"]) == Forgotten(
             entities=2, triplets=2, concepts=2
         )
-        assert seen(store, other) == before
+        assert snapshot_of(store, other) == before
         assert not delete_graph(store, f"{namespace}-unknown", entities=["ann"])
 
     def test_a_triplet_outlives_the_first_evidence_of_its_entity(
         self, store: GraphStore, namespace: str
     ) -> None:
         """A triplet is hidden while one of its entities is."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]", entities=(entity("e", "Eve"),)),

@@ -9,7 +9,7 @@ import pytest
 from recallm.model import Filter, Horizon
 from recallm.stores.base import GraphStore
 from recallm.testing.marked_text import prepared
-from recallm.testing.suite.base import StoreTests, at, tell
+from recallm.testing.suite.base import StoreTests, apply_each, at
 
 __all__ = ["FilteringTests"]
 
@@ -57,7 +57,7 @@ class FilteringTests(StoreTests):
     def test_since_and_until(self, store: GraphStore, namespace: str) -> None:
         """Bounds are inclusive; passages without a timestamp never meet a datetime."""
         moments = [at(0), None, at(20), at(10), at(20.0001)]
-        tell(
+        apply_each(
             store,
             namespace,
             *(prepared(f"{n}", f"[Ann] {n}", timestamp=m) for n, m in enumerate(moments)),
@@ -81,7 +81,7 @@ class FilteringTests(StoreTests):
 
     def test_speaker_and_session(self, store: GraphStore, namespace: str) -> None:
         """A session's name is the one given, or the source."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]", speaker="Bo", session="s", source="t"),
@@ -125,7 +125,7 @@ class FilteringTests(StoreTests):
     )
     def test_metadata_keys(self, store: GraphStore, namespace: str, key: str) -> None:
         """Keys are any strings, and never a path into the values."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]", metadata={key: "v"}),
@@ -137,7 +137,7 @@ class FilteringTests(StoreTests):
     def test_object_keys_have_no_order(self, store: GraphStore, namespace: str) -> None:
         """Objects are equal whatever the order of their keys; lists are not."""
         one = {"k": {"a": 1, "b": {"c": 2, "d": 3}}}
-        tell(store, namespace, prepared("1", "[Ann]", metadata=one))
+        apply_each(store, namespace, prepared("1", "[Ann]", metadata=one))
         turned = {"k": {"b": {"d": 3, "c": 2}, "a": 1}}
         assert self.met(store, namespace, Filter(metadata=turned)) == [1]
         part = {"k": {"a": 1}}

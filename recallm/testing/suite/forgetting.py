@@ -17,19 +17,19 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import Applied, GraphStore
-from recallm.testing.everything import Vocabulary
 from recallm.testing.marked_text import entity, prepared, triplet, vector
+from recallm.testing.snapshots import Vocabulary
 from recallm.testing.suite.base import (
     StoreTests,
+    apply_each,
     at,
     find_passage,
     forget,
+    oracle_snapshot,
     revise,
-    seen,
-    seen_of,
+    snapshot_of,
     summaries,
     summary,
-    tell,
 )
 
 __all__ = ["ForgettingTests"]
@@ -62,7 +62,10 @@ class ForgettingTests(StoreTests):
         """The namespace equals one that never held anything but ``kept``, asked for all heard."""
         also = Vocabulary()
         also.add(replace(u, t_index=t) for t, u in enumerate(heard, 1))
-        now, control = seen(store, namespace, also=also), seen_of(counter, kept, also)
+        now, control = (
+            snapshot_of(store, namespace, also=also),
+            oracle_snapshot(counter, kept, also),
+        )
         for kind in control:
             assert now[kind] == control[kind], kind
 
@@ -133,8 +136,8 @@ class ForgettingTests(StoreTests):
     ) -> None:
         """Each kind of selection takes its updates, counts them, and leaves the rest exact."""
         story = _story()
-        tell(store, namespace, *story)
-        dumped = seen(store, namespace)["dump"]
+        apply_each(store, namespace, *story)
+        dumped = snapshot_of(store, namespace)["dump"]
         assert forget(store, namespace, kind, value) == counted
         kept = [update for update in dumped if update.t_index not in gone]
         if kind == "before" and 5 in gone:
@@ -144,9 +147,9 @@ class ForgettingTests(StoreTests):
     def test_everything(self, store: GraphStore, namespace: str) -> None:
         """Everything but the counter goes; other namespaces stay."""
         other = f"{namespace}-other"
-        tell(store, namespace, *_story())
-        tell(store, other, *_story())
-        before = seen(store, other)
+        apply_each(store, namespace, *_story())
+        apply_each(store, other, *_story())
+        before = snapshot_of(store, other)
         revise(store, namespace, "ann", 4)
         counted = forget(store, namespace, "everything", True)
         assert counted == Forgotten(
@@ -160,9 +163,9 @@ class ForgettingTests(StoreTests):
         )
         self.as_if(store, namespace, [], _story(), 8)
         assert namespace in store.namespaces()
-        assert seen(store, other) == before
+        assert snapshot_of(store, other) == before
         assert not forget(store, namespace, "everything", True)
-        assert tell(store, namespace, prepared("1", "[Ann] sings")) == [9]
+        assert apply_each(store, namespace, prepared("1", "[Ann] sings")) == [9]
 
     def test_nothing_in_an_unknown_namespace(self, store: GraphStore, namespace: str) -> None:
         """Forgetting in an unknown namespace does not create it."""
@@ -172,7 +175,7 @@ class ForgettingTests(StoreTests):
 
     def test_the_hidden_is_forgotten_too(self, store: GraphStore, namespace: str) -> None:
         """An expired passage can be forgotten like any other."""
-        tell(store, namespace, prepared("1", "[Ann]", expires_at=at(0)))
+        apply_each(store, namespace, prepared("1", "[Ann]", expires_at=at(0)))
         assert forget(store, namespace, "id", "1") == Forgotten(
             passages=1, statements=1, concepts=1
         )
@@ -200,7 +203,7 @@ class ForgettingTests(StoreTests):
                 vectors=(vector(0, b"0"), vector(1, b"1"), vector(2, b"2")),
             ),
         ]
-        tell(store, namespace, *story)
+        apply_each(store, namespace, *story)
         assert forget(store, namespace, "statement", "1#1") == Forgotten(
             statements=1, relations=1, triplets=1
         )
@@ -241,7 +244,7 @@ class ForgettingTests(StoreTests):
     def test_a_pair_across_the_cut(self, store: GraphStore, namespace: str) -> None:
         """A neighbour pair across two statements goes with either, unless another place shows
         it."""
-        tell(store, namespace, prepared("1", "[Ann]", "[Bo]", "[Ann]", "[Cy]"))
+        apply_each(store, namespace, prepared("1", "[Ann]", "[Bo]", "[Ann]", "[Cy]"))
         with store.reader(namespace, Horizon()) as reader:
             assert [(r.a, r.b) for r in reader.relations(["ann"], limit=9)] == [
                 ("ann", "bo"),
@@ -260,7 +263,7 @@ class ForgettingTests(StoreTests):
         self, store: GraphStore, namespace: str
     ) -> None:
         """A passage goes with its last statement."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("a#0", " [Ann] ran", "[Bo] ran", "[Cy] ran", entities=(entity("e", "E"),)),
@@ -281,7 +284,7 @@ class ForgettingTests(StoreTests):
     def test_a_cut_text_has_a_new_digest(self, store: GraphStore, namespace: str) -> None:
         """The passage is the remaining text: the old text conflicts with it."""
         whole = prepared("1", "[Ann] ran", "[Bo] ran")
-        tell(store, namespace, whole)
+        apply_each(store, namespace, whole)
         forget(store, namespace, "statement", "1#0")
         with pytest.raises(ConflictError):
             store.apply(namespace, [whole])
@@ -291,9 +294,9 @@ class ForgettingTests(StoreTests):
 
     def test_an_id_can_be_used_again(self, store: GraphStore, namespace: str) -> None:
         """A forgotten id is free for another text."""
-        tell(store, namespace, prepared("1", "[Ann] ran", vectors=(vector(0, b"1"),)))
+        apply_each(store, namespace, prepared("1", "[Ann] ran", vectors=(vector(0, b"1"),)))
         forget(store, namespace, "id", "1")
-        assert tell(store, namespace, prepared("1", "[Bo] sat")) == [2]
+        assert apply_each(store, namespace, prepared("1", "[Bo] sat")) == [2]
         with store.reader(namespace, Horizon()) as reader:
             assert [c.name for c in reader.concepts()] == ["bo"]
             assert reader.stats().vectors == 0
@@ -305,7 +308,7 @@ class ForgettingTests(StoreTests):
             prepared("2", "[Ann]"),
             prepared("3", "[Cy] met [Bo]"),
         ]
-        tell(store, namespace, *story)
+        apply_each(store, namespace, *story)
         revise(store, namespace, "bo", 3)
         revise(store, namespace, "cy", 3)
         assert forget(store, namespace, "concept", "ann") == Forgotten(
@@ -332,7 +335,7 @@ class ForgettingTests(StoreTests):
         self, store: GraphStore, namespace: str
     ) -> None:
         """The earliest mention that is left gives label and kind."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "a [cup=cup]", "two [cups=cup]"),
@@ -349,7 +352,7 @@ class ForgettingTests(StoreTests):
 
     def test_t_indexes_go_back_to_what_is_left(self, store: GraphStore, namespace: str) -> None:
         """Forgetting the latest evidence gives concepts and relations their earlier t."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann] met [Bo]"),
@@ -371,7 +374,7 @@ class ForgettingTests(StoreTests):
         or the one that bridged a gap; an archive restores it so."""
         story = [prepared(f"{n}", "[Ann]", timestamp=at(50 * n)) for n in range(5)]
         story.insert(2, prepared("named", "[Ann]", session="s", timestamp=at(60)))
-        tell(store, namespace, *story)
+        apply_each(store, namespace, *story)
         stored = [
             replace(update, t_index=t, session_key=None if update.session else "@1")
             for t, update in enumerate(story, 1)
@@ -388,25 +391,27 @@ class ForgettingTests(StoreTests):
     def test_the_last_of_a_session_forgotten(self, store: GraphStore, namespace: str) -> None:
         """A new update continues the session of the update before it, also where that is
         forgotten."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]", timestamp=at(0)),
             prepared("2", "[Ann]", timestamp=at(50)),
         )
         forget(store, namespace, "id", "2")
-        tell(store, namespace, prepared("3", "[Ann]", timestamp=at(100)))
+        apply_each(store, namespace, prepared("3", "[Ann]", timestamp=at(100)))
         with store.reader(namespace, Horizon()) as reader:
             assert reader.sizes(["@1", "@3"]).sessions.keys() == {"@1"}
         forget(store, namespace, "everything", True)
-        tell(store, namespace, prepared("4", "[Ann]", timestamp=at(110)))
+        apply_each(store, namespace, prepared("4", "[Ann]", timestamp=at(110)))
         with store.reader(namespace, Horizon()) as reader:
             assert reader.sizes(["@1", "@4"]).sessions.keys() == {"@4"}
 
     def test_summaries_go_with_what_they_cover(self, store: GraphStore, namespace: str) -> None:
         """A summary goes from the t of a forgotten statement on; the one before is in force."""
         for n in (1, 2, 3):
-            tell(store, namespace, prepared(f"{n}", f"[Ann] ate {n}"), prepared(f"b{n}", "[Bo]"))
+            apply_each(
+                store, namespace, prepared(f"{n}", f"[Ann] ate {n}"), prepared(f"b{n}", "[Bo]")
+            )
             revise(store, namespace, "ann", 2 * n - 1)
         with store.reader(namespace, Horizon()) as reader:
             assert summaries(reader, ["ann"])["ann"].t_index == 5

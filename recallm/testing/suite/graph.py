@@ -5,7 +5,7 @@ from __future__ import annotations
 from recallm.model import ConceptRow, Filter, Horizon, PreparedUpdate, Relation
 from recallm.stores.base import GraphStore
 from recallm.testing.marked_text import entity, prepared
-from recallm.testing.suite.base import StoreTests, revise, tell
+from recallm.testing.suite.base import StoreTests, apply_each, revise
 
 __all__ = ["GraphTests"]
 
@@ -15,7 +15,7 @@ class GraphTests(StoreTests):
 
     def test_the_walk_through(self, store: GraphStore, namespace: str) -> None:
         """The authors' two sentences give their table of concepts and relations."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Brandon] loves [coffee=coffe]"),
@@ -58,7 +58,7 @@ class GraphTests(StoreTests):
 
     def test_strength_counts_updates(self, store: GraphStore, namespace: str) -> None:
         """A pair counts once an update, however often and wherever the update shows it."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann] and [Bo]", "[Bo] and [Ann]", "[Ann] or [Bo]"),
@@ -74,14 +74,14 @@ class GraphTests(StoreTests):
 
     def test_neighbours_across_statements(self, store: GraphStore, namespace: str) -> None:
         """The last concept of a statement and the first of the next are related."""
-        tell(store, namespace, prepared("1", "[Ann] met [Bo]", "[Cy] met [Di]"))
+        apply_each(store, namespace, prepared("1", "[Ann] met [Bo]", "[Cy] met [Di]"))
         with store.reader(namespace, Horizon()) as reader:
             pairs = [(r.a, r.b) for r in reader.relations(["ann", "bo", "cy", "di"], among=True)]
         assert pairs == [("ann", "bo"), ("bo", "cy"), ("cy", "di")]
 
     def test_a_label_is_the_earliest_spelling(self, store: GraphStore, namespace: str) -> None:
         """Label and kind stay those of the first mention; each statement keeps its own."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "a [banana=banana]", "[Bananas=banana]"),
@@ -99,24 +99,24 @@ class GraphTests(StoreTests):
         mention in a statement takes its place."""
         later = PreparedUpdate(id="", text=None, entities=(entity("a", "Third", "x"),))
         both = (entity("c", "Second", "x"), entity("b", "First", "x"))
-        tell(store, namespace, PreparedUpdate(id="", text=None, entities=both), later)
+        apply_each(store, namespace, PreparedUpdate(id="", text=None, entities=both), later)
         with store.reader(namespace, Horizon()) as reader:
             [row] = reader.concepts(["x"])
         assert (row.label, row.statements, row.updates, row.t_index) == ("First", 0, 2, 2)
-        tell(store, namespace, prepared("1", "[said=x]"))
+        apply_each(store, namespace, prepared("1", "[said=x]"))
         with store.reader(namespace, Horizon()) as reader:
             [row] = reader.concepts(["x"])
         assert (row.label, row.kind, row.updates, row.merges) == ("said", "noun", 3, 2)
 
     def test_merges_start_again_at_a_revision(self, store: GraphStore, namespace: str) -> None:
         """``merges`` counts the updates since the concept was created or last revised."""
-        tell(store, namespace, *(prepared(f"{n}", f"[Ann] eats {n}") for n in range(4)))
+        apply_each(store, namespace, *(prepared(f"{n}", f"[Ann] eats {n}") for n in range(4)))
         with store.reader(namespace, Horizon()) as reader:
             assert reader.concepts(["ann"])[0].merges == 3
         revise(store, namespace, "ann", 4)
         with store.reader(namespace, Horizon()) as reader:
             assert reader.concepts(["ann"])[0].merges == 0
-        tell(store, namespace, prepared("5", "[Ann] eats 5"), prepared("6", "[Ann] eats 6"))
+        apply_each(store, namespace, prepared("5", "[Ann] eats 5"), prepared("6", "[Ann] eats 6"))
         with store.reader(namespace, Horizon()) as reader:
             assert reader.concepts(["ann"])[0].merges == 2
         with store.reader(namespace, Horizon(as_of=3)) as reader:
@@ -124,7 +124,7 @@ class GraphTests(StoreTests):
 
     def test_concepts_by_name_and_limit(self, store: GraphStore, namespace: str) -> None:
         """Latest first, then by name; unknown names are left out."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Bo] [Ann] [Cy]"),
@@ -142,7 +142,7 @@ class GraphTests(StoreTests):
     def test_names_are_ordered_by_code_point(self, store: GraphStore, namespace: str) -> None:
         """The order of strings is the same in every store, beyond the first plane too."""
         names = ["Z", "a", "é", "\ufb00", "\U0001f600", "中", "a b", "a\x00b", "_"]
-        tell(store, namespace, prepared("1", " ".join(f"[{n}={n}]" for n in names)))
+        apply_each(store, namespace, prepared("1", " ".join(f"[{n}={n}]" for n in names)))
         with store.reader(namespace, Horizon()) as reader:
             assert [c.name for c in reader.concepts()] == sorted(names)
             assert [c.name for c in reader.concepts(limit=4)] == sorted(names)[:4]
@@ -152,7 +152,7 @@ class GraphTests(StoreTests):
 
     def test_relations_of_each_name_in_order(self, store: GraphStore, namespace: str) -> None:
         """A limit keeps the latest, then the strongest, then by the other end's name."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Hub] [Old]"),
@@ -180,14 +180,14 @@ class GraphTests(StoreTests):
 
     def test_a_relation_of_two_names_comes_once(self, store: GraphStore, namespace: str) -> None:
         """A relation between two of the names comes once."""
-        tell(store, namespace, prepared("1", "[Cy] [Ann] [Bo]"))
+        apply_each(store, namespace, prepared("1", "[Cy] [Ann] [Bo]"))
         with store.reader(namespace, Horizon()) as reader:
             found = reader.relations(["bo", "ann", "cy"], limit=9)
             assert [(r.a, r.b) for r in found] == [("ann", "bo"), ("ann", "cy")]
 
     def test_relations_among(self, store: GraphStore, namespace: str) -> None:
         """Both ends must be among the names."""
-        tell(store, namespace, prepared("1", "[Ann] [Bo] [Cy] [Ann]"))
+        apply_each(store, namespace, prepared("1", "[Ann] [Bo] [Cy] [Ann]"))
         with store.reader(namespace, Horizon()) as reader:
             assert [(r.a, r.b) for r in reader.relations(["ann", "cy"], among=True)] == [
                 ("ann", "cy")

@@ -17,18 +17,18 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import GraphStore
-from recallm.testing.everything import UNHIDDEN, Vocabulary
 from recallm.testing.marked_text import entity, prepared, triplet, vector
+from recallm.testing.snapshots import UNHIDDEN, Vocabulary
 from recallm.testing.suite.base import (
     StoreTests,
+    apply_each,
     at,
     find_passage,
     forget,
+    oracle_snapshot,
     revise,
-    seen,
-    seen_of,
+    snapshot_of,
     summaries,
-    tell,
 )
 
 __all__ = ["HorizonTests"]
@@ -55,25 +55,25 @@ class HorizonTests(StoreTests):
     @pytest.fixture
     def told(self, store: GraphStore, namespace: str) -> GraphStore:
         """The store with the story in it."""
-        tell(store, namespace, *_story())
+        apply_each(store, namespace, *_story())
         return store
 
     @pytest.mark.parametrize("as_of", range(8))
     def test_as_of_a_t(self, told: GraphStore, namespace: str, as_of: int) -> None:
         """The view equals a store that never got the later updates."""
         young = f"{namespace}-young"
-        tell(told, young, *_story()[:as_of])
+        apply_each(told, young, *_story()[:as_of])
         also = Vocabulary().add(_story())
         then, alone = (
-            seen(told, namespace, Horizon(as_of=as_of), also),
-            seen(told, young, None, also),
+            snapshot_of(told, namespace, Horizon(as_of=as_of), also),
+            snapshot_of(told, young, None, also),
         )
         for kind in then.keys() - UNHIDDEN:
             assert then[kind] == alone[kind], kind
 
     def test_as_of_a_later_t(self, told: GraphStore, namespace: str) -> None:
         """An ``as_of`` above the counter shows everything."""
-        assert seen(told, namespace, Horizon(as_of=99)) == seen(told, namespace)
+        assert snapshot_of(told, namespace, Horizon(as_of=99)) == snapshot_of(told, namespace)
 
     @pytest.mark.parametrize(
         ("minutes", "visible"),
@@ -90,7 +90,7 @@ class HorizonTests(StoreTests):
     def test_expiry(self, told: GraphStore, namespace: str) -> None:
         """A passage is hidden from the moment of its expiry on; totals still count it."""
         just_before = Horizon(now=at(99.999))
-        assert seen(told, namespace, just_before) == seen(told, namespace)
+        assert snapshot_of(told, namespace, just_before) == snapshot_of(told, namespace)
         for minutes in (100, 101):
             horizon = Horizon(now=at(minutes))
             self._shows(told, namespace, horizon, [1, 2, 3, 4, 5, 7], 7)
@@ -137,7 +137,7 @@ class HorizonTests(StoreTests):
     def test_what_expired_is_not_shown(self, store: GraphStore, namespace: str) -> None:
         """Neither a name nor a relation, entity, triplet or vector that only it brought; what it
         shares with others counts it until it is forgotten."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann] met [Bo]"),
@@ -171,9 +171,11 @@ class HorizonTests(StoreTests):
 
     def test_some_of_the_expired_are_forgotten(self, store: GraphStore, namespace: str) -> None:
         """A limited sweep forgets those that expired first, then by t."""
-        tell(store, namespace, *(prepared(str(n), "[Ann]", expires_at=at(9)) for n in range(3)))
-        tell(store, namespace, prepared("3", "[Ann]", expires_at=at(8)))
-        tell(store, namespace, prepared("4", "[Ann]", expires_at=at(99)))
+        apply_each(
+            store, namespace, *(prepared(str(n), "[Ann]", expires_at=at(9)) for n in range(3))
+        )
+        apply_each(store, namespace, prepared("3", "[Ann]", expires_at=at(8)))
+        apply_each(store, namespace, prepared("4", "[Ann]", expires_at=at(99)))
         for limit, left in ((0, "01234"), (2, "124"), (9, "4")):
             store.forget(namespace, Selection(kind="expired", value=at(9), limit=limit))
             with store.reader(namespace, Horizon()) as reader:
@@ -181,7 +183,7 @@ class HorizonTests(StoreTests):
 
     def test_statements_skip_the_hidden(self, store: GraphStore, namespace: str) -> None:
         """``previous`` and ``next`` skip hidden statements; session keys stay as written."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]", timestamp=at(0), expires_at=at(5)),
@@ -201,7 +203,7 @@ class HorizonTests(StoreTests):
         self, store: GraphStore, namespace: str
     ) -> None:
         """Relations shown only after the view's t are hidden; t_index is the latest t up to it."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann] [Bo]"),
@@ -215,7 +217,7 @@ class HorizonTests(StoreTests):
 
     def test_graph_only_updates_do_not_expire(self, store: GraphStore, namespace: str) -> None:
         """A graph-only update never expires, and every datetime ``as_of`` hides it."""
-        tell(
+        apply_each(
             store,
             namespace,
             PreparedUpdate(
@@ -236,11 +238,13 @@ class HorizonTests(StoreTests):
 
     def test_summaries_in_a_view(self, store: GraphStore, namespace: str) -> None:
         """The summary in force is the latest one that covers no hidden update."""
-        tell(store, namespace, prepared("1", "[Ann] ran", timestamp=at(10), expires_at=at(90)))
+        apply_each(
+            store, namespace, prepared("1", "[Ann] ran", timestamp=at(10), expires_at=at(90))
+        )
         revise(store, namespace, "ann", 1)
-        tell(store, namespace, prepared("2", "[Ann] sat", timestamp=at(20)))
+        apply_each(store, namespace, prepared("2", "[Ann] sat", timestamp=at(20)))
         revise(store, namespace, "ann", 2)
-        tell(store, namespace, prepared("3", "[Bo] sat", timestamp=at(5)))
+        apply_each(store, namespace, prepared("3", "[Bo] sat", timestamp=at(5)))
 
         def in_force(horizon: Horizon) -> int | None:
             with store.reader(namespace, horizon) as reader:
@@ -258,7 +262,7 @@ class HorizonTests(StoreTests):
         assert in_force(Horizon(now=at(90))) is None
 
     def test_a_dump_heeds_no_horizon(self, store: GraphStore, namespace: str) -> None:
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]", "[Ann]"),
@@ -285,8 +289,11 @@ class HorizonTests(StoreTests):
             replace(u, triplets=tuple(t for t in u.triplets if {t.subject, t.object} <= known))
             for u in kept
         ]
-        view, alone = seen(store, namespace, horizon, also), seen_of(t_index, kept, also)
-        whole = seen(store, namespace, Horizon(as_of=t_index), also)
+        view, alone = (
+            snapshot_of(store, namespace, horizon, also),
+            oracle_snapshot(t_index, kept, also),
+        )
+        whole = snapshot_of(store, namespace, Horizon(as_of=t_index), also)
         for kind in ("t_index", "sizes", "stats"):
             assert view.pop(kind) == whole[kind], kind
         for kind in ("concepts", "named concepts", "relations", "relations among"):

@@ -10,18 +10,18 @@ import pytest
 from recallm.errors import ConflictError
 from recallm.model import Filter, Forgotten, Horizon, Passage, PreparedUpdate, SetExpiry
 from recallm.stores.base import Applied, GraphStore
-from recallm.testing.everything import Vocabulary
 from recallm.testing.marked_text import entity, prepared, triplet, vector
+from recallm.testing.snapshots import Vocabulary
 from recallm.testing.suite.base import (
     StoreTests,
+    apply_each,
     at,
     find_item,
     find_passage,
     forget,
+    oracle_snapshot,
     revise,
-    seen,
-    seen_of,
-    tell,
+    snapshot_of,
 )
 
 __all__ = ["ItemTests"]
@@ -63,7 +63,7 @@ class ItemTests(StoreTests):
 
     def test_an_item_is_found_by_path_and_key(self, store: GraphStore, namespace: str) -> None:
         """By both of them exactly; a passage without a key is none, whatever its path."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]", path=("a", "b"), key="k"),
@@ -102,12 +102,12 @@ class ItemTests(StoreTests):
         )
         kept = [prepared("2", "[Ann] met [Cy]", source="s"), prepared("3", "[Ann]", key="k")]
         new = prepared("4", "[Ann] met [Dee]", path=("p",), key="k", timestamp=at(0))
-        tell(store, namespace, old, *kept)
+        apply_each(store, namespace, old, *kept)
         revise(store, namespace, "bo", 1)
-        assert tell(store, namespace, new) == [4]
+        assert apply_each(store, namespace, new) == [4]
         also = Vocabulary().add([replace(old, t_index=1)])
         records = [replace(update, t_index=t) for t, update in enumerate([*kept, new], 2)]
-        now, control = seen(store, namespace, also=also), seen_of(4, records, also)
+        now, control = snapshot_of(store, namespace, also=also), oracle_snapshot(4, records, also)
         for kind in control:
             assert now[kind] == control[kind], kind
 
@@ -123,34 +123,34 @@ class ItemTests(StoreTests):
         applied = store.apply(namespace, updates)
         assert [it.t_index for it in applied] == [1, 2, 3, 4, 5]
         assert self.ids(store, namespace, Filter(path=())) == "512"
-        found = seen(store, namespace)
+        found = snapshot_of(store, namespace)
         assert found["stats"].statements == 3
         assert {row.name for row in found["concepts"]} == {"bo", "dee", "eve"}
 
     def test_a_duplicate_replaces_nothing(self, store: GraphStore, namespace: str) -> None:
         """A conflict rolls back the batch, and the replaced item stays."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]", key="k"),
             prepared("2", "[Bo]", key="l"),
         )
-        before = seen(store, namespace)
+        before = snapshot_of(store, namespace)
         again = prepared("1", "[Ann]", key="l")
         assert store.apply(namespace, [again]) == [Applied(t_index=1, duplicate=True)]
-        assert seen(store, namespace) == before
+        assert snapshot_of(store, namespace) == before
         with pytest.raises(ConflictError):
             store.apply(
                 namespace, [prepared("3", "[Cy]", key="k"), prepared("2", "[Dee]", key="l")]
             )
-        assert seen(store, namespace) == before
+        assert snapshot_of(store, namespace) == before
 
     def test_an_item_without_statements(self, store: GraphStore, namespace: str) -> None:
         """An item without statements is stored, found, replaced and forgotten like any other."""
         silent = [PreparedUpdate(id=id, text="{}", path=("p",), key="k") for id in "12"]
-        tell(store, namespace, silent[0])
+        apply_each(store, namespace, silent[0])
         assert self.ids(store, namespace, Filter(path=("p",))) == "1"
-        tell(store, namespace, silent[1])
+        apply_each(store, namespace, silent[1])
         assert self.ids(store, namespace, Filter(path=("p",))) == "2"
         assert forget(store, namespace, "id", "2") == Forgotten(passages=1)
         assert self.item(store, namespace, ("p",), "k") is None
@@ -158,7 +158,7 @@ class ItemTests(StoreTests):
     def test_an_item_is_forgotten_as_a_whole(self, store: GraphStore, namespace: str) -> None:
         """An item goes as a whole, with the first of its statements."""
         fields: dict[str, Any] = {"path": ("p",), "metadata": {"value": "Ann met Bo. Bo ran."}}
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann] met [Bo]", "[Bo] ran", key="k", **fields),
@@ -171,11 +171,11 @@ class ItemTests(StoreTests):
         gone = Forgotten(passages=1, statements=3, concepts=2, relations=2)
         assert forget(store, namespace, "concept", "ann") == gone
         assert self.ids(store, namespace, Filter()) == "3"
-        assert seen(store, namespace)["stats"].statements == 1
+        assert snapshot_of(store, namespace)["stats"].statements == 1
 
     def test_passages_are_listed_latest_first(self, store: GraphStore, namespace: str) -> None:
         """Those that meet the filter and that the horizon shows; the limit counts them."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]", session="s", speaker="Bo", metadata={"k": 1}),
@@ -215,7 +215,7 @@ class ItemTests(StoreTests):
 
     def test_statements_are_filtered_by_path(self, store: GraphStore, namespace: str) -> None:
         """A path means the items at it and below it, part by part."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]", path=("p",), key="k"),
@@ -262,7 +262,7 @@ class ItemTests(StoreTests):
         """An item is found by paths and keys of any length and script."""
         paths = [("p" * 1024,) * 5, ("😀" * 1024, *("x",) * 300), ("p" * 1024,) * 4 + ("q" * 1024,)]
         for n, path in enumerate(paths):
-            tell(store, namespace, prepared(f"{n}", "[Ann]", path=path, key="k" * 1024))
+            apply_each(store, namespace, prepared(f"{n}", "[Ann]", path=path, key="k" * 1024))
         for n, path in enumerate(paths):
             found = self.item(store, namespace, path, "k" * 1024)
             assert found is not None
@@ -272,7 +272,7 @@ class ItemTests(StoreTests):
 
     def test_expiry_is_moved(self, store: GraphStore, namespace: str) -> None:
         """Expiry is set by id; unknown ids are skipped and no t is taken."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared(
@@ -286,10 +286,10 @@ class ItemTests(StoreTests):
         for minutes, expected in [(0, "21"), (49, "21"), (50, "1"), (89, "1"), (90, "")]:
             horizon = Horizon(now=at(minutes))
             assert self.ids(store, namespace, Filter(), horizon) == expected
-            found = seen(store, namespace, horizon)
+            found = snapshot_of(store, namespace, horizon)
             assert len(found["statements"]) == len(found["relations"]) == len(expected)
             assert len(found["entities"]) == ("1" in expected)
-        assert seen(store, namespace)["t_index"] == 2
+        assert snapshot_of(store, namespace)["t_index"] == 2
         assert (
             store.amend(namespace, SetExpiry(expires_at={"1": None})) == 1
         )  # it had expired, and is there again
@@ -302,7 +302,7 @@ class ItemTests(StoreTests):
 
     def test_what_expired_is_forgotten(self, store: GraphStore, namespace: str) -> None:
         """Only passages that have expired by the given moment go."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]", expires_at=at(10)),
@@ -328,5 +328,5 @@ class ItemTests(StoreTests):
         assert found is not None
         assert found.id == "3"
         assert self.ids(store, namespace, Filter(path=())) == "31"
-        tell(store, namespace, prepared("5", "[Ann]", key="k"))
+        apply_each(store, namespace, prepared("5", "[Ann]", key="k"))
         assert self.ids(store, namespace, Filter()) == "5"

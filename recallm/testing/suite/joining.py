@@ -23,14 +23,14 @@ from recallm.testing.marked_text import entity, prepared, triplet
 from recallm.testing.suite.base import (
     NOON,
     StoreTests,
+    apply_each,
     at,
     delete_graph,
     find_passage,
     forget,
     revise,
-    seen,
+    snapshot_of,
     summaries,
-    tell,
 )
 
 __all__ = ["JoiningTests"]
@@ -60,16 +60,16 @@ class JoiningTests(StoreTests):
         triplets = (triplet("ann", "knows", "bo", properties={"k": 1}),)
         a = prepared("a", "[Ann] met [Bo]", "[Cy] slept", timestamp=NOON)
         b = prepared("b", "[Bo] ran")
-        tell(store, namespace, a, b)
+        apply_each(store, namespace, a, b)
         joined = _joining("a", _ANN, _BO, triplets=triplets)
         assert store.apply(namespace, [joined]) == [Applied(t_index=1)]
         whole = f"{namespace}-whole"
-        tell(store, whole, replace(a, entities=(_ANN, _BO), triplets=triplets), b)
-        assert seen(store, namespace) == seen(store, whole)
-        assert seen(store, namespace, Horizon(as_of=NOON)) == seen(
+        apply_each(store, whole, replace(a, entities=(_ANN, _BO), triplets=triplets), b)
+        assert snapshot_of(store, namespace) == snapshot_of(store, whole)
+        assert snapshot_of(store, namespace, Horizon(as_of=NOON)) == snapshot_of(
             store, whole, Horizon(as_of=NOON)
         )
-        assert tell(store, namespace, prepared("c", "[Ann] left")) == [3]
+        assert apply_each(store, namespace, prepared("c", "[Ann] left")) == [3]
 
     def test_joining_in_one_batch(self, store: GraphStore, namespace: str) -> None:
         """An update may join a passage from earlier in its batch, and several different ones."""
@@ -96,10 +96,10 @@ class JoiningTests(StoreTests):
 
     def test_joining_again_shows_nothing_more(self, store: GraphStore, namespace: str) -> None:
         """One passage shows an entity and a triplet once; their properties are merged."""
-        tell(store, namespace, prepared("a", "[Ann] met [Bo]"))
+        apply_each(store, namespace, prepared("a", "[Ann] met [Bo]"))
         for properties in ({"k": 1}, {"l": 2}):
             knows = triplet("ann", "knows", "bo", properties=properties)
-            tell(store, namespace, _joining("a", _ANN, _BO, triplets=(knows,)))
+            apply_each(store, namespace, _joining("a", _ANN, _BO, triplets=(knows,)))
         with store.reader(namespace, Horizon()) as reader:
             assert reader.triplets() == [
                 Triplet(
@@ -119,10 +119,10 @@ class JoiningTests(StoreTests):
         self, store: GraphStore, namespace: str
     ) -> None:
         """Late evidence counts at its own t: no t_index goes back, strengths grow."""
-        tell(store, namespace, prepared("a", "[Ann] met [Bo]"), prepared("b", "[Cy] ran"))
+        apply_each(store, namespace, prepared("a", "[Ann] met [Bo]"), prepared("b", "[Cy] ran"))
         knows = triplet("ann", "knows", "bo")
-        tell(store, namespace, _joining("b", _ANN, _BO, triplets=(knows,)))
-        tell(store, namespace, _joining("a", _ANN, _BO, triplets=(knows,)))
+        apply_each(store, namespace, _joining("b", _ANN, _BO, triplets=(knows,)))
+        apply_each(store, namespace, _joining("a", _ANN, _BO, triplets=(knows,)))
         with store.reader(namespace, Horizon()) as reader:
             [found] = reader.triplets()
             assert (found.strength, found.t_index, found.source) == (2, 2, "b")
@@ -140,18 +140,18 @@ class JoiningTests(StoreTests):
         self, store: GraphStore, namespace: str
     ) -> None:
         """Its label is that of the earliest evidence, whatever was written first."""
-        tell(store, namespace, prepared("a", "[Ann] ran"), prepared("b", "[Ann] ran"))
-        tell(store, namespace, _joining("b", entity("x", "Late", "x")))
-        tell(store, namespace, _joining("a", entity("y", "early", "x")))
+        apply_each(store, namespace, prepared("a", "[Ann] ran"), prepared("b", "[Ann] ran"))
+        apply_each(store, namespace, _joining("b", entity("x", "Late", "x")))
+        apply_each(store, namespace, _joining("a", entity("y", "early", "x")))
         with store.reader(namespace, Horizon()) as reader:
             [row] = reader.concepts(["x"])
             assert (row.label, row.t_index, row.updates, row.merges) == ("early", 2, 2, 1)
 
     def test_joining_after_a_summary(self, store: GraphStore, namespace: str) -> None:
         """A summary covers what joins its updates later."""
-        tell(store, namespace, prepared("a", "[Ann] ran"), prepared("b", "[Ann] sat"))
+        apply_each(store, namespace, prepared("a", "[Ann] ran"), prepared("b", "[Ann] sat"))
         revise(store, namespace, "ann", 2)
-        tell(store, namespace, _joining("a", _ANN))
+        apply_each(store, namespace, _joining("a", _ANN))
         with store.reader(namespace, Horizon()) as reader:
             [row] = reader.concepts(["ann"])
             assert (row.updates, row.merges) == (2, 0)
@@ -159,10 +159,14 @@ class JoiningTests(StoreTests):
 
     def test_what_joined_goes_with_its_passage(self, store: GraphStore, namespace: str) -> None:
         """An entity that another passage showed too stays, with that passage as its source."""
-        tell(store, namespace, prepared("a", "[Ann] met [Bo]"), prepared("b", "[Bo] met [Cy]"))
+        apply_each(
+            store, namespace, prepared("a", "[Ann] met [Bo]"), prepared("b", "[Bo] met [Cy]")
+        )
         likes = (triplet("ann", "likes", "bo"),)
-        tell(store, namespace, _joining("a", _ANN, _BO, triplets=likes))
-        tell(store, namespace, _joining("b", _BO, _CY, triplets=(triplet("bo", "likes", "cy"),)))
+        apply_each(store, namespace, _joining("a", _ANN, _BO, triplets=likes))
+        apply_each(
+            store, namespace, _joining("b", _BO, _CY, triplets=(triplet("bo", "likes", "cy"),))
+        )
         gone = forget(store, namespace, "id", "b")
         assert (gone.entities, gone.triplets) == (1, 1)
         with store.reader(namespace, Horizon()) as reader:
@@ -174,7 +178,7 @@ class JoiningTests(StoreTests):
 
     def test_unknown_passages(self, store: GraphStore, namespace: str) -> None:
         """An update that joins an unknown passage is refused with its batch."""
-        tell(store, namespace, prepared("a", "[Ann] ran"))
+        apply_each(store, namespace, prepared("a", "[Ann] ran"))
         for missing in ("b", "A", "a "):
             with pytest.raises(UnknownPassageError, match="update first") as failure:
                 store.apply(namespace, [prepared("c", "[Cy]"), _joining(missing, _ANN)])
@@ -197,8 +201,8 @@ class JoiningTests(StoreTests):
         self, store: GraphStore, namespace: str
     ) -> None:
         """Joined entities and triplets are hidden and forgotten with their passage."""
-        tell(store, namespace, prepared("a", "[Ann] ran", expires_at=at(5)))
-        tell(store, namespace, _joining("a", _ANN))
+        apply_each(store, namespace, prepared("a", "[Ann] ran", expires_at=at(5)))
+        apply_each(store, namespace, _joining("a", _ANN))
         for now, ids in ((at(4), ["ann"]), (at(6), [])):
             with store.reader(namespace, Horizon(now=now)) as reader:
                 assert [e.id for e in reader.entities()] == ids
@@ -207,7 +211,7 @@ class JoiningTests(StoreTests):
 
     def test_sources_at_a_horizon(self, store: GraphStore, namespace: str) -> None:
         """The source is the latest visible passage; graph-only updates are no source."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("a", "[Ann] ran", timestamp=at(1)),
@@ -215,7 +219,7 @@ class JoiningTests(StoreTests):
         )
         likes = (triplet("ann", "likes", "ann"),)
         for id in ("a", "b", ""):
-            tell(store, namespace, _joining(id, _ANN, triplets=likes))
+            apply_each(store, namespace, _joining(id, _ANN, triplets=likes))
         sources: list[tuple[int | datetime | None, datetime | None, str | None]] = [
             (None, None, "b"),
             (1, None, "a"),
@@ -226,16 +230,16 @@ class JoiningTests(StoreTests):
             with store.reader(namespace, Horizon(as_of=as_of, now=now)) as reader:
                 assert [e.source for e in reader.entities()] == [source]
                 assert [t.source for t in reader.triplets()] == [source]
-        tell(store, namespace, _joining("", _BO))
+        apply_each(store, namespace, _joining("", _BO))
         with store.reader(namespace, Horizon()) as reader:
             assert [e.source for e in reader.entities(["bo"])] == [None]
 
     def test_what_passages_brought(self, store: GraphStore, namespace: str) -> None:
         """Entities are added to those asked for by id; triplets must meet all conditions."""
-        tell(store, namespace, prepared("a", "[Ann] met [Bo]"), prepared("b", "[Cy]"))
+        apply_each(store, namespace, prepared("a", "[Ann] met [Bo]"), prepared("b", "[Cy]"))
         likes = triplet("ann", "likes", "bo")
-        tell(store, namespace, _joining("a", _ANN, _BO, triplets=(likes,)))
-        tell(store, namespace, _joining("b", _CY, triplets=(triplet("cy", "likes", "ann"),)))
+        apply_each(store, namespace, _joining("a", _ANN, _BO, triplets=(likes,)))
+        apply_each(store, namespace, _joining("b", _CY, triplets=(triplet("cy", "likes", "ann"),)))
         with store.reader(namespace, Horizon()) as reader:
             assert [e.id for e in reader.entities(passages=["a"])] == ["ann", "bo"]
             assert [e.id for e in reader.entities(["cy"], passages=["a"])] == ["ann", "bo", "cy"]
@@ -247,9 +251,9 @@ class JoiningTests(StoreTests):
 
     def test_entities_on_no_concept(self, store: GraphStore, namespace: str) -> None:
         """An entity may stand on no concept."""
-        tell(store, namespace, prepared("a", "[Ann] ran"))
-        tell(store, namespace, _joining("a", _unnamed("a", properties={"k": 1}), _ANN))
-        tell(store, namespace, _joining("a", triplets=(triplet("a", "mentions", "ann"),)))
+        apply_each(store, namespace, prepared("a", "[Ann] ran"))
+        apply_each(store, namespace, _joining("a", _unnamed("a", properties={"k": 1}), _ANN))
+        apply_each(store, namespace, _joining("a", triplets=(triplet("a", "mentions", "ann"),)))
         with store.reader(namespace, Horizon()) as reader:
             chunk, _ = reader.entities()
             assert (chunk.id, chunk.type, chunk.label, chunk.concept) == (
@@ -277,8 +281,8 @@ class JoiningTests(StoreTests):
         self, store: GraphStore, namespace: str
     ) -> None:
         """The latest upsert says whether an entity stands on a concept; totals follow."""
-        tell(store, namespace, _joining("", entity("x", "X"), _unnamed("y")))
-        tell(store, namespace, _joining("", _unnamed("x"), entity("y", "Y")))
+        apply_each(store, namespace, _joining("", entity("x", "X"), _unnamed("y")))
+        apply_each(store, namespace, _joining("", _unnamed("x"), entity("y", "Y")))
         with store.reader(namespace, Horizon()) as reader:
             assert [(e.id, e.concept) for e in reader.entities()] == [("x", ""), ("y", "y")]
             assert [(c.name, c.updates, c.t_index) for c in reader.concepts()] == [("y", 2, 2)]
@@ -292,8 +296,8 @@ class JoiningTests(StoreTests):
         ann = entity("ann", "Ann", type="Person", properties={"k": 1}, vectors={"m": b"aa"})
         other = entity("ann", "Other", type="Else", properties={"k": 2}, vectors={"m": b"bb"})
         new = entity("bo", "Bo", properties={"l": 1}, mentioned=True)
-        tell(store, namespace, _joining("", ann), prepared("a", "[Ann] met [Bo]"))
-        tell(store, namespace, _joining("a", replace(other, mentioned=True), new))
+        apply_each(store, namespace, _joining("", ann), prepared("a", "[Ann] met [Bo]"))
+        apply_each(store, namespace, _joining("a", replace(other, mentioned=True), new))
         with store.reader(namespace, Horizon()) as reader:
             found, bo = reader.entities()
             assert (found.type, found.label, found.concept) == ("Person", "Ann", "ann")
@@ -321,9 +325,9 @@ class JoiningTests(StoreTests):
 
     def test_evidence_of_a_statement_joins_too(self, store: GraphStore, namespace: str) -> None:
         """Evidence that joins at a statement's position goes with that statement."""
-        tell(store, namespace, prepared("a", "[Ann] ran", "[Bo] sat"))
+        apply_each(store, namespace, prepared("a", "[Ann] ran", "[Bo] sat"))
         first, second = replace(_ANN, position=0), replace(_BO, position=1)
-        tell(store, namespace, _joining("a", first, second))
+        apply_each(store, namespace, _joining("a", first, second))
         assert forget(store, namespace, "statement", "a#0").entities == 1
         with store.reader(namespace, Horizon()) as reader:
             assert [e.id for e in reader.entities()] == ["bo"]

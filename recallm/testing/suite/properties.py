@@ -9,7 +9,7 @@ import pytest
 from recallm.model import NO_POSITION, Horizon, PreparedUpdate, SelectionKind, SetExpiry
 from recallm.stores.base import GraphStore
 from recallm.testing.marked_text import entity, prepared, triplet
-from recallm.testing.suite.base import StoreTests, at, delete_graph, forget, seen, tell
+from recallm.testing.suite.base import StoreTests, apply_each, at, delete_graph, forget, snapshot_of
 
 __all__ = ["PropertyTests"]
 
@@ -46,7 +46,7 @@ class PropertyTests(StoreTests):
         first = {"a": 1, "b": {"x": 1, "y": [1]}, "c": "c", "d": None}
         second = {"a": None, "b": {"x": 2}, "e": [None, True, 1.5, "é\x00"]}
         merged = {"a": None, "b": {"x": 2}, "c": "c", "d": None, "e": [None, True, 1.5, "é\x00"]}
-        tell(store, namespace, _graph_only(first), _graph_only(second))
+        apply_each(store, namespace, _graph_only(first), _graph_only(second))
         with store.reader(namespace, Horizon()) as reader:
             [found], [relation] = reader.entities(), reader.triplets()
         assert (found.properties, found.updates, found.t_index) == (merged, 2, 2)
@@ -56,7 +56,7 @@ class PropertyTests(StoreTests):
     def test_the_order_within_one_update(self, store: GraphStore, namespace: str) -> None:
         """A later position stands above an earlier one; at one position the order is that in which
         it was told. The update counts once."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared(
@@ -87,7 +87,7 @@ class PropertyTests(StoreTests):
 
     def test_a_horizon_does_not_take_them_apart(self, store: GraphStore, namespace: str) -> None:
         """Properties are merged from all evidence, hidden or not."""
-        tell(
+        apply_each(
             store,
             namespace,
             _graph_only({"a": 1}),
@@ -114,7 +114,7 @@ class PropertyTests(StoreTests):
     ) -> None:
         """Whichever of several passages go, what the others said is there, with the values that it
         had before it was said anew."""
-        tell(
+        apply_each(
             store,
             namespace,
             _graph_only({}),
@@ -125,7 +125,7 @@ class PropertyTests(StoreTests):
         for id in gone:
             assert forget(store, namespace, "id", id).passages == 1
         assert _kept(store, namespace) == left
-        tell(store, namespace, _graph_only({"x": 9}))
+        apply_each(store, namespace, _graph_only({"x": 9}))
         assert _kept(store, namespace) == {**left, "x": 9}
 
     @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ class PropertyTests(StoreTests):
         self, store: GraphStore, namespace: str, kind: SelectionKind, value: Any, left: Any
     ) -> None:
         """Every selection takes exactly the properties of the evidence that it forgets."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("a", "[Ann] ran", source="s", timestamp=at(3), **_told({"k": 1})),
@@ -159,13 +159,13 @@ class PropertyTests(StoreTests):
                 **_told({"k": 2}, position=0),
             ),
         )
-        tell(store, namespace, _joining("b", {"l": 2}, position=1))
+        apply_each(store, namespace, _joining("b", {"l": 2}, position=1))
         forget(store, namespace, kind, value)
         assert _kept(store, namespace) == left
 
     def test_given_another_expiry_and_forgotten(self, store: GraphStore, namespace: str) -> None:
         """A passage that expires later is forgotten like any other, an earlier one stays."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("a", "[Ann]", expires_at=at(1), **_told({"k": 1, "l": 1})),
@@ -178,7 +178,7 @@ class PropertyTests(StoreTests):
 
     def test_what_is_replaced_is_said_no_longer(self, store: GraphStore, namespace: str) -> None:
         """A passage with another text, and an item under the same key; within one batch too."""
-        tell(
+        apply_each(
             store,
             namespace,
             _graph_only({"k": 0, "g": 0}),
@@ -186,9 +186,9 @@ class PropertyTests(StoreTests):
             prepared("i", "[Bo]", path=("p",), key="i", **_told({"k": 2, "i": 1})),
         )
         assert _kept(store, namespace) == {"k": 2, "g": 0, "a": 1, "i": 1}
-        tell(store, namespace, prepared("a", "[Ann] ran", replaces=True))
+        apply_each(store, namespace, prepared("a", "[Ann] ran", replaces=True))
         assert _kept(store, namespace) == {"k": 2, "g": 0, "i": 1}
-        tell(store, namespace, prepared("j", "[Bo]", path=("p",), key="i", **_told({"j": 1})))
+        apply_each(store, namespace, prepared("j", "[Bo]", path=("p",), key="i", **_told({"j": 1})))
         assert _kept(store, namespace) == {"k": 0, "g": 0, "j": 1}
         store.apply(
             namespace,
@@ -203,13 +203,13 @@ class PropertyTests(StoreTests):
 
     def test_the_order_is_that_of_the_evidence(self, store: GraphStore, namespace: str) -> None:
         """Properties are merged by t, in whatever order they were written."""
-        tell(store, namespace, prepared("a", "[Ann]", "[Ann]"), prepared("b", "[Bo]"))
-        tell(store, namespace, _joining("b", {"k": "b"}))
-        tell(store, namespace, _joining("a", {"k": "a", "l": "a"}, position=1))
+        apply_each(store, namespace, prepared("a", "[Ann]", "[Ann]"), prepared("b", "[Bo]"))
+        apply_each(store, namespace, _joining("b", {"k": "b"}))
+        apply_each(store, namespace, _joining("a", {"k": "a", "l": "a"}, position=1))
         assert _kept(store, namespace) == {"k": "b", "l": "a"}
-        tell(store, namespace, _joining("a", {"l": "0", "m": "0"}, position=0))
+        apply_each(store, namespace, _joining("a", {"l": "0", "m": "0"}, position=0))
         assert _kept(store, namespace) == {"k": "b", "l": "a", "m": "0"}
-        tell(store, namespace, _joining("a", {"l": "last"}))
+        apply_each(store, namespace, _joining("a", {"l": "last"}))
         assert _kept(store, namespace) == {"k": "b", "l": "last", "m": "0"}
         forget(store, namespace, "id", "b")
         assert _kept(store, namespace) == {"k": "a", "l": "last", "m": "0"}
@@ -218,11 +218,11 @@ class PropertyTests(StoreTests):
 
     def test_told_again_at_the_same_place(self, store: GraphStore, namespace: str) -> None:
         """A second upsert at one place is merged into the evidence there, and goes with it."""
-        tell(store, namespace, prepared("a", "[Ann]"), prepared("b", "[Bo]"))
+        apply_each(store, namespace, prepared("a", "[Ann]"), prepared("b", "[Bo]"))
         for properties in ({"k": 1, "l": 1}, {}, {"k": 2, "m": None}):
-            tell(store, namespace, _joining("a", properties))
-        tell(store, namespace, _joining("b", {"l": 3}))
-        tell(store, namespace, _joining("a", {"l": 4}))
+            apply_each(store, namespace, _joining("a", properties))
+        apply_each(store, namespace, _joining("b", {"l": 3}))
+        apply_each(store, namespace, _joining("a", {"l": 4}))
         assert _kept(store, namespace) == {"k": 2, "l": 3, "m": None}
         with store.reader(namespace, Horizon()) as reader:
             first, second = reader.dump()
@@ -236,7 +236,7 @@ class PropertyTests(StoreTests):
     def test_a_mention_brings_none(self, store: GraphStore, namespace: str) -> None:
         """Nor does it keep those of what it mentions; one of an entity that is not there is an
         upsert, and what it said goes with it."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("a", "[Ann]", entities=(entity("e", "Eve", properties={"k": 1}),)),
@@ -273,15 +273,15 @@ class PropertyTests(StoreTests):
                 id="b", text=None, entities=(entity("f", "Fay", properties={"f": 1}, position=0),)
             ),
         ]
-        tell(store, namespace, *story)
-        tell(store, other, *story)
-        before = seen(store, other)
+        apply_each(store, namespace, *story)
+        apply_each(store, other, *story)
+        before = snapshot_of(store, other)
         forget(store, namespace, "id", "a")
         with store.reader(namespace, Horizon()) as reader:
             assert [e.properties for e in reader.entities()] == [{"k": 2}, {"f": 1}]
-        assert seen(store, other) == before
+        assert snapshot_of(store, other) == before
         delete_graph(store, namespace, triplets=[("e", "is", "e")])
-        tell(
+        apply_each(
             store, namespace, PreparedUpdate(id="", text=None, triplets=(triplet("e", "is", "e"),))
         )
         with store.reader(namespace, Horizon()) as reader:
@@ -290,18 +290,18 @@ class PropertyTests(StoreTests):
 
     def test_restored_they_are_told_as_before(self, store: GraphStore, namespace: str) -> None:
         """Each evidence of a restored namespace keeps its own, and takes it along."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("a", "[Ann]", "[Ann] ran", **_told({"k": 1, "l": 1}, position=1)),
             prepared("b", "[Bo]", **_told({"k": 2})),
         )
-        tell(store, namespace, _joining("a", {"l": 2}))
+        apply_each(store, namespace, _joining("a", {"l": 2}))
         copied = f"{namespace}-copy"
         with store.reader(namespace, Horizon()) as reader:
             records = list(reader.dump())
         store.restore(copied, 2, records)
-        assert seen(store, copied) == seen(store, namespace)
+        assert snapshot_of(store, copied) == snapshot_of(store, namespace)
         forget(store, copied, "id", "b")
         assert _kept(store, copied) == {"k": 1, "l": 2}
         forget(store, copied, "statement", "a#1")

@@ -22,11 +22,11 @@ from recallm.testing.marked_text import entity, prepared, triplet, vector
 from recallm.testing.suite.base import (
     NOON,
     StoreTests,
+    apply_each,
     at,
     context_version,
     find_passage,
     summaries,
-    tell,
 )
 
 __all__ = ["ReadingTests"]
@@ -85,7 +85,7 @@ class ReadingTests(StoreTests):
             expires_at=datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
         )
         spaced = replace(update, id="b", text=f"  {update.text}\r\n\t", path=(), key=None)
-        tell(store, namespace, update, spaced, PreparedUpdate(id="c", text=""))
+        apply_each(store, namespace, update, spaced, PreparedUpdate(id="c", text=""))
         with store.reader(namespace, Horizon()) as reader:
             first, second, third = (find_passage(reader, id) for id in "abc")
             assert find_passage(reader, "d") is None
@@ -103,7 +103,7 @@ class ReadingTests(StoreTests):
     def test_metadata_keeps_its_order(self, store: GraphStore, namespace: str) -> None:
         """The keys of objects stand as they were given, at any depth, in an archive too."""
         metadata = {"b": {"z": 1, "a": [{"y": {}, "x": 2}]}, "a": {"k": 1}}
-        tell(store, namespace, prepared("1", "[Ann]", metadata=metadata))
+        apply_each(store, namespace, prepared("1", "[Ann]", metadata=metadata))
         with store.reader(namespace, Horizon()) as reader:
             passage = find_passage(reader, "1")
             [statement] = reader.statements([statement_key(1, 0)])
@@ -128,7 +128,7 @@ class ReadingTests(StoreTests):
             timestamp=NOON,
             metadata={"a": [1]},
         )
-        tell(store, namespace, update)
+        apply_each(store, namespace, update)
         with store.reader(namespace, Horizon()) as reader:
             one, two = reader.statements([statement_key(1, 1), statement_key(1, 0)])
         assert (one.text, two.text) == ("Ann sings, Bo sings", "does Ann sleep?")
@@ -145,7 +145,7 @@ class ReadingTests(StoreTests):
 
     def test_statements_by_key(self, store: GraphStore, namespace: str) -> None:
         """Ascending by key, each once, unknown keys left out."""
-        tell(store, namespace, prepared("a", "[Ann]", "[Bo]"), prepared("b", "[Cy]"))
+        apply_each(store, namespace, prepared("a", "[Ann]", "[Bo]"), prepared("b", "[Cy]"))
         keys = [statement_key(2, 0), statement_key(1, 1), statement_key(2, 0)]
         with store.reader(namespace, Horizon()) as reader:
             found = reader.statements([*keys, statement_key(1, 2), statement_key(9, 0), 0, 1])
@@ -157,13 +157,15 @@ class ReadingTests(StoreTests):
         one = prepared("a", "[Ann]")
         all_traits = ~Trait(0)
         [statement] = one.statements
-        tell(store, namespace, replace(one, statements=(replace(statement, traits=all_traits),)))
+        apply_each(
+            store, namespace, replace(one, statements=(replace(statement, traits=all_traits),))
+        )
         with store.reader(namespace, Horizon()) as reader:
             assert reader.statements([statement_key(1, 0)])[0].traits == all_traits
 
     def test_postings(self, store: GraphStore, namespace: str) -> None:
         """Newest first, with counts and sessions; ``documents`` counts beyond the limit."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("a", "tea and tea", "tea", session="s"),
@@ -187,7 +189,7 @@ class ReadingTests(StoreTests):
 
     def test_mentions(self, store: GraphStore, namespace: str) -> None:
         """Newest first; ``statements`` counts beyond the limit and the filter."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("a", "[Ann]", "[Bo]", "[Ann] [Ann]"),
@@ -209,7 +211,7 @@ class ReadingTests(StoreTests):
 
     def test_a_limit_counts_after_the_filter(self, store: GraphStore, namespace: str) -> None:
         """The newest statements that meet the filter are found behind any number that do not."""
-        tell(store, namespace, prepared("old", "[Ann] said", speaker="Bo"))
+        apply_each(store, namespace, prepared("old", "[Ann] said", speaker="Bo"))
         store.apply(namespace, [prepared(f"{n}", f"[Ann] said {n}") for n in range(300)])
         where = Filter(speaker="Bo")
         with store.reader(namespace, Horizon()) as reader:
@@ -219,7 +221,7 @@ class ReadingTests(StoreTests):
     def test_vectors(self, store: GraphStore, namespace: str) -> None:
         """A vector comes back byte for byte by its statement and its model."""
         blob = bytes(range(256))
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("a", "[Ann]", "[Bo]", vectors=(vector(1, blob),)),
@@ -234,7 +236,7 @@ class ReadingTests(StoreTests):
 
     def test_sizes(self, store: GraphStore, namespace: str) -> None:
         """The corpus, its sessions, and the statistics count what is there."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("a", "one two", "three", session="s"),
@@ -264,7 +266,7 @@ class ReadingTests(StoreTests):
 
     def test_many_statements_in_one_passage(self, store: GraphStore, namespace: str) -> None:
         """A long passage keeps every statement at its place."""
-        tell(store, namespace, prepared("a", *(f"[Ann] says word{n}" for n in range(2500))))
+        apply_each(store, namespace, prepared("a", *(f"[Ann] says word{n}" for n in range(2500))))
         with store.reader(namespace, Horizon()) as reader:
             assert reader.stats().statements == 2500
             found = reader.statements([statement_key(1, n) for n in range(2500)])
@@ -279,7 +281,7 @@ class ReadingTests(StoreTests):
         self, store: GraphStore, namespace: str
     ) -> None:
         """``previous`` and ``next`` follow each of several interleaved sessions."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann]", "[Bo]", session="s"),

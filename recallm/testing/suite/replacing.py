@@ -10,12 +10,12 @@ from recallm.stores.base import Applied, GraphStore
 from recallm.testing.marked_text import entity, prepared, triplet
 from recallm.testing.suite.base import (
     StoreTests,
+    apply_each,
     find_item,
     find_passage,
     revise,
-    seen,
+    snapshot_of,
     summaries,
-    tell,
 )
 
 __all__ = ["ReplacingTests"]
@@ -26,7 +26,7 @@ class ReplacingTests(StoreTests):
 
     def test_replacing_forgets_and_writes(self, store: GraphStore, namespace: str) -> None:
         """The old passage is forgotten exactly, and the new one takes the next t."""
-        tell(store, namespace, prepared("a", "[Ann] met [Bo]"), prepared("b", "[Ann] ran"))
+        apply_each(store, namespace, prepared("a", "[Ann] met [Bo]"), prepared("b", "[Ann] ran"))
         revise(store, namespace, "ann", 2)
         new = prepared("a", "[Ann] met [Cy]", replaces=True)
         assert store.apply(namespace, [new]) == [Applied(t_index=3)]
@@ -41,19 +41,19 @@ class ReplacingTests(StoreTests):
 
     def test_the_same_text_is_a_duplicate(self, store: GraphStore, namespace: str) -> None:
         """A replacement with the same text is a duplicate."""
-        tell(store, namespace, prepared("a", "[Ann] ran", source="s"))
-        before = seen(store, namespace)
+        apply_each(store, namespace, prepared("a", "[Ann] ran", source="s"))
+        before = snapshot_of(store, namespace)
         same = prepared("a", "[Ann] ran", source="t", replaces=True)
         assert store.apply(namespace, [same]) == [Applied(t_index=1, duplicate=True)]
-        assert seen(store, namespace) == before
+        assert snapshot_of(store, namespace) == before
 
     def test_an_unknown_id_is_new(self, store: GraphStore, namespace: str) -> None:
         """Without a passage of this id, a replacement is an ordinary update."""
-        assert tell(store, namespace, prepared("a", "[Ann] ran", replaces=True)) == [1]
+        assert apply_each(store, namespace, prepared("a", "[Ann] ran", replaces=True)) == [1]
 
     def test_replacing_takes_what_joined(self, store: GraphStore, namespace: str) -> None:
         """Evidence of the old passage goes; evidence of other updates stays."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("a", "[Ann] met [Bo]"),
@@ -101,7 +101,7 @@ class ReplacingTests(StoreTests):
         self, store: GraphStore, namespace: str
     ) -> None:
         """An item replaces the passage with its id and the one under its key."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("a", "[Ann] one"),
@@ -117,12 +117,12 @@ class ReplacingTests(StoreTests):
     def test_only_where_it_is_asked_for(self, store: GraphStore, namespace: str) -> None:
         """Without ``replaces`` another text is a conflict; a failed batch leaves the old
         passage."""
-        tell(store, namespace, prepared("a", "[Ann] ran"))
+        apply_each(store, namespace, prepared("a", "[Ann] ran"))
         with pytest.raises(ConflictError):
-            tell(store, namespace, prepared("a", "[Bo] ran"))
+            apply_each(store, namespace, prepared("a", "[Bo] ran"))
         broken = prepared("a", "[Bo] ran", triplets=(triplet("x", "is", "y"),), replaces=True)
         with pytest.raises(UnknownEntityError):
-            tell(store, namespace, broken)
+            apply_each(store, namespace, broken)
         with store.reader(namespace, Horizon()) as reader:
             passage = find_passage(reader, "a")
             assert passage is not None

@@ -9,12 +9,12 @@ from recallm.stores.base import GraphStore
 from recallm.testing.marked_text import entity, prepared
 from recallm.testing.suite.base import (
     StoreTests,
+    apply_each,
     context_version,
     forget,
-    seen,
+    snapshot_of,
     summaries,
     summary,
-    tell,
 )
 
 __all__ = ["RevisingTests"]
@@ -33,7 +33,7 @@ class RevisingTests(StoreTests):
     def test_a_version_says_what_was_read(self, store: GraphStore, namespace: str) -> None:
         """It holds the t of the latest statement, the number of statements, and the t of the
         summary."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann] ran", "[Ann] sat"),
@@ -52,13 +52,13 @@ class RevisingTests(StoreTests):
 
     def test_a_summary_is_in_force(self, store: GraphStore, namespace: str) -> None:
         """The summary comes back unchanged with its concept; statements and totals stay."""
-        tell(store, namespace, prepared("1", "[Ann] met [Bo]"), prepared("2", "[Ann] ran"))
-        before = seen(store, namespace)
+        apply_each(store, namespace, prepared("1", "[Ann] met [Bo]"), prepared("2", "[Ann] ran"))
+        before = snapshot_of(store, namespace)
         written = replace(summary("ann", 2, "Ann: 'ran' \x00 😀"), terms=("run", "ann", "run"))
         assert store.amend(
             namespace, WriteSummary(summary=written, expected=_version(store, namespace))
         )
-        after = seen(store, namespace)
+        after = snapshot_of(store, namespace)
         with store.reader(namespace, Horizon()) as reader:
             assert summaries(reader, ["ann", "bo"]) == {"ann": written}
         assert after["stats"] == replace(before["stats"], summaries=1)
@@ -70,18 +70,18 @@ class RevisingTests(StoreTests):
 
     def test_stale_after_an_update(self, store: GraphStore, namespace: str) -> None:
         """An update of the concept during the revision makes the summary stale."""
-        tell(store, namespace, prepared("1", "[Ann] ran"))
+        apply_each(store, namespace, prepared("1", "[Ann] ran"))
         read = _version(store, namespace)
-        tell(store, namespace, prepared("2", "[Ann] sat"))
-        before = seen(store, namespace)
+        apply_each(store, namespace, prepared("2", "[Ann] sat"))
+        before = snapshot_of(store, namespace)
         assert not store.amend(namespace, WriteSummary(summary=summary("ann", 1), expected=read))
-        assert seen(store, namespace) == before
+        assert snapshot_of(store, namespace) == before
 
     def test_still_fresh_after_another_concept(self, store: GraphStore, namespace: str) -> None:
         """Updates that do not mention the concept do not make it stale."""
-        tell(store, namespace, prepared("1", "[Ann] ran"))
+        apply_each(store, namespace, prepared("1", "[Ann] ran"))
         read = _version(store, namespace)
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("2", "[Bo] sat"),
@@ -93,7 +93,7 @@ class RevisingTests(StoreTests):
 
     def test_stale_after_forgetting(self, store: GraphStore, namespace: str) -> None:
         """Forgetting any statement of the concept makes the summary stale."""
-        tell(store, namespace, prepared("1", "[Ann] ran"), prepared("2", "[Ann] sat"))
+        apply_each(store, namespace, prepared("1", "[Ann] ran"), prepared("2", "[Ann] sat"))
         read = _version(store, namespace)
         forget(store, namespace, "id", "1")
         assert not store.amend(namespace, WriteSummary(summary=summary("ann", 2), expected=read))
@@ -104,7 +104,7 @@ class RevisingTests(StoreTests):
 
     def test_of_two_writers_one_wins(self, store: GraphStore, namespace: str) -> None:
         """Of two revisions of one version the second is stale."""
-        tell(store, namespace, prepared("1", "[Ann] ran"))
+        apply_each(store, namespace, prepared("1", "[Ann] ran"))
         read = _version(store, namespace)
         assert store.amend(
             namespace, WriteSummary(summary=summary("ann", 1, "first"), expected=read)
@@ -117,21 +117,21 @@ class RevisingTests(StoreTests):
 
     def test_a_summary_of_the_same_t_is_replaced(self, store: GraphStore, namespace: str) -> None:
         """A second summary at the same t replaces the first."""
-        tell(store, namespace, prepared("1", "[Ann] ran"))
+        apply_each(store, namespace, prepared("1", "[Ann] ran"))
         for text in ("first", "second"):
             version = _version(store, namespace)
             assert store.amend(
                 namespace, WriteSummary(summary=summary("ann", 1, text), expected=version)
             )
-        assert seen(store, namespace)["dump"][1:] == [summary("ann", 1, "second")]
+        assert snapshot_of(store, namespace)["dump"][1:] == [summary("ann", 1, "second")]
 
     def test_summaries_of_some_names(self, store: GraphStore, namespace: str) -> None:
         """Concepts without a summary have None; earlier summaries stay stored."""
-        tell(store, namespace, prepared("1", "[Ann] met [Bo]"))
+        apply_each(store, namespace, prepared("1", "[Ann] met [Bo]"))
         for name in ("ann", "bo"):
             version = _version(store, namespace, name)
             assert store.amend(namespace, WriteSummary(summary=summary(name, 1), expected=version))
-        tell(store, namespace, prepared("2", "[Ann] sat"))
+        apply_each(store, namespace, prepared("2", "[Ann] sat"))
         version = _version(store, namespace)
         assert version == ContextVersion(t_index=2, statements=2, summary_t=1)
         assert store.amend(namespace, WriteSummary(summary=summary("ann", 2), expected=version))
@@ -152,7 +152,7 @@ class RevisingTests(StoreTests):
             namespace, WriteSummary(summary=summary("ann", 1), expected=expected)
         )
         assert namespace not in store.namespaces()
-        tell(store, namespace, prepared("1", "[Bo] ran"))
+        apply_each(store, namespace, prepared("1", "[Bo] ran"))
         assert not store.amend(
             namespace, WriteSummary(summary=summary("ann", 1), expected=expected)
         )

@@ -8,7 +8,7 @@ from recallm.errors import DimensionError, UnknownEntityError
 from recallm.model import EntityUpsert, Horizon, PreparedUpdate
 from recallm.stores.base import GraphStore
 from recallm.testing.marked_text import entity, prepared, triplet, vector
-from recallm.testing.suite.base import NOON, StoreTests, at, delete_graph, forget, tell
+from recallm.testing.suite.base import NOON, StoreTests, apply_each, at, delete_graph, forget
 
 __all__ = ["VectorTests"]
 
@@ -26,7 +26,7 @@ class VectorTests(StoreTests):
 
     def test_vectors_of_entities(self, store: GraphStore, namespace: str) -> None:
         """An entity has one vector for each model; a later vector replaces it."""
-        tell(
+        apply_each(
             store,
             namespace,
             _graph(_entity("a", m=bytes(range(256))), _entity("b", n=b"\x00\xff")),
@@ -48,7 +48,7 @@ class VectorTests(StoreTests):
 
     def test_vectors_go_with_their_entity(self, store: GraphStore, namespace: str) -> None:
         """A forgotten entity's vectors go with it; a new entity with its id has none."""
-        tell(
+        apply_each(
             store,
             namespace,
             _graph(_entity("a", m=b"aa"), _entity("b", m=b"bb"), _entity("c", m=b"cc")),
@@ -57,13 +57,13 @@ class VectorTests(StoreTests):
         delete_graph(store, namespace, entities=["a"])
         forget(store, namespace, "concept", "b")
         forget(store, namespace, "id", "p")
-        tell(store, namespace, _graph(_entity("a"), _entity("b"), _entity("d")))
+        apply_each(store, namespace, _graph(_entity("a"), _entity("b"), _entity("d")))
         with store.reader(namespace, Horizon()) as reader:
             assert dict(reader.entity_vectors(model="m")) == {"c": b"cc"}
 
     def test_hidden_entities_have_no_vectors(self, store: GraphStore, namespace: str) -> None:
         """The vectors of hidden entities are hidden."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("p", "[Ann]", timestamp=NOON, entities=(_entity("a", m=b"aa"),)),
@@ -83,8 +83,8 @@ class VectorTests(StoreTests):
     def test_one_size_for_each_model(self, store: GraphStore, namespace: str) -> None:
         """Vectors of entities and of statements have the size of the first; others are refused
         with all of their batch."""
-        tell(store, namespace, prepared("p", "[Ann] ran", vectors=(vector(0, b"four"),)))
-        tell(store, namespace, _graph(_entity("a", m=b"also", n=b"two and")))
+        apply_each(store, namespace, prepared("p", "[Ann] ran", vectors=(vector(0, b"four"),)))
+        apply_each(store, namespace, _graph(_entity("a", m=b"also", n=b"two and")))
         for bad in (
             _graph(_entity("b", m=b"no")),
             prepared("q", "[Bo]", vectors=(vector(0, b"too long"),)),
@@ -99,22 +99,22 @@ class VectorTests(StoreTests):
         with store.reader(namespace, Horizon()) as reader:
             assert [e.id for e in reader.entities()] == ["a"]
             assert (reader.state.t_index, reader.state.vector_bytes.get("o")) == (2, None)
-        tell(store, f"{namespace}-other", _graph(_entity("b", m=b"no")))
+        apply_each(store, f"{namespace}-other", _graph(_entity("b", m=b"no")))
 
     def test_the_size_outlives_the_vectors(self, store: GraphStore, namespace: str) -> None:
         """The size stays fixed until everything is forgotten."""
-        tell(store, namespace, prepared("p", "[Ann]", entities=(_entity("a", m=b"aa"),)))
+        apply_each(store, namespace, prepared("p", "[Ann]", entities=(_entity("a", m=b"aa"),)))
         forget(store, namespace, "id", "p")
         with pytest.raises(DimensionError):
-            tell(store, namespace, _graph(_entity("a", m=b"long")))
+            apply_each(store, namespace, _graph(_entity("a", m=b"long")))
         forget(store, namespace, "everything", True)
         with store.reader(namespace, Horizon()) as reader:
             assert reader.state.vector_bytes.get("m") is None
-        tell(store, namespace, _graph(_entity("a", m=b"long")))
+        apply_each(store, namespace, _graph(_entity("a", m=b"long")))
 
     def test_a_duplicate_is_not_checked(self, store: GraphStore, namespace: str) -> None:
         """A refused batch writes nothing."""
-        tell(store, namespace, prepared("p", "[Ann]", vectors=(vector(0, b"aa"),)))
+        apply_each(store, namespace, prepared("p", "[Ann]", vectors=(vector(0, b"aa"),)))
         again = prepared("p", "[Ann]", vectors=(vector(0, b"long"),))
         assert store.apply(namespace, [again])[0].duplicate
 
@@ -129,7 +129,7 @@ class VectorTests(StoreTests):
 
     def test_vectors_in_archives(self, store: GraphStore, namespace: str) -> None:
         """A dump holds the vectors at the entity's latest evidence; restore brings them back."""
-        tell(
+        apply_each(
             store,
             namespace,
             _graph(_entity("a", m=b"aa")),
@@ -144,7 +144,7 @@ class VectorTests(StoreTests):
             assert dict(reader.entity_vectors(model="m")) == {"a": b"aa"}
             assert reader.state.vector_bytes.get("n") == 1
         with pytest.raises(DimensionError):
-            tell(store, copied, _graph(_entity("b", m=b"long")))
+            apply_each(store, copied, _graph(_entity("b", m=b"long")))
         mixed = [*records, prepared("q", "[Bo]", vectors=(vector(0, b"x"),), t_index=3)]
         with pytest.raises(DimensionError):
             store.restore(f"{namespace}-mixed", 3, mixed)

@@ -10,7 +10,7 @@ from recallm.errors import ConflictError, UnknownEntityError
 from recallm.model import Horizon, PreparedUpdate
 from recallm.stores.base import Applied, GraphStore
 from recallm.testing.marked_text import entity, prepared, triplet
-from recallm.testing.suite.base import StoreTests, find_passage, forget, seen, tell
+from recallm.testing.suite.base import StoreTests, apply_each, find_passage, forget, snapshot_of
 
 __all__ = ["WritingTests"]
 
@@ -22,7 +22,7 @@ class WritingTests(StoreTests):
         """Each update takes the next t, in a batch or alone."""
         batch = [prepared("a", "[Ann] sings"), prepared("b", "[Bo] sings")]
         assert store.apply(namespace, batch) == [Applied(t_index=1), Applied(t_index=2)]
-        assert tell(store, namespace, prepared("c", "[Cy] sings")) == [3]
+        assert apply_each(store, namespace, prepared("c", "[Cy] sings")) == [3]
         with store.reader(namespace, Horizon()) as reader:
             assert reader.state.t_index == 3
             assert reader.stats().t_index == 3
@@ -34,8 +34,10 @@ class WritingTests(StoreTests):
 
     def test_a_duplicate_changes_nothing(self, store: GraphStore, namespace: str) -> None:
         """The same id with the same text is a duplicate, whatever else differs."""
-        tell(store, namespace, prepared("a", "[Ann] sings to [Bo]"), prepared("b", "[Bo] sleeps"))
-        before = seen(store, namespace)
+        apply_each(
+            store, namespace, prepared("a", "[Ann] sings to [Bo]"), prepared("b", "[Bo] sleeps")
+        )
+        before = snapshot_of(store, namespace)
         again = prepared(
             "a",
             "[Ann] sings to [Bo]",
@@ -45,7 +47,7 @@ class WritingTests(StoreTests):
             triplets=(triplet("nobody", "knows", "nobody"),),
         )
         assert store.apply(namespace, [again]) == [Applied(t_index=1, duplicate=True)]
-        assert seen(store, namespace) == before
+        assert snapshot_of(store, namespace) == before
 
     def test_duplicates_in_one_batch(self, store: GraphStore, namespace: str) -> None:
         """A duplicate within a batch takes no t."""
@@ -65,15 +67,15 @@ class WritingTests(StoreTests):
         self, store: GraphStore, namespace: str, place: int
     ) -> None:
         """A conflict rolls back the whole batch, which takes no t."""
-        tell(store, namespace, prepared("a", "[Ann] sings"))
-        before = seen(store, namespace)
+        apply_each(store, namespace, prepared("a", "[Ann] sings"))
+        before = snapshot_of(store, namespace)
         batch = [prepared("b", "[Bo] sings"), prepared("c", "[Cy] sings")]
         batch.insert(place, prepared("a", "[Ann] sleeps"))
         with pytest.raises(ConflictError) as caught:
             store.apply(namespace, batch)
         assert (caught.value.id, caught.value.index) == ("a", place)
-        assert seen(store, namespace) == before
-        assert tell(store, namespace, prepared("d", "[Di] sings")) == [2]
+        assert snapshot_of(store, namespace) == before
+        assert apply_each(store, namespace, prepared("d", "[Di] sings")) == [2]
 
     def test_a_conflict_within_one_batch(self, store: GraphStore, namespace: str) -> None:
         """Two texts under one id in one batch are a conflict; nothing is written."""
@@ -86,15 +88,15 @@ class WritingTests(StoreTests):
     def test_ids_differ_by_every_character(self, store: GraphStore, namespace: str) -> None:
         """Ids are compared exactly: case, width, accents, composition and white space count."""
         ids = ["a", "A", " a", "a ", "á", "a\u0301", "\uff41", "", "a\x00", "0", "00"]
-        tell(store, namespace, *(prepared(id, f"[Ann] says {n}") for n, id in enumerate(ids)))
+        apply_each(store, namespace, *(prepared(id, f"[Ann] says {n}") for n, id in enumerate(ids)))
         with store.reader(namespace, Horizon()) as reader:
             found = [find_passage(reader, id) for id in ids]
         assert [p.text for p in found if p] == [f"Ann says {n}" for n in range(len(ids))]
 
     def test_an_unknown_entity_writes_nothing(self, store: GraphStore, namespace: str) -> None:
         """A triplet needs its two entities, stored or in its own update."""
-        tell(store, namespace, prepared("a", "[Ann] sings", entities=(entity("ann", "Ann"),)))
-        before = seen(store, namespace)
+        apply_each(store, namespace, prepared("a", "[Ann] sings", entities=(entity("ann", "Ann"),)))
+        before = snapshot_of(store, namespace)
         batch = [
             prepared("b", "[Bo] sings"),
             prepared("c", "[Cy] sings", triplets=(triplet("ann", "knows", "cy"),)),
@@ -102,7 +104,7 @@ class WritingTests(StoreTests):
         with pytest.raises(UnknownEntityError) as caught:
             store.apply(namespace, batch)
         assert caught.value.id == "cy"
-        assert seen(store, namespace) == before
+        assert snapshot_of(store, namespace) == before
 
     def test_an_entity_earlier_in_the_batch_is_known(
         self, store: GraphStore, namespace: str
@@ -119,8 +121,8 @@ class WritingTests(StoreTests):
     ) -> None:
         """Graph-only updates without an id are never duplicates."""
         one = PreparedUpdate(id="", text=None, entities=(entity("ann", "Ann"),))
-        tell(store, namespace, prepared("same", "[Ann] sings"))
-        assert tell(store, namespace, one, one) == [2, 3]
+        apply_each(store, namespace, prepared("same", "[Ann] sings"))
+        assert apply_each(store, namespace, one, one) == [2, 3]
         with store.reader(namespace, Horizon()) as reader:
             assert [e.updates for e in reader.entities()] == [2]
             assert reader.stats().passages == 1
@@ -128,7 +130,7 @@ class WritingTests(StoreTests):
     def test_a_passage_without_statements_is_kept(self, store: GraphStore, namespace: str) -> None:
         """A passage without statements is stored verbatim and recognised as a duplicate."""
         blank = PreparedUpdate(id="blank", text=" \n… ", source="s")
-        assert tell(store, namespace, blank, blank) == [1, 1]
+        assert apply_each(store, namespace, blank, blank) == [1, 1]
         with store.reader(namespace, Horizon()) as reader:
             found = find_passage(reader, "blank")
             assert found is not None
@@ -138,16 +140,16 @@ class WritingTests(StoreTests):
 
     def test_a_forgotten_t_is_never_used_again(self, store: GraphStore, namespace: str) -> None:
         """The counter does not go back when the latest update is forgotten."""
-        tell(store, namespace, prepared("a", "[Ann] sings"), prepared("b", "[Bo] sings"))
+        apply_each(store, namespace, prepared("a", "[Ann] sings"), prepared("b", "[Bo] sings"))
         forget(store, namespace, "id", "b")
         with store.reader(namespace, Horizon()) as reader:
             assert reader.state.t_index == 2
-        assert tell(store, namespace, prepared("b", "[Bo] sleeps")) == [3]
+        assert apply_each(store, namespace, prepared("b", "[Bo] sleeps")) == [3]
 
     def test_the_callers_values_are_copied(self, store: GraphStore, namespace: str) -> None:
         """The store keeps a copy of the caller's metadata."""
         metadata = {"tags": ["x"]}
-        tell(store, namespace, prepared("a", "[Ann] sings", metadata=metadata))
+        apply_each(store, namespace, prepared("a", "[Ann] sings", metadata=metadata))
         metadata["tags"].append("y")
         with store.reader(namespace, Horizon()) as reader:
             found = find_passage(reader, "a")

@@ -23,9 +23,9 @@ __all__ = [
     "UNHIDDEN",
     "Vocabulary",
     "context_version",
-    "everything",
     "find_item",
     "find_passage",
+    "snapshot",
     "summaries",
 ]
 
@@ -75,7 +75,7 @@ class Vocabulary:
                 self.concepts.add(entity.concept.name)
 
 
-def everything(reader: GraphReader, also: Vocabulary | None = None) -> dict[str, Any]:
+def snapshot(reader: GraphReader, also: Vocabulary | None = None) -> dict[str, Any]:
     """The answers to all that can be asked about what ``dump`` names and ``also`` knows."""
     dump = list(reader.dump())
     known = also or Vocabulary()

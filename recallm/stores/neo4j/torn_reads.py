@@ -10,7 +10,7 @@ from typing import Final
 
 from recallm.stores.neo4j.transaction import Row
 
-__all__ = ["whole_rows"]
+__all__ = ["complete_rows"]
 
 _READS = 3
 _MAY_BE_NULL: Final = frozenset({"brought", "next", "previous", "summary", "told"})
@@ -26,7 +26,7 @@ _ALWAYS_THERE: Final[Mapping[str, tuple[str, ...]]] = {
 """The properties of the nodes that stand in columns of these names."""
 
 
-def whole_rows(read: Callable[[], list[Row]]) -> list[Row]:
+def complete_rows(read: Callable[[], list[Row]]) -> list[Row]:
     """What ``read`` gives, all of it whole: where a row lacks something it is read again, since
     what else was computed from the node that is gone may have another value now. What still
     lacks something then is left out."""

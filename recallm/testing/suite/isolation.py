@@ -20,21 +20,21 @@ from recallm.model import (
     WriteSummary,
 )
 from recallm.stores.base import GraphStore
-from recallm.testing.everything import Vocabulary, everything
 from recallm.testing.marked_text import entity, mention, prepared, triplet
+from recallm.testing.snapshots import Vocabulary, snapshot
 from recallm.testing.suite.base import (
     StoreTests,
+    apply_each,
     at,
     delete_graph,
     find_passage,
     forget,
-    seen,
-    seen_of,
+    oracle_snapshot,
+    snapshot_of,
     summary,
-    tell,
 )
 
-__all__ = ["KeepingTests"]
+__all__ = ["IsolationTests"]
 
 _STRANGE = [
     "NUL \x00 inside",
@@ -54,14 +54,14 @@ _STRANGE = [
 ]
 
 
-class KeepingTests(StoreTests):
+class IsolationTests(StoreTests):
     """What holds for a store as a whole."""
 
     def test_namespaces_are_listed(self, store: GraphStore, namespace: str) -> None:
         """All namespaces that hold or ever held something, sorted by code point."""
         names = sorted(f"{namespace}{end}" for end in ("", "a", "B", "é", "\ufb00", "😀", "\x00"))
         for name in reversed(names):
-            tell(store, name, prepared("1", "[Ann]"))
+            apply_each(store, name, prepared("1", "[Ann]"))
         forget(store, names[2], "everything", True)
         listed = [name for name in store.namespaces() if name.startswith(namespace)]
         assert listed == names
@@ -72,15 +72,15 @@ class KeepingTests(StoreTests):
         names = [f"{namespace}{end}" for end in ("", " ", "/a", "/A", "%", "\x00", "*", "'")]
         alone = None
         for n, name in enumerate(names):
-            tell(
+            apply_each(
                 store,
                 name,
                 prepared("1", "[Ann] met [Bo]", entities=(entity("e", "Eve"),)),
                 prepared("2", f"[Ann] saw it {n}", timestamp=at(n)),
             )
-            alone = seen(store, name)
+            alone = snapshot_of(store, name)
         for n, name in enumerate(names[:-1]):
-            control = seen(store, name)
+            control = snapshot_of(store, name)
             assert alone is not None
             for kind in ("concepts", "relations", "sizes", "stats", "entities"):
                 assert control[kind] == alone[kind]
@@ -89,7 +89,7 @@ class KeepingTests(StoreTests):
             assert {stem: p.documents for stem, p in found.items()} == {"ann": 2, f"{n}": 1}
         forget(store, names[0], "concept", "ann")
         delete_graph(store, names[0], entities=["e"])
-        assert seen(store, names[-1]) == alone
+        assert snapshot_of(store, names[-1]) == alone
 
     @pytest.mark.parametrize("strange", _STRANGE, ids=repr)
     def test_any_characters_anywhere(self, store: GraphStore, namespace: str, strange: str) -> None:
@@ -113,12 +113,14 @@ class KeepingTests(StoreTests):
         update = _saying(base, strange)
         strange_namespace = f"{namespace}{strange}"
         also = Vocabulary()
-        tell(store, strange_namespace, update)
-        dumped = seen(store, strange_namespace)["dump"]
+        apply_each(store, strange_namespace, update)
+        dumped = snapshot_of(store, strange_namespace)["dump"]
         version = ContextVersion(t_index=1, statements=1, summary_t=None)
         written = summary(strange, 1, strange)
         assert store.amend(strange_namespace, WriteSummary(summary=written, expected=version))
-        assert seen(store, strange_namespace, also=also) == seen_of(1, [*dumped, written], also)
+        assert snapshot_of(store, strange_namespace, also=also) == oracle_snapshot(
+            1, [*dumped, written], also
+        )
         [only] = dumped
         assert only.text == update.text
         assert only.triplets == update.triplets
@@ -139,7 +141,7 @@ class KeepingTests(StoreTests):
         long = "x" * 40_000
         update = PreparedUpdate(id=long, text=text, source=long)
         named = prepared("2", f"[Ann={long}] met [Bo]", entities=(entity(long, "Ann", long),))
-        tell(store, namespace, update, named)
+        apply_each(store, namespace, update, named)
         assert store.apply(namespace, [update])[0].duplicate
         with store.reader(namespace, Horizon()) as reader:
             passage = find_passage(reader, long)
@@ -149,16 +151,16 @@ class KeepingTests(StoreTests):
             assert [c.name for c in reader.concepts()] == ["bo", long]
             assert [e.id for e in reader.entities([long])] == [long]
             assert reader.mentions([long], limit=1, where=Filter())[long].statements == 1
-        tell(store, namespace, prepared("3", f"[Bo] met [Cy=cy] {long}y"))
+        apply_each(store, namespace, prepared("3", f"[Bo] met [Cy=cy] {long}y"))
         with store.reader(namespace, Horizon()) as reader:
             assert reader.postings([f"{long}y"], limit=1, where=Filter())[f"{long}y"].documents == 1
 
     def test_a_reader_keeps_one_state(self, store: GraphStore, namespace: str) -> None:
         """An open reader does not see later updates; the next reader does."""
-        tell(store, namespace, prepared("1", "[Ann] met [Bo]"))
+        apply_each(store, namespace, prepared("1", "[Ann] met [Bo]"))
         with store.reader(namespace, Horizon()) as reader:
             before = reader.concepts(), reader.stats()
-            _elsewhere(lambda: tell(store, namespace, prepared("2", "[Ann] met [Cy]")))
+            _elsewhere(lambda: apply_each(store, namespace, prepared("2", "[Ann] met [Cy]")))
             assert (reader.concepts(), reader.stats()) == before
             assert reader.state.t_index == 1
             assert find_passage(reader, "2") is None
@@ -167,19 +169,19 @@ class KeepingTests(StoreTests):
 
     def test_a_reader_keeps_what_is_forgotten(self, store: GraphStore, namespace: str) -> None:
         """An open reader keeps what is forgotten meanwhile; the next reader does not."""
-        tell(store, namespace, prepared("1", "[Ann] met [Bo]"))
+        apply_each(store, namespace, prepared("1", "[Ann] met [Bo]"))
         with store.reader(namespace, Horizon()) as reader:
-            before = everything(reader)
+            before = snapshot(reader)
             _elsewhere(lambda: forget(store, namespace, "everything", True))
-            assert everything(reader) == before
+            assert snapshot(reader) == before
         with store.reader(namespace, Horizon()) as reader:
             assert (reader.state.t_index, reader.concepts()) == (1, [])
 
     def test_readers_of_two_namespaces_at_once(self, store: GraphStore, namespace: str) -> None:
         """One thread may open several readers at once."""
         other = f"{namespace}-other"
-        tell(store, namespace, prepared("1", "[Ann]"))
-        tell(store, other, prepared("1", "[Bo]"))
+        apply_each(store, namespace, prepared("1", "[Ann]"))
+        apply_each(store, other, prepared("1", "[Bo]"))
         with store.reader(namespace, Horizon()) as one, store.reader(other, Horizon()) as two:
             assert [c.name for c in one.concepts()] == ["ann"]
             assert [c.name for c in two.concepts()] == ["bo"]
@@ -196,11 +198,11 @@ class KeepingTests(StoreTests):
                 next(reader.dump())
                 raise SomeError
 
-        tell(store, namespace, prepared("1", "[Ann]"))
+        apply_each(store, namespace, prepared("1", "[Ann]"))
         for _ in range(20):
             with pytest.raises(SomeError):
                 read_half()
-        assert tell(store, namespace, prepared("2", "[Ann]")) == [2]
+        assert apply_each(store, namespace, prepared("2", "[Ann]")) == [2]
 
     def test_parallel_writers_and_readers(self, store: GraphStore, namespace: str) -> None:
         """Writers never share or lose a t; a reader sees all of an update or nothing of it."""
@@ -271,7 +273,7 @@ class KeepingTests(StoreTests):
 
     def test_a_reader_in_another_thread(self, store: GraphStore, namespace: str) -> None:
         """A store that one thread made serves all threads."""
-        tell(store, namespace, prepared("1", "[Ann]"))
+        apply_each(store, namespace, prepared("1", "[Ann]"))
         found: list[int] = []
 
         def read() -> None:
@@ -284,7 +286,7 @@ class KeepingTests(StoreTests):
 
     def test_a_closed_store(self, store: GraphStore, namespace: str) -> None:
         """Every operation of a closed store raises ClosedError; a second close does nothing."""
-        tell(store, namespace, prepared("1", "[Ann]"))
+        apply_each(store, namespace, prepared("1", "[Ann]"))
         store.close()
         store.close()
         version = ContextVersion(t_index=1, statements=1, summary_t=None)
@@ -306,21 +308,21 @@ class KeepingTests(StoreTests):
 
     def test_opened_again(self, store: GraphStore, reopened: GraphStore, namespace: str) -> None:
         """Two stores on the same data see each other's updates and continue the counter."""
-        tell(
+        apply_each(
             store,
             namespace,
             prepared("1", "[Ann] met [Bo]", entities=(entity("e", "Eve"),), timestamp=at(0)),
             prepared("2", "[Ann] sat", timestamp=at(10)),
         )
-        assert seen(reopened, namespace) == seen(store, namespace)
-        assert tell(reopened, namespace, prepared("3", "[Ann]", timestamp=at(20))) == [3]
-        assert tell(store, namespace, prepared("4", "[Bo]", timestamp=at(30))) == [4]
+        assert snapshot_of(reopened, namespace) == snapshot_of(store, namespace)
+        assert apply_each(reopened, namespace, prepared("3", "[Ann]", timestamp=at(20))) == [3]
+        assert apply_each(store, namespace, prepared("4", "[Bo]", timestamp=at(30))) == [4]
         with reopened.reader(namespace, Horizon()) as reader:
             assert reader.sizes(["@1"]).sessions["@1"].statements == 4
-        before = seen(reopened, namespace)
+        before = snapshot_of(reopened, namespace)
         store.close()
-        assert seen(reopened, namespace) == before
-        assert tell(reopened, namespace, prepared("5", "[Ann]")) == [5]
+        assert snapshot_of(reopened, namespace) == before
+        assert apply_each(reopened, namespace, prepared("5", "[Ann]")) == [5]
 
 
 def _saying(update: PreparedUpdate, strange: str) -> PreparedUpdate:
