@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, LiteralString, TypeVar
 
-__all__ = ["check_ascending", "column", "register", "verified", "verified_vectors"]
+__all__ = ["check_ascending", "column", "register", "vector_column", "verified", "verified_vectors"]
 
 _BETWEEN = "\x1f"
 
@@ -42,6 +42,13 @@ def column(*columns: LiteralString, name: LiteralString = "crc") -> LiteralStrin
     if len(columns) == 1:
         text = columns[0]
     return ", " + name + " INTEGER NOT NULL AS (crc32(CAST(" + text + " AS BLOB))) STORED"
+
+
+def vector_column(key: LiteralString) -> LiteralString:
+    """The definition of a column that holds the checksum of a vector, plus the number ``key`` of
+    what the vector belongs to: ``crc - key`` is the vector's checksum only in its own row, so that
+    a damaged index cannot give a vector to another owner."""
+    return ", crc INTEGER NOT NULL AS (crc32(blob) + " + key + ") STORED"
 
 
 def verified(rows: Iterable[tuple[Any, ...]], table: str) -> list[tuple[Any, ...]]:

@@ -90,14 +90,14 @@ def read_entity_vectors(view: View, ids: Collection[str] | None, model: str) -> 
         )
     if ids is None:
         rows = view.rows(
-            "SELECT e.id, w.blob, w.crc FROM entity_vector w"
+            "SELECT e.id, w.blob, w.crc - w.entity FROM entity_vector w"
             " CROSS JOIN entity e ON e.number = w.entity WHERE w.ns = ? AND w.model = ?" + shown,
             (view.ns, model, *view.seen_values),
         )
     else:
         rows = fetch_by(
             view.rows,
-            "SELECT e.id, w.blob, w.crc FROM entity e CROSS JOIN entity_vector w"
+            "SELECT e.id, w.blob, w.crc - w.entity FROM entity e CROSS JOIN entity_vector w"
             " ON w.ns = e.ns AND w.entity = e.number WHERE e.ns = ? AND w.model = ? AND e.id IN",
             set(ids),
             shown,

@@ -287,7 +287,7 @@ class SQLiteReader:
         view = self._view
         if keys is None:
             rows = self._rows(
-                "SELECT at, blob, crc FROM vector WHERE ns = ? AND at > ? AND model = ?"
+                "SELECT at, blob, crc - at FROM vector WHERE ns = ? AND at > ? AND model = ?"
                 + view.seen
                 + " ORDER BY at LIMIT ?",
                 (self._ns, after, model, *view.seen_values, -1 if limit is None else limit),
@@ -296,7 +296,7 @@ class SQLiteReader:
             return dict(verified_vectors(rows))
         rows = fetch_by(
             self._rows,
-            "SELECT at, blob, crc FROM vector WHERE ns = ? AND model = ? AND at IN",
+            "SELECT at, blob, crc - at FROM vector WHERE ns = ? AND model = ? AND at IN",
             [key for key in _keys(keys) if key > after][:limit],
             view.seen_by_key,
             lead=(self._ns, model),

@@ -24,7 +24,8 @@ The namespace's number is the first part of every key. A column ``at`` is a stat
 * ``namespace.model``, ``origin`` and ``revision`` are those of ``VectorState``; ``model`` is null
   before the first statement vector, and after everything is forgotten. ``open_session`` and
   ``open_said`` are the session derived from time that the next update may continue.
-* ``crc`` is the checksum of a row (``checksums``), over the columns named in ``SUMMED``;
+* ``crc`` is the checksum of a row (``checksums``), over the columns named in ``SUMMED``, or over a
+  vector and what it belongs to;
   ``passage.pairs_crc`` is that of the pairs, which recall does not read.
 * ``erasure`` has a row while deleted bytes may remain in the file or its log (``erasing``).
 """
@@ -36,7 +37,7 @@ from typing import LiteralString
 
 from recallm.errors import SchemaVersionError, StoreCorruptError
 from recallm.stores.base import SCHEMA_VERSION
-from recallm.stores.sqlite.checksums import column, register
+from recallm.stores.sqlite.checksums import column, register, vector_column
 
 __all__ = [
     "MAX_T",
@@ -93,9 +94,7 @@ SUMMED: dict[str, tuple[LiteralString, ...]] = {
     "term": ("id", "ns", "stem", "statements"),
     "concept": ("id", "ns", "name", "label", "kind", "t_index", "updates", "statements"),
     "summary": ("ns", "concept", "t_index", "text", "terms", "traits"),
-    "vector": ("blob",),
     "entity": ("number", "ns", "id", "type", "concept", "label", "kind", "properties"),
-    "entity_vector": ("blob",),
     "triplet": ("number", "ns", "subject", "predicate", "object", "properties"),
     "entity_evidence": ("ns", "entity", "at", "properties"),
     "triplet_evidence": ("ns", "triplet", "at", "properties"),
@@ -105,6 +104,8 @@ SUMMED: dict[str, tuple[LiteralString, ...]] = {
 _PAIRS_CRC = column("ns", "t", "pairs", name="pairs_crc")
 
 _CRC = {table: column(*columns) for table, columns in SUMMED.items()}
+_CRC["vector"] = vector_column("at")
+_CRC["entity_vector"] = vector_column("entity")
 
 _SCHEMA = f"""
 CREATE TABLE namespace (

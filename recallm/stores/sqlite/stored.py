@@ -81,7 +81,7 @@ def stored_updates(fetch: Fetch, ns: int, ts: Sequence[int]) -> list[PreparedUpd
             )
         )
     vectors: dict[int, list[StatementVector]] = {}
-    blobs = _of_updates(fetch, ns, ts, "SELECT at, model, blob, crc", "vector")
+    blobs = _of_updates(fetch, ns, ts, "SELECT at, model, blob, crc - at", "vector")
     for (at, model), blob in verified_vectors(((at, m), blob, crc) for at, m, blob, crc in blobs):
         vectors.setdefault(t_index_of(at), []).append(
             StatementVector(position=position_of(at), model=model, blob=blob)
@@ -191,7 +191,7 @@ def _entities(fetch: Fetch, ns: int, ts: Iterable[int]) -> dict[int, list[Entity
     entities = {row[0]: row[2:] for row in rows}
     names = _concept_names(fetch, {concept for _, _, concept, *_ in entities.values()})
     names[NO_CONCEPT] = ""
-    sql = "SELECT entity, model, blob, crc FROM entity_vector WHERE ns = ? AND entity IN"
+    sql = "SELECT entity, model, blob, crc - entity FROM entity_vector WHERE ns = ? AND entity IN"
     blobs = fetch_by(fetch, sql, numbers, lead=(ns,))
     keyed = (((number, model), blob, crc) for number, model, blob, crc in blobs)
     vectors: dict[int, dict[str, bytes]] = {}
