@@ -88,7 +88,7 @@ class FileConnections:
         self._lock = threading.RLock()
         """Held by the thread that writes."""
         self._guard = threading.RLock()
-        """ReadConnection while a reader is opened or ended."""
+        """Held while a reader is opened or ended."""
         self._writer: sqlite3.Connection | None = None
         self._writer_thread: int | None = None
         self._idle: list[sqlite3.Connection] = []

@@ -18,7 +18,7 @@ __all__ = ["read_entities", "read_entity_vectors", "read_triplets"]
 
 _ENTITY_SOURCE: LiteralString = (
     "SELECT number, (SELECT p.id FROM entity_evidence v CROSS JOIN passage p"
-    "  ON p.row = (n.ns << 32) + (v.at >> 20) WHERE v.ns = n.ns AND v.entity = n.number{seen}"
+    "  ON p.row = (n.ns << 32) + (v.at >> 20) WHERE v.ns = n.ns AND v.entity = n.number{visible}"
     "  ORDER BY v.at DESC LIMIT 1) FROM entity n WHERE number IN"
 )
 _TRIPLET_SOURCE = _ENTITY_SOURCE.replace("entity", "triplet")
@@ -42,7 +42,7 @@ def read_entities(
         "SELECT e.number, max(v.at) >> 20, count(DISTINCT v.at >> 20) FROM entity e"
         " JOIN entity_evidence v ON v.ns = e.ns AND v.entity = e.number WHERE e.ns = ?"
     )
-    after: LiteralString = view.seen + " GROUP BY e.number"
+    after: LiteralString = view.visible_sql + " GROUP BY e.number"
     conditions: list[tuple[LiteralString, Collection[object]]] = []
     if ids is not None:
         conditions.append((" AND e.id IN", set(ids)))
@@ -53,10 +53,10 @@ def read_entities(
     rows: list[tuple[Any, ...]] = []
     for condition, values in conditions:
         rows += fetch_by(
-            view.rows, columns + condition, values, after, lead=(view.ns,), tail=view.seen_values
+            view.rows, columns + condition, values, after, lead=(view.ns,), tail=view.visible_values
         )
     if not conditions:
-        rows = view.rows(columns + after, (view.ns, *view.seen_values))
+        rows = view.rows(columns + after, (view.ns, *view.visible_values))
     found = {number: (t_index, updates) for number, t_index, updates in rows}
     sources = _sources(view, _ENTITY_SOURCE, {n: t_index for n, (t_index, _) in found.items()})
     entities = read_by(view.rows, "entity", "SELECT {} FROM entity WHERE number IN", found)
@@ -82,17 +82,17 @@ def read_entities(
 
 def read_entity_vectors(view: View, ids: Collection[str] | None, model: str) -> dict[str, bytes]:
     """``GraphReader.entity_vectors``."""
-    shown: LiteralString = ""
-    if view.seen:
-        shown = (
+    visible: LiteralString = ""
+    if view.visible_sql:
+        visible = (
             " AND EXISTS (SELECT 1 FROM entity_evidence v"
-            " WHERE v.ns = e.ns AND v.entity = e.number" + view.seen + ")"
+            " WHERE v.ns = e.ns AND v.entity = e.number" + view.visible_sql + ")"
         )
     if ids is None:
         rows = view.rows(
             "SELECT e.id, w.blob, w.crc - w.entity FROM entity_vector w"
-            " CROSS JOIN entity e ON e.number = w.entity WHERE w.ns = ? AND w.model = ?" + shown,
-            (view.ns, model, *view.seen_values),
+            " CROSS JOIN entity e ON e.number = w.entity WHERE w.ns = ? AND w.model = ?" + visible,
+            (view.ns, model, *view.visible_values),
         )
     else:
         rows = fetch_by(
@@ -100,9 +100,9 @@ def read_entity_vectors(view: View, ids: Collection[str] | None, model: str) -> 
             "SELECT e.id, w.blob, w.crc - w.entity FROM entity e CROSS JOIN entity_vector w"
             " ON w.ns = e.ns AND w.entity = e.number WHERE e.ns = ? AND w.model = ? AND e.id IN",
             set(ids),
-            shown,
+            visible,
             lead=(view.ns, model),
-            tail=view.seen_values,
+            tail=view.visible_values,
         )
     return dict(sorted(verified_vectors(rows)))
 
@@ -118,15 +118,20 @@ def _sources(view: View, sql: LiteralString, latest: Mapping[int, int]) -> dict[
         )
     )
     found: dict[int, str | None] = {n: by_t[t] for n, t in latest.items() if t in by_t}
-    text: LiteralString = sql.replace("{seen}", view.seen)
-    found.update(fetch_by(view.rows, text, latest.keys() - found.keys(), lead=view.seen_values))
+    text: LiteralString = sql.replace("{visible}", view.visible_sql)
+    found.update(fetch_by(view.rows, text, latest.keys() - found.keys(), lead=view.visible_values))
     return found
 
 
 def _of_passages(view: View, sql: LiteralString, passages: Collection[str]) -> set[int]:
     """The numbers of what the updates of these visible passages brought."""
     rows = fetch_by(
-        view.rows, sql, set(passages), view.passed, lead=(view.ns,), tail=view.passed_values
+        view.rows,
+        sql,
+        set(passages),
+        view.visible_passage_sql,
+        lead=(view.ns,),
+        tail=view.visible_passage_values,
     )
     return {number for (number,) in rows}
 
@@ -146,9 +151,9 @@ def read_triplets(
         view.rows,
         "entity",
         "SELECT {} FROM entity e WHERE EXISTS (SELECT 1 FROM entity_evidence v"
-        " WHERE v.ns = e.ns AND v.entity = e.number" + view.seen + ") AND number IN",
+        " WHERE v.ns = e.ns AND v.entity = e.number" + view.visible_sql + ") AND number IN",
         involved,
-        lead=view.seen_values,
+        lead=view.visible_values,
     )  # fmt: skip
     ids = {number: id for number, _, id, *_ in named}
     evidence = {
@@ -158,9 +163,9 @@ def read_triplets(
             "SELECT triplet, count(DISTINCT at >> 20), max(at) >> 20 FROM triplet_evidence"
             " WHERE ns = ? AND triplet IN",
             [row[0] for row in chosen],
-            view.seen + " GROUP BY triplet",
+            view.visible_sql + " GROUP BY triplet",
             lead=(view.ns,),
-            tail=view.seen_values,
+            tail=view.visible_values,
         )
     }
     sources = _sources(view, _TRIPLET_SOURCE, {n: t for n, (_, t) in evidence.items()})

@@ -40,9 +40,9 @@ def read_passages(
     while wanted < 0 or len(passing) < wanted:
         rows = read(
             view.rows, "passage",
-            "SELECT {} FROM " + source + " AND t < ?" + view.passed + sieve.passages
+            "SELECT {} FROM " + source + " AND t < ?" + view.visible_passage_sql + sieve.passages
             + " ORDER BY t DESC LIMIT ?",
-            (view.ns, *span, last, *view.passed_values, *sieve.passage_values, page),
+            (view.ns, *span, last, *view.visible_passage_values, *sieve.passage_values, page),
         )  # fmt: skip
         check_ascending((-row[1] for row in rows), -last)
         passing += _admitted(sieve, rows)
@@ -60,9 +60,9 @@ def _of_ids(view: View, sieve: Sieve, ids: Collection[str]) -> list[Passage]:
         "passage",
         "SELECT {} FROM passage WHERE ns = ? AND id IN",
         wanted,
-        view.passed + sieve.passages,
+        view.visible_passage_sql + sieve.passages,
         lead=(view.ns,),
-        tail=(*view.passed_values, *sieve.passage_values),
+        tail=(*view.visible_passage_values, *sieve.passage_values),
     )
     if any(row[2] not in wanted for row in rows):
         raise ValueError("an index of the table passage leads to another row")
@@ -83,15 +83,15 @@ def read_t_indexes(view: View, where: Filter) -> list[int]:
             view.rows,
             "SELECT t FROM passage WHERE row IN",
             [passage_row(view.ns, t) for t in sieve.few],
-            view.passed,
-            tail=view.passed_values,
+            view.visible_passage_sql,
+            tail=view.visible_passage_values,
         )
         return sorted({t for (t,) in few})
     source, span = _source(where, all=True)
     column: LiteralString = "metadata" if sieve.metadata else "NULL"
     rows = view.rows(
-        "SELECT t, " + column + " FROM " + source + view.passed + sieve.passages,
-        (view.ns, *span, *view.passed_values, *sieve.passage_values),
+        "SELECT t, " + column + " FROM " + source + view.visible_passage_sql + sieve.passages,
+        (view.ns, *span, *view.visible_passage_values, *sieve.passage_values),
     )
     if not sieve.metadata:
         return sorted(t for t, _ in rows)
@@ -122,8 +122,8 @@ def _of_few(view: View, ts: list[int], wanted: int) -> list[Passage]:
             "passage",
             "SELECT {} FROM passage WHERE row IN",
             [passage_row(view.ns, t) for t in ts[max(0, last - _PAGE) : last]],
-            view.passed,
-            tail=view.passed_values,
+            view.visible_passage_sql,
+            tail=view.visible_passage_values,
         )
         passing += map(_passage, sorted(set(rows), key=itemgetter(1), reverse=True))
         if 0 <= wanted <= len(passing):
@@ -135,8 +135,8 @@ def read_paths(view: View) -> list[tuple[str, ...]]:
     """``GraphReader.paths``."""
     rows = view.rows(
         "SELECT DISTINCT path FROM passage INDEXED BY passage_item"
-        " WHERE ns = ? AND key IS NOT NULL" + view.passed,
-        (view.ns, *view.passed_values),
+        " WHERE ns = ? AND key IS NOT NULL" + view.visible_passage_sql,
+        (view.ns, *view.visible_passage_values),
     )
     return sorted(read_path(path) for (path,) in rows)
 

@@ -104,14 +104,14 @@ class SQLiteReader:
                 " (SELECT 1 FROM vector v WHERE v.ns = s.ns AND v.at = s.at)"
             )
         rows = self._rows(
-            sql + self._view.seen + " ORDER BY at LIMIT ?",
-            (self._ns, after, *self._view.seen_values, -1 if limit is None else limit),
+            sql + self._view.visible_sql + " ORDER BY at LIMIT ?",
+            (self._ns, after, *self._view.visible_values, -1 if limit is None else limit),
         )
         check_ascending((at for (at,) in rows), after)
         return [at for (at,) in rows]
 
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
-        seen, values = self._view.seen, self._view.seen_values
+        visible, values = self._view.visible_sql, self._view.visible_values
         beside: LiteralString = (
             "(at) FROM statement q INDEXED BY statement_session"
             " WHERE q.ns = s.ns AND q.session = s.session AND q.at "
@@ -119,11 +119,11 @@ class SQLiteReader:
         wanted = _keys(keys)
         rows = fetch_by(
             self._rows,
-            "SELECT (SELECT max" + beside + "< s.at" + seen + "),"
-            " (SELECT min" + beside + "> s.at" + seen + "), " + STATEMENT
+            "SELECT (SELECT max" + beside + "< s.at" + visible + "),"
+            " (SELECT min" + beside + "> s.at" + visible + "), " + STATEMENT
             + " FROM statement s WHERE ns = ? AND at IN",
             wanted,
-            self._view.seen_by_key + " ORDER BY at",
+            self._view.visible_by_key_sql + " ORDER BY at",
             lead=(*values, *values, self._ns),
             tail=values,
         )  # fmt: skip
@@ -288,9 +288,9 @@ class SQLiteReader:
         if keys is None:
             rows = self._rows(
                 "SELECT at, blob, crc - at FROM vector WHERE ns = ? AND at > ? AND model = ?"
-                + view.seen
+                + view.visible_sql
                 + " ORDER BY at LIMIT ?",
-                (self._ns, after, model, *view.seen_values, -1 if limit is None else limit),
+                (self._ns, after, model, *view.visible_values, -1 if limit is None else limit),
             )
             check_ascending((at for at, _, _ in rows), after)
             return dict(verified_vectors(rows))
@@ -298,9 +298,9 @@ class SQLiteReader:
             self._rows,
             "SELECT at, blob, crc - at FROM vector WHERE ns = ? AND model = ? AND at IN",
             [key for key in _keys(keys) if key > after][:limit],
-            view.seen_by_key,
+            view.visible_by_key_sql,
             lead=(self._ns, model),
-            tail=view.seen_values,
+            tail=view.visible_values,
         )
         return dict(sorted(verified_vectors(rows)))
 

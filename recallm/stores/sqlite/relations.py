@@ -46,7 +46,7 @@ def newest_relations(view: View, names: Collection[str], limit: int) -> list[Rel
 
 def _newest(view: View, concept: int, limit: int) -> list[tuple[int, int, str]]:
     """(t_index, strength, the other end's name) of one concept's newest relations."""
-    visible, values = _is_shown(view, "e.a", "e.b")
+    visible, values = _has_visible_evidence(view, "e.a", "e.b")
     rows = view.rows(
         "SELECT n.t_index, e.strength, c.name FROM neighbour n JOIN concept c ON c.id = n.b"
         " JOIN evidence e ON e.ns = n.ns AND e.a = min(n.a, n.b) AND e.b = max(n.a, n.b)"
@@ -96,30 +96,31 @@ def _strengths(view: View, pairs: list[tuple[int, int]]) -> list[tuple[int, int,
     strengths: set[tuple[int, int, int, int]] = set()
     for rows, values in in_pairs(pairs):
         pair: LiteralString = "WITH pair (a, b) AS (VALUES " + rows + ")"
-        visible, shown_values = _is_shown(view, "e.a", "e.b")
+        visible, visible_values = _has_visible_evidence(view, "e.a", "e.b")
         strengths.update(
             view.rows(
                 pair + " SELECT e.a, e.b, e.strength, e.shown"
                 " FROM pair p CROSS JOIN evidence e ON e.ns = ? AND e.a = p.a AND e.b = p.b"
                 " AND e.shown = (SELECT max(shown) FROM evidence q WHERE q.ns = e.ns"
                 "  AND q.a = p.a AND q.b = p.b AND q.shown <= ?)" + visible,
-                [*values, view.ns, view.ceiling, *shown_values],
+                [*values, view.ns, view.ceiling, *visible_values],
             )
         )
     return sorted(strengths)
 
 
-def _is_shown(
+def _has_visible_evidence(
     view: View, a: LiteralString, b: LiteralString
 ) -> tuple[LiteralString, tuple[object, ...]]:
-    """That evidence of a relation is shown, with values; nothing where all that counts is."""
+    """The condition that a relation has visible evidence, and its parameters; empty where the view
+    hides nothing."""
     if not view.hides:
         return "", ()
     sql: LiteralString = (
         " AND EXISTS (SELECT 1 FROM evidence v WHERE v.ns = ? AND v.a = " + a + " AND v.b = " + b
-        + view.shown.replace("shown", "v.shown") + ")"
+        + view.visible_evidence_sql.replace("shown", "v.shown") + ")"
     )  # fmt: skip
-    return sql, (view.ns, *view.shown_values)
+    return sql, (view.ns, *view.visible_evidence_values)
 
 
 def _add(found: Found, one: str, other: str, strength: int, t_index: int) -> None:

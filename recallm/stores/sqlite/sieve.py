@@ -164,12 +164,12 @@ def newest_columns(
         return [[row[place] for row in rows] for place in range(len(columns))]
     joined: list[LiteralString] = ["group_concat(" + column + ")" for column in columns]
     newest: LiteralString = (
-        "SELECT " + listed + " FROM " + source + view.seen + sieve.sql
+        "SELECT " + listed + " FROM " + source + view.visible_sql + sieve.sql
         + " ORDER BY at DESC LIMIT ?"
     )  # fmt: skip
     (texts,) = view.rows(
         "SELECT " + ", ".join(joined) + " FROM (" + newest + ")",
-        (*values, *view.seen_values, *sieve.values, limit),
+        (*values, *view.visible_values, *sieve.values, limit),
     )
     found: list[list[int]] = [json.loads("[" + (text or "") + "]") for text in texts]
     if len({len(column) for column in found}) > 1:
@@ -195,11 +195,13 @@ def _newest_rows(
     select: LiteralString = "SELECT " + columns + " FROM " + source
     met: dict[str, bool] = {}
     passing: list[tuple[Any, ...]] = []
-    below: LiteralString = " AND at < ?" + view.seen + sieve.sql + " ORDER BY at DESC LIMIT ?"
+    below: LiteralString = (
+        " AND at < ?" + view.visible_sql + sieve.sql + " ORDER BY at DESC LIMIT ?"
+    )
     last = statement_key(MAX_T, 0)
     while limit < 0 or len(passing) < limit:
         rows = view.rows(
-            select + below, (*values, last, *view.seen_values, *sieve.values, _METADATA_PAGE)
+            select + below, (*values, last, *view.visible_values, *sieve.values, _METADATA_PAGE)
         )
         check_ascending((-row[0] for row in rows), -last)
         metadata = _metadata(view, {row[0] >> 20 for row in rows})
@@ -228,8 +230,9 @@ def _of_passages(
     for marks, ends in in_pairs(spans):
         rows = view.rows(
             "WITH span (first, stop) AS (VALUES " + marks + ") SELECT " + columns
-            + " FROM span CROSS JOIN " + source + " AND at >= first AND at < stop" + view.seen,
-            (*ends, *values, *view.seen_values),
+            + " FROM span CROSS JOIN " + source + " AND at >= first AND at < stop"
+            + view.visible_sql,
+            (*ends, *values, *view.visible_values),
         )  # fmt: skip
         found.update((row[0], row) for row in rows)
     newest = sorted(found, reverse=True)

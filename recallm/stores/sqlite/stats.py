@@ -13,12 +13,12 @@ from recallm.stores.sqlite.view import View
 __all__ = ["counted", "read_corpus", "read_sessions", "read_stats"]
 
 _TOUCHED: LiteralString = (
-    " AND (EXISTS (SELECT 1 FROM mention WHERE ns = c.ns AND concept = c.id{upto})"
+    " AND (EXISTS (SELECT 1 FROM mention WHERE ns = c.ns AND concept = c.id{counted})"
     " OR EXISTS (SELECT 1 FROM entity e JOIN entity_evidence v ON v.ns = e.ns"
-    " AND v.entity = e.number WHERE e.ns = c.ns AND e.concept = c.id{upto}))"
+    " AND v.entity = e.number WHERE e.ns = c.ns AND e.concept = c.id{counted}))"
 )
 _END_SHOWN: LiteralString = (
-    " AND EXISTS (SELECT 1 FROM entity_evidence WHERE ns = n.ns AND entity = n.{end}{upto})"
+    " AND EXISTS (SELECT 1 FROM entity_evidence WHERE ns = n.ns AND entity = n.{end}{counted})"
 )
 
 
@@ -29,8 +29,8 @@ def read_corpus(view: View) -> CorpusSize:
         (totals,) = view.rows(
             "SELECT count(*), coalesce(sum(length), 0),"
             " count(DISTINCT CASE WHEN session > 0 THEN session END)"
-            " FROM statement INDEXED BY statement_session WHERE ns = ?" + view.upto,
-            (view.ns, *view.upto_values),
+            " FROM statement INDEXED BY statement_session WHERE ns = ?" + view.counted_sql,
+            (view.ns, *view.counted_values),
         )
     return CorpusSize(statements=totals[0], terms=totals[1], sessions=totals[2])
 
@@ -54,9 +54,9 @@ def read_sessions(view: View, session_keys: Collection[str]) -> dict[str, Sessio
             " INDEXED BY statement_session ON s.ns = x.ns AND s.session = x.id"
             " WHERE x.ns = ? AND x.key IN",
             keys,
-            view.upto + " GROUP BY x.key",
+            view.counted_sql + " GROUP BY x.key",
             lead=(view.ns,),
-            tail=view.upto_values,
+            tail=view.counted_values,
         )
     return {
         key: SessionSize(statements=statements, terms=terms)
@@ -69,7 +69,7 @@ def counted(view: View, source: LiteralString, values: tuple[Any, ...], total: i
     if view.is_present:
         return total
     (later,) = view.rows(
-        "SELECT count(*) FROM " + source + " AND at >= ?", values + view.upto_values
+        "SELECT count(*) FROM " + source + " AND at >= ?", values + view.counted_values
     )[0]
     return total - int(later)
 
@@ -77,7 +77,7 @@ def counted(view: View, source: LiteralString, values: tuple[Any, ...], total: i
 def read_stats(view: View) -> Stats:
     """``GraphReader.stats``."""
     corpus = read_corpus(view)
-    upto, values = view.upto, view.upto_values
+    counted_sql, values = view.counted_sql, view.counted_values
 
     def count(sql: LiteralString, *values: Any) -> int:
         return int(view.rows(sql, (view.ns, *values))[0][0])
@@ -88,16 +88,18 @@ def read_stats(view: View) -> Stats:
         triplets = count("SELECT count(*) FROM triplet WHERE ns = ?")
     else:
         entities = count(
-            "SELECT count(DISTINCT entity) FROM entity_evidence WHERE ns = ?" + upto, *values
+            "SELECT count(DISTINCT entity) FROM entity_evidence WHERE ns = ?" + counted_sql, *values
         )
-        touched: LiteralString = _TOUCHED.replace("{upto}", upto)
-        concepts = count("SELECT count(*) FROM concept c WHERE ns = ?" + touched, *values, *values)
+        counted_concept_sql: LiteralString = _TOUCHED.replace("{counted}", counted_sql)
+        concepts = count(
+            "SELECT count(*) FROM concept c WHERE ns = ?" + counted_concept_sql, *values, *values
+        )
         ends: LiteralString = _END_SHOWN.replace("{end}", "subject")
         ends += _END_SHOWN.replace("{end}", "object")
         triplets = count(
             "SELECT count(*) FROM triplet n WHERE ns = ? AND EXISTS (SELECT 1 FROM"
-            " triplet_evidence WHERE ns = n.ns AND triplet = n.number" + upto + ")"
-            + ends.replace("{upto}", upto),
+            " triplet_evidence WHERE ns = n.ns AND triplet = n.number" + counted_sql + ")"
+            + ends.replace("{counted}", counted_sql),
             *values, *values, *values,
         )  # fmt: skip
     return Stats(
@@ -115,6 +117,6 @@ def read_stats(view: View) -> Stats:
             "SELECT count(DISTINCT concept) FROM summary WHERE ns = ? AND t_index <= ?",
             view.ceiling,
         ),
-        vectors=count("SELECT count(*) FROM vector WHERE ns = ?" + upto, *values),
+        vectors=count("SELECT count(*) FROM vector WHERE ns = ?" + counted_sql, *values),
         sessions=corpus.sessions,
     )

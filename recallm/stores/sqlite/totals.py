@@ -18,9 +18,9 @@ __all__ = ["concept_rows", "context_version", "count_touches"]
 _TOUCHES: LiteralString = (
     "WITH wanted (id) AS (SELECT value FROM json_each(?)), touch (concept, at, entity) AS ("
     " SELECT w.id, at, NULL FROM wanted w CROSS JOIN mention m ON m.ns = ? AND m.concept = w.id"
-    "{upto} UNION ALL SELECT w.id, at, e.id FROM wanted w CROSS JOIN entity e"
+    "{counted} UNION ALL SELECT w.id, at, e.id FROM wanted w CROSS JOIN entity e"
     " ON e.ns = ? AND e.concept = w.id CROSS JOIN entity_evidence v"
-    " ON v.ns = e.ns AND v.entity = e.number{upto})"
+    " ON v.ns = e.ns AND v.entity = e.number{counted})"
 )
 """One row for each mention of a concept, and for each evidence of an entity on it."""
 
@@ -31,22 +31,22 @@ def concept_rows(view: View, names: Collection[str] | None, limit: int | None) -
     if names is not None:
         wanted = set(names)
         stored = read_by(
-            view.rows, "concept", columns + " AND name IN", wanted, view.touched, lead=(view.ns,),
-            tail=view.touched_values,
+            view.rows, "concept", columns + " AND name IN", wanted, view.visible_concept_sql,
+            lead=(view.ns,), tail=view.visible_concept_values,
         )  # fmt: skip
         if any(row[2] not in wanted for row in stored):
             raise ValueError("an index of the table concept leads to another row")
     else:
-        sql: LiteralString = columns + view.touched
+        sql: LiteralString = columns + view.visible_concept_sql
         latest = limit if view.is_present and limit is not None else -1
         if latest >= 0:
             sql += " ORDER BY t_index DESC, name"
         sql += " LIMIT ?"
-        stored = read(view.rows, "concept", sql, (view.ns, *view.touched_values, latest))
+        stored = read(view.rows, "concept", sql, (view.ns, *view.visible_concept_values, latest))
     of_past = {id: name for id, _, name, _, _, t_index, *_ in stored if t_index > view.ceiling}
     totals = {
         id: ConceptTotals(*row) for id, _, _, *row in stored if id not in of_past
-    } | count_touches(view.rows, view.ns, of_past, view.upto, view.upto_values)
+    } | count_touches(view.rows, view.ns, of_past, view.counted_sql, view.counted_values)
     spelled = {id: name for id, _, name, *_ in stored}
     ordered = sorted(totals.items(), key=lambda it: (-it[1].t_index, spelled[it[0]]))[:limit]
     return _with_summaries(view, [(id, _row(spelled[id], row)) for id, row in ordered])
@@ -56,15 +56,15 @@ def count_touches(
     fetch: Fetch,
     ns: int,
     names: Mapping[int, str],
-    upto: LiteralString = "",
-    upto_values: Sequence[object] = (),
+    counted_sql: LiteralString = "",
+    counted_values: Sequence[object] = (),
 ) -> dict[int, ConceptTotals]:
     """The totals of concepts (id → name), counted from mentions and evidence of entities.
-    ``upto`` bounds their ``at``. A concept that nothing touches has no entry."""
+    ``counted_sql`` bounds their ``at``. A concept that nothing touches has no entry."""
     if not names:
         return {}
-    touches: LiteralString = _TOUCHES.replace("{upto}", upto)
-    values = (json.dumps(list(names)), ns, *upto_values, ns, *upto_values)
+    touches: LiteralString = _TOUCHES.replace("{counted}", counted_sql)
+    values = (json.dumps(list(names)), ns, *counted_values, ns, *counted_values)
     rows = fetch(
         touches + " SELECT concept, max(at) >> 20, count(DISTINCT at >> 20),"
         " count(*) - count(entity), min(CASE WHEN entity IS NULL THEN at END)"
@@ -123,10 +123,11 @@ def _with_summaries(view: View, rows: list[tuple[int, ConceptRow]]) -> list[Conc
                 terms=unpack(terms),
                 traits=Trait(traits),
             )
-            after: LiteralString = view.upto + " AND at >= ?"
-            values = (*view.upto_values, statement_key(t_index + 1, 0))
+            after: LiteralString = view.counted_sql + " AND at >= ?"
+            values = (*view.counted_values, statement_key(t_index + 1, 0))
             ((merges,),) = view.rows(
-                _TOUCHES.replace("{upto}", after) + " SELECT count(DISTINCT at >> 20) FROM touch",
+                _TOUCHES.replace("{counted}", after)
+                + " SELECT count(DISTINCT at >> 20) FROM touch",
                 (json.dumps([id]), view.ns, *values, view.ns, *values),
             )
             row = replace(row, merges=merges, summary=summary)
@@ -168,8 +169,8 @@ def _covers_hidden(view: View, concept: int, t_index: int) -> bool:
     return view.is_dated and bool(
         view.rows(
             "SELECT 1 FROM mention WHERE ns = ? AND concept = ? AND at < ?"
-            " AND NOT (1" + view.seen + ") LIMIT 1",
-            (view.ns, concept, last, *view.seen_values),
+            " AND NOT (1" + view.visible_sql + ") LIMIT 1",
+            (view.ns, concept, last, *view.visible_values),
         )
     )
 

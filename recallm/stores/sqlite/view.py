@@ -1,8 +1,9 @@
-"""What a reader may see, as conditions on rows.
+"""What a reader may see, as SQL conditions on rows.
 
-Totals are those of the view's t: all of the present, as kept in the rows, or what there was up to
-a t, counted. What is shown is held against its passage besides, where the view hides some of it:
-what expired, and, for a datetime ``as_of``, what was said later or at no known time.
+A row *counts* where its update is not later than the view's t. Totals of the present stand in the
+rows; totals of an earlier t are counted from the rows that count. A row is *visible* where it
+counts and its passage is not hidden. Expired passages are hidden, and, for a datetime ``as_of``,
+passages that were said later or have no timestamp.
 """
 
 from __future__ import annotations
@@ -42,10 +43,14 @@ _LIVE: LiteralString = (
 class View:
     """A namespace within a horizon.
 
-    Each condition continues a WHERE, with its values: ``upto`` (what counts) and ``seen`` (what is
-    shown) on a table with a column ``at``, ``seen_by_key`` where the rows are looked up by it;
-    ``shown`` on one with a column ``shown`` (a t); ``passed`` on ``passage``; ``touched`` on
-    ``concept c``: something shown touches it.
+    Each ``…_sql`` continues a WHERE; ``…_values`` are its parameters.
+
+    * ``counted_sql``: on a table with a column ``at``, the rows that count.
+    * ``visible_sql``: on the same tables, the visible rows; ``visible_by_key_sql`` where the query
+      looks rows up by ``at`` (with ``visible_values``).
+    * ``visible_evidence_sql``: the visible rows of ``evidence``.
+    * ``visible_passage_sql``: the visible rows of ``passage``.
+    * ``visible_concept_sql``: the rows of ``concept c`` that a visible row touches.
     """
 
     def __init__(self, snapshot: Snapshot, namespace: str, horizon: Horizon) -> None:
@@ -87,42 +92,48 @@ class View:
         )
 
     def _set_conditions(self) -> None:
-        self.upto: LiteralString = "" if self.is_present else " AND at < ?"
-        self.upto_values: Values = (
+        self.counted_sql: LiteralString = "" if self.is_present else " AND at < ?"
+        self.counted_values: Values = (
             () if self.is_present else (statement_key(max(self.ceiling, -1) + 1, 0),)
         )
-        self.seen: LiteralString
-        self.shown: LiteralString
-        self.passed: LiteralString
-        hidden, hidden_values = self._hidden("at >> 20")
-        self.seen, self.seen_values = self.upto + hidden, (*self.upto_values, *hidden_values)
-        # Where keys are given, they are what to search by: the sign keeps the ceiling from it.
-        self.seen_by_key: LiteralString = self.seen.replace(" AND at <", " AND +at <")
+        self.visible_sql: LiteralString
+        self.visible_evidence_sql: LiteralString
+        self.visible_passage_sql: LiteralString
+        not_hidden, not_hidden_values = self._not_hidden("at >> 20")
+        self.visible_sql, self.visible_values = (
+            self.counted_sql + not_hidden,
+            (*self.counted_values, *not_hidden_values),
+        )
+        # The sign keeps the planner from the range of ``at``: it should look up the given keys.
+        self.visible_by_key_sql: LiteralString = self.visible_sql.replace(" AND at <", " AND +at <")
         ceiling: Values = () if self.is_present else (self.ceiling,)
         below: LiteralString = "" if self.is_present else " AND shown <= ?"
-        hidden, hidden_values = self._hidden("shown")
-        self.shown, self.shown_values = below + hidden, (*ceiling, *hidden_values)
-        self.passed = "" if self.is_present else " AND passage.t <= ?"
-        self.passed_values = ceiling
+        not_hidden, not_hidden_values = self._not_hidden("shown")
+        self.visible_evidence_sql, self.visible_evidence_values = (
+            below + not_hidden,
+            (*ceiling, *not_hidden_values),
+        )
+        self.visible_passage_sql = "" if self.is_present else " AND passage.t <= ?"
+        self.visible_passage_values = ceiling
         # The signs keep the planner from the indexes of these columns.
         if self.is_dated:
-            self.passed += " AND +passage.said <= ?"
-            self.passed_values += (self._said,)
+            self.visible_passage_sql += " AND +passage.said <= ?"
+            self.visible_passage_values += (self._said,)
         if self.expired_by is not None:
-            self.passed += " AND (passage.expires IS NULL OR +passage.expires > ?)"
-            self.passed_values += (self.expired_by,)
-        self.touched: LiteralString = ""
-        self.touched_values: Values = ()
+            self.visible_passage_sql += " AND (passage.expires IS NULL OR +passage.expires > ?)"
+            self.visible_passage_values += (self.expired_by,)
+        self.visible_concept_sql: LiteralString = ""
+        self.visible_concept_values: Values = ()
         if self.hides:
-            self.touched = (
+            self.visible_concept_sql = (
                 " AND (EXISTS (SELECT 1 FROM mention WHERE ns = c.ns AND concept = c.id"
-                + self.seen
+                + self.visible_sql
                 + ") OR EXISTS (SELECT 1 FROM entity e JOIN entity_evidence v"
                 " ON v.ns = e.ns AND v.entity = e.number WHERE e.ns = c.ns AND e.concept = c.id"
-                + self.seen
+                + self.visible_sql
                 + "))"
             )
-            self.touched_values = (*self.seen_values, *self.seen_values)
+            self.visible_concept_values = (*self.visible_values, *self.visible_values)
 
     def _has_expired(self) -> bool:
         return self._now is not None and bool(
@@ -143,8 +154,8 @@ class View:
         )
         return int(rows[0][0]) if rows else 0
 
-    def _hidden(self, t: LiteralString) -> tuple[LiteralString, Values]:
-        """That the update with this t is not hidden."""
+    def _not_hidden(self, t: LiteralString) -> tuple[LiteralString, Values]:
+        """The condition that the passage of the update with this ``t`` (SQL) is not hidden."""
         sql: LiteralString = ""
         values: Values = ()
         if self.is_dated:
@@ -156,7 +167,7 @@ class View:
         return sql, values
 
     def ids(self, table: LiteralString, names: Any) -> dict[str, int]:
-        """Name → id of a table that has ``ns``, ``name`` and ``id``."""
+        """Name → id in a table that has ``ns``, ``name`` and ``id``."""
         return dict(
             fetch_by(
                 self.rows,
