@@ -25,8 +25,8 @@ from recallm.ranking.ement import ement_context, nearest_context, nearest_limit
 from recallm.ranking.paper import context_of_concepts, ranked_concepts
 from recallm.ranking.statements import (
     context_of_statements,
-    may_say,
     passage_scores,
+    possible_exact_passages,
     rank,
     wanted_statements,
 )
@@ -272,8 +272,10 @@ class Recaller:
         if candidates is None:
             return {}
         ranked = rank(candidates, request, repeats=True)
-        ids = may_say(ranked, request.question)
-        first_passages = {one.id: one for one in reader.passages(ids=ids)} if ids else {}
+        ids = possible_exact_passages(ranked, request.question)
+        first_passages = (
+            {passage.id: passage for passage in reader.passages(ids=ids)} if ids else {}
+        )
         return passage_scores(ranked, request.question, first_passages)
 
     def _embedded(self, request: RecallRequest) -> QuestionVector | None:

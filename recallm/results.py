@@ -110,7 +110,7 @@ class RecalledStatement:
             timestamp=stored.timestamp,
             speaker=stored.speaker,
             source=stored.source,
-            session=stored.session if stored.session is not None else stored.source,
+            session=stored.session_name,
             metadata=stored.metadata,
             concepts=tuple(mention.name for mention in stored.concepts),
             score=score,
@@ -160,9 +160,14 @@ def chronological(statements: Iterable[_S]) -> list[_S]:
     """``statements`` in the order in which they became true: by timestamp if all have one, else by
     t_index; then by position."""
     ordered = sorted(statements, key=lambda it: (it.t_index, it.position))
-    if all(it.timestamp is not None for it in ordered):
+    if have_timestamps(ordered):
         ordered.sort(key=lambda it: (it.timestamp, it.t_index, it.position))
     return ordered
+
+
+def have_timestamps(statements: Iterable[_Ordered]) -> bool:
+    """Whether every statement has a timestamp: then timestamps order them, else t_index does."""
+    return all(statement.timestamp is not None for statement in statements)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

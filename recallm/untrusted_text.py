@@ -85,7 +85,7 @@ _FILLERS = "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 _NOT_ASCII = re.compile("[^ -~]")
 
 _FEW_CHARACTERS = 8
-"""Up to so many different characters are replaced one by one, which is faster than a table."""
+"""At most 8 different characters are replaced one by one, which is faster than a table."""
 
 
 def folded(text: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from recallm.model.keys import empty_mapping, position_of, statement_id, t_index_of
+from recallm.model.keys import empty_mapping, position_of, session_name_of, statement_id, t_index_of
 from recallm.model.language import ConceptKind, ConceptMention, Trait, content_terms
 
 __all__ = [
@@ -91,6 +91,11 @@ class StoredStatement:
     def position(self) -> int:
         """Its place in its passage, from 0."""
         return position_of(self.key)
+
+    @property
+    def session_name(self) -> str | None:
+        """The name of its session; None if it has neither a session nor a source."""
+        return session_name_of(self.session, self.source)
 
     @property
     def id(self) -> str:

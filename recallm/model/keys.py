@@ -3,6 +3,7 @@
 * A statement's **key** is ``t_index << POSITION_BITS | position``: the same in every store, and
   ascending in the order of arrival. The evidence of a relation has such a key too.
 * A statement's **id** is ``<passage id>#<position>``: what users see.
+* A **session name** is the given session, else the source.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ __all__ = [
     "empty_mapping",
     "parse_statement_id",
     "position_of",
+    "session_name_of",
     "statement_id",
     "statement_key",
     "t_index_of",
@@ -40,6 +42,11 @@ MAX_POSITION = NO_POSITION - 1
 def statement_key(t_index: int, position: int) -> int:
     """The key of the statement at ``position`` of the knowledge update ``t_index``."""
     return t_index << POSITION_BITS | position
+
+
+def session_name_of(session: str | None, source: str | None) -> str | None:
+    """The name of a statement's or update's session: ``session``, else ``source``."""
+    return session if session is not None else source
 
 
 def t_index_of(key: int) -> int:

@@ -1,8 +1,8 @@
-"""What the default ranking knows of a question and of the statements that may answer it.
+"""The input of the default ranking: a question and the statements that may answer it.
 
-**Activation.** The strength of a relation alone favours hubs: a concept that is related to
-everything is related to the question too. Divided by the updates that touch each of the two
-concepts (a cosine), it says how much of what is told of the one is told of the other.
+**Activation.** The strength of a relation alone favours hubs: a concept that is related to every
+other is related to the question's too. So the strength is divided by the root of the product of the
+two concepts' numbers of updates (a cosine): the share of their updates that touch both.
 """
 
 from __future__ import annotations
@@ -67,17 +67,17 @@ class Candidates:
     Statements:
 
     * ``statements``: the candidates, ascending by key, summaries last.
-    * ``context``: every statement that was read, by key; what surrounds the candidates too.
-    * ``read``: the candidates, then all others of ``context``. ``stems`` are theirs, and
-      ``previous_places`` the places among them of what was said just before each: -1 where there
-      is nothing or it was not read.
+    * ``context``: every statement that was read, by key, with the statements around the candidates.
+    * ``read``: the candidates, then all others of ``context``. ``stems`` holds their stems.
+      ``previous_places`` holds, for each, the place in ``read`` of the statement before it; -1 if
+      there is none or it was not read.
     * ``summaries``: those among the candidates, by the passage id that stands for them.
     * ``vectors``: the embeddings of ``context``, by key; empty without ``question_vector``.
 
     The question:
 
-    * ``terms``: its stems without the names of speakers. ``documents`` says how many statements
-      hold each, ``stem_counts`` (by statement key) and ``session_counts`` (by session key) how
+    * ``terms``: its stems without the names of speakers. ``documents`` is the number of statements
+      that hold each, ``stem_counts`` (by statement key) and ``session_counts`` (by session key) how
       often each holds them.
     * ``essential``: its concepts that are known. ``mention_counts`` says how many statements
       mention each, ``activation`` how strongly the concepts next to them are activated,
@@ -110,16 +110,19 @@ class Candidates:
     @property
     def keys(self) -> Keys:
         """The key of each candidate."""
-        return np.array([one.key for one in self.statements], dtype=np.int64)
+        return np.array([statement.key for statement in self.statements], dtype=np.int64)
 
     @property
     def traits(self) -> Keys:
         """The traits of each candidate, as the bits of ``Trait``."""
-        return np.array([int(one.traits) for one in self.statements], dtype=np.int64)
+        return np.array([int(statement.traits) for statement in self.statements], dtype=np.int64)
 
     @property
     def alone(self) -> Floats:
-        """1 for each candidate around which nothing else is said in its session. A fact on its own
-        says all of itself; a turn of a conversation does not."""
-        surrounded = [one.previous is not None or one.next is not None for one in self.statements]
+        """1 for each candidate that has no other statement in its session, else 0. A single fact is
+        complete; a turn of a conversation is not."""
+        surrounded = [
+            statement.previous is not None or statement.next is not None
+            for statement in self.statements
+        ]
         return 1.0 - np.array(surrounded, dtype=np.float64)

@@ -24,28 +24,31 @@ _ANSWER_KINDS = (
 """Kinds of answers: traits that a question asks for and a statement has."""
 
 _NAME_REACH = 3
-"""How many statements back a name may stand to which pronouns refer."""
+"""A pronoun may refer to a name at most this many statements before it."""
 
 _RARE = 4.0
-"""Logarithm of how few statements mention a name that counts in full: one of about 50."""
+"""Rarity (a logarithm) from which a name counts in full: about one statement in 50 mentions it."""
 
 
 def concept_signals(candidates: Candidates) -> dict[str, Floats]:
     """The signals ``concepts`` and ``graph``."""
     statements = candidates.statements
     weights = _essential_weights(candidates)
-    active = {name: one.value for name, one in candidates.activation.items() if name not in weights}
-    activation = weighted_sums(_mentions(statements, active), np.array([*active.values()]))
+    active = {
+        name: activation.value
+        for name, activation in candidates.activation.items()
+        if name not in weights
+    }
+    graph = weighted_sums(_mentions(statements, active), np.array([*active.values()]))
     return {
         "concepts": weighted_sums(_mentions(statements, weights), np.array([*weights.values()])),
-        "graph": np.minimum(activation, 1.0),
+        "graph": np.minimum(graph, 1.0),
     }
 
 
 def named_share(candidates: Candidates) -> Floats:
-    """The share of the names asked for that each candidate, or what was said just before it,
-    mentions, by rarity: what is told of another is no answer, the more so the more others there
-    are, that is the rarer the name."""
+    """Share of the asked names that the candidate, or one of the 3 statements before it, mentions.
+    Rare names weigh more: a statement about somebody else is no answer."""
     rarities = _name_rarities(candidates)
     number = len(candidates.statements)
     if not rarities:
@@ -73,19 +76,18 @@ def _essential_weights(candidates: Candidates) -> dict[str, float]:
 
 
 def _name_rarities(candidates: Candidates) -> dict[str, float]:
-    """The rarity (at most 1) of each name that is asked for, speakers apart. A part of a name that
-    the question gives in full does not count by itself."""
-    asked = [one for one in candidates.question.concepts if one.kind in NAME_KINDS]
-    parts = {word for one in asked if " " in one.name for word in one.name.split(" ")}
+    """The rarity (at most 1) of each asked name that is no speaker's. If the question gives a full
+    name, its parts do not count."""
+    asked = [concept.name for concept in candidates.question.concepts if concept.kind in NAME_KINDS]
+    parts = {word for name in asked if " " in name for word in name.split(" ")}
     excluded = parts | candidates.speakers
     total = candidates.corpus.statements
     return {
-        one.name: min(
-            1.0,
-            float(np.log1p(total / (1 + candidates.mention_counts.get(one.name, 0)))) / _RARE,
+        name: min(
+            1.0, float(np.log1p(total / (1 + candidates.mention_counts.get(name, 0)))) / _RARE
         )
-        for one in asked
-        if one.name in candidates.essential and one.name not in excluded
+        for name in asked
+        if name in candidates.essential and name not in excluded
     }
 
 
@@ -110,20 +112,22 @@ def trait_signals(candidates: Candidates) -> dict[str, Floats]:
         "speaker": speaker,
         "first person": speaker * _has_trait(traits, Trait.FIRST_PERSON),
         "question": _has_trait(traits, Trait.QUESTION),
-        "length": np.log1p(np.array([one.length for one in candidates.statements])),
+        "length": np.log1p(np.array([statement.length for statement in candidates.statements])),
     }
 
 
 def _speaker(candidates: Candidates) -> Floats:
     """1 where the speaker, or a part of the speaker's name, is one whom the question names."""
     named = candidates.speakers
-    speakers = {one.speaker_concept for one in candidates.statements}
+    speakers = {statement.speaker_concept for statement in candidates.statements}
     asked_for = {
         speaker
         for speaker in speakers
         if speaker is not None and not named.isdisjoint((speaker, *speaker.split(" ")))
     }
-    return np.array([float(one.speaker_concept in asked_for) for one in candidates.statements])
+    return np.array(
+        [float(statement.speaker_concept in asked_for) for statement in candidates.statements]
+    )
 
 
 def _has_trait(traits: Keys, trait: Trait) -> Floats:

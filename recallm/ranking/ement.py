@@ -61,12 +61,12 @@ def ement_context(
     labels = {concept.name: concept.label for concept in question.concepts}
     sentences = {sentence_key(near.statement) for near in nearest}
     turns = [
-        one
+        near
         for pair in zip_longest(
             nearest, map(NearStatement, _most_mentioning_first(of_entities, sentences))
         )
-        for one in pair
-        if one is not None
+        for near in pair
+        if near is not None
     ]
     chosen = fit_in_order(turns, _ement_text, _budget(request, request.limit))
     essential = tuple(
@@ -107,19 +107,21 @@ def _most_mentioning_first(
     """Each sentence once and none of ``besides``: those that mention most of the entities first, of
     these the newest."""
     latest = latest_of_equals(of_entities.statements)
-    newest = reversed(chronological(one for key, one in latest.items() if key not in besides))
-    return sorted(newest, key=lambda one: -of_entities.mentioning[one.key])
+    newest = reversed(
+        chronological(statement for key, statement in latest.items() if key not in besides)
+    )
+    return sorted(newest, key=lambda statement: -of_entities.mentioning[statement.key])
 
 
 def _ement_text(chosen: Sequence[NearStatement]) -> str:
-    near = [context_line(one.statement) for one in chosen if one.cosine is not None]
-    of_entities = chronological(one.statement for one in chosen if one.cosine is None)
-    parts = (near, [context_line(one) for one in of_entities])
+    nearest = [context_line(near.statement) for near in chosen if near.cosine is not None]
+    of_entities = chronological(near.statement for near in chosen if near.cosine is None)
+    parts = (nearest, [context_line(statement) for statement in of_entities])
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
 def _chronological_text(chosen: Sequence[NearStatement]) -> str:
-    return context_text(chronological(one.statement for one in chosen))
+    return context_text(chronological(near.statement for near in chosen))
 
 
 def _context(
@@ -139,11 +141,11 @@ def _context(
         statements=tuple(
             chronological(
                 RecalledStatement.of(
-                    one.statement,
-                    contributions=None if one.cosine is None else {"cosine": one.cosine},
-                    path=tuple(_path(one.statement, places, labels)),
+                    near.statement,
+                    contributions=None if near.cosine is None else {"cosine": near.cosine},
+                    path=tuple(_path(near.statement, places, labels)),
                 )
-                for one in chosen
+                for near in chosen
             )
         ),
         concepts=essential,

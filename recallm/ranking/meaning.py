@@ -191,7 +191,7 @@ def _embeddings(
     candidates: Candidates, dimension: int
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """The vectors of what was read, a row each, and which of them there are."""
-    blobs = [candidates.vectors.get(one.key) for one in candidates.read]
+    blobs = [candidates.vectors.get(statement.key) for statement in candidates.read]
     known = np.array([blob is not None for blob in blobs], dtype=bool)
     vectors = np.zeros((len(blobs), dimension), dtype=np.float32)
     vectors[known] = decode(b"".join(blob for blob in blobs if blob is not None)).reshape(

@@ -82,4 +82,6 @@ def _session_overlap(candidates: Candidates) -> Floats:
     average = corpus.terms / max(corpus.sessions, 1)
     matched = weighted_sums(saturated(counts, lengths, average), weights)
     scores = dict(zip(names, matched.tolist(), strict=True))
-    return np.array([scores.get(one.session_key or "", 0.0) for one in candidates.statements])
+    return np.array(
+        [scores.get(statement.session_key or "", 0.0) for statement in candidates.statements]
+    )

@@ -1,12 +1,12 @@
 """``ranking="statements"``, the default: a linear model over signals orders single statements.
 
-The paper returns the whole contexts of concepts; they repeat sentences and bury the one that
-answers. Here each candidate gets a probability that it helps to answer, the best are chosen within
-the budget, and they stand in order of time.
+The paper returns complete contexts of concepts; they repeat sentences and bury the answer. Here
+each candidate gets a probability that it helps to answer. The best are chosen within the budget and
+put in order of time.
 
-Where a question asks for all that there is ("Which bands has Dave enjoyed?"), different answers
-come before paraphrases of one, as in maximal marginal relevance: a statement is worth less each
-time that all its names were given by those before it, or all its concepts where it names nothing.
+Where a question asks for every answer ("Which bands has Dave enjoyed?"), different answers come
+before paraphrases, as in maximal marginal relevance: a statement is worth less each time that
+earlier statements gave all its names, or all its concepts if it names nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from recallm.ranking.candidates import Candidates
 from recallm.ranking.concepts import NAME_KINDS
 from recallm.ranking.signals import SIGNALS, Weights, load_tables, measure
 from recallm.ranking.stem_counts import Floats
-from recallm.ranking.time import dated
+from recallm.ranking.time import with_date_rules
 from recallm.recall_request import RecallRequest
 from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 from recallm.untrusted_text import one_line
@@ -39,10 +39,10 @@ __all__ = [
 ]
 
 _REPETITION_WORTH = 0.1
-"""What is left of a statement's worth for each time that what it gives was given before it."""
+"""Factor on a statement's worth for each time that earlier statements gave all its names."""
 
-_COVERED = 30
-"""How many of the best are ordered anew; those after them keep their places."""
+_MOST_DIVERSIFIED = 30
+"""Only the first 30 statements are reordered for diversity; the others keep their places."""
 
 
 # The linear model.
@@ -130,14 +130,14 @@ def _repeats(statement: StoredStatement, asked: str) -> bool:
     return is_question and one_line(statement.text).casefold() in asked
 
 
-# All that there is.
+# Diversity.
 
 
-def cover(ranked: RankedStatements, candidates: Candidates) -> RankedStatements:
-    """The order with statements that give something new first; ``worth`` says what each adds to
-    those before it. The scores stay."""
+def diversified(ranked: RankedStatements, candidates: Candidates) -> RankedStatements:
+    """The same statements, those with new names or concepts first. ``worth`` is what each adds to
+    the statements before it; the scores do not change."""
     asked = {*candidates.essential, *candidates.speakers}
-    left = list(ranked.order[:_COVERED])
+    left = list(ranked.order[:_MOST_DIVERSIFIED])
     concepts = {place: _own_concepts(ranked.statements[place], asked) for place in left}
     all_names = {
         mention.name
@@ -162,7 +162,7 @@ def cover(ranked: RankedStatements, candidates: Candidates) -> RankedStatements:
         given.update(concepts[best])
         order.append(best)
         left.remove(best)
-    return replace(ranked, order=(*order, *ranked.order[_COVERED:]), worth=worth)
+    return replace(ranked, order=(*order, *ranked.order[_MOST_DIVERSIFIED:]), worth=worth)
 
 
 def _own_concepts(statement: StoredStatement, asked: set[str]) -> frozenset[str]:
@@ -196,10 +196,10 @@ def context_of_statements(candidates: Candidates, request: RecallRequest) -> Rec
     """The statements that help most to answer, in order of time; empty where none may be
     recalled."""
     question = candidates.question
-    time = dated(question.time, candidates.dates)
+    time = with_date_rules(question.time, candidates.dates)
     ranked = rank(candidates, request)
     if question.time.spread:
-        ranked = cover(ranked, candidates)
+        ranked = diversified(ranked, candidates)
     places = fit_by_worth(
         ranked.statements, ranked.order, ranked.worth, statement_budget(request), question.time
     )
@@ -264,7 +264,7 @@ def _path(statement: StoredStatement, candidates: Candidates) -> Iterator[str]:
 
 def _concepts(candidates: Candidates, chosen: Sequence[StoredStatement]) -> list[RankedConcept]:
     """The question's concepts in its order, then the neighbours that led to what was chosen."""
-    named = (candidates.essential.get(one.name) for one in candidates.question.concepts)
+    named = (candidates.essential.get(concept.name) for concept in candidates.question.concepts)
     essential = [
         RankedConcept(
             name=row.name, label=row.label, t_index=row.t_index, score=1.0, essential=True
@@ -276,17 +276,17 @@ def _concepts(candidates: Candidates, chosen: Sequence[StoredStatement]) -> list
     activated = (candidates.activation[name] for name in mentioned & candidates.activation.keys())
     return essential + [
         RankedConcept(
-            name=one.concept.name,
-            label=one.concept.label,
-            t_index=one.concept.t_index,
-            score=one.value,
+            name=neighbour.concept.name,
+            label=neighbour.concept.label,
+            t_index=neighbour.concept.t_index,
+            score=neighbour.value,
             essential=False,
         )
-        for one in sorted(activated, key=lambda one: (-one.value, one.concept.name))
+        for neighbour in sorted(activated, key=lambda found: (-found.value, found.concept.name))
     ]
 
 
-# Whole passages.
+# Passages.
 
 
 def passage_scores(
@@ -294,45 +294,55 @@ def passage_scores(
 ) -> dict[str, float]:
     """The ids of the passages, best first, each with the probability of its best statement.
 
-    Before them, with 1, stand those that say the very text of ``question``: as a whole, as a
-    statement, or after a label ("team: IT"). ``first_passages`` are those of ``may_say``.
+    First, with 1, come the passages that equal ``question`` or have a statement that equals it,
+    with or without a label ("team: IT"). ``first_passages`` holds the passages whose ids
+    ``possible_exact_passages`` gives.
     """
     asked = _folded(question)
     statements = [ranked.statements[place] for place in ranked.order]
     best = {
-        one.passage_id: 1.0
-        for one in statements
-        if asked and (_is(one.text, asked) or _passage_is(one, asked, first_passages))
+        statement.passage_id: 1.0
+        for statement in statements
+        if asked
+        and (
+            _equals_without_label(statement.text, asked)
+            or _passage_equals(statement, asked, first_passages)
+        )
     }
-    for place, one in zip(ranked.order, statements, strict=True):
-        best.setdefault(one.passage_id, float(ranked.scores[place]))
+    for place, statement in zip(ranked.order, statements, strict=True):
+        best.setdefault(statement.passage_id, float(ranked.scores[place]))
     return best
 
 
-def may_say(ranked: RankedStatements, question: str) -> list[str]:
-    """The ids of the passages whose whole text may be that of ``question``: their first statement
-    stands in it, and is not the whole of it."""
+def possible_exact_passages(ranked: RankedStatements, question: str) -> list[str]:
+    """The ids of the passages whose text may equal ``question``, though their first statement is
+    only a part of it."""
     asked = _folded(question)
     return [
-        one.passage_id
-        for one in map(ranked.statements.__getitem__, ranked.order)
-        if asked and _begins(one, asked) and not _is(one.text, asked)
+        statement.passage_id
+        for statement in map(ranked.statements.__getitem__, ranked.order)
+        if asked
+        and _starts_like(statement, asked)
+        and not _equals_without_label(statement.text, asked)
     ]
 
 
-def _begins(one: StoredStatement, asked: str) -> bool:
-    return not one.position and _folded(one.text).rpartition(": ")[2] in asked
+def _starts_like(statement: StoredStatement, asked: str) -> bool:
+    """Whether this first statement of a passage, without its label, is a part of ``asked``."""
+    return not statement.position and _folded(statement.text).rpartition(": ")[2] in asked
 
 
-def _passage_is(one: StoredStatement, asked: str, passages: Mapping[str, Passage]) -> bool:
-    passage = passages.get(one.passage_id) if _begins(one, asked) else None
-    return passage is not None and _is(passage.text, asked)
+def _passage_equals(
+    statement: StoredStatement, asked: str, passages: Mapping[str, Passage]
+) -> bool:
+    passage = passages.get(statement.passage_id) if _starts_like(statement, asked) else None
+    return passage is not None and _equals_without_label(passage.text, asked)
 
 
-def _is(text: str, asked: str) -> bool:
-    """Whether a text, or what stands after its label, is ``asked``."""
-    said = _folded(text)
-    return asked in (said, said.partition(": ")[2])
+def _equals_without_label(text: str, asked: str) -> bool:
+    """Whether a text equals ``asked``, with or without its label ("team: ")."""
+    folded = _folded(text)
+    return asked in (folded, folded.partition(": ")[2])
 
 
 def _folded(text: str) -> str:

@@ -1,12 +1,12 @@
 """Signals of time: dates that a question names, and what is newer or older.
 
-**Dates.** What happened is told on the day or soon after, seldom before.
+**Dates.** People mention an event on its day or soon after, seldom before.
 
 **Newer and older.** A later statement supersedes an earlier one as far as it answers the question
-as well as that one (paper, Temporal Relations: what is said later is true over what was said
-before), the more so the more alike the two are. A statement that is like an earlier answer, or
-shares rare stems with it, succeeds it. How well a statement answers is what all other signals say:
-nothing is superseded by what is merely newer.
+as well as that one (paper, Temporal Relations: later statements take precedence over earlier
+ones), the more so the more similar the two are. A statement that resembles an earlier answer, or
+shares rare stems with it, succeeds it. All other signals together say how well a statement answers:
+a statement that is merely newer supersedes nothing.
 """
 
 from __future__ import annotations
@@ -20,69 +20,72 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recallm.dating import AskedDate, Interval, statement_dates
-from recallm.model import StoredStatement, TemporalReading, Trait, t_index_of
+from recallm.model import StoredStatement, TemporalReading, Trait
 from recallm.ranking.candidates import Candidates
 from recallm.ranking.stem_counts import Floats, matrix_product, sorted_distinct
+from recallm.results import have_timestamps
 
 __all__ = [
     "date_nearness",
     "date_overlap",
     "date_signal",
-    "dated",
     "newest",
     "succession_signals",
+    "with_date_rules",
 ]
 
 _ELSEWHERE = 0.3
-"""What is left of ``date`` where a statement tells of other days than that on which it was said."""
+"""Factor on ``date`` if a statement mentions dates, but none that the question names."""
 
 _SHORT_PERIOD = 9
-"""Days: of what took no longer people say on which day it was."""
+"""The most days of a short period, such as a day or a week."""
 _DAYS_AFTER_SHORT = 10
-"""Days after a short period during which people still tell what happened then."""
+"""Days after a short period in which people still mention its events."""
 _DAYS_AFTER_LONG = 31
 """The same for longer periods, at most as long as the period."""
 
 _NEWEST = 15.0
-"""Later statements after which about a third of being new is left: the paper's temporal window."""
+"""Number of later statements at which ``newest`` has fallen to 1/e: the paper's temporal window."""
 
 _IN_CONVERSATION = 0.2
-"""What is left of ``superseded`` where something is said around a statement. What people tell of
-themselves in a chat is superseded as well, but one turn seldom says all of it."""
+"""Factor on ``superseded`` if a statement has others beside it in its session. Facts in a chat are
+superseded as well, but one turn seldom states a new fact completely."""
 
 _BLOCK_ROWS = 128
-"""Candidates compared with all later ones at once: bounds the memory of long lists."""
+"""Candidates in one block of the comparison with all later ones; it bounds memory use."""
 
 
 # Dates.
 
 
-def dated(reading: TemporalReading, asked: Sequence[AskedDate]) -> TemporalReading:
+def with_date_rules(reading: TemporalReading, asked: Sequence[AskedDate]) -> TemporalReading:
     """The reading with the dates among its rules: "in 2022 → within 2022-01-01..2022-12-31"."""
     return replace(reading, rules=(*reading.rules, *map(str, asked))) if asked else reading
 
 
 def date_signal(candidates: Candidates) -> Floats:
-    """The signal ``date``: how well the day on which a statement was said, or a day that it tells
-    of, meets a date that the question names."""
+    """The signal ``date``: how well a statement's timestamp, or a date that it mentions, meets a
+    date in the question. Values lie between 0 and 1."""
     if not candidates.dates:
         return np.zeros(len(candidates.statements))
-    said = date_nearness([one.timestamp for one in candidates.statements], candidates.dates)
+    nearness = date_nearness(
+        [statement.timestamp for statement in candidates.statements], candidates.dates
+    )
     for place in np.flatnonzero(candidates.traits & int(Trait.TIME)).tolist():
-        one = candidates.statements[place]
-        dates = statement_dates(one.text, one.timestamp)
+        statement = candidates.statements[place]
+        dates = statement_dates(statement.text, statement.timestamp)
         overlap = date_overlap(dates, candidates.dates)
         if dates and not overlap:
-            said[place] *= _ELSEWHERE
-        said[place] = max(said[place], overlap)
-    return said
+            nearness[place] *= _ELSEWHERE
+        nearness[place] = max(nearness[place], overlap)
+    return nearness
 
 
-def date_nearness(said: Sequence[datetime | None], asked: Sequence[AskedDate]) -> Floats:
-    """1 where something was said at one of the dates asked for, less where soon after, else 0."""
-    days = [None if one is None else one.date() for one in said]
+def date_nearness(timestamps: Sequence[datetime | None], asked: Sequence[AskedDate]) -> Floats:
+    """For each timestamp 1 within one of the dates asked for, less soon after it, else 0."""
+    days = [None if timestamp is None else timestamp.date() for timestamp in timestamps]
     values = {
-        day: max((_nearness(day, one) for one in asked), default=0.0)
+        day: max((_nearness(day, asked_date) for asked_date in asked), default=0.0)
         for day in set(days)
         if day is not None
     }
@@ -104,9 +107,11 @@ def _nearness(day: date, asked: AskedDate) -> float:
 
 
 def date_overlap(dates: Sequence[Interval], asked: Sequence[AskedDate]) -> float:
-    """How well the best of a statement's ``dates`` meets one that is asked for: 1 where it lies
-    within it, less the longer it is beside what the two share, 0 where they are apart."""
-    return max((_overlap(one, other) for one in dates for other in asked), default=0.0)
+    """The best overlap of a statement's ``dates`` with those asked for: the root of the share of
+    the statement's period that lies within the period asked for; 1 if all of it does, 0 if none."""
+    return max(
+        (_overlap(period, asked_date) for period in dates for asked_date in asked), default=0.0
+    )
 
 
 def _overlap(dates: Interval, asked: AskedDate) -> float:
@@ -148,8 +153,8 @@ def succession_signals(
 
 
 def newest(candidates: Candidates, named: Floats) -> Floats:
-    """The signal of that name: how few later statements tell of the same names (by the signal
-    ``named``), or how few there are where the question names none."""
+    """The signal ``newest``: how few later statements mention the same names (by the signal
+    ``named``), or how few later statements there are if the question names nobody."""
     reading = candidates.question.time
     if reading.order != "latest" or reading.previous or not len(named):
         return np.zeros(len(named))
@@ -160,15 +165,15 @@ def newest(candidates: Candidates, named: Floats) -> Floats:
 
 
 def _moments(statements: Sequence[StoredStatement]) -> Floats:
-    """When each was said: by timestamp where all have one, else by t_index."""
-    timestamps = [one.timestamp for one in statements]
-    if any(one is None for one in timestamps):
-        return np.array([t_index_of(one.key) for one in statements], dtype=np.float64)
-    return np.array([one.timestamp() for one in timestamps if one is not None])
+    """Each statement's time as a number: its timestamp if all have one, else its t_index."""
+    if have_timestamps(statements):
+        times = [row.timestamp.timestamp() for row in statements if row.timestamp is not None]
+        return np.array(times)
+    return np.array([row.t_index for row in statements], dtype=np.float64)
 
 
 def _later_matches(match: Floats, moments: Floats) -> Floats:
-    """How many later candidates match as well as each; one that matches less counts in part."""
+    """For each candidate the number of later ones that match as well; worse ones count in part."""
     order = np.argsort(moments, kind="stable")
     match, moments = match[order], moments[order]
     total = np.empty(len(match))
@@ -180,8 +185,9 @@ def _later_matches(match: Floats, moments: Floats) -> Floats:
 def _succession(
     candidates: Candidates, match: Floats, moments: Floats, vectors: NDArray[Any]
 ) -> tuple[Floats, Floats]:
-    """For each candidate how like it is to a later one that matches as well; and how like, or tied
-    by rare stems, to an earlier one that answers best."""
+    """The signals ``superseded`` (similarity of each candidate with a later one that matches as
+    well) and ``succeeds`` (similarity, by vectors or rare stems, with an earlier good match),
+    without the factors for recency and conversations."""
     order = np.argsort(moments, kind="stable")
     match, moments = match[order], moments[order]
     vectors = vectors[order].astype(np.float32, copy=False)
@@ -204,14 +210,14 @@ def _succession(
 
 
 def _blocks(number: int) -> Iterator[tuple[slice, slice]]:
-    """Some rows of many, and these with all that come after them."""
+    """Slices of ``_BLOCK_ROWS`` rows, each with the slice from its first row to the end."""
     for start in range(0, number, _BLOCK_ROWS):
         yield slice(start, start + _BLOCK_ROWS), slice(start, number)
 
 
 def _relative_matches(match: Floats, moments: Floats, rows: slice, onwards: slice) -> Floats:
-    """How well each candidate of ``onwards`` matches beside each of ``rows``, at most 1; 0 where it
-    is not later."""
+    """How well each candidate of ``onwards`` matches compared with each of ``rows``: at most 1, and
+    0 if it is not later. Shape (rows, onwards)."""
     matches = np.exp(np.minimum(match[None, onwards] - match[rows, None], 0.0))
     matches *= moments[None, onwards] > moments[rows, None]
     return matches
@@ -222,7 +228,7 @@ def _rare_stems(candidates: Candidates) -> NDArray[np.float32]:
     question does not: the root of the stem's rarity among the candidates, so that the product of
     two rows sums the rarities of the stems they share."""
     asked = {*candidates.question.terms}
-    asked |= {word for one in candidates.question.concepts for word in one.name.split(" ")}
+    asked |= {word for concept in candidates.question.concepts for word in concept.name.split(" ")}
     number = len(candidates.statements)
     held = candidates.stems.first(number)
     pairs = sorted_distinct(held.stem_ids * number + held.rows)

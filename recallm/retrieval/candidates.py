@@ -1,9 +1,9 @@
 """Reads the statements that may answer a question: the candidates of the default ranking.
 
 The postings of the question's stems and the mentions of its concepts are read up to a limit and
-scored in arrays. Only the best are fetched as rows, with what was said just before and after the
-best of them. Concepts next to the question's bring their newest statements, related words theirs,
-and a summary in force is one more statement.
+scored in arrays. Only the best are fetched as rows, with the statements before and after them.
+Neighbouring concepts and related words add their newest statements, and each summary in force
+counts as one more statement.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ from recallm.stores.base import GraphReader
 __all__ = ["FETCHED", "read_candidates", "statements_of_related_stems"]
 
 FETCHED = 192
-"""Statements fetched by the first score; twice what is wanted where that is more."""
+"""Statements fetched as rows, best by the first score; at least twice the statements wanted."""
 
 _EXPANDED = 64
-"""How many of the best of these bring what was said just before and after them."""
+"""The first 64 of them bring the statements before and after them."""
 
 _RELATIONS = 32
 """Newest relations read of each essential concept."""
 
 _NEIGHBOURS = 6
-"""Neighbouring concepts that bring statements: those of greatest activation."""
+"""Neighbouring concepts that add statements: those of greatest activation."""
 
 _NEIGHBOUR_STATEMENTS = 16
 """Newest statements that a neighbouring concept brings."""
@@ -77,8 +77,8 @@ def read_candidates(
     *,
     wanted: int,
 ) -> Candidates | None:
-    """The candidates for ``question``, among which ``wanted`` are to be found; None where nothing
-    of the question is known."""
+    """The candidates for ``question``, enough to recall ``wanted`` statements; None if the graph
+    has none of the question's words and concepts, and no vector or related word leads to one."""
     where = request.where
     names = tuple(concept.name for concept in question.concepts)
     stems = question.search_terms
@@ -183,8 +183,10 @@ def _statements_of_neighbours(
     reader: GraphReader, activation: Mapping[str, Activation], where: Filter
 ) -> list[int]:
     """The keys of the newest statements of the concepts that are activated most."""
-    nearest = sorted(activation.values(), key=lambda one: (-one.value, one.concept.name))
-    names = [one.concept.name for one in nearest[:_NEIGHBOURS]]
+    nearest = sorted(
+        activation.values(), key=lambda neighbour: (-neighbour.value, neighbour.concept.name)
+    )
+    names = [neighbour.concept.name for neighbour in nearest[:_NEIGHBOURS]]
     mentions = reader.mentions(names, limit=_NEIGHBOUR_STATEMENTS, where=where)
     return list(chain.from_iterable(found.keys for found in mentions.values()))
 
@@ -192,9 +194,9 @@ def _statements_of_neighbours(
 def statements_of_related_stems(
     reader: GraphReader, question: Question, corpus: CorpusSize, where: Filter
 ) -> list[int]:
-    """The keys of statements that hold none of the question's words but words that mean alike:
-    "I reside in Porto" answers where somebody lives. Names have no such words. Rare words first,
-    the newest of equals first."""
+    """The keys of statements with words related to the question's: "I reside in Porto" answers
+    "Where does she live?". Names have no related words. Rare words come first, then newer
+    statements."""
     names = {
         word
         for concept in question.concepts
@@ -224,8 +226,8 @@ def statements_of_related_stems(
 def _read_context(
     reader: GraphReader, best: Sequence[int], others: Collection[int], fetched: int
 ) -> dict[int, StoredStatement]:
-    """The rows of ``best`` and ``others``, by key, and of what was said around the first of
-    ``best``, step by step until there are ``fetched``."""
+    """The rows of ``best`` and ``others`` by key, and the rows around the first of ``best``, one
+    step further each time, until there are ``fetched``."""
     context = {row.key: row for row in reader.statements({*best, *others})}
     frontier = [context[key] for key in best[:_EXPANDED] if key in context]
     while frontier:

@@ -17,8 +17,8 @@ from recallm.stores.base import GraphReader
 __all__ = ["EmbeddedQuestion", "meets", "read_entity_statements", "read_nearest"]
 
 _FIRST_FETCH = 32
-"""Nearest statements that are asked for at first, at least; four times as many while too few of
-them may be recalled."""
+"""The least number of nearest statements in the first fetch. Each further fetch asks for four times
+as many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ def read_nearest(
     reader: GraphReader, vector: EmbeddedQuestion, request: RecallRequest, *, wanted: int
 ) -> list[NearStatement]:
     """The ``wanted`` nearest statements that may be recalled, nearest first, of equal sentences the
-    latest. The index is asked for more until there are so many, or to its end."""
+    latest. The index is asked for more until ``wanted`` are found or it has no more."""
     found: dict[tuple[str | None, str], NearStatement] = {}
     done: set[int] = set()
     size = max(_FIRST_FETCH, 2 * (wanted + len(request.known)))
@@ -88,10 +88,8 @@ def meets(statement: StoredStatement, where: Filter) -> bool:
     ``where``, as a store decides it."""
     if where.speaker is not None and statement.speaker != where.speaker:
         return False
-    if where.session is not None:
-        name = statement.session if statement.session is not None else statement.source
-        if name != where.session:
-            return False
+    if where.session is not None and statement.session_name != where.session:
+        return False
     if where.path is not None and (
         statement.item_path is None or statement.item_path[: len(where.path)] != where.path
     ):

@@ -14,11 +14,11 @@ from recallm.config import RecallConfig
 from recallm.model import ConceptRow, Question, Relation
 from recallm.stores.base import GraphReader
 
-__all__ = ["FOLLOWED", "read_subgraph"]
+__all__ = ["RELATIONS_FOLLOWED", "read_subgraph"]
 
-FOLLOWED = 256
-"""Newest relations of one concept that the search follows: a hub has any number, and the temporal
-window wants new ones."""
+RELATIONS_FOLLOWED = 256
+"""Newest relations of one concept that the search follows. It bounds hubs; older relations seldom
+lead into the temporal window."""
 
 
 def read_subgraph(
@@ -52,7 +52,7 @@ def _within_hops(reader: GraphReader, starts: Collection[str], hops: int) -> dic
         if not frontier:
             break
         reached |= frontier
-        for relation in reader.relations(frontier, limit=FOLLOWED):
+        for relation in reader.relations(frontier, limit=RELATIONS_FOLLOWED):
             neighbours[relation.a].add(relation.b)
             neighbours[relation.b].add(relation.a)
         frontier = neighbours.keys() - reached

@@ -56,7 +56,7 @@ _CHUNK = 4_096
 """Stored vectors that become one matrix at a time."""
 
 _MAX_SPARSITY = 1.25
-"""A matrix with so many more rows than vectors is compacted."""
+"""A matrix with more than 1.25 rows for each vector is compacted."""
 
 
 def encode(embedding: Sequence[float] | npt.NDArray[Any]) -> bytes:

@@ -45,7 +45,7 @@ _MAX_OPEN_COLLECTIONS = 64
 """Beyond it those that were not used for longest are closed."""
 
 _MAX_FAILURES = 3
-"""After so many failures of Chroma the exact search takes over for good."""
+"""After 3 failures of Chroma every search is exact."""
 
 _log = logging.getLogger(__name__)
 

@@ -148,7 +148,7 @@ class StatementVectors:
         *,
         past: bool,
     ) -> Callable[[int], Matches]:
-        """A function from a limit to so many nearest statements that ``reader`` shows and that meet
+        """A function from n to the n nearest statements that ``reader`` shows and that meet
         ``where``. ``past``: the reader's horizon is not the present."""
         with self._store.reader(namespace, _EVERYTHING) as everything:
             state = everything.state.vectors

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recallm.dating import Interval, asked_dates
 from recallm.model import TemporalReading
-from recallm.ranking.time import date_nearness, date_overlap, dated
+from recallm.ranking.time import date_nearness, date_overlap, with_date_rules
 
 
 @pytest.mark.parametrize(
@@ -80,5 +80,7 @@ def test_nearness_lies_between_0_and_1(text: str, now: datetime | None, said: da
 
 
 def test_dates_stand_among_the_rules_that_fired() -> None:
-    reading = dated(TemporalReading(rules=("now → recency 1",)), asked_dates("in March 2023"))
+    reading = with_date_rules(
+        TemporalReading(rules=("now → recency 1",)), asked_dates("in March 2023")
+    )
     assert reading.rules == ("now → recency 1", "in March 2023 → within 2023-03-01..2023-03-31")

@@ -8,7 +8,7 @@ __all__ = ["written"]
 
 _HEAD = """\
 # The weights of the default ranking: log-odds that a statement helps to answer, one for each
-# signal (recallm/retrieval/signals.py says what each measures; docs/ranking.md explains them).
+# signal (recallm/ranking/signals.py says what each measures; docs/ranking.md explains them).
 # [words] is for memories without vectors, [vectors] for those with.
 # Written by: {command}
 """

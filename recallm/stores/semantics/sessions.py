@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from recallm.model import PreparedUpdate
+from recallm.model import PreparedUpdate, session_name_of
 from recallm.stores.semantics.rows import NamespaceTotals
 
 __all__ = ["session_key_of", "stored_session_key", "with_session_key"]
@@ -23,7 +23,7 @@ _NAMED = "="
 
 def session_key_of(session: str | None, source: str | None) -> str | None:
     """The key of a named session; None where neither name is given."""
-    name = session if session is not None else source
+    name = session_name_of(session, source)
     return None if name is None else _NAMED + name
 
 
