@@ -12,7 +12,7 @@ import pytest
 
 from recallm.model import Filter, Horizon
 from recallm.stores.base import GraphReader
-from recallm.stores.sqlite import SQLiteStore, sieve
+from recallm.stores.sqlite import SQLiteStore, filtering
 from recallm.testing.marked_text import entity, prepared, triplet
 from recallm.testing.suite.base import NOON, at, revise
 
@@ -127,7 +127,7 @@ def test_filters_that_little_meets_make_nothing_scan(
     horizon: Horizon,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sieve, "FEW", 100)
+    monkeypatch.setattr(filtering, "FEW", 100)
     for where in filters:
         for ask in (
             lambda it, where=where: it.postings(["met"], limit=20, where=where),

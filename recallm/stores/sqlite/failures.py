@@ -25,7 +25,7 @@ DRIVER_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 """The errors of the driver. UnicodeDecodeError: SQLite's message about damaged text need not be
 UTF-8."""
 
-_ODD = (
+_ERRORS_OF_DAMAGED_ROWS = (
     ArithmeticError,
     AttributeError,
     LookupError,
@@ -69,7 +69,7 @@ def damage(name: str) -> Iterator[None]:
         yield
     except RecallMError:
         raise
-    except _ODD as error:
+    except _ERRORS_OF_DAMAGED_ROWS as error:
         what = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
         raise StoreCorruptError(
             f"{name} is damaged: its rows do not fit together ({what}); restore a backup"

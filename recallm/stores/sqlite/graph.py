@@ -193,8 +193,8 @@ def _chosen(
     ends: Collection[str] | None,
     passages: Collection[str] | None,
 ) -> set[tuple[Any, ...]]:
-    """The rows (``SUMMED``) of the triplets that meet the conditions, found by the one that an
-    index answers best."""
+    """The rows (``CHECKSUMMED_COLUMNS``) of the triplets that meet all conditions; the query starts
+    at the condition that an index answers best."""
     named = {
         condition: None if ids is None else _numbers(view, ids)
         for condition, ids in (("subject", subjects), ("object", objects), ("ends", ends))

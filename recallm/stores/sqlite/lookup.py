@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, LiteralString, TypeVar
 
 from recallm.stores.sqlite.checksums import verified
-from recallm.stores.sqlite.schema import SUMMED
+from recallm.stores.sqlite.schema import CHECKSUMMED_COLUMNS
 
 __all__ = [
     "Fetch",
@@ -131,4 +131,6 @@ def _columns(names: Sequence[LiteralString]) -> LiteralString:
     return ", ".join(names) + ", crc"
 
 
-_COLUMNS: dict[str, LiteralString] = {table: _columns(names) for table, names in SUMMED.items()}
+_COLUMNS: dict[str, LiteralString] = {
+    table: _columns(names) for table, names in CHECKSUMMED_COLUMNS.items()
+}

@@ -10,9 +10,9 @@ from typing import Any, LiteralString
 from recallm.model import Filter, Passage
 from recallm.stores.sqlite.checksums import check_ascending
 from recallm.stores.sqlite.codec import below, path_text, read_path, unpack_timestamp
+from recallm.stores.sqlite.filtering import FilterSql
 from recallm.stores.sqlite.lookup import fetch_by, read, read_by
 from recallm.stores.sqlite.schema import MAX_T, passage_row
-from recallm.stores.sqlite.sieve import Sieve
 from recallm.stores.sqlite.view import View
 
 __all__ = ["EVERY_PASSAGE", "read_passages", "read_paths", "read_t_indexes"]
@@ -27,32 +27,32 @@ def read_passages(
     view: View, where: Filter, ids: Collection[str] | None, limit: int | None
 ) -> list[Passage]:
     """``GraphReader.passages``."""
-    sieve = Sieve(view, where)
+    filter_sql = FilterSql(view, where)
     if ids is not None:
-        return _of_ids(view, sieve, ids)[:limit]
+        return _of_ids(view, filter_sql, ids)[:limit]
     wanted = -1 if limit is None else limit
-    if where.key is None and sieve.few is not None:
-        return _of_few(view, sieve.few, wanted)
+    if where.key is None and filter_sql.few is not None:
+        return _of_few(view, filter_sql.few, wanted)
     source, span = _source(where, all=wanted < 0)
-    page = wanted if not sieve.metadata else _PAGE
+    page = wanted if not filter_sql.metadata else _PAGE
     passing: list[Passage] = []
     last = MAX_T + 1
     while wanted < 0 or len(passing) < wanted:
         rows = read(
             view.rows, "passage",
-            "SELECT {} FROM " + source + " AND t < ?" + view.visible_passage_sql + sieve.passages
-            + " ORDER BY t DESC LIMIT ?",
-            (view.ns, *span, last, *view.visible_passage_values, *sieve.passage_values, page),
+            "SELECT {} FROM " + source + " AND t < ?" + view.visible_passage_sql
+            + filter_sql.passages + " ORDER BY t DESC LIMIT ?",
+            (view.ns, *span, last, *view.visible_passage_values, *filter_sql.passage_values, page),
         )  # fmt: skip
         check_ascending((-row[1] for row in rows), -last)
-        passing += _admitted(sieve, rows)
+        passing += _admitted(filter_sql, rows)
         if len(rows) != page:
             break
         last = rows[-1][1]
     return passing if wanted < 0 else passing[:wanted]
 
 
-def _of_ids(view: View, sieve: Sieve, ids: Collection[str]) -> list[Passage]:
+def _of_ids(view: View, filter_sql: FilterSql, ids: Collection[str]) -> list[Passage]:
     """The visible passages with these ids that meet a filter, latest first."""
     wanted = set(ids)
     rows = read_by(
@@ -60,42 +60,42 @@ def _of_ids(view: View, sieve: Sieve, ids: Collection[str]) -> list[Passage]:
         "passage",
         "SELECT {} FROM passage WHERE ns = ? AND id IN",
         wanted,
-        view.visible_passage_sql + sieve.passages,
+        view.visible_passage_sql + filter_sql.passages,
         lead=(view.ns,),
-        tail=(*view.visible_passage_values, *sieve.passage_values),
+        tail=(*view.visible_passage_values, *filter_sql.passage_values),
     )
     if any(row[2] not in wanted for row in rows):
         raise ValueError("an index of the table passage leads to another row")
-    return _admitted(sieve, sorted(set(rows), key=itemgetter(1), reverse=True))
+    return _admitted(filter_sql, sorted(set(rows), key=itemgetter(1), reverse=True))
 
 
-def _admitted(sieve: Sieve, rows: Iterable[tuple[Any, ...]]) -> list[Passage]:
+def _admitted(filter_sql: FilterSql, rows: Iterable[tuple[Any, ...]]) -> list[Passage]:
     """The passages of these rows whose metadata meets the filter."""
     found = map(_passage, rows)
-    return [it for it in found if not sieve.metadata or sieve.admits(it.metadata)]
+    return [it for it in found if not filter_sql.metadata or filter_sql.admits(it.metadata)]
 
 
 def read_t_indexes(view: View, where: Filter) -> list[int]:
     """``GraphReader.t_indexes``."""
-    sieve = Sieve(view, where)
-    if sieve.few is not None:
+    filter_sql = FilterSql(view, where)
+    if filter_sql.few is not None:
         few = fetch_by(
             view.rows,
             "SELECT t FROM passage WHERE row IN",
-            [passage_row(view.ns, t) for t in sieve.few],
+            [passage_row(view.ns, t) for t in filter_sql.few],
             view.visible_passage_sql,
             tail=view.visible_passage_values,
         )
         return sorted({t for (t,) in few})
     source, span = _source(where, all=True)
-    column: LiteralString = "metadata" if sieve.metadata else "NULL"
+    column: LiteralString = "metadata" if filter_sql.metadata else "NULL"
     rows = view.rows(
-        "SELECT t, " + column + " FROM " + source + view.visible_passage_sql + sieve.passages,
-        (view.ns, *span, *view.visible_passage_values, *sieve.passage_values),
+        "SELECT t, " + column + " FROM " + source + view.visible_passage_sql + filter_sql.passages,
+        (view.ns, *span, *view.visible_passage_values, *filter_sql.passage_values),
     )
-    if not sieve.metadata:
+    if not filter_sql.metadata:
         return sorted(t for t, _ in rows)
-    admitted = {text: sieve.admits(json.loads(text)) for text in {text for _, text in rows}}
+    admitted = {text: filter_sql.admits(json.loads(text)) for text in {text for _, text in rows}}
     return sorted(t for t, text in rows if admitted[text])
 
 

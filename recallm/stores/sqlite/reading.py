@@ -32,6 +32,7 @@ from recallm.stores.sqlite.checksums import check_ascending, verified, verified_
 from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions, unpack_timestamp
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage, guarded
+from recallm.stores.sqlite.filtering import FilterSql, newest_columns
 from recallm.stores.sqlite.graph import (
     read_entities,
     read_entity_vectors,
@@ -45,8 +46,7 @@ from recallm.stores.sqlite.passages import (
     read_t_indexes,
 )
 from recallm.stores.sqlite.relations import newest_relations, relations_among
-from recallm.stores.sqlite.schema import SUMMED, passage_row
-from recallm.stores.sqlite.sieve import Sieve, newest_columns
+from recallm.stores.sqlite.schema import CHECKSUMMED_COLUMNS, passage_row
 from recallm.stores.sqlite.stats import counted, read_corpus, read_sessions, read_stats
 from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
 from recallm.stores.sqlite.totals import concept_rows
@@ -54,7 +54,7 @@ from recallm.stores.sqlite.view import View
 
 __all__ = ["SQLiteReader"]
 
-STATEMENT: LiteralString = ", ".join((*SUMMED["statement"], "crc"))
+STATEMENT: LiteralString = ", ".join((*CHECKSUMMED_COLUMNS["statement"], "crc"))
 
 
 @guarded(lambda reader: reader.name)
@@ -68,7 +68,7 @@ class SQLiteReader:
     def __init__(self, snapshot: Snapshot, namespace: str, horizon: Horizon) -> None:
         self.name = snapshot.name
         self._view = View(snapshot, namespace, horizon)
-        self._filter: tuple[Filter, Sieve] | None = None
+        self._filter: tuple[Filter, FilterSql] | None = None
         # Keys that indexes gave: in the same snapshot they have statements.
         self._handed_out: list[list[int]] = []
         self._rows = self._view.rows
@@ -180,7 +180,7 @@ class SQLiteReader:
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
-        view, sieve = self._view, self._sieve(where)
+        view, filter_sql = self._view, self._filter_sql(where)
         terms = {
             stem: (id, statements)
             for id, _, stem, statements in read_by(
@@ -198,7 +198,7 @@ class SQLiteReader:
             documents = counted(view, source, values, total)
             if documents:
                 columns = newest_columns(
-                    view, ("at", "count", "session"), source, values, limit, sieve
+                    view, ("at", "count", "session"), source, values, limit, filter_sql
                 )
                 _check_complete(columns[0], documents, limit, view, where)
                 held[stem] = (documents, columns)
@@ -218,7 +218,7 @@ class SQLiteReader:
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
-        view, sieve = self._view, self._sieve(where)
+        view, filter_sql = self._view, self._filter_sql(where)
         concepts = read_by(
             self._rows,
             "concept",
@@ -233,7 +233,7 @@ class SQLiteReader:
             values = (self._ns, concept)
             statements = counted(view, source, values, total)
             if statements:
-                (keys,) = newest_columns(view, ("at",), source, values, wanted, sieve)
+                (keys,) = newest_columns(view, ("at",), source, values, wanted, filter_sql)
                 _check_complete(keys, statements, wanted, view, where)
                 found[name] = Mentions(statements=statements, keys=tuple(keys))
                 self._handed_out.append(keys)
@@ -319,10 +319,10 @@ class SQLiteReader:
                 lambda: stored_summaries(self._rows, self._ns),
             )
 
-    def _sieve(self, where: Filter) -> Sieve:
+    def _filter_sql(self, where: Filter) -> FilterSql:
         """The filter's conditions; those of the last filter are at hand."""
         if self._filter is None or self._filter[0] is not where:
-            self._filter = (where, Sieve(self._view, where))
+            self._filter = (where, FilterSql(self._view, where))
         return self._filter[1]
 
     def _session_keys_of(self, ids: Collection[int]) -> dict[int, str]:

@@ -36,7 +36,7 @@ from recallm.stores.sqlite.codec import (
     unpack_timestamp,
 )
 from recallm.stores.sqlite.lookup import Fetch, fetch_by, fetch_from, in_pairs
-from recallm.stores.sqlite.schema import NO_CONCEPT, STANDS_OUTSIDE_THE_INDEX, TABLES
+from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, NO_CONCEPT, TABLES
 from recallm.stores.sqlite.stored import stored_updates
 from recallm.stores.sqlite.totals import context_version, count_touches
 
@@ -100,7 +100,7 @@ class SQLiteRows:
             (self._namespace,),
         )
         if not rows:
-            if self._fetch(STANDS_OUTSIDE_THE_INDEX, (self._namespace,)):
+            if self._fetch(FIND_WITHOUT_INDEX, (self._namespace,)):
                 raise ValueError("an index of the table namespace has lost a row")
             return Opened(totals=NamespaceTotals())
         ns, t, statements, terms, sessions, open_session, open_said, *vectors = rows[0]

@@ -24,9 +24,9 @@ The namespace's number is the first part of every key. A column ``at`` is a stat
 * ``namespace.model``, ``origin`` and ``revision`` are those of ``VectorState``; ``model`` is null
   before the first statement vector, and after everything is forgotten. ``open_session`` and
   ``open_said`` are the session derived from time that the next update may continue.
-* ``crc`` is the checksum of a row (``checksums``), over the columns named in ``SUMMED``, or over a
-  vector and what it belongs to;
-  ``passage.pairs_crc`` is that of the pairs, which recall does not read.
+* ``crc`` is the checksum of a row (``checksums``): over its ``CHECKSUMMED_COLUMNS``, or over a
+  vector and the number of its statement or entity. ``passage.pairs_crc`` is that of the pairs,
+  which recall does not read.
 * ``erasure`` has a row while deleted bytes may remain in the file or its log (``erasing``).
 """
 
@@ -40,10 +40,10 @@ from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.sqlite.checksums import column, register, vector_column
 
 __all__ = [
+    "CHECKSUMMED_COLUMNS",
+    "FIND_WITHOUT_INDEX",
     "MAX_T",
     "NO_CONCEPT",
-    "STANDS_OUTSIDE_THE_INDEX",
-    "SUMMED",
     "TABLES",
     "check_schema",
     "create_schema",
@@ -81,7 +81,7 @@ TABLES: tuple[LiteralString, ...] = (
 )
 """Every table that holds the contents of a namespace; all have a column ``ns``."""
 
-SUMMED: dict[str, tuple[LiteralString, ...]] = {
+CHECKSUMMED_COLUMNS: dict[str, tuple[LiteralString, ...]] = {
     "namespace": ("id", "name", "t", "statements", "terms", "sessions"),
     "passage": (
         "ns", "t", "id", "text", "source", "session", "speaker", "speaker_concept", "timestamp",
@@ -103,7 +103,7 @@ SUMMED: dict[str, tuple[LiteralString, ...]] = {
 
 _PAIRS_CRC = column("ns", "t", "pairs", name="pairs_crc")
 
-_CRC = {table: column(*columns) for table, columns in SUMMED.items()}
+_CRC = {table: column(*columns) for table, columns in CHECKSUMMED_COLUMNS.items()}
 _CRC["vector"] = vector_column("at")
 _CRC["entity_vector"] = vector_column("entity")
 
@@ -209,9 +209,9 @@ CREATE TABLE erasure (due INTEGER NOT NULL);
 """
 
 
-STANDS_OUTSIDE_THE_INDEX: LiteralString = "SELECT 1 FROM namespace NOT INDEXED WHERE name = ?"
-"""Whether the table has a namespace that the index does not find: with a damaged index a whole
-memory would read as empty."""
+FIND_WITHOUT_INDEX: LiteralString = "SELECT 1 FROM namespace NOT INDEXED WHERE name = ?"
+"""Looks for a namespace in the table itself. With a damaged index, a full namespace would read as
+empty."""
 
 
 def passage_row(ns: int, t_index: int) -> int:

@@ -18,7 +18,7 @@ from recallm.stores.sqlite.codec import microseconds
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
 from recallm.stores.sqlite.lookup import fetch_by
-from recallm.stores.sqlite.schema import MAX_T, STANDS_OUTSIDE_THE_INDEX, SUMMED
+from recallm.stores.sqlite.schema import CHECKSUMMED_COLUMNS, FIND_WITHOUT_INDEX, MAX_T
 
 __all__ = ["View"]
 
@@ -27,7 +27,7 @@ Values = tuple[Any, ...]
 _NAMESPACE: LiteralString = (
     "SELECT model, origin, revision, (SELECT json_group_object(z.model, z.size)"
     " FROM vector_size z WHERE z.ns = namespace.id), "
-    + ", ".join((*SUMMED["namespace"], "crc"))
+    + ", ".join((*CHECKSUMMED_COLUMNS["namespace"], "crc"))
     + " FROM namespace WHERE name = ?"
 )
 _SAID: LiteralString = (
@@ -67,7 +67,7 @@ class View:
         found = verified((row[4:] for row in rows), "namespace")
         if found and found[0][1] != namespace:
             raise ValueError("an index of the table namespace leads to another row")
-        if not found and self.rows(STANDS_OUTSIDE_THE_INDEX, (namespace,)):
+        if not found and self.rows(FIND_WITHOUT_INDEX, (namespace,)):
             raise ValueError("an index of the table namespace has lost a row")
         self.ns: int
         self.counter: int

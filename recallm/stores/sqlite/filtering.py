@@ -1,8 +1,7 @@
-"""Filters: the newest rows of a view whose passages meet one.
+"""Filters in SQL: the newest visible rows whose passages meet a ``Filter``.
 
-Where an index says that few passages meet the filter, these are found first, and only their rows
-are looked at. Otherwise rows are held against the filter from the newest on: many meet it, so the
-search ends soon.
+Where an index says that few passages meet the filter, the query finds these first and reads only
+their rows. Otherwise it tests rows from the newest on: many meet the filter, so that it ends soon.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from recallm.stores.sqlite.lookup import fetch_by, in_pairs
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.view import View
 
-__all__ = ["Sieve", "newest_columns"]
+__all__ = ["FilterSql", "newest_columns"]
 
 FEW = 1_000
-"""Passages that are found by an index first, where no more of them can meet a filter."""
+"""The most passages that are found by an index first."""
 
 _METADATA_PAGE = 1_000
 """Statements whose passages' metadata is compared at a time."""
@@ -34,12 +33,12 @@ _METADATA_PAGE = 1_000
 _PASSAGES: LiteralString = "SELECT t FROM passage INDEXED BY "
 
 
-class Sieve:
+class FilterSql:
     """A ``Filter`` as conditions that continue a WHERE.
 
-    ``sql`` and ``values`` stand on a table with a column ``at``, ``passages`` and
-    ``passage_values`` on ``passage``. ``metadata`` is what SQL cannot compare: the caller asks
-    ``admits`` for each passage.
+    ``sql`` and ``values`` are for a table with a column ``at``, ``passages`` and
+    ``passage_values`` for ``passage``. SQL cannot compare ``metadata``: the caller asks ``admits``
+    for each passage.
     """
 
     def __init__(self, view: View, where: Filter) -> None:
@@ -124,8 +123,8 @@ class Sieve:
 
     @cached_property
     def few(self) -> list[int] | None:
-        """The t of all passages that meet the filter, hidden ones too, ascending; None where these
-        may be many."""
+        """The t of all passages that meet the filter, hidden passages too, ascending; None where
+        there may be more than ``FEW``."""
         found: list[int] | None = None
         for sql, values in self._indexed:
             rows = self._view.rows(sql + " LIMIT ?", (*values, FEW + 1))
@@ -149,27 +148,33 @@ def newest_columns(
     source: LiteralString,
     values: tuple[Any, ...],
     limit: int,
-    sieve: Sieve,
+    filter_sql: FilterSql,
 ) -> list[list[int]]:
-    """The newest ``limit`` visible rows (all if negative) that meet a filter, column by column:
-    ``columns`` of whole numbers, of which the first is ``at``, of ``source`` (a table with its
-    WHERE).
+    """The newest visible rows that meet a filter, as one list per column.
 
-    SQLite joins the numbers of a column to one text, which is read in half the time that a
-    thousand rows take, and leaves no thousand tuples to the garbage collector.
+    SQLite joins the numbers of a column to one text. Python reads that text in half the time that
+    the rows would take, and the garbage collector has no tuples to look at.
+
+    Args:
+        view: decides which rows are visible.
+        columns: columns of whole numbers; the first one is ``at``.
+        source: a table with its WHERE.
+        values: the parameters of ``source``.
+        limit: the most rows; negative: all.
+        filter_sql: the filter.
     """
     listed: LiteralString = ", ".join(columns)
-    if sieve.few is not None or sieve.metadata:
-        rows = _newest_rows(view, listed, source, values, limit, sieve)
+    if filter_sql.few is not None or filter_sql.metadata:
+        rows = _newest_rows(view, listed, source, values, limit, filter_sql)
         return [[row[place] for row in rows] for place in range(len(columns))]
     joined: list[LiteralString] = ["group_concat(" + column + ")" for column in columns]
     newest: LiteralString = (
-        "SELECT " + listed + " FROM " + source + view.visible_sql + sieve.sql
+        "SELECT " + listed + " FROM " + source + view.visible_sql + filter_sql.sql
         + " ORDER BY at DESC LIMIT ?"
     )  # fmt: skip
     (texts,) = view.rows(
         "SELECT " + ", ".join(joined) + " FROM (" + newest + ")",
-        (*values, *view.visible_values, *sieve.values, limit),
+        (*values, *view.visible_values, *filter_sql.values, limit),
     )
     found: list[list[int]] = [json.loads("[" + (text or "") + "]") for text in texts]
     if len({len(column) for column in found}) > 1:
@@ -187,28 +192,30 @@ def _newest_rows(
     source: LiteralString,
     values: tuple[Any, ...],
     limit: int,
-    sieve: Sieve,
+    filter_sql: FilterSql,
 ) -> list[tuple[Any, ...]]:
-    """The same by rows, of a filter that few passages meet or that asks for metadata."""
-    if sieve.few is not None:
-        return _of_passages(view, columns, source, values, limit, sieve.few)
+    """The rows of ``newest_columns``, for a filter that few passages meet or that compares
+    metadata."""
+    if filter_sql.few is not None:
+        return _of_passages(view, columns, source, values, limit, filter_sql.few)
     select: LiteralString = "SELECT " + columns + " FROM " + source
     met: dict[str, bool] = {}
     passing: list[tuple[Any, ...]] = []
     below: LiteralString = (
-        " AND at < ?" + view.visible_sql + sieve.sql + " ORDER BY at DESC LIMIT ?"
+        " AND at < ?" + view.visible_sql + filter_sql.sql + " ORDER BY at DESC LIMIT ?"
     )
     last = statement_key(MAX_T, 0)
     while limit < 0 or len(passing) < limit:
         rows = view.rows(
-            select + below, (*values, last, *view.visible_values, *sieve.values, _METADATA_PAGE)
+            select + below,
+            (*values, last, *view.visible_values, *filter_sql.values, _METADATA_PAGE),
         )
         check_ascending((-row[0] for row in rows), -last)
         metadata = _metadata(view, {row[0] >> 20 for row in rows})
         for row in rows:
             text = metadata[row[0] >> 20]
             if text not in met:
-                met[text] = sieve.admits(json.loads(text))
+                met[text] = filter_sql.admits(json.loads(text))
             if met[text]:
                 passing.append(row)
         if len(rows) < _METADATA_PAGE:
