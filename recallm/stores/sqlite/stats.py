@@ -23,7 +23,7 @@ _END_SHOWN: LiteralString = (
 
 
 def read_corpus(view: View) -> CorpusSize:
-    """``GraphReader.corpus``."""
+    """The size of the namespace, for ``GraphReader.sizes``."""
     totals = view.totals
     if not view.is_present:
         (totals,) = view.rows(
@@ -36,7 +36,7 @@ def read_corpus(view: View) -> CorpusSize:
 
 
 def read_sessions(view: View, session_keys: Collection[str]) -> dict[str, SessionSize]:
-    """``GraphReader.sessions``."""
+    """The sizes of sessions, for ``GraphReader.sizes``."""
     keys = set(session_keys)
     rows: list[tuple[Any, ...]]
     if view.is_present:
