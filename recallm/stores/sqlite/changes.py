@@ -10,6 +10,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, LiteralString, TypeVar
 
 from recallm.errors import StoreError
@@ -370,9 +371,8 @@ class _Writer:
         gone: list[_Row] = []
         bare: list[_Row] = []
         full: list[_Row] = []
-        for (key, at), properties in sorted(
-            (((numbers[key], at), value) for (key, at), value in evidence.items()), key=_first
-        ):
+        numbered = [((numbers[key], at), value) for (key, at), value in evidence.items()]
+        for (key, at), properties in sorted(numbered, key=itemgetter(0)):
             row = (self._ns, key, at)
             if properties is None:
                 gone.append(row)
@@ -416,7 +416,7 @@ class _Writer:
     ) -> None:
         """Update the rows that have a number, insert the others and number them."""
         changed = [(*row, numbers[key]) for key, row in rows.items() if key in numbers]
-        changed.sort(key=_last)
+        changed.sort(key=itemgetter(-1))
         self._many(table.update, changed)
         new = [key for key in rows if key not in numbers]
         if new:
@@ -426,11 +426,3 @@ class _Writer:
                 table.insert,
                 [(*rows[key], numbers[key], self._ns, *key_columns(key)) for key in new],
             )
-
-
-def _first(pair: tuple[Any, Any]) -> Any:
-    return pair[0]
-
-
-def _last(row: _Row) -> Any:
-    return row[-1]
