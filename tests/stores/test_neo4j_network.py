@@ -72,13 +72,13 @@ def pool() -> Iterator[ThreadPoolExecutor]:
 
 
 @pytest.fixture
-def short_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_work_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server ends transactions early, and a silent one is given up early."""
     _shorten(monkeypatch.setattr)
 
 
 def _shorten(set_: Callable[[object, str, object], None]) -> None:
-    set_(connection, "_HOLDS", (2.0, 30.0))
+    set_(connection, "_WORK_LIMITS", (2.0, 30.0))
     set_(connection, "GRACE", 2.0)
     set_(transaction, "GRACE", 2.0)
 
@@ -189,7 +189,7 @@ def test_a_commit_of_which_nothing_is_learnt(
     neo4j_server: RunningServer, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the server does not come back, the error says that it may be written."""
-    monkeypatch.setattr(connection, "_LEAST_RETRY", 1.0)
+    monkeypatch.setattr(connection, "_LEAST_COMMIT_CHECK", 1.0)
     with closing(Neo4jStore(proxy.uri, auth=neo4j_server.auth, retry_time=1)) as unsteady:
         proxy.lose_commits(1000, reply=True)
         with pytest.raises(StoreUnavailableError, match="whether it was is unknown"):
@@ -210,7 +210,7 @@ def test_writers_leave_little(store: Neo4jStore, driver: Driver, namespace: str)
     assert [row["size"] for row in found] == [1]
 
 
-@pytest.mark.usefixtures("short_holds")
+@pytest.mark.usefixtures("short_work_limits")
 def test_a_writer_that_vanished(
     neo4j_server: RunningServer,
     store: Neo4jStore,
@@ -292,7 +292,7 @@ def test_a_process_that_stops_with_the_lock(
         assert [it.id for it in reader.passages(Filter())] == expected
 
 
-@pytest.mark.usefixtures("short_holds")
+@pytest.mark.usefixtures("short_work_limits")
 def test_work_that_takes_longer_than_its_bound(store: Neo4jStore, namespace: str) -> None:
     """A client that is there begins again and has more time."""
     tries: list[float] = []
@@ -309,7 +309,7 @@ def test_work_that_takes_longer_than_its_bound(store: Neo4jStore, namespace: str
     assert tries == [2.0, 30.0]
 
 
-@pytest.mark.usefixtures("short_holds")
+@pytest.mark.usefixtures("short_work_limits")
 @pytest.mark.parametrize("call", ["read", "write"])
 def test_connections_that_are_half_open(
     store: Neo4jStore,
@@ -329,7 +329,7 @@ def test_connections_that_are_half_open(
         assert written.result(_BOUND) == [Applied(t_index=2)]
 
 
-@pytest.mark.usefixtures("short_holds")
+@pytest.mark.usefixtures("short_work_limits")
 @pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
 def test_a_network_that_is_silent(
     neo4j_server: RunningServer,
@@ -402,9 +402,9 @@ def test_a_given_driver_is_as_patient_as_before(
 
     def patience() -> Any:
         with driver.session() as session, session.begin_transaction() as tx:
-            ours = Tx(tx, bound=1.0, rest=None, mark=connection._UNMARKED)
+            ours = Tx(tx, bound=1.0, idle_reply_timeout=None, stamp=connection._NO_STAMP)
             ours.settle()
-            return ours._rest
+            return ours._idle_reply_timeout
 
     before = patience()
     store.apply(namespace, [rich("1")])

@@ -1,4 +1,4 @@
-"""The driver, and transactions that are tried again: bounded in time, and done once."""
+"""The driver, and transactions with time limits that are retried and committed once."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, Servic
 from recallm.errors import ClosedError, InvalidInputError, RecallMError, StoreBusyError
 from recallm.stores.addresses import checked_uri
 from recallm.stores.neo4j.failures import is_lost, is_passing, ran_out_of_time, translated
-from recallm.stores.neo4j.transaction import GRACE, AlreadyWrittenError, Mark, Tx
+from recallm.stores.neo4j.transaction import GRACE, AlreadyWrittenError, Tx, WriteStamp
 
 __all__ = ["Connection"]
 
 Result = TypeVar("Result")
 
-_HOLDS: Final = (20.0, 160.0, 1280.0)
-"""Seconds for which a transaction may work, once it has the lock. Where the server ended it, it is
-begun again with the next bound: a client that vanished does not do that, so that its lock goes with
-the first one, and large work still has the time that it takes."""
-_LONGEST: Final = 1_000_000.0
-"""Seconds (eleven days) that sockets, the driver and the server all can count."""
-_LEAST_PATIENCE: Final = 3.0
-"""Seconds that a writer waits for the lock at least: a server that was just started takes as long
-to plan the first query."""
-_SLICE: Final = 20.0
-"""Seconds that one transaction waits for the lock: who waits longer begins it again, so that the
-bound of a transaction, in which its wait counts, does not grow with ``timeout``."""
-_LEAST_RETRY: Final = 10.0
-"""Seconds for which it is tried at least to learn what became of a commit."""
-_UNMARKED: Final = Mark("", "")
-_IDLE: Final = 2.0
-"""Seconds after which a connection that was not used is asked whether it still is one."""
+_WORK_LIMITS: Final = (20.0, 160.0, 1280.0)
+"""Seconds for which a transaction may work once it has the lock. When the server ended it, the
+client begins it again with the next limit. A client that vanished loses its lock after the first
+limit; large work still gets the time that it needs."""
+_LONGEST_TIMEOUT: Final = 1_000_000.0
+"""Seconds (eleven days); the longest that sockets, the driver and the server all accept."""
+_LEAST_LOCK_WAIT: Final = 3.0
+"""Seconds; the shortest wait for the lock. A server that was just started takes as long to plan the
+first query."""
+_LOCK_WAIT_PER_TRY: Final = 20.0
+"""Seconds for which one transaction waits for the lock. A writer that waits longer begins a new
+transaction: the wait counts in the bound of a transaction, which must not grow with ``timeout``."""
+_LEAST_COMMIT_CHECK: Final = 10.0
+"""Seconds; the shortest time of retries after the reply to a commit was lost."""
+_NO_STAMP: Final = WriteStamp("", "")
+_LIVENESS_CHECK_AFTER: Final = 2.0
+"""Seconds without use after which the driver tests a connection before it uses it."""
 
 
 class Connection:
-    """A driver, ours or a user's, and the database that it is to use.
+    """A driver (opened here, or a user's) and the name of its database.
 
     Args:
         server: a ``bolt://`` or ``neo4j://`` URI (``+s``, ``+ssc``), or a driver, which stays open.
         auth: user name and password; only with a URI.
         database: the database's name; None: the user's home database.
         timeout: seconds for which a write waits for another one of its namespace, and for which
-            transactions are tried again after errors that pass.
+            transactions are retried after transient errors.
     """
 
     def __init__(
@@ -62,10 +62,10 @@ class Connection:
     ) -> None:
         self._database = database
         self._closed = False
-        self._timeout = min(timeout, _LONGEST)
+        self._timeout = min(timeout, _LONGEST_TIMEOUT)
         # Seconds to wait for a connection, and for a server to greet.
         self._patience = min(max(timeout, 5.0), 10.0)
-        self._lock_patience = max(self._timeout, _LEAST_PATIENCE)
+        self._lock_patience = max(self._timeout, _LEAST_LOCK_WAIT)
         # Later transactions of this store wait for its earlier ones, whichever member of a
         # cluster they reach.
         self._bookmarks = GraphDatabase.bookmark_manager()
@@ -89,10 +89,10 @@ class Connection:
                 self._direct = lambda: self._opened(address, auth)
 
     def check(self) -> None:
-        """Connect once, without the patience of ``read`` and ``write``.
+        """Connect once, without the retries of ``read`` and ``write``.
 
         Raises:
-            StoreError: nothing answers, or not to this user.
+            StoreError: no server answers, or it refuses this user.
         """
         self.check_open()
         try:
@@ -109,24 +109,26 @@ class Connection:
             raise self._failure(error) from error
 
     def read(self, work: Callable[[Tx], Result], *, timeout: float | None = None) -> Result:
-        """Run ``work`` where the server refuses every write, again after errors that pass;
-        ``timeout``: seconds for which it may work."""
-        holds = _HOLDS if timeout is None else (min(timeout, _LONGEST),)
-        return self._transact(work, neo4j.READ_ACCESS, holds=holds)
+        """Run ``work`` in a read transaction; retry it after transient errors. ``timeout``: seconds
+        for which it may work."""
+        work_limits = _WORK_LIMITS if timeout is None else (min(timeout, _LONGEST_TIMEOUT),)
+        return self._transact(work, neo4j.READ_ACCESS, work_limits=work_limits)
 
     def write(self, work: Callable[[Tx], Result], *, locks: bool = True) -> Result:
-        """Run ``work`` in a write transaction, again after errors that pass: all or nothing.
+        """Run ``work`` in a write transaction; retry it after transient errors.
 
-        Its first query takes a lock: ``writing.lock``, so that it is done once though the reply to
-        its commit is lost, or one of what may be done twice. Not where ``locks`` is False.
+        The first query must take a lock. ``rows.lock`` also makes a retry safe when the reply to a
+        commit was lost. Work that may run twice can use another lock. ``locks=False``: no lock.
 
         Raises:
-            StoreBusyError: the lock was not free in time, or there is too much to do.
+            StoreBusyError: the lock was not free in time, or the work took too long.
             StoreUnavailableError: the server cannot be reached.
         """
         with self._writer() as writer:
-            mark = Mark(writer, uuid.uuid4().hex)
-            return self._transact(work, neo4j.WRITE_ACCESS, holds=_HOLDS, mark=mark, locks=locks)
+            stamp = WriteStamp(writer, uuid.uuid4().hex)
+            return self._transact(
+                work, neo4j.WRITE_ACCESS, work_limits=_WORK_LIMITS, stamp=stamp, locks=locks
+            )
 
     def close(self) -> None:
         """Close the driver if it is ours."""
@@ -145,20 +147,20 @@ class Connection:
         work: Callable[[Tx], Result],
         access: str,
         *,
-        holds: tuple[float, ...],
-        mark: Mark = _UNMARKED,
+        work_limits: tuple[float, ...],
+        stamp: WriteStamp = _NO_STAMP,
         locks: bool = False,
     ) -> Result:
         lock_until = time.monotonic() + self._lock_patience
         retry_until: float | None = None
         place = 0
-        given: list[Result] = []  # what the latest try that was to be committed gave
-        unknown = False  # whether it may be committed
+        given: list[Result] = []  # the result of the latest try that reached its commit
+        unknown = False  # whether the reply to a commit was lost
         pauses = _pauses()
         while True:
             self.check_open()
-            wait = min(max(lock_until - time.monotonic(), 0.1), _SLICE) if locks else 0
-            bound = wait + holds[place]
+            wait = min(max(lock_until - time.monotonic(), 0.1), _LOCK_WAIT_PER_TRY) if locks else 0
+            bound = wait + work_limits[place]
             tx: Tx | None = None
             committing = False
             try:
@@ -168,8 +170,8 @@ class Connection:
                     tx = Tx(
                         raw,
                         bound=bound,
-                        rest=_HOLDS[0] + GRACE if self._owned else None,
-                        mark=mark,
+                        idle_reply_timeout=_WORK_LIMITS[0] + GRACE if self._owned else None,
+                        stamp=stamp,
                         lock_patience=wait or None,
                     )
                     try:
@@ -196,14 +198,14 @@ class Connection:
                         # This try had the lock: the next try waits for the lock anew. A process
                         # that was stopped, or worked for long, did not spend that time waiting.
                         lock_until = max(lock_until, now + self._lock_patience)
-                    if ran_out_of_time(error) and place + 1 < len(holds):
+                    if ran_out_of_time(error) and place + 1 < len(work_limits):
                         place += 1
                         continue
                 retry_until = now + self._timeout if retry_until is None else retry_until
                 if committing and is_lost(error) and not unknown:
                     unknown = True
-                    retry_until = max(retry_until, now + _LEAST_RETRY)
-                    # The server may see to it that nobody commits any more only at the bound.
+                    retry_until = max(retry_until, now + _LEAST_COMMIT_CHECK)
+                    # The server may keep the earlier try, and its lock, until its bound.
                     lock_until = max(lock_until, now + bound + GRACE)
                 if self._closed or now > retry_until or not is_passing(error):
                     raise self._failure(error, unknown=unknown) from error
@@ -211,7 +213,7 @@ class Connection:
 
     @contextmanager
     def _writer(self) -> Generator[str, None, None]:
-        """The name of a writer that writes nothing else meanwhile."""
+        """The name of a writer that no other write uses at the same time."""
         try:
             writer = self._writers.pop()
         except IndexError:
@@ -236,7 +238,7 @@ class Connection:
                 auth=auth,
                 connection_timeout=self._patience,
                 connection_acquisition_timeout=self._patience,
-                liveness_check_timeout=_IDLE,
+                liveness_check_timeout=_LIVENESS_CHECK_AFTER,
                 max_transaction_retry_time=self._timeout,
                 user_agent="recallm",
             )
@@ -262,7 +264,7 @@ class Connection:
 
 @contextmanager
 def _resolving() -> Generator[None, None, None]:
-    """A host that DNS does not know is an error of the driver, as it is in version 6."""
+    """Turn the ValueError for a host unknown to DNS into the driver's error of version 6."""
     try:
         yield
     except ValueError as error:
@@ -270,7 +272,7 @@ def _resolving() -> Generator[None, None, None]:
 
 
 def _is_late(error: DriverError | Neo4jError) -> bool:
-    """Whether a reply did not come in time, or the server ended what it was to come from."""
+    """Whether a reply did not come in time, or the server ended the transaction."""
     return ran_out_of_time(error) or isinstance(error.__cause__, TimeoutError)
 
 

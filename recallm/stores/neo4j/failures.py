@@ -1,4 +1,4 @@
-"""Errors of the driver and the server as those of recallm, with the reason and what to do."""
+"""Translates errors of the driver and the server into recallm's, with the reason and advice."""
 
 from __future__ import annotations
 
@@ -55,17 +55,17 @@ _ENDED: Final = (
     "Neo.TransientError.Transaction.LockClientStopped",
     "Neo.TransientError.Transaction.Terminated",
 )
-"""What the server says of a transaction that it ended: which of these depends on what it did."""
+"""The codes of a transaction that the server ended; which one depends on what it was doing."""
 
 
 def translated(
     error: DriverError | Neo4jError, *, name: str, database: str | None, unknown: bool
 ) -> StoreError:
-    """The error of recallm for one of the driver's.
+    """The error of recallm for an error of the driver.
 
     Args:
-        error: the driver's.
-        name: the server, as it may be shown: no user, no password, no query.
+        error: the driver's error.
+        name: the address of the server, without user, password and query.
         database: the database's name.
         unknown: whether the reply to a commit was lost.
     """
@@ -112,28 +112,28 @@ def translated(
 
 
 def is_lost(error: DriverError | Neo4jError) -> bool:
-    """Whether there is no connection, or none any more."""
+    """Whether the connection could not be made, or was lost."""
     return isinstance(error, ServiceUnavailable | SessionExpired) or _is_of_pool(error)
 
 
 def is_passing(error: DriverError | Neo4jError) -> bool:
-    """Whether the same may succeed in a moment."""
+    """Whether a retry may succeed soon."""
     return error.is_retryable() or is_lost(error)
 
 
 def ran_out_of_time(error: DriverError | Neo4jError) -> bool:
-    """Whether the server ended the transaction, which it does when its time is over."""
+    """Whether the server ended the transaction because it took too long."""
     return isinstance(error, Neo4jError) and error.code in _ENDED
 
 
 def already_exists(error: StoreError) -> bool:
-    """Whether a constraint or an index could not be made because it is there."""
+    """Whether a constraint or an index could not be created because it exists."""
     cause = error.__cause__
     return isinstance(cause, Neo4jError) and cause.code in _EXISTS
 
 
 def _is_of_pool(error: DriverError | Neo4jError) -> bool:
-    """Whether the pool gave no connection in time. Version 5 of the driver has no class for it."""
+    """Whether the pool had no free connection in time; version 5 has no class for that."""
     of_pool = getattr(neo4j.exceptions, "ConnectionPoolError", None)
     if of_pool is not None:
         return isinstance(error, of_pool)
@@ -141,12 +141,13 @@ def _is_of_pool(error: DriverError | Neo4jError) -> bool:
 
 
 def _reasons(error: BaseException) -> str:
-    """Why there is no connection: what failed first, below the driver's own errors."""
+    """Why there is no connection: the root causes below the driver's own errors."""
     return "; ".join(dict.fromkeys(map(_reason, _roots(error))))
 
 
 def _roots(error: BaseException) -> Iterator[BaseException]:
-    """The errors that caused this one, or itself. An error of routing groups one a server."""
+    """The root causes of an error, or the error itself. A routing error has a group with one error
+    per server."""
     if isinstance(error, BaseExceptionGroup):
         for each in error.exceptions:
             yield from _roots(each)

@@ -74,8 +74,8 @@ def lock(
         "name": name,
         "ids": keys_of(ids),
         "items": list(items),
-        "writer": tx.mark.writer,
-        "write": tx.mark.write,
+        "writer": tx.stamp.writer,
+        "write": tx.stamp.write,
         "remembered": _REMEMBERED,
     }
     state = rows(tx, cypher.LOCK, parameters)[0]

@@ -1,7 +1,8 @@
-"""Rows that lack something, because a node was deleted while it was read.
+"""Rows that are incomplete because a node was deleted while the query read it.
 
-Neo4j reads what is committed at the moment of reading. A node that a query matched may be gone by
-the time its properties are read: they are null then, and the node comes without any."""
+Neo4j reads what is committed at the moment of reading. A node that a query matched may be deleted
+before the query reads its properties: single properties are null then, and a returned node has
+none."""
 
 from __future__ import annotations
 
@@ -23,21 +24,24 @@ _ALWAYS_THERE: Final[Mapping[str, tuple[str, ...]]] = {
     "summary": ("name", "t_index", "text", "terms", "traits"),
     "update": ("t",),
 }
-"""The properties of the nodes that stand in columns of these names."""
+"""Column → the properties that a complete node in it always has."""
 
 
 def complete_rows(read: Callable[[], list[Row]]) -> list[Row]:
-    """What ``read`` gives, all of it whole: where a row lacks something it is read again, since
-    what else was computed from the node that is gone may have another value now. What still
-    lacks something then is left out."""
+    """The rows that ``read`` returns, without incomplete ones.
+
+    If a row is incomplete, all rows are read again, at most ``_READS`` times: other rows may have
+    values that were computed from the deleted node. The rows that are still incomplete after the
+    last read are left out.
+    """
     for _ in range(_READS - 1):
         found = read()
-        if all(map(_is_whole, found)):
+        if all(map(_is_complete, found)):
             return found
-    return [row for row in read() if _is_whole(row)]
+    return [row for row in read() if _is_complete(row)]
 
 
-def _is_whole(row: Row) -> bool:
+def _is_complete(row: Row) -> bool:
     for column, value in row.items():
         if value is None:
             if column not in _MAY_BE_NULL:

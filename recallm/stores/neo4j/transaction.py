@@ -1,9 +1,8 @@
-"""A transaction as the queries of this store see it: its rows, its silences, its mark.
+"""One try of a transaction: its rows, its timeouts, its write stamp.
 
-The server ends a transaction after a bound of seconds, so that a client that vanished holds its
-lock no longer. The client waits for a reply somewhat longer than that: a server that has not
-answered by then is gone. Only the wait for the lock, which is what the first query of a writer
-takes, is shorter: ``timeout`` of the store.
+The server ends a transaction after ``bound`` seconds, so that a client that vanished loses its
+lock. The client waits ``GRACE`` seconds longer for a reply: a server that does not answer by then
+is gone. Only the first query of a writer, which takes the lock, has a shorter limit.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from typing import Any, Final, LiteralString, TypeVar
 from neo4j import Result, Transaction
 from neo4j.graph import Node
 
-__all__ = ["GRACE", "AlreadyWrittenError", "Mark", "Row", "Tx", "chunks", "rows"]
+__all__ = ["GRACE", "AlreadyWrittenError", "Row", "Tx", "WriteStamp", "chunks", "rows"]
 
 Item = TypeVar("Item")
 Row = Mapping[str, Any]
 
 GRACE: Final = 5.0
-"""Seconds that the server may take to end a transaction whose time is over: it looks every two."""
+"""Seconds that the server may take to end a transaction whose time is over: it checks every 2 s."""
 
 
 class AlreadyWrittenError(Exception):
@@ -31,9 +30,15 @@ class AlreadyWrittenError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """What a write leaves at its namespace: ``writer`` is one of those of a store, each of which
-    does one write at a time, ``write`` the write, which is the same at every try."""
+class WriteStamp:
+    """Identifies a write, so that a retry can see whether an earlier try was committed.
+
+    The lock query stores the stamp at the namespace.
+
+    Attributes:
+        writer: the name of a writer. A store has several; each does one write at a time.
+        write: the name of the write, the same at every try.
+    """
 
     writer: str
     write: str
@@ -44,31 +49,31 @@ class Tx:
     """One try of a transaction.
 
     Attributes:
-        raw: the driver's.
+        raw: the driver's transaction.
         bound: seconds after which the server ends it.
-        rest: seconds that the connection waits for a reply when the transaction is over; None: as
-            long as before.
-        mark: of a write.
-        lock_patience: seconds that the first query may wait, which takes the lock; None: as long
-            as all others.
+        idle_reply_timeout: the reply timeout (seconds) that the connection gets after this
+            transaction; None: the timeout that it had before.
+        stamp: identifies the write.
+        lock_patience: the reply timeout (seconds) of the first query, which takes the lock; None:
+            that of all other queries.
     """
 
     raw: Transaction
     bound: float
-    rest: float | None
-    mark: Mark
+    idle_reply_timeout: float | None
+    stamp: WriteStamp
     lock_patience: float | None = None
-    _rest: float | None = field(init=False)
+    _idle_reply_timeout: float | None = field(init=False)
 
     def __post_init__(self) -> None:
-        self._rest = self.rest
-        if self.rest is None:
+        self._idle_reply_timeout = self.idle_reply_timeout
+        if self.idle_reply_timeout is None:
             getter, _ = self._reply_timeout()
-            self._rest = getter()
+            self._idle_reply_timeout = getter()
         self._wait(self.bound + GRACE if self.lock_patience is None else self.lock_patience)
 
     def run(self, query: LiteralString, parameters: Mapping[str, Any]) -> Result:
-        """Run one query; its rows are still to be fetched."""
+        """Run one query without fetching its rows."""
         return self.raw.run(query, dict(parameters))
 
     def rows(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
@@ -85,19 +90,21 @@ class Tx:
         return fetched
 
     def settle(self) -> None:
-        """Let the connection wait for replies as it is to in the next transaction."""
-        self._wait(self._rest)
+        """Set the reply timeout of the connection for its next transaction."""
+        self._wait(self._idle_reply_timeout)
 
     def _wait(self, seconds: float | None) -> None:
-        """Give up the connection when a reply takes longer."""
+        """Set the reply timeout: the driver gives up the connection when a reply takes longer."""
         _, setter = self._reply_timeout()
         with suppress(OSError):  # the socket may be closed
             setter(seconds)
 
     def _reply_timeout(self) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
-        """How the socket is asked and set. The driver has no setting for that, and waits as long
-        as the server says, which is two minutes: where another version of the driver has other
-        sockets, that remains, and the server's bound."""
+        """The getter and the setter of the socket's read timeout.
+
+        The driver has no setting for it: it waits as long as the server says (two minutes). Where
+        a version of the driver has sockets without these methods, that timeout stays.
+        """
         socket = getattr(getattr(self.raw, "_connection", None), "socket", None)
         for names in (("get_read_timeout", "set_read_timeout"), ("gettimeout", "settimeout")):
             if all(hasattr(socket, name) for name in names):
@@ -111,12 +118,12 @@ def rows(tx: Tx, query: LiteralString, parameters: Mapping[str, Any]) -> Sequenc
 
 
 def chunks(items: Iterable[Item], size: int = 2000) -> Iterator[list[Item]]:
-    """The items, so many at a time: what one query is given at once."""
+    """The items in lists of ``size``: one query gets one list."""
     iterator = iter(items)
     while chunk := list(islice(iterator, size)):
         yield chunk
 
 
 def _properties_of(value: Any) -> Any:
-    """A node as its properties, which compare by what they are."""
+    """A node as a dict of its properties, which can be compared; any other value as it is."""
     return dict(value.items()) if isinstance(value, Node) else value
