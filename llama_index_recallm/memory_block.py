@@ -55,6 +55,7 @@ from recallm.adapting import (
     latest_question,
     shortened_question,
     speaker_names,
+    text_separator,
 )
 
 __all__ = ["RecallMMemoryBlock"]
@@ -217,7 +218,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
             content,
             by_tokens=tokens_to_truncate,
             tokenizer=self.tokenizer_fn,
-            separator="\n\n" if self.memory.config.ranking == "paper" else "\n",
+            separator=text_separator(self.memory),
         )
 
     # -- called by users -------------------------------------------------------------------

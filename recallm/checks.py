@@ -47,7 +47,7 @@ __all__ = [
     "whole",
 ]
 
-_LARGEST_COUNT = 1 << 62
+LARGEST_COUNT = 1 << 62
 """Stores count with 63 bits."""
 
 _LARGEST_T = 1 << 42
@@ -228,7 +228,7 @@ def whole(value: object, argument: str, *, least: int, most: int | None = None) 
 
 def count(value: object, argument: str) -> int | None:
     """A whole number of at least 1, or None. Numbers too large for a store are cut."""
-    return None if value is None else min(whole(value, argument, least=1), _LARGEST_COUNT)
+    return None if value is None else min(whole(value, argument, least=1), LARGEST_COUNT)
 
 
 def probability(value: object, argument: str) -> float | None:

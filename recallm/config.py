@@ -11,9 +11,7 @@ from recallm.errors import InvalidInputError
 __all__ = ["RankingName", "RecallConfig"]
 
 RankingName: TypeAlias = Literal["statements", "paper", "ement", "vectors"]
-
-_MOST = 1 << 62
-"""Stores count with 63 bits."""
+"""The names of the rankings; ``recallm.recalling.RANKINGS`` says how each recalls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,12 +88,12 @@ class RecallConfig:
             "revision_characters",
             "candidate_limit",
         ):
-            checks.whole(getattr(self, name), name, least=1, most=_MOST)
-        checks.whole(self.temporal_window, "temporal_window", least=0, most=_MOST)
+            checks.whole(getattr(self, name), name, least=1, most=checks.LARGEST_COUNT)
+        checks.whole(self.temporal_window, "temporal_window", least=0, most=checks.LARGEST_COUNT)
         checks.amount(self.temporal_weight, "temporal_weight")
         checks.flag(self.nouns_only, "nouns_only")
         if self.trim_concepts is not None:
-            checks.whole(self.trim_concepts, "trim_concepts", least=2, most=_MOST)
+            checks.whole(self.trim_concepts, "trim_concepts", least=2, most=checks.LARGEST_COUNT)
         if self.spacy_model is not None:
             checks.name(self.spacy_model, "spacy_model")
             checks.file_path(self.spacy_model, "spacy_model")
@@ -104,8 +102,8 @@ class RecallConfig:
             checks.string(self.weights, "weights")
         ranking: object = self.ranking
         if ranking not in get_args(RankingName):
+            *names, last = map(repr, get_args(RankingName))
             raise InvalidInputError(
-                "ranking must be 'statements', 'paper', 'ement' or 'vectors', "
-                f"not {checks.shown(ranking)}",
+                f"ranking must be {', '.join(names)} or {last}, not {checks.shown(ranking)}",
                 argument="ranking",
             )

@@ -22,7 +22,7 @@ from recallm.errors import InvalidInputError
 from recallm.model import Question
 from recallm.prompts import ement_prompt, question_prompt
 from recallm.ranking.ement import ement_context, nearest_context, nearest_limit
-from recallm.ranking.paper import context_of_concepts, ranked_concepts
+from recallm.ranking.paper import PARAGRAPH_SEPARATOR, context_of_concepts, ranked_concepts
 from recallm.ranking.statements import (
     context_of_statements,
     passage_scores,
@@ -45,7 +45,6 @@ __all__ = [
     "RANKINGS",
     "OpenQuestion",
     "Ranking",
-    "RankingName",
     "Recaller",
     "check_probabilities",
     "check_ranking",
@@ -72,13 +71,15 @@ class Ranking:
     ``recall`` reads candidates and orders them. ``embeddings`` says whether the memory's embeddings
     are required, used where there are any, or unused. ``has_probabilities``: its scores are
     probabilities, so that ``min_score`` and an order by score mean something. ``prompt`` makes the
-    prompt of ``ask`` from a question and a context.
+    prompt of ``ask`` from a question and a context. ``separator`` stands between the parts of a
+    context's text.
     """
 
     recall: Callable[[OpenQuestion, RecallRequest], RecalledContext]
     embeddings: Literal["required", "optional", "unused"]
     has_probabilities: bool = False
     prompt: Callable[[str, str], str] = question_prompt
+    separator: str = "\n"
 
 
 def _recall_statements(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
@@ -125,7 +126,7 @@ RANKINGS: Mapping[RankingName, Ranking] = MappingProxyType(
         "statements": Ranking(
             recall=_recall_statements, embeddings="optional", has_probabilities=True
         ),
-        "paper": Ranking(recall=_recall_paper, embeddings="unused"),
+        "paper": Ranking(recall=_recall_paper, embeddings="unused", separator=PARAGRAPH_SEPARATOR),
         "ement": Ranking(recall=_recall_ement, embeddings="required", prompt=ement_prompt),
         "vectors": Ranking(recall=_recall_nearest, embeddings="required"),
     }

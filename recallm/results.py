@@ -25,6 +25,7 @@ __all__ = [
     "RecalledStatement",
     "Revision",
     "chronological",
+    "have_timestamps",
 ]
 
 

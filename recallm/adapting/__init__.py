@@ -46,6 +46,7 @@ from recallm.adapting.recalled_text import (
     delimiter_tokens,
     shortened_question,
     statement_metadata,
+    text_separator,
 )
 from recallm.forking import new_lock
 from recallm.untrusted_text import CLOSING, OPENING, as_content, as_data, shown_name
@@ -95,4 +96,5 @@ __all__ = [
     "speaker_names",
     "statement_metadata",
     "storable",
+    "text_separator",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from recallm.memory import RecallM
+from recallm.recalling import RANKINGS
 from recallm.results import RecalledContext, RecalledStatement
 from recallm.untrusted_text import as_data
 
@@ -14,6 +15,7 @@ __all__ = [
     "delimiter_tokens",
     "shortened_question",
     "statement_metadata",
+    "text_separator",
 ]
 
 _MAX_TRIES = 8
@@ -25,6 +27,11 @@ _MAX_QUESTION = 4000
 def delimiter_tokens(memory: RecallM) -> int:
     """The tokens of the delimiters alone, by the memory's counter."""
     return memory.count_tokens(as_data("\n"))
+
+
+def text_separator(memory: RecallM) -> str:
+    """What separates the parts of the contexts that ``memory`` recalls: lines or paragraphs."""
+    return RANKINGS[memory.config.ranking].separator
 
 
 def data_within(

@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 
 from recallm import InvalidInputError, RecallConfig, RecallM, RecallMError, StoreError
 from recallm.cli.output import printable
-from recallm.recalling import RankingName
+from recallm.config import RankingName
 from recallm.stores.addresses import checked_uri, is_server
 
 __all__ = ["Opener", "app", "command"]

@@ -25,7 +25,7 @@ from recallm.cli.output import (
     write_text,
 )
 from recallm.cli.web import page_text
-from recallm.recalling import RankingName
+from recallm.config import RankingName
 
 __all__ = ["ask", "embed", "export", "forget", "history", "load", "recall", "stats", "update"]
 

@@ -18,7 +18,7 @@ _MAX_LENGTH = 2000
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 _LETTERS = "ABCDEFGHI"
-_STRAIGHT_QUOTES = str.maketrans("’‘", "''")
+_STRAIGHT_APOSTROPHES = str.maketrans("’‘", "''")
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _THOUGHT_START = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _MARKS = re.compile(r"[*_`\"“”#()\[\]{}<>=]")
@@ -156,7 +156,7 @@ def _without_thoughts(reply: str) -> str:
     text = _THOUGHT_START.split(text)[0]
     if len(text) > 2 * _MAX_LENGTH:
         text = f"{text[:_MAX_LENGTH]}\n{text[-_MAX_LENGTH:]}"
-    text = _MARKS.sub(" ", text.translate(_STRAIGHT_QUOTES))
+    text = _MARKS.sub(" ", text.translate(_STRAIGHT_APOSTROPHES))
     text = _NUMBER_SIGN.sub("number ", text)
     return _COLON.sub(" ", text).strip()
 

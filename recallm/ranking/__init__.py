@@ -1,4 +1,5 @@
 """Orders candidates and fits them into a budget: values in, values out.
 
-``recallm.retrieval`` reads the values from the store; ``recallm.recalling`` joins the two parts.
+``recallm.retrieval`` reads the values from the store. The table of rankings, which joins the two
+parts, is ``recallm.recalling.RANKINGS``.
 """

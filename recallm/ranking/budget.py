@@ -1,11 +1,13 @@
 """Budgets and equal sentences: how much of an order is recalled, in every ranking.
 
 * A **budget** limits the number of statements and the tokens of the whole text.
-* **Equal sentences** of one speaker count as one statement: the latest of them is recalled.
+* **Equal sentences** of one speaker count as one statement. The latest of them is recalled, or the
+  earliest if the question asks for the first. If it asks for dates or for every answer, equal
+  sentences of different days count separately (``EqualSentences.asked_by``).
 * The **text** of a context has one statement a line; ``recallm.untrusted_text`` says
   what a line is.
 
-A token counter need not be additive: the text is counted as a whole wherever that decides.
+A token counter need not be additive: the complete text is counted where the budget is tight.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from datetime import date
+from typing import Self, TypeAlias, TypeVar
 
 from recallm.model import StoredStatement, TemporalReading
 from recallm.ranking.stem_counts import Floats
@@ -25,27 +28,29 @@ __all__ = [
     "PREFIX",
     "SHORTEST_LINE",
     "Budget",
+    "EqualSentences",
+    "SentenceKey",
     "context_line",
     "context_text",
     "fit_by_worth",
     "fit_in_order",
     "fitting_number",
-    "is_later",
-    "latest_of_equals",
-    "sentence_key",
 ]
 
 PREFIX = "In chronological order:"
 
 SHORTEST_LINE = 5
-"""Tokens of a short statement: they say how many statements a budget may hold."""
+"""Tokens of a short statement, to estimate how many statements a budget may hold."""
 
 _COST_EXPONENT = 0.5
 """Worth is divided by tokens to this power. At 1, many short statements that help little crowd out
 the one that answers; at 0, long ones do. On film plots 0.5 keeps most answers at any budget."""
 
 _SPARE_TRIALS = 32
-"""How many more statements are tried for the tokens that are left over."""
+"""At most 32 more statements are tried for the tokens that are left over."""
+
+SentenceKey: TypeAlias = tuple[str | None, str, date | None]
+"""The speaker, the text without its case and white space, and the day where that counts."""
 
 _T = TypeVar("_T")
 
@@ -85,27 +90,38 @@ def context_text(statements: Sequence[StoredStatement]) -> str:
 # Equal sentences.
 
 
-def sentence_key(statement: StoredStatement) -> tuple[str | None, str]:
-    """What equal sentences of a speaker have in common, whatever their case and white space."""
-    text = unicodedata.normalize("NFKC", statement.text).casefold()
-    return statement.speaker, " ".join(text.split())
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EqualSentences:
+    """Which statements are equal, and which of them is recalled: the latest, or the ``earliest``.
+    With ``by_day`` equal sentences of different days are different."""
 
+    earliest: bool = False
+    by_day: bool = False
 
-def is_later(one: StoredStatement, other: StoredStatement) -> bool:
-    """Whether ``one`` became true after ``other``."""
-    return chronological((one, other))[1] is one
+    @classmethod
+    def asked_by(cls, time: TemporalReading) -> Self:
+        """The rule for what a question asks about time."""
+        return cls(earliest=time.order == "earliest", by_day=time.spread or time.window != "none")
 
+    def key(self, statement: StoredStatement) -> SentenceKey:
+        """The key that equal statements share."""
+        text = unicodedata.normalize("NFKC", statement.text).casefold()
+        said = statement.timestamp if self.by_day else None
+        return statement.speaker, " ".join(text.split()), said.date() if said else None
 
-def latest_of_equals(
-    statements: Iterable[StoredStatement],
-) -> dict[tuple[str | None, str], StoredStatement]:
-    """The latest of equal sentences, by ``sentence_key``, in the order of the first of each."""
-    latest: dict[tuple[str | None, str], StoredStatement] = {}
-    for one in statements:
-        key = sentence_key(one)
-        if key not in latest or is_later(one, latest[key]):
-            latest[key] = one
-    return latest
+    def prefers(self, statement: StoredStatement, other: StoredStatement) -> bool:
+        """Whether ``statement`` is recalled in place of ``other``, its equal."""
+        later, earlier = (other, statement) if self.earliest else (statement, other)
+        return chronological((later, earlier))[1] is later
+
+    def distinct(self, statements: Iterable[StoredStatement]) -> dict[SentenceKey, StoredStatement]:
+        """The preferred statement of each key, in the order of each key's first statement."""
+        found: dict[SentenceKey, StoredStatement] = {}
+        for statement in statements:
+            key = self.key(statement)
+            if key not in found or self.prefers(statement, found[key]):
+                found[key] = statement
+        return found
 
 
 # Budgets.
@@ -125,18 +141,18 @@ def fitting_number(number: int, text_of: Callable[[int], str], budget: Budget) -
 def fit_in_order(
     ordered: Sequence[_T], text_of: Callable[[Sequence[_T]], str], budget: Budget
 ) -> list[_T]:
-    """The first of ``ordered`` that the budget holds; a statement that has no room is left out for
-    a shorter one after it."""
+    """The first of ``ordered`` that the budget holds. Shorter ones take the place of the first that
+    does not fit."""
     first = list(ordered if budget.limit is None else ordered[: budget.limit])
     if budget.holds(text_of(first)):
         return first
     size = fitting_number(len(first) - 1, lambda size: text_of(first[:size]), budget)
     chosen = first[:size]
-    for one in ordered[size + 1 : size + 1 + _SPARE_TRIALS]:
+    for part in ordered[size + 1 : size + 1 + _SPARE_TRIALS]:
         if budget.is_full(len(chosen)):
             break
-        if budget.holds(text_of([*chosen, one])):
-            chosen.append(one)
+        if budget.holds(text_of([*chosen, part])):
+            chosen.append(part)
     return chosen
 
 
@@ -149,11 +165,11 @@ def fit_by_worth(
 ) -> list[int]:
     """The places of the statements to recall, the most valuable first.
 
-    They are the first of ``order`` where these have room, else the best by worth for their tokens.
-    Of equal sentences of a speaker the latest stays, or the earliest where ``time`` asks for that,
-    and takes one place; where ``time`` asks for dates, or for all that there is, one a day stays.
+    They are the first of ``order`` if these fit, else the best by worth for their tokens. Equal
+    sentences, by ``EqualSentences.asked_by(time)``, take one place.
     """
-    choice = _Choice(statements, time)
+    equals = EqualSentences.asked_by(time)
+    choice = _Choice(statements, equals)
     for place in order:
         if budget.is_full(len(choice.places)) and not choice.has_equal(place):
             break
@@ -165,7 +181,7 @@ def fit_by_worth(
         for place in order
     }
     by_value = sorted(order, key=lambda place: -worth[place] / costs[place] ** _COST_EXPONENT)
-    return _filled(_Choice(statements, time), by_value, costs, budget, budget.max_tokens)
+    return _filled(_Choice(statements, equals), by_value, costs, budget, budget.max_tokens)
 
 
 def _filled(
@@ -175,7 +191,7 @@ def _filled(
     budget: Budget,
     max_tokens: int,
 ) -> list[int]:
-    """The first of ``ordered`` that have room, then what still has room of the others."""
+    """The first of ``ordered`` that fit by their own costs, then others that still fit."""
     left: list[int] = []
     room = max_tokens - (budget.count_tokens(PREFIX + "\n") if choice.needs_prefix else 0)
     for place in ordered:
@@ -198,16 +214,13 @@ def _filled(
 
 
 class _Choice:
-    """Places of statements that differ. Of equal sentences of a speaker one is chosen: the latest,
-    or the earliest where ``time`` asks for it. Where it asks for dates or for all that there is,
-    equal sentences of different days are different."""
+    """The places of the chosen statements; of equal sentences one place."""
 
-    def __init__(self, statements: Sequence[StoredStatement], time: TemporalReading) -> None:
+    def __init__(self, statements: Sequence[StoredStatement], equals: EqualSentences) -> None:
         self.places: list[int] = []
         self._statements = statements
-        self._earliest = time.order == "earliest"
-        self._by_day = time.spread or time.window != "none"
-        self._slots: dict[tuple[str | None, ...], int] = {}
+        self._equals = equals
+        self._slots: dict[SentenceKey, int] = {}
 
     @property
     def needs_prefix(self) -> bool:
@@ -219,27 +232,24 @@ class _Choice:
         return self._key(place) in self._slots
 
     def take(self, place: int) -> bool:
-        """Choose a statement; False where it takes the place of an equal one, or that one stays."""
+        """Choose a statement; False if an equal one was chosen, which it replaces if preferred."""
         key = self._key(place)
         slot = self._slots.get(key)
         if slot is None:
             self._slots[key] = len(self.places)
             self.places.append(place)
             return True
-        one, other = self._statements[place], self._statements[self.places[slot]]
-        if is_later(other, one) if self._earliest else is_later(one, other):
+        if self._equals.prefers(self._statements[place], self._statements[self.places[slot]]):
             self.places[slot] = place
         return False
 
     def drop_last(self) -> None:
-        """Give back the statement that was chosen last."""
+        """Remove the statement that was chosen last."""
         del self._slots[self._key(self.places.pop())]
 
     def text(self) -> str:
         """The text that the chosen statements make."""
         return context_text(chronological(self._statements[place] for place in self.places))
 
-    def _key(self, place: int) -> tuple[str | None, ...]:
-        one = self._statements[place]
-        day = one.timestamp.date().isoformat() if self._by_day and one.timestamp else None
-        return *sentence_key(one), day
+    def _key(self, place: int) -> SentenceKey:
+        return self._equals.key(self._statements[place])

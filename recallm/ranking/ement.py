@@ -17,16 +17,18 @@ from recallm.model import ConceptRow, Question, StoredStatement
 from recallm.ranking.budget import (
     SHORTEST_LINE,
     Budget,
+    EqualSentences,
+    SentenceKey,
     context_line,
     context_text,
     fit_in_order,
-    latest_of_equals,
-    sentence_key,
 )
 from recallm.recall_request import RecallRequest
 from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 
 __all__ = ["EntityStatements", "NearStatement", "ement_context", "nearest_context", "nearest_limit"]
+
+_EQUALS = EqualSentences()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def ement_context(
     statement is, where it is one of the nearest.
     """
     labels = {concept.name: concept.label for concept in question.concepts}
-    sentences = {sentence_key(near.statement) for near in nearest}
+    sentences = {_EQUALS.key(near.statement) for near in nearest}
     turns = [
         near
         for pair in zip_longest(
@@ -102,11 +104,11 @@ def _budget(request: RecallRequest, limit: int | None) -> Budget:
 
 
 def _most_mentioning_first(
-    of_entities: EntityStatements, besides: Collection[tuple[str | None, str]]
+    of_entities: EntityStatements, besides: Collection[SentenceKey]
 ) -> list[StoredStatement]:
     """Each sentence once and none of ``besides``: those that mention most of the entities first, of
     these the newest."""
-    latest = latest_of_equals(of_entities.statements)
+    latest = _EQUALS.distinct(of_entities.statements)
     newest = reversed(
         chronological(statement for key, statement in latest.items() if key not in besides)
     )

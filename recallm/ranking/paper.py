@@ -2,8 +2,8 @@
 
 A concept's score is the sum of ``strength + α · t_index`` over its relations in the subgraph
 (RecallM, Questioning the System). As in the paper, a statement stands in the context of every
-concept that it mentions, repeated or not. Where a budget is given, the least important contexts are
-left out first, and of the last one that fits in part the newest statements stay.
+concept that it mentions, repeated or not. A budget drops the least important contexts
+first; a context that fits in part loses its oldest statements.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from recallm.ranking.budget import Budget, fitting_number
 from recallm.recall_request import RecallRequest
 from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 
-__all__ = ["context_of_concepts", "ranked_concepts"]
+__all__ = ["PARAGRAPH_SEPARATOR", "context_of_concepts", "ranked_concepts"]
+
+PARAGRAPH_SEPARATOR = "\n\n"
+"""Between the contexts of two concepts."""
 
 _Line = tuple[int, StoredStatement | Summary]
 """A line of a context, and the place of its concept in the order."""
@@ -90,7 +93,7 @@ def _text(lines: Sequence[_Line]) -> str:
     for place, line in reversed(lines):
         speaker = line.speaker if isinstance(line, StoredStatement) else None
         paragraphs.setdefault(place, []).append(sentence(line.text, speaker))
-    return "\n\n".join([CHRONOLOGICAL_PREFIX, *map(" ".join, paragraphs.values())])
+    return PARAGRAPH_SEPARATOR.join([CHRONOLOGICAL_PREFIX, *map(" ".join, paragraphs.values())])
 
 
 def _statements(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recallm.model import Filter, Question, StoredStatement, canonical_json
-from recallm.ranking.budget import is_later, sentence_key
+from recallm.ranking.budget import EqualSentences, SentenceKey
 from recallm.ranking.ement import EntityStatements, NearStatement
 from recallm.ranking.stem_counts import Floats
 from recallm.recall_request import RecallRequest
@@ -40,7 +40,8 @@ def read_nearest(
 ) -> list[NearStatement]:
     """The ``wanted`` nearest statements that may be recalled, nearest first, of equal sentences the
     latest. The index is asked for more until ``wanted`` are found or it has no more."""
-    found: dict[tuple[str | None, str], NearStatement] = {}
+    equals = EqualSentences()
+    found: dict[SentenceKey, NearStatement] = {}
     done: set[int] = set()
     size = max(_FIRST_FETCH, 2 * (wanted + len(request.known)))
     while True:
@@ -51,13 +52,13 @@ def read_nearest(
             row = rows.get(key)
             if row is None or row.passage_id in request.known or not meets(row, request.where):
                 continue
-            sentence = sentence_key(row)
+            sentence = equals.key(row)
             equal = found.get(sentence)
             if equal is None:
                 if len(found) == wanted:
                     break
                 found[sentence] = NearStatement(row, cosine)
-            elif is_later(row, equal.statement):
+            elif equals.prefers(row, equal.statement):
                 found[sentence] = NearStatement(row, cosine)
         if len(found) == wanted or len(nearest) < size:
             return list(found.values())

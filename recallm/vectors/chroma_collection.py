@@ -31,7 +31,7 @@ from recallm.vectors.arrays import (
     decode,
     from_updates,
 )
-from recallm.vectors.index import PAGE, CachedVectors
+from recallm.vectors.index import OVER_FETCH_FACTOR, PAGE, CachedVectors
 
 __all__ = ["ChromaCollection", "CollectionView", "StaleCollectionError", "StoredVectors"]
 
@@ -42,9 +42,8 @@ _SAMPLE_SIZE = 16
 _TOLERANCE = 2e-3
 """The difference that half precision makes to a number of a vector."""
 
-_OVER_FETCH_FACTOR = 8
 _MIN_OVER_FETCH = 512
-"""With a filter that many vectors meet, Chroma is asked for more than ``limit`` matches."""
+"""The least number of matches in an over-fetch, with a filter that many vectors meet."""
 
 StoredVectors: TypeAlias = Callable[[list[int]], Mapping[int, bytes]]
 """Reads the vectors of statements from the store."""
@@ -191,7 +190,7 @@ class CollectionView:
         """The nearest of ``allowed``. If these are many, enough of them are probably among the
         nearest of all; else, or if not, the stored vector of each is compared."""
         if len(allowed) > PAGE and limit > 0:
-            keys, cosines = self._fetch(vector, max(_OVER_FETCH_FACTOR * limit, _MIN_OVER_FETCH))
+            keys, cosines = self._fetch(vector, max(OVER_FETCH_FACTOR * limit, _MIN_OVER_FETCH))
             known = _among(keys, allowed)
             if known.sum() >= limit:
                 return best_matches(keys[known], cosines[known], limit)

@@ -22,10 +22,13 @@ from recallm.model import VectorState
 from recallm.stores.base import GraphReader
 from recallm.vectors.arrays import GrowingMatrix, Keys, Matches, Matrix, Vector
 
-__all__ = ["PAGE", "CachedVectors", "ExactIndex", "VectorIndex", "VectorView"]
+__all__ = ["OVER_FETCH_FACTOR", "PAGE", "CachedVectors", "ExactIndex", "VectorIndex", "VectorView"]
 
 PAGE = 4_096
 """Vectors that are read from the store at once."""
+
+OVER_FETCH_FACTOR = 8
+"""Times as many matches as wanted are fetched when some may be hidden."""
 
 _MAX_MEMORY = 1 << 30
 """Bytes of all matrices in memory. Beyond it those that were not used for longest are dropped; the

@@ -19,15 +19,11 @@ from recallm.model import (
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.arrays import Matches, Rows, Vector
 from recallm.vectors.embedding import Embedding, statement_text
-from recallm.vectors.index import VectorIndex, VectorView
+from recallm.vectors.index import OVER_FETCH_FACTOR, VectorIndex, VectorView
 
 __all__ = ["QuestionVector", "StatementVectors"]
 
 _EVERYTHING = Horizon()
-
-_OVER_FETCH_FACTOR = 8
-"""Factor of over-fetching when some of the nearest statements are hidden. If too few are visible
-even then, only visible statements are searched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,8 +213,9 @@ class _VisibleMatches:
 
     def __call__(self, limit: int) -> Matches:
         if not self._search_visible:
-            # A few matches may be hidden: expired, or written after the reader was opened.
-            for fetched in (limit, _OVER_FETCH_FACTOR * limit):
+            # A few matches may be hidden: expired, or written after the reader was opened. If too
+            # few are visible after over-fetching, only visible statements are searched.
+            for fetched in (limit, OVER_FETCH_FACTOR * limit):
                 matches = self._view.nearest(self._vector, fetched)
                 shown = self._reader.vectors([key for key, _ in matches], model=self._model)
                 visible = [match for match in matches if match[0] in shown]
