@@ -14,11 +14,10 @@ from recallm.model import (
 )
 from recallm.stores.cypher import changes as cypher
 from recallm.stores.neo4j.values import (
+    code_point_sort_key,
     json_out,
     key_of,
-    micros,
     pair_key,
-    sort_of,
     statement_out,
     summary_out,
     triplet_key,
@@ -26,6 +25,7 @@ from recallm.stores.neo4j.values import (
 )
 from recallm.stores.semantics.rows import Changes, NamespaceTotals
 from recallm.stores.semantics.sessions import stored_session_key
+from recallm.stores.timestamps import microseconds
 
 __all__ = ["write_changes"]
 
@@ -73,7 +73,7 @@ def _write_totals(write: _Write, changes: Changes, vector_bytes: Mapping[str, in
             {
                 "key": key_of(name),
                 "name": name,
-                "sort": sort_of(name),
+                "sort": code_point_sort_key(name),
                 "label": row.label,
                 "kind": row.kind,
                 "t_index": row.t_index,
@@ -104,7 +104,7 @@ def _namespace(totals: NamespaceTotals, vector_bytes: Mapping[str, int]) -> dict
         "terms": totals.terms,
         "sessions": totals.sessions,
         "open_session": totals.open_session,
-        "open_said": None if totals.open_said is None else micros(totals.open_said),
+        "open_said": microseconds(totals.open_said),
         "model": totals.model,
         "origin": totals.origin,
         "revision": totals.revision,
@@ -192,8 +192,8 @@ def _write_relations(write: _Write, changes: Changes, new: list[PreparedUpdate])
             evidence.setdefault(pair, []).append(
                 {
                     "t": update.t_index,
-                    "said": None if update.timestamp is None else micros(update.timestamp),
-                    "expires": None if update.expires_at is None else micros(update.expires_at),
+                    "said": microseconds(update.timestamp),
+                    "expires": microseconds(update.expires_at),
                     "earlier": row["earlier"],
                     "later": row["later"],
                 }
@@ -250,7 +250,7 @@ def _write_graph(write: _Write, changes: Changes) -> None:
             "shown": shown.get(id, []),
             "properties": {
                 "id": id,
-                "sort": sort_of(id),
+                "sort": code_point_sort_key(id),
                 "type": row.type,
                 "concept": row.concept.name,
                 "label": row.concept.label,

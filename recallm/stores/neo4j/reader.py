@@ -40,13 +40,13 @@ from recallm.stores.neo4j.values import (
     key_of,
     keys_of,
     metadata_entries,
-    micros,
     passage_in,
     path_key,
     statement_in,
     summary_in,
 )
 from recallm.stores.semantics.sessions import session_key_of
+from recallm.stores.timestamps import microseconds
 
 __all__ = ["Neo4jReader"]
 
@@ -63,8 +63,8 @@ class Neo4jReader:
         self._connection = connection
         as_of, now = horizon.as_of, horizon.now
         self._dated = isinstance(as_of, datetime)
-        self._said = micros(as_of) if isinstance(as_of, datetime) else 0
-        self._now = _NEVER if now is None else micros(now)
+        self._said = microseconds(as_of) if isinstance(as_of, datetime) else 0
+        self._now = _NEVER if now is None else microseconds(now)
         state = self._rows(cypher.OPEN, {"key": key_of(namespace), "now": self._now})[0]
         self._key: str = state["rows"]
         self._counter: int = state["t"]
@@ -388,8 +388,8 @@ def _filter(where: Filter) -> dict[str, Any]:
         "since_key": min(since * BEFORE_NEXT, ENDLESS) if isinstance(since, int) else 0,
         "until_key": min((until + 1) * BEFORE_NEXT, ENDLESS) if isinstance(until, int) else ENDLESS,
         "timed": isinstance(since, datetime) or isinstance(until, datetime),
-        "since_said": micros(since) if isinstance(since, datetime) else _NEVER,
-        "until_said": micros(until) if isinstance(until, datetime) else ENDLESS,
+        "since_said": microseconds(since) if isinstance(since, datetime) else _NEVER,
+        "until_said": microseconds(until) if isinstance(until, datetime) else ENDLESS,
         "lanes": [] if session_key is None else [key_of(session_key)],
         "speakers": [] if where.speaker is None else [where.speaker],
         "metadata": metadata_entries(where.metadata),

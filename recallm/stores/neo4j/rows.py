@@ -24,12 +24,10 @@ from recallm.stores.neo4j.transaction import AlreadyWrittenError, Row, Tx, rows
 from recallm.stores.neo4j.values import (
     ENDLESS,
     fresh_rows,
-    instant,
     item_key,
     json_in,
     key_of,
     keys_of,
-    micros,
     pair_key,
     triplet_key,
 )
@@ -49,6 +47,7 @@ from recallm.stores.semantics.rows import (
     TripletRow,
 )
 from recallm.stores.semantics.sessions import session_key_of
+from recallm.stores.timestamps import from_microseconds, microseconds, timestamp_text
 
 __all__ = ["LockedRows", "Neo4jRows", "lock"]
 
@@ -187,9 +186,9 @@ class Neo4jRows(ABC):
         given: str | int
         match kind, value:
             case "expired", datetime():
-                given = micros(value)
+                given = microseconds(value)
             case "before", datetime():
-                kind, given = "said before", micros(value)
+                kind, given = "said before", microseconds(value)
             case "before", int():
                 given = min(value, ENDLESS)
             case "session", _:
@@ -228,8 +227,8 @@ class Neo4jRows(ABC):
         changed = [
             {
                 "id": key_of(id),
-                "expires_at": None if moment is None else moment.isoformat(),
-                "expires": None if moment is None else micros(moment),
+                "expires_at": timestamp_text(moment),
+                "expires": microseconds(moment),
             }
             for id, moment in expires_at.items()
         ]
@@ -273,7 +272,7 @@ class LockedRows(Neo4jRows):
                 terms=node["terms"],
                 sessions=node["sessions"],
                 open_session=node["open_session"],
-                open_said=None if said is None else instant(said),
+                open_said=None if said is None else from_microseconds(said),
                 model=node["model"],
                 origin=node["origin"],
                 revision=node["revision"] or 0,

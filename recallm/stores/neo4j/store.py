@@ -28,13 +28,15 @@ from recallm.stores.neo4j.own_cypher import CYPHER_SCHEMA, run_own_cypher
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.rows import LockedRows
 from recallm.stores.neo4j.transaction import Tx, rows
-from recallm.stores.neo4j.values import key_of, micros
+from recallm.stores.neo4j.values import key_of
 from recallm.stores.semantics.applying import amend, apply_updates
 from recallm.stores.semantics.forgetting import forget
+from recallm.stores.timestamps import microseconds
 
 __all__ = ["Neo4jStore"]
 
 _ALL = Horizon()
+_RETRY_TIME = 15.0
 _SCHEMA_TRIES = 5
 
 
@@ -76,13 +78,16 @@ class Neo4jStore:
         *,
         auth: tuple[str, str] | None = None,
         database: str | None = None,
-        retry_time: float = 15.0,
+        retry_time: float = _RETRY_TIME,
     ) -> None:
         place = server if isinstance(server, str) else repr(server)
         self._place = f"{place}, database={database!r}"
         patience = checks.seconds(retry_time, "retry_time")
         self._connection = Connection(
-            server, auth=auth, database=database, timeout=15.0 if patience is None else patience
+            server,
+            auth=auth,
+            database=database,
+            timeout=_RETRY_TIME if patience is None else patience,
         )
         try:
             self._connection.check()
@@ -153,7 +158,10 @@ class Neo4jStore:
 
     def _has_expired(self, namespace: str, by: object) -> bool:
         """Whether a passage expired by this moment."""
-        given = {"key": key_of(namespace), "now": micros(by) if isinstance(by, datetime) else 0}
+        given = {
+            "key": key_of(namespace),
+            "now": microseconds(by) if isinstance(by, datetime) else 0,
+        }
         found = self._connection.read(lambda tx: rows(tx, reading.HAS_EXPIRED, given))
         return bool(found and found[0]["expired"])
 

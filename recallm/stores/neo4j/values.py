@@ -1,4 +1,4 @@
-"""How recallm's values stand in the properties of nodes."""
+"""How values of ``recallm.model`` are encoded in the properties of nodes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import hashlib
 import json
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from recallm.model import (
@@ -22,12 +21,13 @@ from recallm.model import (
     statement_key,
     text_digest,
 )
+from recallm.stores.timestamps import microseconds, timestamp_text, unpack_timestamp
 
 __all__ = [
     "BEFORE_NEXT",
     "ENDLESS",
+    "code_point_sort_key",
     "fresh_rows",
-    "instant",
     "item_key",
     "json_in",
     "json_out",
@@ -36,13 +36,10 @@ __all__ = [
     "lane_of",
     "mentions_in",
     "metadata_entries",
-    "micros",
-    "moment_in",
     "pair_key",
     "passage_in",
     "path_key",
     "path_keys",
-    "sort_of",
     "statement_in",
     "statement_out",
     "summary_in",
@@ -51,14 +48,12 @@ __all__ = [
     "update_out",
 ]
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _INDEXABLE = 1000
 _RESERVED = "\0"
 ENDLESS = 1 << 62
-"""No t, key or limit is greater, and the server's integers hold it."""
+"""Greater than every t, key and limit; the server's 64-bit integers hold it."""
 BEFORE_NEXT = NO_POSITION + 1
-"""A t times this is the first key of its update."""
+"""``t * BEFORE_NEXT`` is the first statement key of the update t."""
 
 
 def key_of(text: str) -> str:
@@ -105,10 +100,12 @@ def fresh_rows() -> str:
     return f"{_RESERVED}{uuid.uuid4().hex}"
 
 
-def sort_of(text: str) -> str | None:
-    """What to sort ``text`` by where Neo4j's order (UTF-16 units) would not be that of code
-    points; None where it is: nearly always. Code points from U+FFFF on get the unit FFFF before
-    them, so that they come after all others."""
+def code_point_sort_key(text: str) -> str | None:
+    """A text that Neo4j, which orders by UTF-16 units, sorts where code points would sort ``text``.
+
+    None where ``text`` itself does: nearly always. Code points from U+FFFF on get the unit FFFF
+    before them, so that they come after all others.
+    """
     if text.isascii() or max(text) < "\uffff":
         return None
     return "".join(
@@ -119,21 +116,6 @@ def sort_of(text: str) -> str | None:
         else character
         for character in text
     )
-
-
-def micros(moment: datetime) -> int:
-    """Microseconds since 1970."""
-    return (moment - _EPOCH) // _MICROSECOND
-
-
-def instant(value: int) -> datetime:
-    """The moment so many microseconds after 1970."""
-    return _EPOCH + value * _MICROSECOND
-
-
-def moment_in(text: str | None) -> datetime | None:
-    """A stored timestamp."""
-    return None if text is None else datetime.fromisoformat(text)
 
 
 def json_out(value: Mapping[str, Any]) -> str:
@@ -177,16 +159,16 @@ def update_out(namespace: str, update: PreparedUpdate, session_key: str | None) 
         "lane": lane_of(session_key, t_index),
         "speaker": update.speaker,
         "speaker_concept": update.speaker_concept,
-        "timestamp": None if update.timestamp is None else update.timestamp.isoformat(),
-        "said": None if update.timestamp is None else micros(update.timestamp),
+        "timestamp": timestamp_text(update.timestamp),
+        "said": microseconds(update.timestamp),
         "metadata": json_out(update.metadata),
         "metadata_entries": metadata_entries(update.metadata),
         "path": list(update.path),
         "key": update.key,
         "item_key": None if update.key is None else item_key(update.path, update.key),
         "paths": None if update.key is None else path_keys(update.path),
-        "expires_at": None if update.expires_at is None else update.expires_at.isoformat(),
-        "expires": None if update.expires_at is None else micros(update.expires_at),
+        "expires_at": timestamp_text(update.expires_at),
+        "expires": microseconds(update.expires_at),
     }
 
 
@@ -199,11 +181,11 @@ def passage_in(node: Mapping[str, Any]) -> Passage:
         source=node.get("source"),
         session=node.get("session"),
         speaker=node.get("speaker"),
-        timestamp=moment_in(node.get("timestamp")),
+        timestamp=unpack_timestamp(node.get("timestamp")),
         metadata=json_in(node["metadata"]),
         path=tuple(node["path"]),
         key=node.get("key"),
-        expires_at=moment_in(node.get("expires_at")),
+        expires_at=unpack_timestamp(node.get("expires_at")),
     )
 
 
@@ -247,7 +229,7 @@ def statement_in(
         key=node["key"],
         passage_id=update["id"],
         text=node["text"],
-        timestamp=moment_in(update["timestamp"]),
+        timestamp=unpack_timestamp(update["timestamp"]),
         speaker=update["speaker"],
         speaker_concept=update["speaker_concept"],
         source=update["source"],

@@ -17,16 +17,9 @@ from recallm.errors import StoreError
 from recallm.model import ExtractedStatement, PreparedUpdate, statement_key, text_digest
 from recallm.stores.semantics.rows import Changes, Pair, TripletKey, t_of
 from recallm.stores.semantics.sessions import stored_session_key
-from recallm.stores.sqlite.codec import (
-    entry_hash,
-    json_text,
-    microseconds,
-    pack,
-    pack_mentions,
-    path_text,
-    timestamp_text,
-)
+from recallm.stores.sqlite.codec import entry_hash, json_text, pack, pack_mentions, path_text
 from recallm.stores.sqlite.schema import MAX_T, NO_CONCEPT, passage_row
+from recallm.stores.timestamps import microseconds, timestamp_text
 
 __all__ = ["RowNumbers", "write_changes"]
 

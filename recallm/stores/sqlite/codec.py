@@ -3,7 +3,6 @@
 * A list of strings is one text, joined by a separator: splitting it costs a tenth of reading JSON,
   and recall reads hundreds of statements for a question. A list with the separator inside a string
   is JSON after a mark.
-* A timestamp is ISO text, which keeps its offset, beside whole microseconds, which sort.
 """
 
 from __future__ import annotations
@@ -11,34 +10,26 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from recallm.model import ConceptMention
+from recallm.model import ConceptMention, canonical_json
 
 __all__ = [
     "below",
     "entry_hash",
     "json_text",
-    "microseconds",
     "pack",
     "pack_mentions",
     "path_text",
     "read_path",
-    "read_timestamp",
-    "same_json",
-    "timestamp_text",
     "unpack",
     "unpack_mentions",
-    "unpack_timestamp",
 ]
 
 _SEPARATOR = "\x1f"
 _JSON_MARK = "\x1e"
 _WITHIN_MENTION = "\x1d"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 def pack(parts: Sequence[str]) -> str:
@@ -109,38 +100,12 @@ def _mention(text: str) -> ConceptMention:
     return ConceptMention(name=parts[0], label=parts[1], kind=parts[2])
 
 
-def microseconds(timestamp: datetime | None) -> int | None:
-    """Whole microseconds since 1970 (UTC)."""
-    return None if timestamp is None else (timestamp - _EPOCH) // _MICROSECOND
-
-
-def timestamp_text(timestamp: datetime | None) -> str | None:
-    """ISO 8601, with the timestamp's own offset."""
-    return None if timestamp is None else timestamp.isoformat()
-
-
-@lru_cache(maxsize=1 << 10)
-def read_timestamp(text: str) -> datetime:
-    """Decode a timestamp."""
-    return datetime.fromisoformat(text)
-
-
-def unpack_timestamp(text: str | None) -> datetime | None:
-    """Decode a timestamp that may be missing."""
-    return None if text is None else read_timestamp(text)
-
-
 def json_text(value: Mapping[str, Any]) -> str:
     """The JSON text of a mapping, in its own order."""
     return json.dumps(dict(value)) if value else "{}"
 
 
-def same_json(value: object) -> str:
-    """The JSON text with sorted keys: two JSON values are equal if theirs are."""
-    return json.dumps(value, sort_keys=True)
-
-
 def entry_hash(key: str, value: object) -> int:
     """A 64-bit hash of an entry of a mapping; JSON-equal entries have the same one."""
-    digest = hashlib.blake2b(same_json([key, value]).encode(), digest_size=8).digest()
+    digest = hashlib.blake2b(canonical_json([key, value]).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)

@@ -14,13 +14,14 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, LiteralString
 
-from recallm.model import Filter, statement_key
+from recallm.model import Filter, canonical_json, statement_key
 from recallm.stores.semantics.sessions import session_key_of
 from recallm.stores.sqlite.checksums import check_ascending
-from recallm.stores.sqlite.codec import below, entry_hash, microseconds, path_text, same_json
+from recallm.stores.sqlite.codec import below, entry_hash, path_text
 from recallm.stores.sqlite.lookup import fetch_by, in_pairs
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.view import View
+from recallm.stores.timestamps import microseconds
 
 __all__ = ["FilterSql", "newest_columns"]
 
@@ -113,7 +114,7 @@ class FilterSql:
     def admits(self, metadata: Mapping[str, Any]) -> bool:
         """Whether a passage's metadata has every entry that is asked for, equal as JSON."""
         return all(
-            key in metadata and same_json(metadata[key]) == same_json(value)
+            key in metadata and canonical_json(metadata[key]) == canonical_json(value)
             for key, value in self.metadata.items()
         )
 

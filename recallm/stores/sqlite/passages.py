@@ -9,11 +9,12 @@ from typing import Any, LiteralString
 
 from recallm.model import Filter, Passage
 from recallm.stores.sqlite.checksums import check_ascending
-from recallm.stores.sqlite.codec import below, path_text, read_path, unpack_timestamp
+from recallm.stores.sqlite.codec import below, path_text, read_path
 from recallm.stores.sqlite.filtering import FilterSql
 from recallm.stores.sqlite.lookup import fetch_by, read, read_by
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.view import View
+from recallm.stores.timestamps import unpack_timestamp
 
 __all__ = ["EVERY_PASSAGE", "read_passages", "read_paths", "read_t_indexes"]
 

@@ -29,7 +29,7 @@ from recallm.model import (
 )
 from recallm.stores.semantics.archiving import dump_records
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
-from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions, unpack_timestamp
+from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.filtering import FilterSql, newest_columns
@@ -51,6 +51,7 @@ from recallm.stores.sqlite.stats import counted, read_corpus, read_sessions, rea
 from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
 from recallm.stores.sqlite.totals import concept_rows
 from recallm.stores.sqlite.view import View
+from recallm.stores.timestamps import unpack_timestamp
 
 __all__ = ["SQLiteReader"]
 

@@ -29,16 +29,12 @@ from recallm.stores.semantics.rows import (
     TripletRow,
 )
 from recallm.stores.sqlite.changes import RowNumbers, write_changes
-from recallm.stores.sqlite.codec import (
-    microseconds,
-    path_text,
-    timestamp_text,
-    unpack_timestamp,
-)
+from recallm.stores.sqlite.codec import path_text
 from recallm.stores.sqlite.lookup import Fetch, fetch_by, fetch_from, in_pairs
 from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, NO_CONCEPT, TABLES
 from recallm.stores.sqlite.stored import stored_updates
 from recallm.stores.sqlite.totals import context_version, count_touches
+from recallm.stores.timestamps import microseconds, timestamp_text, unpack_timestamp
 
 __all__ = ["SQLiteRows", "has_expired"]
 

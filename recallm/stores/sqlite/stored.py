@@ -23,9 +23,10 @@ from recallm.model import (
 )
 from recallm.stores.semantics.archiving import in_dump_order
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
-from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions, unpack_timestamp
+from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions
 from recallm.stores.sqlite.lookup import Fetch, columns, fetch_by, in_pairs, read, read_by
 from recallm.stores.sqlite.schema import NO_CONCEPT, passage_row
+from recallm.stores.timestamps import unpack_timestamp
 
 __all__ = ["page_of_updates", "stored_summaries", "stored_updates"]
 

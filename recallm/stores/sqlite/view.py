@@ -14,11 +14,11 @@ from typing import Any, LiteralString
 
 from recallm.model import Horizon, NamespaceState, VectorState, statement_key
 from recallm.stores.sqlite.checksums import verified
-from recallm.stores.sqlite.codec import microseconds
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
 from recallm.stores.sqlite.lookup import fetch_by
 from recallm.stores.sqlite.schema import CHECKSUMMED_COLUMNS, FIND_WITHOUT_INDEX, MAX_T
+from recallm.stores.timestamps import microseconds
 
 __all__ = ["View"]
 
