@@ -43,10 +43,10 @@ class NewEntity:
 
     ``label`` is its spelling (the id, where no label is given): it names the concept that the
     entity stands on. With ``concept=False`` it stands on none (a chunk of text, a document).
-    ``properties`` hold JSON values and are merged key by key in the order of t; whoever forgets the
-    update forgets them. ``embeddings``: model name → vector; all vectors of one model have the same
-    dimension. ``mentioned``: where the entity exists already, the update is one more evidence of
-    it and changes nothing else of it.
+    ``properties`` hold JSON values and are merged key by key in the order of t; forgetting
+    the update forgets them. ``embeddings``: model name → vector; all vectors of one model have the
+    same dimension. ``mentioned``: if the entity exists already, the update only adds evidence and
+    leaves its other values as they are.
 
     Raises:
         InvalidInputError: a value cannot be used.
@@ -84,7 +84,7 @@ class NewEntity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTriplet:
-    """⟨subject, predicate, object⟩ between two entity ids (RET-LLM): one more evidence of it.
+    """⟨subject, predicate, object⟩ between two entity ids (RET-LLM), with one more evidence.
 
     Raises:
         InvalidInputError: a value cannot be used.

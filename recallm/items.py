@@ -43,8 +43,8 @@ class NewItem:
 class MemoryItems:
     """The items of one namespace.
 
-    An item is a passage: ``recall`` finds its statements. ``forget`` always forgets an item as a
-    whole, even where a single statement of it is selected.
+    An item is a passage: ``recall`` finds its statements. ``forget`` always forgets the complete
+    item, even if only one of its statements is selected.
 
     >>> from recallm import NewItem, RecallM
     >>> memory = RecallM()

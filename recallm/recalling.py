@@ -256,11 +256,11 @@ class Recaller:
             yield OpenQuestion(question, reader, self._vector(embedded, reader, request))
 
     def passages(self, reader: GraphReader, request: RecallRequest) -> Mapping[str, float]:
-        """The ids of the passages that ``reader`` sees and that have to do with the question, best
-        first, each with the probability of its best statement; equal passages each. Every ranking
-        answers by the default ranking here.
+        """The ids of the visible passages that match the question, best first, each with the
+        probability of its best statement. Equal passages all stay. This is always the default
+        ranking, whatever the settings say.
 
-        As many candidates are read as for one word, whatever the limit: pages add up to the whole.
+        ``candidate_limit`` candidates are read, whatever the limit, so that pages follow one order.
         """
         vector = self._vector(self._embedded(request), reader, request)
         candidates = read_candidates(

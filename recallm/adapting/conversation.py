@@ -214,8 +214,8 @@ def _usable_id(message_id: str) -> str:
 
 
 def _has_text_of(passage: Passage, item: Mapping[str, Any]) -> bool:
-    """Whether a passage holds an item's text, or what a ``forget`` left of it: some of its words in
-    their order, from a text of the same length."""
+    """Whether a passage holds an item's text, or the part that a ``forget`` left: some of the words
+    in their order, from a text of the same length."""
     if passage.metadata.get("length") != len(item["text"]):
         return False
     words = iter(item["text"].split())

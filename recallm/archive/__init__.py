@@ -1,7 +1,7 @@
 """Export and load as JSON Lines, from any store to any other, without loss.
 
-``files`` opens the file, ``lines`` reads and writes strict JSON, ``records`` gives each value its
-JSON form, ``contents`` says which records make an archive.
+``files`` opens the file, ``strict_json`` reads and writes its lines, ``records`` gives each value
+its JSON form, ``contents`` says which records make an archive.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from recallm import checks
-from recallm.archive.lines import FORMAT, json_lines, write_line
 from recallm.archive.records import LAST_T, SUMMARY, UPDATE, fields, violation
+from recallm.archive.strict_json import FORMAT, json_lines, write_line
 from recallm.errors import ArchiveError, InvalidInputError
 from recallm.model import ConceptMention, EntityUpsert, PreparedUpdate, Summary
 

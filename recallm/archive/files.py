@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from recallm import checks
-from recallm.archive.lines import LONGEST_HEADER, is_header
+from recallm.archive.strict_json import LONGEST_HEADER, is_header
 from recallm.errors import ArchiveError, InvalidInputError
 from recallm.stores.open_files import BESIDE_A_DATABASE, is_open_database
 

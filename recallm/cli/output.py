@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.text import Text
 
 from recallm import RecalledStatement
-from recallm.archive.lines import escaped_for_terminals
+from recallm.archive.strict_json import escaped_for_terminals
 
 __all__ = [
     "PrintableFormatter",

@@ -1,4 +1,4 @@
-"""The words by which answers are told apart (see ``features``), in lower case."""
+"""The words that the features of answers count (``features``), in lower case."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ GENERIC = word_set(
 
 VAGUE = word_set("someone somebody something unnamed unknown unidentified unspecified somewhere")
 SELF = word_set("i i'm i'd i've i'll my me ai assistant model")
-"""Words by which an answerer speaks of itself."""
+"""Words for the answerer itself."""
 
 PLACE_PREPOSITIONS = word_set("in at to from near inside outside into on under")
 REASONS = word_set("because to so since for due order as")

@@ -171,9 +171,9 @@ def meaning_signals(candidates: Candidates) -> tuple[dict[str, Floats], NDArray[
 def _embedding_cosines(
     candidates: Candidates, question: Floats
 ) -> tuple[NDArray[np.float32], Floats, Floats]:
-    """The embeddings of the candidates, their cosines with the question's, and those of the mean of
-    each and the one before it. A statement without an embedding counts as the mean of those that
-    have one, so that words alone decide."""
+    """The embeddings of the candidates, their cosines with the question's, and the cosines of the
+    mean of each embedding and the one before. A statement without an embedding gets the mean cosine
+    of the others, so that words alone decide."""
     number = len(candidates.statements)
     asked = question.astype(np.float32)
     vectors, known = _embeddings(candidates, len(asked))

@@ -26,7 +26,7 @@ _REACH = 3
 """How many statements before and after count as near in a passage."""
 
 _NOWHERE = -(_REACH + 1)
-"""A key that no statement has, nor any statement within reach of it."""
+"""A key that is out of reach of every statement's key."""
 
 
 def overlap_signals(candidates: Candidates) -> dict[str, Floats]:

@@ -87,10 +87,10 @@ def sorted_distinct(values: Keys) -> Keys:
 
 
 _ONE_THREAD = 1 << 18
-"""Multiplications of a product that no BLAS library shares among threads."""
+"""Products with at most this many multiplications run on one thread in every BLAS library."""
 
 _TILE_STEP = 8
-"""Sides of tiles are multiples of it, where they can be."""
+"""The sides of tiles are multiples of 8 if possible."""
 
 
 def weighted_sums(rows: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
@@ -299,8 +299,8 @@ class PostingCounts:
         return [int(key) for key in self.keys[order]]
 
     def over_statements(self, columns: list[int], read: Keys, counts: Floats) -> StemCounts:
-        """The counts of ``columns`` by statement key. Statements that were ``read`` say themselves
-        what they hold (``counts``): postings are bounded and may miss some of it."""
+        """The counts of ``columns`` by statement key. For the statements ``read``, ``counts`` holds
+        those of their rows: postings are bounded and may miss some."""
         unread = np.ones(len(self.keys), dtype=bool)
         if len(self.keys):
             places = np.minimum(np.searchsorted(self.keys, read), len(self.keys) - 1)

@@ -2,7 +2,7 @@
 
 The store's vectors are the truth: a collection that is damaged, deleted or stale is made anew, and
 the exact search answers wherever Chroma fails. An embedded Chroma is not made for several
-processes: the one that holds the folder's lock uses it, the others search exactly.
+processes: the process that holds the folder's lock uses it, the others search exactly.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class ChromaIndex:
         self._lock = new_lock()
         """Guards the client and the open collections; taken before ``_queue_lock``."""
         self._open: OrderedDict[str, ChromaCollection] = OrderedDict()
-        """By namespace; the one used last comes last."""
+        """Collections by namespace; the most recently used is last."""
         self._failures = 0
         self._is_off = False
         self._queue_lock = new_lock()

@@ -132,7 +132,7 @@ class ExactIndex:
     def __init__(self) -> None:
         self._lock = new_lock()
         self._caches: OrderedDict[str, CachedVectors] = OrderedDict()
-        """By namespace; the one used last comes last."""
+        """By namespace; the most recently used is last."""
 
     def catch_up(self, namespace: str, state: VectorState, reader: GraphReader) -> Matrix:
         """The matrix with all vectors of the namespace."""

@@ -1,5 +1,5 @@
-"""The vectors of a memory's statements: made by its embedding model, kept in its store, searched in
-its index."""
+"""The vectors of a memory's statements: its embedding model makes them, its store holds them, its
+index searches them."""
 
 from __future__ import annotations
 
