@@ -1,4 +1,9 @@
-"""From what a user names as a store to the store; backends are imported only when named."""
+"""Opens the store that a user names: a path, a URI, a driver, or a store.
+
+Each backend is imported inside a function, when a user names it: the neo4j driver is optional, and
+the backends import ``recallm.stores.addresses`` and ``base``, so that an import at the top would
+make a circle of packages.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +28,10 @@ def open_store(
     database: str | None = None,
     timeout: float | None = None,
 ) -> tuple[GraphStore, bool]:
-    """The store, and whether it was opened here (and is to be closed by who asked).
+    """The store, and whether it was opened here, so that the caller must close it.
 
     Raises:
-        InvalidInputError: nothing can be opened by that name.
+        InvalidInputError: ``target`` names no store.
         MissingDependencyError: the driver is not installed.
         StoreError: it cannot be opened.
     """
@@ -66,7 +71,7 @@ def _open_neo4j(
 
 
 def _is_driver(target: object) -> bool:
-    """Whether it is a neo4j ``Driver``, without importing neo4j for anybody else's object."""
+    """Whether ``target`` is a neo4j ``Driver``; this imports no neo4j."""
     return any(
         base.__module__.partition(".")[0] == "neo4j" and base.__name__ == "Driver"
         for base in type(target).__mro__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from recallm.model import POSITION_BITS
+from recallm.stores import sqlite
 from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
 from recallm.testing.stateful import StoreMachine
@@ -64,3 +67,13 @@ class SQLiteMachine(StoreMachine):
 
 TestAgainstTheOracle = SQLiteMachine.TestCase
 TestAgainstTheOracle.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+
+
+def test_sql_shifts_statement_keys_by_position_bits() -> None:
+    """The SQL writes the bits of a position as a literal, which must equal the model's constant."""
+    shifts = {
+        int(bits)
+        for path in Path(sqlite.__file__).parent.glob("*.py")
+        for bits in re.findall(r"\bat\)? >> (\d+)", path.read_text("utf-8"))
+    }
+    assert shifts == {POSITION_BITS}

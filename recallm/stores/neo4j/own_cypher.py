@@ -22,13 +22,13 @@ from recallm.errors import InvalidInputError
 from recallm.stores.cypher.reading import OPEN
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.transaction import Tx, rows
-from recallm.stores.neo4j.values import key_of
+from recallm.stores.neo4j.values import ENDLESS, key_of
 
 __all__ = ["CYPHER_SCHEMA", "run_own_cypher"]
 
 _NAMESPACE = "namespace"
 _READING = "r"
-_NEVER = -(1 << 62)
+_NEVER = -ENDLESS
 _REFUSED: Final = {
     "AdministrationCommand": "administration",
     "LoadCSV": "LOAD CSV",

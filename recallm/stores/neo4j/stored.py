@@ -13,7 +13,6 @@ from recallm.model import (
     EntityUpsert,
     ExtractedStatement,
     Neighbours,
-    Passage,
     PreparedUpdate,
     StatementVector,
     Summary,
@@ -35,6 +34,7 @@ from recallm.stores.neo4j.values import (
     summary_in,
 )
 from recallm.stores.semantics.archiving import dump_records, in_dump_order
+from recallm.stores.semantics.sessions import session_key_of
 
 __all__ = ["dump", "stored_updates"]
 
@@ -126,13 +126,14 @@ def _update(
     )
     if node.get("id") is not None:
         passage = passage_in(node)
+        is_named = session_key_of(passage.session, passage.source) is not None
         update = replace(
             update,
             id=passage.id,
             text=passage.text,
             source=passage.source,
             session=passage.session,
-            session_key=node.get("session_key") if _is_derived(passage) else None,
+            session_key=None if is_named else node.get("session_key"),
             speaker=passage.speaker,
             speaker_concept=node.get("speaker_concept"),
             timestamp=passage.timestamp,
@@ -145,11 +146,6 @@ def _update(
             vectors=tuple(map(_vector, parts["vectors"])),
         )
     return in_dump_order(update)
-
-
-def _is_derived(passage: Passage) -> bool:
-    """Whether the session of a passage is derived from time."""
-    return passage.session is None and passage.source is None
 
 
 def _vector(row: Row) -> StatementVector:

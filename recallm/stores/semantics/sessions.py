@@ -36,7 +36,7 @@ def with_session_key(namespace: NamespaceTotals, update: PreparedUpdate) -> Prep
     """The numbered ``update`` with its session key, if that is derived from time; an update of an
     archive may have it already. ``namespace`` notes the session as the open one."""
     said = update.timestamp
-    is_named = update.session is not None or update.source is not None
+    is_named = session_key_of(update.session, update.source) is not None
     if update.text is None or said is None or is_named:
         return update
     key = update.session_key or f"@{update.t_index}"

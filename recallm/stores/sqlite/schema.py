@@ -1,7 +1,8 @@
 """The tables of a recallm file, and the check that a file is one.
 
 The namespace's number is the first part of every key. A column ``at`` is a statement's key
-(``t << 20 | position``), so that a range of ``at`` is a range of time.
+(``t << 20 | position``: the SQL writes ``POSITION_BITS`` of ``recallm.model`` as 20), so that a
+range of ``at`` is a range of time.
 
 * ``statement`` holds its own terms and concepts. ``posting`` and ``mention`` are its inverted
   indexes; forgetting deletes from them by exact key.

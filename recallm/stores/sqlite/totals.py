@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, LiteralString
 
-from recallm.model import ConceptRow, ContextVersion, Summary, Trait, statement_key
+from recallm.model import ConceptRow, ContextVersion, Summary, Trait, statement_key, t_index_of
 from recallm.stores.semantics.rows import ConceptTotals
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
 from recallm.stores.sqlite.lookup import Fetch, fetch_by, read, read_by
@@ -187,4 +187,4 @@ def context_version(fetch: Fetch, ns: int, name: str) -> ContextVersion | None:
     if not rows:
         return None
     statements, latest, summary_t = rows[0]
-    return ContextVersion(t_index=latest >> 20, statements=statements, summary_t=summary_t)
+    return ContextVersion(t_index=t_index_of(latest), statements=statements, summary_t=summary_t)
