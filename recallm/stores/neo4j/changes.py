@@ -41,7 +41,13 @@ def write_changes(
 ) -> None:
     """Write all changes into the rows of ``namespace``; each query with nothing to do is left out.
     ``vector_bytes`` are the sizes of vectors by model."""
-    new = [after for before, after in changes.passages if before is None and after is not None]
+    # A graph-only update that brings nothing is not stored.
+    new = [
+        after
+        for before, after in changes.passages
+        if before is None and after is not None
+        if after.text is not None or after.entities or after.triplets
+    ]
     cut = [(before, after) for before, after in changes.passages if before and after]
     gone = [before for before, after in changes.passages if before and after is None]
     _delete_evidence(write, changes)
