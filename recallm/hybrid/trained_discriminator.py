@@ -94,8 +94,11 @@ class TrainedDiscriminator:
         features = list(answers_features.values())
         log_odds = np.array(
             [
-                [float(self._features.difference(one, other) @ self._weights) for other in features]
-                for one in features
+                [
+                    float(self._features.difference(answer, other) @ self._weights)
+                    for other in features
+                ]
+                for answer in features
             ]
         )
         scores = log_odds.mean(axis=1)

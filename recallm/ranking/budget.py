@@ -1,6 +1,6 @@
 """Budgets and equal sentences: how much of an order is recalled, in every ranking.
 
-* A **budget** limits the number of statements and the tokens of the whole text.
+* A **budget** limits the number of statements and the tokens of the complete text.
 * **Equal sentences** of one speaker count as one statement. The latest of them is recalled, or the
   earliest if the question asks for the first. If it asks for dates or for every answer, equal
   sentences of different days count separately (``EqualSentences.asked_by``).

@@ -60,8 +60,8 @@ class _Table(NamedTuple):
 def relatedness(
     stems: Sequence[str], asked: Collection[str], vectors: NDArray[np.float32] | None = None
 ) -> Floats:
-    """How much each of ``stems`` means the same as each of ``asked``: 1 for the stem itself, 0
-    where it is unrelated or not in the table. Shape (stems, asked). ``vectors`` are the word
+    """The relatedness of each of ``stems`` with each of ``asked``: 1 for the stem itself, 0 if the
+    two are unrelated or not in the table. Shape (stems, asked). ``vectors`` are the word
     vectors of ``stems``, if they are known."""
     found = np.zeros((len(stems), len(asked)))
     if not found.size:
@@ -190,7 +190,7 @@ def _embedding_cosines(
 def _embeddings(
     candidates: Candidates, dimension: int
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """The vectors of what was read, a row each, and which of them there are."""
+    """The embeddings of ``candidates.read`` (zeros where missing), and which rows have one."""
     blobs = [candidates.vectors.get(statement.key) for statement in candidates.read]
     known = np.array([blob is not None for blob in blobs], dtype=bool)
     vectors = np.zeros((len(blobs), dimension), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Signals of word overlap between a question and what was said: shares of the best possible.
+"""Signals of word overlap between a question and statements: shares of the best possible.
 
 Rare stems weigh more, as in BM25; a share of 1 holds all the stems of the question. The units are
 the statements near a candidate in its passage, with the end of the passage before, and the session.
@@ -45,8 +45,8 @@ def overlap_signals(candidates: Candidates) -> dict[str, Floats]:
 
 def _passages_before(candidates: Candidates) -> tuple[Keys, Floats]:
     """For each candidate the key of the last statement of the passage before its own, and whether
-    a question stands in that passage. None is given for a statement further than ``2 * _REACH``
-    from the start of its passage: its own passage stands before it."""
+    a question stands in that passage. Statements further than ``2 * _REACH`` from
+    the start of their passage have none: the statements before them are of their own passage."""
     last_before: dict[int, int] = {}
     asking: set[int] = set()
     question = int(Trait.QUESTION)
@@ -68,7 +68,7 @@ def _passages_before(candidates: Candidates) -> tuple[Keys, Floats]:
 
 
 def _session_overlap(candidates: Candidates) -> Floats:
-    """BM25 of whole sessions, rarity counted over sessions."""
+    """BM25 of sessions as documents, rarity counted over sessions."""
     names = list(candidates.session_counts)
     if not names:
         return np.zeros(len(candidates.statements))
