@@ -1,6 +1,6 @@
 """What a text that names a store means: the URI of a server, or the path of a file.
 
-A password may stand in such a text, and in any part of it. No error repeats the text.
+Any part of the text may be a password, so that no error repeats the text.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ ENTITIES: Final[LiteralString] = """
 UNWIND $ts AS t
 MATCH (u:RecallMUpdate {namespace: $namespace, t: t})<-[shown:SHOWN]-(x:RecallMEntity)
 USING INDEX SEEK u:RecallMUpdate(namespace, t)
-RETURN t, shown.key AS key, shown.properties AS told, x AS entity,
+RETURN t, shown.key AS key, shown.properties AS evidence_properties, x AS entity,
     NOT EXISTS {
         MATCH (x)-[later:SHOWN]->() WHERE later.key > shown.key AND later.key < $before
     } AS latest
@@ -70,7 +70,7 @@ TRIPLETS: Final[LiteralString] = """
 UNWIND $ts AS t
 MATCH (u:RecallMUpdate {namespace: $namespace, t: t})<-[shown:SHOWN]-(x:RecallMTriplet)
 USING INDEX SEEK u:RecallMUpdate(namespace, t)
-RETURN t, shown.key AS key, shown.properties AS told, x.name AS predicate,
+RETURN t, shown.key AS key, shown.properties AS evidence_properties, x.name AS predicate,
     head(COLLECT { MATCH (x)-[:SUBJECT]->(e) RETURN e.id }) AS subject,
     head(COLLECT { MATCH (x)-[:OBJECT]->(e) RETURN e.id }) AS object
 """

@@ -125,7 +125,7 @@ CALL () {
 }
 MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}}
 RETURN e AS entity, count(DISTINCT u.t) AS updates, max(u.t) AS t_index,
-    max(CASE WHEN u.id IS NOT NULL THEN [u.t, u.id] END) AS brought
+    max(CASE WHEN u.id IS NOT NULL THEN [u.t, u.id] END) AS latest_source
 """)
 
 ENTITY_VECTORS: Final[LiteralString] = spelled("""
@@ -192,5 +192,5 @@ WHERE EXISTS { MATCH (subject)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}}
 MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}}
 RETURN subject.id AS subject, x.name AS predicate, object.id AS object,
     x.properties AS properties, count(DISTINCT u.t) AS strength, max(u.t) AS t_index,
-    max(CASE WHEN u.id IS NOT NULL THEN [u.t, u.id] END) AS brought
+    max(CASE WHEN u.id IS NOT NULL THEN [u.t, u.id] END) AS latest_source
 """)

@@ -264,7 +264,7 @@ class Neo4jReader:
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
         row = dict(self._ask(cypher.SIZES, lanes=keys_of(session_keys))[0])
         by_session = row.pop("by_session")
-        # A node that is being written may be read half old, half new: equal reads are whole.
+        # A node that is being written may be read half old, half new; two equal reads are complete.
         if not (row["t"] <= self._t and row == self._ask(cypher.CORPUS_TOTALS)[0]):
             row = dict(self._ask(cypher.CORPUS_COUNTED)[0])
         return Sizes(
@@ -375,8 +375,8 @@ class Neo4jReader:
 
 
 def _source(row: Row) -> str | None:
-    """The id of the latest passage that brought it."""
-    return None if row["brought"] is None else row["brought"][1]
+    """The id of the latest passage that is evidence of the entity or triplet in this row."""
+    return None if row["latest_source"] is None else row["latest_source"][1]
 
 
 def _filter(where: Filter) -> dict[str, Any]:

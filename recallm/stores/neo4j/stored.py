@@ -195,5 +195,5 @@ def _triplet(row: Row) -> TripletUpsert:
 
 
 def _properties(row: Row) -> Mapping[str, Any]:
-    told: str | None = row["told"]
-    return empty_mapping() if told is None else json_in(told)
+    properties: str | None = row["evidence_properties"]
+    return empty_mapping() if properties is None else json_in(properties)

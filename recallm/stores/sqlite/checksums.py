@@ -87,7 +87,7 @@ def verified_vectors(rows: Iterable[tuple[_Key, bytes, int]]) -> list[tuple[_Key
 
 
 def check_ascending(keys: Iterable[int], after: int) -> None:
-    """Refuse rows of an index that are out of order: paging through such an index might never end.
+    """Refuse rows of an index that are out of order: paging through them might never end.
 
     Raises:
         ValueError: a key is not greater than the one before it, the first one than ``after``.

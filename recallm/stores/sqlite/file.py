@@ -251,7 +251,7 @@ class FileConnections:
         return result
 
     def _erase_if_free(self) -> None:
-        """Erase what an open reader kept from being erased."""
+        """Erase forgotten bytes that an open reader protected until now."""
         try:
             if self._lock.acquire(blocking=False) and self._writer is not None:
                 self._erase(self._writer, 0.0)
@@ -289,7 +289,7 @@ class FileConnections:
         if found is not None and found.st_size < _HEADER_BYTES:
             log = log_path(self._path)
             if found.st_size:
-                # SQLite takes such a short file for an empty one, and would overwrite it.
+                # SQLite takes a file this short for an empty one, and would overwrite it.
                 raise StoreCorruptError(
                     f"{self._name} is not a recallm database; name another file"
                 )

@@ -108,8 +108,11 @@ def read_entity_vectors(view: View, ids: Collection[str] | None, model: str) -> 
 
 
 def _sources(view: View, sql: LiteralString, latest: Mapping[int, int]) -> dict[int, str | None]:
-    """The latest visible passage that brought what has these numbers, each with its latest t:
-    mostly the passage of that one."""
+    """Number of an entity or triplet → the id of the latest visible passage that is its evidence.
+
+    ``latest`` maps each number to the latest t of its evidence, which mostly has a passage; ``sql``
+    finds the passage for the others.
+    """
     by_t = dict(
         fetch_by(
             view.rows,
@@ -124,7 +127,7 @@ def _sources(view: View, sql: LiteralString, latest: Mapping[int, int]) -> dict[
 
 
 def _of_passages(view: View, sql: LiteralString, passages: Collection[str]) -> set[int]:
-    """The numbers of what the updates of these visible passages brought."""
+    """The numbers of the entities or triplets that the updates of these visible passages wrote."""
     rows = fetch_by(
         view.rows,
         sql,
@@ -207,8 +210,8 @@ def _chosen(
     lead = (view.ns,)
     rows: list[tuple[Any, ...]]
     if passages is not None:
-        brought = _of_passages(view, _TRIPLETS_OF, passages)
-        rows = read_by(view.rows, "triplet", by_number, brought, lead=lead)
+        written = _of_passages(view, _TRIPLETS_OF, passages)
+        rows = read_by(view.rows, "triplet", by_number, written, lead=lead)
     elif (numbers := named["subject"]) is not None:
         rows = read_by(view.rows, "triplet", by_subject, numbers, lead=lead)
     elif (numbers := named["object"]) is not None:

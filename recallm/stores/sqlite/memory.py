@@ -1,9 +1,9 @@
-"""Databases in memory: a whole store, and copies of a file that cannot be locked.
+"""Databases in memory: stores without a file, and copies of a file that cannot be locked.
 
 SQLite cannot lock a file in a folder where this process cannot write. It can read such a file
-without locks (``immutable``), but reports damage if another process writes to it meanwhile. A copy
-in memory is one whole state: it is taken again until the file does not change during the copy, and
-whenever the file has changed since.
+without locks (``immutable``), but reports damage if another process writes to it meanwhile. So
+recallm reads a copy in memory. It copies again until the file does not change during the copy, and
+again whenever the file has changed since.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NAME = "the store in memory"
 
 _TRIES = 100
 _PAUSE = 0.05
-"""Copies that are tried while another process writes, and the seconds between two."""
+"""Tries to copy a file while another process writes to it, and the seconds between two tries."""
 
 _T = TypeVar("_T")
 
@@ -104,7 +104,7 @@ class MemoryConnections:
         finally:
             try:  # noqa: SIM105 - an interrupt may keep `suppress` from being entered
                 self._lock.release()
-            except RuntimeError:  # the lock was not had
+            except RuntimeError:  # this thread did not get the lock
                 pass
 
     def close(self) -> None:
@@ -130,7 +130,7 @@ class MemoryConnections:
         if not prepared:
             self._unusable = (
                 "another thread was writing to the store in memory when the process was forked: "
-                "this copy of it is not whole; open a store in the forked process"
+                "this copy of it may be incomplete; open a store in the forked process"
             )
 
     def _check(self) -> None:

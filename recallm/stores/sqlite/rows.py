@@ -1,7 +1,7 @@
 """Look-ups of the shared semantics in SQL: `recallm.stores.semantics.rows.Rows`.
 
 Tables use row numbers for concepts, terms, sessions, entities and triplets. `SQLiteRows` keeps the
-number of every row that it has looked up or written, for the one transaction that it lives in.
+number of every row that it has looked up or written, during its transaction.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class SQLiteRows:
         return opened
 
     def look_up(self, keys: Keys) -> Totals:
-        """The stored rows with these keys; their numbers are kept."""
+        """The stored rows with these keys. Later writes use their numbers."""
         totals = Totals()
         if self._numbers.ns:
             names = set(keys.concepts)

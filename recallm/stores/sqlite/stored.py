@@ -1,4 +1,4 @@
-"""Stored updates as the values that brought them: for dumps, and to forget parts of them."""
+"""Reads stored updates back as ``PreparedUpdate``: for dumps, and to forget parts of them."""
 
 from __future__ import annotations
 
