@@ -63,25 +63,35 @@ class NamedDate(NamedTuple):
 
 
 class Rule:
-    """A ``pattern`` for text in lower case; ``mean``, which gives the meaning of a match; and the
-    group of ``_HINTS`` that matches in every text that holds such a phrase."""
+    """A ``pattern`` for text in lower case; ``mean``, which gives the meaning of a match; and what
+    every text with such a phrase has: a hint (a group of ``_HINTS``) and the character ``mark``."""
 
-    __slots__ = ("hint", "mean", "pattern")
+    __slots__ = ("hint", "mark", "mean", "pattern")
 
     def __init__(
-        self, hint: str, pattern: str, mean: Callable[[DatePhrase], Interval | Yearly | None]
+        self,
+        hint: str,
+        pattern: str,
+        mean: Callable[[DatePhrase], Interval | Yearly | None],
+        mark: str = "",
     ) -> None:
         self.hint = hint
+        self.mark = mark
         self.pattern = re.compile(rf"(?<![\w$£€#.:/-])(?:{pattern})(?!\w)")
         self.mean = mean
 
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        "digit", r"(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d)(?:t[\d:.z+-]*)?)?", absolute.iso
+        "digit",
+        r"(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d)(?:t[\d:.z+-]*)?)?",
+        absolute.iso,
+        mark="-",
     ),
-    Rule("digit", r"(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<year>\d{4}|\d\d)", absolute.numeric),
-    Rule("digit", r"(?P<b>\d{1,2})\.(?P<a>\d{1,2})\.(?P<year>\d{4})", absolute.numeric),
+    Rule(
+        "digit", r"(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<year>\d{4}|\d\d)", absolute.numeric, mark="/"
+    ),
+    Rule("digit", r"(?P<b>\d{1,2})\.(?P<a>\d{1,2})\.(?P<year>\d{4})", absolute.numeric, mark="."),
     Rule(
         "holiday", rf"(?:{_PICK} )?(?P<holiday>{_HOLIDAY})(?:,? (?:of )?{_YEAR})?", absolute.holiday
     ),
@@ -124,14 +134,14 @@ RULES: tuple[Rule, ...] = (
         rf"(?:the )?(?P<ordinal>{'|'.join(QUARTERS)}) quarter of (?:the year )?{_YEAR}",
         absolute.quarter,
     ),
-    Rule("digit", rf"q(?P<number>[1-4])(?:,? (?:of )?{_YEAR})?", absolute.quarter),
+    Rule("digit", rf"q(?P<number>[1-4])(?:,? (?:of )?{_YEAR})?", absolute.quarter, mark="q"),
     Rule("digit", rf"(?P<the>the )?(?:{_PART})?{_YEAR}(?! ?%| (?:{_COUNTED})\b)", absolute.year),
     Rule(
-        "digit",
+        "decade",
         rf"(?:the )?(?:{_PART})?(?P<decade>(?:1[5-9]|20)\d0)'?s",
         absolute.decade,
     ),
-    Rule("digit", rf"the (?:{_PART})?'?(?P<decade>\d0)'?s", absolute.decade),
+    Rule("decade", rf"the (?:{_PART})?'?(?P<decade>\d0)'?s", absolute.decade),
     Rule("decade", rf"the (?:{_PART})?(?P<word>{'|'.join(DECADES)})", absolute.decade),
     # These depend on the day on which they were spoken:
     Rule(
@@ -193,17 +203,21 @@ _BESIDE = re.compile(
     r"(?P<side>before|prior to|after|following)(?: the)? $"
 )
 """Words that move the meaning away from the date that follows them: "the week before"."""
+_BESIDE_ENDS = ("before ", "prior to ", "after ", "following ", " the ")
+"""How every match of it ends: a quick test."""
 _BESIDE_REACH = 40
 """How many characters before a date are searched for such words."""
 
 _HINTS = re.compile(
-    rf"(?P<digit>\d)|\b(?P<month>{_MONTH})\b|\b(?P<season>{_SEASON})s?\b|(?P<holiday>{_HOLIDAY})|"
+    rf"\b(?P<month>{_MONTH})\b|\b(?P<season>{_SEASON})s?\b|(?P<holiday>{_HOLIDAY})|"
     rf"(?P<weekday>{_WEEKDAY}|\b(?:last|next|on) (?:{_SHORT})\b)|"
-    rf"(?P<decade>{'|'.join(DECADES)})|"
+    rf"(?P<decade>{'|'.join(DECADES)}|0'?s)|"
     r"(?P<unit>day|night|tomorrow|morning|afternoon|evening|second|minute|hour|"
     rf"{_PERIOD})"
 )
-"""A quick test: every date holds one of these. The groups are named as in ``Rule.hint``."""
+"""A quick test: every date holds one of these, or a digit. The groups are named as in
+``Rule.hint``."""
+_DIGIT = re.compile(r"\d")
 _LONGEST_TEXT = 10_000
 """Characters; the rest of a longer text is not read."""
 
@@ -229,14 +243,16 @@ def named_dates(text: str, spoken_on: date | None) -> list[NamedDate]:
     if len(lowered) != len(text):
         lowered = text.replace("’", "'")
     hints = {match.lastgroup for match in _HINTS.finditer(lowered)}
+    if _DIGIT.search(lowered):
+        hints.add("digit")
     if not hints:
         return []
     found: list[NamedDate] = []
     future = speaks_of_future(lowered)
     for rule in RULES:
-        if rule.hint not in hints:
+        if rule.hint not in hints or rule.mark not in lowered:
             continue
-        for match in list(rule.pattern.finditer(lowered)):
+        for match in rule.pattern.finditer(lowered):  # of this text, whatever ``lowered`` becomes
             start, end = match.span()
             try:
                 meant = rule.mean(DatePhrase(match, spoken_on, future))
@@ -257,7 +273,9 @@ def _moved(
     start: int, meant: Interval | Yearly, text: str, spoken_on: date | None
 ) -> tuple[int, Interval | Yearly]:
     """The start and the meaning of a date, moved where "the week before" or such precedes it."""
-    match = _BESIDE.search(text, max(0, start - _BESIDE_REACH), start)
+    match = None
+    if text.endswith(_BESIDE_ENDS, 0, start):
+        match = _BESIDE.search(text, max(0, start - _BESIDE_REACH), start)
     if match is None:
         return start, meant
     if isinstance(meant, Interval):

@@ -103,7 +103,7 @@ class DatePhrase:
 
     def __getitem__(self, group: str) -> str:
         """The text that a group of the pattern matched, empty where it matched none."""
-        return self.match.groupdict().get(group) or ""
+        return (group in self.match.re.groupindex and self.match[group]) or ""
 
     @property
     def day(self) -> date:

@@ -115,7 +115,8 @@ class Candidates:
     @property
     def traits(self) -> Keys:
         """The traits of each candidate, as the bits of ``Trait``."""
-        return np.array([int(statement.traits) for statement in self.statements], dtype=np.int64)
+        bits = [statement.traits.value for statement in self.statements]
+        return np.array(bits, dtype=np.int64)
 
     @property
     def alone(self) -> Floats:

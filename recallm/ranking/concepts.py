@@ -39,9 +39,11 @@ def concept_signals(candidates: Candidates) -> dict[str, Floats]:
         for name, activation in candidates.activation.items()
         if name not in weights
     }
-    graph = weighted_sums(_mentions(statements, active), np.array([*active.values()]))
+    mentions = _mentions(statements, (*weights, *active))
+    essential, others = mentions[:, : len(weights)], mentions[:, len(weights) :]
+    graph = weighted_sums(others, np.array([*active.values()]))
     return {
-        "concepts": weighted_sums(_mentions(statements, weights), np.array([*weights.values()])),
+        "concepts": weighted_sums(essential, np.array([*weights.values()])),
         "graph": np.minimum(graph, 1.0),
     }
 
@@ -95,10 +97,15 @@ def _mentions(statements: Sequence[StoredStatement], names: Collection[str]) -> 
     """1 where a statement mentions a concept: shape (statements, names)."""
     columns = {name: column for column, name in enumerate(names)}
     found = np.zeros((len(statements), len(columns)))
-    for row, statement in enumerate(statements):
-        for mention in statement.concepts:
-            if mention.name in columns:
-                found[row, columns[mention.name]] = 1.0
+    cells = [
+        (row, columns[mention.name])
+        for row, statement in enumerate(statements)
+        for mention in statement.concepts
+        if mention.name in columns
+    ]
+    if cells:
+        rows, places = zip(*cells, strict=True)
+        found[rows, places] = 1.0
     return found
 
 

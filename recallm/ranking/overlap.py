@@ -54,7 +54,7 @@ def _passages_before(candidates: Candidates) -> tuple[Keys, Floats]:
         t_index = t_index_of(key)
         if row.previous is not None and t_index_of(row.previous) != t_index:
             last_before[t_index] = row.previous
-        if int(row.traits) & question:
+        if row.traits.value & question:
             asking.add(t_index)
     keys = np.full(len(candidates.statements), _NOWHERE, dtype=np.int64)
     follows_question = np.zeros(len(keys))

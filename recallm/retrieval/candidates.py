@@ -89,9 +89,8 @@ def read_candidates(
     stems += tokens
     mentions = reader.mentions(names, limit=limit, where=where)
     essential = {row.name: row for row in reader.concepts(names)} if names else {}
-    sizes = reader.sizes(
-        {key for found in postings.values() for key in found.sessions if key is not None}
-    )
+    session_keys = set(chain.from_iterable(found.sessions for found in postings.values()))
+    sizes = reader.sizes({key for key in session_keys if key is not None})
     corpus = sizes.corpus
     similar = (
         statements_of_related_stems(reader, question, corpus, where)
@@ -130,14 +129,16 @@ def read_candidates(
     columns = [column for column, term in enumerate(stems) if term not in speaker_words]
     terms = tuple(stems[column] for column in columns)
     sessions = posted.over_sessions(columns)
+    candidates = [row for row in rows if meets(row, where)] if where else rows
     statements = (
-        *(row for row in rows if not where or meets(row, where)),
+        *candidates,
         *(
             _as_statement(summary, place, context.get(newest_covered[summary.concept]), essential)
             for place, summary in enumerate(summaries)
         ),
     )
-    read = (*statements, *(row for row in rows if where and not meets(row, where)))
+    others = [row for row in rows if not meets(row, where)] if where else []
+    read = (*statements, *others)
     read_stems = StatementStems.of(
         [row.terms if tokens else content_terms(row.terms) for row in read]
     )

@@ -85,7 +85,11 @@ def pack_mentions(mentions: Iterable[ConceptMention]) -> str:
 
 def unpack_mentions(text: str) -> tuple[ConceptMention, ...]:
     """Decode the concepts of a statement."""
-    return tuple(map(_mention, unpack(text)))
+    if not text:
+        return ()
+    if text[0] == _JSON_MARK:
+        return tuple(map(_mention, unpack(text)))
+    return tuple(map(_mention, text.split(_SEPARATOR)))  # ``unpack`` without a tuple between
 
 
 def _mention_text(parts: tuple[str, str, str]) -> str:
