@@ -53,7 +53,7 @@ _RELATIONS = 32
 _NEIGHBOURS = 6
 """Neighbouring concepts that add statements: those of greatest activation."""
 
-_NEIGHBOUR_STATEMENTS = 16
+_NEIGHBOUR_STATEMENTS = 8
 """Newest statements that a neighbouring concept brings."""
 
 _NEAREST = 64
