@@ -135,7 +135,9 @@ def succession_signals(
     """
     reading = candidates.question.time
     nothing = np.zeros(len(match))
-    found = dict.fromkeys(("superseded", "succeeds", "earliest", "previous"), nothing)
+    found: dict[str, Floats] = dict.fromkeys(
+        ("superseded", "succeeds", "earliest", "previous"), nothing
+    )
     if not len(match):
         return found
     moments = _moments(candidates.statements)
