@@ -1,16 +1,17 @@
-"""What a reader does does not grow with the number of statements, where little is hidden or met.
+"""Work does not grow with the number of statements where little is hidden, met or forgotten.
 
-Counted are steps of SQLite's virtual machine: they are the same on every machine."""
+The tests count steps of SQLite's virtual machine: they are the same on every machine."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import pytest
 
-from recallm.model import Filter, Horizon
+from recallm.model import Filter, Horizon, Selection
 from recallm.stores.base import GraphReader
 from recallm.stores.sqlite import SQLiteStore, filtering
 from recallm.testing.marked_text import entity, prepared, triplet
@@ -55,6 +56,16 @@ def stores() -> Any:
 
 def steps(store: SQLiteStore, horizon: Horizon, ask: Callable[[GraphReader], object]) -> int:
     """Hundreds of steps that opening a reader and a question take."""
+
+    def read() -> None:
+        with store.reader("n", horizon) as reader:
+            ask(reader)
+
+    return steps_of(store, read)
+
+
+def steps_of(store: SQLiteStore, work: Callable[[], object]) -> int:
+    """Hundreds of steps that work takes."""
     counted = 0
 
     def count() -> int:
@@ -65,8 +76,7 @@ def steps(store: SQLiteStore, horizon: Horizon, ask: Callable[[GraphReader], obj
     connection = store._connections._connection  # type: ignore[attr-defined]
     connection.set_progress_handler(count, 100)
     try:
-        with store.reader("n", horizon) as reader:
-            ask(reader)
+        work()
     finally:
         connection.set_progress_handler(None, 0)
     return counted
@@ -137,3 +147,30 @@ def test_filters_that_little_meets_make_nothing_scan(
         ):
             small, large = (steps(store, horizon, ask) for store in stores)
             assert large <= 1.5 * small + 5, where
+
+
+@pytest.mark.parametrize("which", ["forget", "replace"])
+def test_forgetting_an_update_does_not_count_what_its_concepts_have_left(which: str) -> None:
+    """Ann, Bo and their relation are in every statement."""
+    taken = []
+    for size in (SMALL, LARGE):
+        with closing(SQLiteStore()) as store:
+            texts = [
+                prepared(str(n), "[Ann] met [Bo]", path=("p",), key=f"k{n}") for n in range(size)
+            ]
+            store.apply("n", texts)
+            late = size - 5
+            new = prepared("new", "[Ann] met [Bo]", path=("p",), key=f"k{late}")
+            work: Callable[[], object]
+            if which == "forget":
+                work = partial(store.forget, "n", Selection(kind="id", value=str(late)))
+            else:
+                work = partial(store.apply, "n", [new])
+            taken.append(steps_of(store, work))
+            with store.reader("n") as reader:
+                (relation,) = reader.relations(["ann"])
+                (ann,) = reader.concepts(["ann"])
+            left = size - (which == "forget")
+            assert (relation.strength, ann.updates, ann.statements) == (left, left, left)
+    small, large = taken
+    assert large <= 1.5 * small + 5

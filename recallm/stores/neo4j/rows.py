@@ -161,9 +161,9 @@ class Neo4jRows(ABC):
             evidence.triplets.setdefault(key, {})[at] = _properties(properties)
         return evidence
 
-    def relation_evidence(self, pairs: Collection[Pair]) -> dict[Pair, list[int]]:
+    def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
         shown: dict[Pair, list[int]] = {}
-        relations = [pair_key(pair) for pair in pairs]
+        relations = [pair_key(pair) for pair in since]
         for row in self._rows(cypher.RELATION_EVIDENCE, relations=relations):
             shown.setdefault((row["a"], row["b"]), []).append(row["t"])
         return shown
@@ -180,6 +180,10 @@ class Neo4jRows(ABC):
             )
             for row in found
         }
+
+    def mention_ends(self, concepts: Collection[str]) -> dict[str, tuple[ConceptMention, int]]:
+        del concepts
+        return {}  # counting is one query as well
 
     def select(self, selection: Selection) -> list[int]:
         value, kind = selection.value, str(selection.kind)

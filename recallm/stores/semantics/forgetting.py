@@ -4,12 +4,13 @@
   it shows, and with every summary of its concepts from its t on. A passage goes with its last
   statement, an item with its first; a passage that keeps statements is cut (`redact`).
 * An entity or triplet goes with its last evidence; an entity takes its triplets along; a concept
-  goes when nothing touches it. What stays is counted and merged anew from what is left.
+  goes when nothing touches it. What stays is counted and merged anew from what is left; from a
+  concept that lost only mentions of whole updates these are subtracted.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,6 +28,7 @@ from recallm.model import (
 )
 from recallm.stores.semantics.rows import (
     Changes,
+    ConceptTotals,
     Keys,
     NamespaceTotals,
     Pair,
@@ -129,6 +131,10 @@ class _Forgetting:
         self._namespace = namespace
         self._counts: Counter[str] = Counter()
         self._concepts: set[str] = set()
+        # Concept, then t: how many statements that mention the concept went with their update.
+        self._lost_mentions: defaultdict[str, Counter[int]] = defaultdict(Counter)
+        # Concepts that lost something else too.
+        self._recounted: set[str] = set()
         self._first_mentions: dict[str, int] = {}
         self._has_lost_vectors = False
         self._pairs: dict[Pair, set[int]] = {}
@@ -160,10 +166,31 @@ class _Forgetting:
         self._settle_relations()
         if self._first_mentions:
             self._counts["summaries"] = self._rows.drop_summaries(self._first_mentions)
-        known = self._rows.look_up(Keys(concepts=self._concepts)).concepts if self._concepts else {}
-        self._counts["concepts"] = recount_concepts(self._rows, self._namespace, known, known)
+        self._counts["concepts"] = self._settle_concepts()
         counts: dict[str, Any] = dict(self._counts)
         return Forgotten(**counts)
+
+    def _settle_concepts(self) -> int:
+        """Subtract from the totals of concepts what they lost with whole updates, and count those
+        of the others anew; how many concepts nothing touches any more."""
+        if not self._concepts:
+            return 0
+        known = self._rows.look_up(Keys(concepts=self._concepts)).concepts
+        subtracted: dict[str, ConceptTotals | None] = {}
+        ends = self._rows.mention_ends(known.keys() - self._recounted)
+        for name, (first, t_index) in ends.items():
+            totals, lost = known[name], self._lost_mentions[name]
+            subtracted[name] = ConceptTotals(
+                label=first.label,
+                kind=first.kind,
+                t_index=t_index,
+                updates=totals.updates - len(lost),
+                statements=totals.statements - lost.total(),
+            )
+        if subtracted:
+            self._rows.write(Changes(namespace=self._namespace, concepts=subtracted))
+        rest = known.keys() - subtracted.keys()
+        return recount_concepts(self._rows, self._namespace, rest, known)
 
     def _forget_from(
         self, changes: Changes, update: PreparedUpdate, positions: set[int] | None
@@ -190,6 +217,9 @@ class _Forgetting:
         for s in gone:
             for mention in s.concepts:
                 self._concepts.add(mention.name)
+                self._lost_mentions[mention.name][t_index] += 1
+                if not is_whole:
+                    self._recounted.add(mention.name)
                 first = self._first_mentions.get(mention.name, t_index)
                 self._first_mentions[mention.name] = min(first, t_index)
         positions = {s.position for s in gone}
@@ -200,6 +230,7 @@ class _Forgetting:
                 changes.entity_evidence[entity.id, at] = None
                 if entity.concept.name:
                     self._concepts.add(entity.concept.name)
+                    self._recounted.add(entity.concept.name)
         for x in update.triplets:
             if is_whole or x.position in positions:
                 triplet = (x.subject, x.predicate, x.object)
@@ -260,6 +291,7 @@ class _Forgetting:
                 self._counts["entities"] += 1
                 if row.concept.name:
                     self._concepts.add(row.concept.name)
+                    self._recounted.add(row.concept.name)
             else:
                 evidence = left.entities[id]
                 changes.entities[id] = replace(
@@ -281,11 +313,13 @@ class _Forgetting:
         if not self._pairs:
             return
         changes = Changes(namespace=self._namespace)
-        for pair, shown in self._rows.relation_evidence(self._pairs).items():
+        known = self._rows.look_up(Keys(relations=self._pairs)).relations
+        since = {pair: min(lost) for pair, lost in self._pairs.items()}
+        for pair, shown in self._rows.relation_evidence(since).items():
             lost = self._pairs[pair]
             evidence = changes.relation_evidence[pair] = {}
-            strength = 0
-            for before, t_index in enumerate(shown, start=1):
+            strength = known[pair].strength - len(shown)  # up to the first that is shown
+            for before, t_index in enumerate(shown, start=strength + 1):
                 if t_index in lost:
                     evidence[t_index] = None
                     continue

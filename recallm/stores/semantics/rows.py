@@ -255,8 +255,9 @@ class Rows(Protocol):
         """All evidence of these entities and triplets; one without evidence has no entry."""
         ...
 
-    def relation_evidence(self, pairs: Collection[Pair]) -> dict[Pair, list[int]]:
-        """The t of every update that shows each relation, ascending."""
+    def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
+        """The t of the updates that show each relation, ascending: from the given t on, with the
+        latest one before. A store may give earlier ones too."""
         ...
 
     def count_touches(self, concepts: Collection[str]) -> dict[str, ConceptTotals]:
@@ -264,6 +265,12 @@ class Rows(Protocol):
         are stored now. Label and kind are those of the earliest mention, else those of the entity
         with the earliest evidence (by t, then by id). A concept that nothing touches has no entry.
         """
+        ...
+
+    def mention_ends(self, concepts: Collection[str]) -> dict[str, tuple[ConceptMention, int]]:
+        """The earliest mention, and the t of the latest, of each of these concepts that statements
+        mention and that no entity stands on. A store that would have to read every mention leaves
+        the concept out: `count_touches` answers then."""
         ...
 
     def select(self, selection: Selection) -> list[int]:

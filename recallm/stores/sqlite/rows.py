@@ -33,7 +33,7 @@ from recallm.stores.sqlite.codec import path_text
 from recallm.stores.sqlite.lookup import Fetch, fetch_by, fetch_from, in_pairs
 from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, NO_CONCEPT, TABLES
 from recallm.stores.sqlite.stored import stored_updates
-from recallm.stores.sqlite.totals import context_version, count_touches
+from recallm.stores.sqlite.totals import context_version, count_touches, mention_ends
 from recallm.stores.timestamps import microseconds, timestamp_text, unpack_timestamp
 
 __all__ = ["SQLiteRows", "has_expired"]
@@ -42,6 +42,13 @@ _Key = TypeVar("_Key")
 
 _LATEST_T = 1 << 42
 """No t comes after it; shifted to a key it still fits into an integer of SQLite."""
+
+_SHOWN: LiteralString = (
+    "SELECT shown FROM evidence WHERE ns = ?1 AND a = ?2 AND b = ?3 AND shown >= coalesce("
+    "(SELECT max(shown) FROM evidence WHERE ns = ?1 AND a = ?2 AND b = ?3 AND shown < ?4), 0)"
+    " ORDER BY shown"
+)
+"""The t of the updates that show a relation: from a t on, with the latest one before."""
 
 _SELECT: dict[str, LiteralString] = {
     "id": "SELECT t FROM passage WHERE ns = ?1 AND id = ?2",
@@ -169,23 +176,33 @@ class SQLiteRows:
             found.setdefault(named[number], {})[at] = {} if text is None else json.loads(text)
         return found
 
-    def relation_evidence(self, pairs: Collection[Pair]) -> dict[Pair, list[int]]:
-        """The t of every update that shows each relation."""
-        self.look_up(Keys(relations=pairs))
-        sql: LiteralString = (
-            "SELECT shown FROM evidence WHERE ns = ? AND a = ? AND b = ? ORDER BY shown"
-        )
+    def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
+        """The t of the updates that show each relation: from a t on, and the latest before."""
+        self.look_up(Keys(relations=since.keys()))
         ns, of_pair = self._numbers.ns, self._numbers.of_pair
-        return {pair: [t for (t,) in self._fetch(sql, (ns, *of_pair(pair)))] for pair in pairs}
+        found: dict[Pair, list[int]] = {}
+        for pair, t_index in since.items():
+            key = (ns, *of_pair(pair))
+            found[pair] = [t for (t,) in self._fetch(_SHOWN, (*key, t_index))]
+        return found
 
     def count_touches(self, concepts: Collection[str]) -> dict[str, ConceptTotals]:
         """The totals of concepts, counted."""
-        ids = self._numbers.concepts
-        missing = [name for name in concepts if name not in ids]
-        self.look_up(Keys(concepts=missing))
-        stored = {ids[name]: name for name in concepts if name in ids}
+        stored = self._names_of(concepts)
         counted = count_touches(self._fetch, self._numbers.ns, stored)
         return {stored[id]: totals for id, totals in counted.items()}
+
+    def mention_ends(self, concepts: Collection[str]) -> dict[str, tuple[ConceptMention, int]]:
+        """The earliest mention and the latest t of concepts without entities."""
+        stored = self._names_of(concepts)
+        ends = mention_ends(self._fetch, self._numbers.ns, stored)
+        return {stored[id]: end for id, end in ends.items()}
+
+    def _names_of(self, concepts: Collection[str]) -> dict[int, str]:
+        """The names of those of the concepts that are stored, by id."""
+        ids = self._numbers.concepts
+        self.look_up(Keys(concepts=[name for name in concepts if name not in ids]))
+        return {ids[name]: name for name in concepts if name in ids}
 
     def select(self, selection: Selection) -> list[int]:
         """The t of the updates that are selected as a whole."""

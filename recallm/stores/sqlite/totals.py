@@ -7,13 +7,21 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, LiteralString
 
-from recallm.model import ConceptRow, ContextVersion, Summary, Trait, statement_key, t_index_of
+from recallm.model import (
+    ConceptMention,
+    ConceptRow,
+    ContextVersion,
+    Summary,
+    Trait,
+    statement_key,
+    t_index_of,
+)
 from recallm.stores.semantics.rows import ConceptTotals
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
 from recallm.stores.sqlite.lookup import Fetch, fetch_by, read, read_by
 from recallm.stores.sqlite.view import View
 
-__all__ = ["concept_rows", "context_version", "count_touches"]
+__all__ = ["concept_rows", "context_version", "count_touches", "mention_ends"]
 
 _TOUCHES: LiteralString = (
     "WITH wanted (id) AS (SELECT value FROM json_each(?)), touch (concept, at, entity) AS ("
@@ -71,14 +79,6 @@ def count_touches(
         " FROM touch GROUP BY concept",
         values,
     )
-    concepts = dict(
-        fetch_by(
-            fetch,
-            "SELECT at, concepts FROM statement WHERE ns = ? AND at IN",
-            {first for *_, first in rows if first is not None},
-            lead=(ns,),
-        )
-    )
     spellings: dict[int, tuple[Any, Any]] = {}
     if any(first is None for *_, first in rows):
         for concept, label, kind in fetch(
@@ -87,13 +87,48 @@ def count_touches(
             (*values, ns),
         ):
             spellings.setdefault(concept, (label, kind))
-    for id, *_, first in rows:
-        if first is not None:
-            mentions = unpack_mentions(concepts[first])
-            spellings[id] = next((m.label, m.kind) for m in mentions if m.name == names[id])
+    firsts = {id: first for id, *_, first in rows if first is not None}
+    for id, mention in _mentions_at(fetch, ns, names, firsts).items():
+        spellings[id] = (mention.label, mention.kind)
     return {
         id: ConceptTotals(*spellings[id], t_index, updates, statements)
         for id, t_index, updates, statements, _ in rows
+    }
+
+
+def mention_ends(
+    fetch: Fetch, ns: int, names: Mapping[int, str]
+) -> dict[int, tuple[ConceptMention, int]]:
+    """The earliest mention, and the t of the latest, of concepts (id → name) that statements
+    mention and that no entity stands on: two seeks each, however many mentions there are."""
+    rows = fetch_by(
+        fetch,
+        "SELECT id, (SELECT min(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
+        " (SELECT max(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id) FROM concept c"
+        " WHERE NOT EXISTS (SELECT 1 FROM entity e WHERE e.ns = c.ns AND e.concept = c.id)"
+        " AND id IN",
+        names,
+    )
+    ends = {id: (first, last) for id, first, last in rows if first is not None}
+    mentions = _mentions_at(fetch, ns, names, {id: first for id, (first, _) in ends.items()})
+    return {id: (mention, t_index_of(ends[id][1])) for id, mention in mentions.items()}
+
+
+def _mentions_at(
+    fetch: Fetch, ns: int, names: Mapping[int, str], keys: Mapping[int, int]
+) -> dict[int, ConceptMention]:
+    """How the statement with its key spells each concept (id → key)."""
+    concepts = dict(
+        fetch_by(
+            fetch,
+            "SELECT at, concepts FROM statement WHERE ns = ? AND at IN",
+            set(keys.values()),
+            lead=(ns,),
+        )
+    )
+    return {
+        id: next(m for m in unpack_mentions(concepts[key]) if m.name == names[id])
+        for id, key in keys.items()
     }
 
 
