@@ -26,8 +26,8 @@ from recallm.model import (
     Trait,
     WriteSummary,
 )
-from recallm.stores.cypher import changes, dumping, generations, graph, lookups, reading
-from recallm.stores.neo4j import Neo4jStore
+from recallm.stores.cypher import changes, generations, graph, lookups, reading
+from recallm.stores.neo4j import Neo4jStore, stored
 from recallm.stores.neo4j import store as store_module
 from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.semantics import archiving
@@ -178,7 +178,7 @@ def test_what_joins_while_it_is_dumped(
 
     def joined(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> list[Row]:
         found = rows(tx, query, parameters)
-        if query == dumping.ENTITIES and waiting:
+        if query == stored.UPDATES and waiting:
             store.apply(namespace, [waiting.pop()])
         return found
 
@@ -294,10 +294,11 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore) -> No
             changes,
             reading,
             graph,
-            dumping,
+            stored,
             generations,
         )
-        for name in module.__all__
+        for name in vars(module)
+        if name.isupper() and not name.startswith("_")
     }
     for name, query in queries.items():
         several = query.values() if isinstance(query, dict) else query

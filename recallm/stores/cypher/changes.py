@@ -173,11 +173,9 @@ CALL (e, row) {
 WITH e, row
 UNWIND row.shown AS place
 MATCH (u:RecallMUpdate {namespace: $namespace, t: place[0] / 1048576})
-SET u.joined = coalesce(u.joined, 0) + 1
 MERGE (e)-[shown:SHOWN {key: place[0]}]->(u)
 SET shown.properties = coalesce(place[1], shown.properties)
 """
-"""``joined`` lets whoever dumps the update at this moment see that it is another now."""
 
 ENTITY_VECTORS: Final[LiteralString] = """
 UNWIND $vectors AS row
@@ -202,7 +200,6 @@ MERGE (x)-[:OBJECT]->(object)
 WITH x, row
 UNWIND row.shown AS place
 MATCH (u:RecallMUpdate {namespace: $namespace, t: place[0] / 1048576})
-SET u.joined = coalesce(u.joined, 0) + 1
 MERGE (x)-[shown:SHOWN {key: place[0]}]->(u)
 SET shown.properties = coalesce(place[1], shown.properties)
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any, LiteralString
 
 from recallm.model import (
@@ -40,7 +41,7 @@ from recallm.stores.neo4j.values import (
     key_of,
     keys_of,
     metadata_entries,
-    passage_in,
+    passage_fields,
     path_key,
     statement_in,
     summary_in,
@@ -65,8 +66,9 @@ class Neo4jReader:
         self._dated = isinstance(as_of, datetime)
         self._said = microseconds(as_of) if isinstance(as_of, datetime) else 0
         self._now = _NEVER if now is None else microseconds(now)
-        state = self._rows(cypher.OPEN, {"key": key_of(namespace), "now": self._now})[0]
-        self._key: str = state["rows"]
+        self._key = key_of(namespace)
+        state = self._run(cypher.OPEN, key=self._key, now=self._now)[0]
+        self._key = state["rows"]
         self._counter: int = state["t"]
         # Whether nothing is hidden but by its t.
         self._plain = not (self._dated or state["expired"])
@@ -115,7 +117,7 @@ class Neo4jReader:
             limit=ENDLESS if limit is None else min(limit, ENDLESS),
             **conditions,
         )
-        return [passage_in(row["passage"]) for row in found]
+        return [Passage(**passage_fields(row["passage"])) for row in found]
 
     def paths(self) -> list[tuple[str, ...]]:
         return sorted(tuple(row["path"]) for row in self._ask(cypher.PATHS, root=path_key(())))
@@ -319,7 +321,8 @@ class Neo4jReader:
         )
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
-        return dump(self._connection, self._key, self._counter)
+        before = (self._counter + 1) * BEFORE_NEXT
+        return dump(partial(self._run, t=self._counter, before=before))
 
     def _bounds(self, conditions: Mapping[str, Any]) -> dict[str, int]:
         """The filter's bounds of t."""
@@ -329,20 +332,20 @@ class Neo4jReader:
         }
 
     def _ask(self, query: LiteralString, **parameters: Any) -> list[Row]:
-        given = {
-            "namespace": self._key,
+        """Run a query within the horizon; the rows that are complete."""
+        horizon = {
             "t": self._t,
             "before": self._before,
             "dated": self._dated,
             "said": self._said,
             "now": self._now,
             "plain": self._plain,
-            **parameters,
         }
-        return complete_rows(lambda: self._rows(query, given))
+        return complete_rows(lambda: self._run(query, **{**horizon, **parameters}))
 
-    def _rows(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
-        return list(self._connection.read(lambda tx: rows(tx, query, parameters)))
+    def _run(self, query: LiteralString, **parameters: Any) -> list[Row]:
+        given = {"namespace": self._key, **parameters}
+        return list(self._connection.read(lambda tx: rows(tx, query, given)))
 
     def _concept_rows(self, found: list[Row]) -> list[ConceptRow]:
         """The concepts of these rows, latest first: by their totals where these are of the view,

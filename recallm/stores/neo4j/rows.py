@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, LiteralString, cast
 
 from recallm.model import (
@@ -140,10 +141,7 @@ class Neo4jRows(ABC):
         write_changes(self._rows, self.key, changes, self._vector_bytes)
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
-        def ask(query: LiteralString, parameters: Mapping[str, Any]) -> Sequence[Row]:
-            return self._rows(query, before=ENDLESS, **parameters)
-
-        return stored_updates(ask, sorted(ts))
+        return stored_updates(partial(self._rows, before=ENDLESS), sorted(ts))
 
     def evidence(
         self, entities: Collection[str] = (), triplets: Collection[TripletKey] = ()

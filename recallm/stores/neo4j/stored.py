@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import Any, LiteralString
+from typing import Any, Final, LiteralString, Protocol
 
 from recallm.model import (
     ConceptMention,
@@ -21,179 +19,163 @@ from recallm.model import (
     empty_mapping,
     position_of,
 )
-from recallm.stores.cypher import dumping as cypher
-from recallm.stores.neo4j.connection import Connection
-from recallm.stores.neo4j.torn_reads import complete_rows
-from recallm.stores.neo4j.transaction import Row, rows
-from recallm.stores.neo4j.values import (
-    BEFORE_NEXT,
-    json_in,
-    keys_of,
-    mentions_in,
-    passage_in,
-    summary_in,
-)
+from recallm.stores.neo4j.transaction import Row
+from recallm.stores.neo4j.values import json_in, mentions_in, passage_fields, summary_in
 from recallm.stores.semantics.archiving import dump_records, in_dump_order
 from recallm.stores.semantics.sessions import session_key_of
 
 __all__ = ["dump", "stored_updates"]
 
-Ask = Callable[[LiteralString, Mapping[str, Any]], Sequence[Row]]
-"""Run a query and give its rows."""
+_WITH_PARTS: Final[LiteralString] = """
+RETURN u AS update,
+    COLLECT { MATCH (u)-[:HAS]->(s:RecallMStatement) RETURN s {
+        .key, .start, .end, .terms, .names, .labels, .kinds, .traits
+    } } AS statements,
+    COLLECT {
+        MATCH (u)-[:HAS]->(:RecallMStatement)-[:EMBEDDED]->(v:RecallMVector)
+        RETURN [v.key, v.model, v.blob]
+    } AS vectors,
+    COLLECT {
+        MATCH (a:RecallMConcept)-[e:EVIDENCE]->(b:RecallMConcept)
+        WHERE e.namespace = $namespace AND e.t = u.t
+        RETURN [a.name, b.name, e.earlier, e.later]
+    } AS relations,
+    COLLECT {
+        MATCH (u)<-[shown:SHOWN]-(x:RecallMEntity)
+        RETURN [
+            shown.key, shown.properties, x.id, x.type, x.concept, x.label, x.kind,
+            CASE WHEN EXISTS {
+                MATCH (x)-[later:SHOWN]->() WHERE later.key > shown.key AND later.key < $before
+            } THEN [] ELSE COLLECT {
+                MATCH (x)-[:EMBEDDED]->(v:RecallMEntityVector) RETURN [v.model, v.blob]
+            } END
+        ]
+    } AS entities,
+    COLLECT {
+        MATCH (u)<-[shown:SHOWN]-(x:RecallMTriplet)
+        RETURN [
+            shown.key, shown.properties, x.name,
+            head(COLLECT { MATCH (x)-[:SUBJECT]->(e) RETURN e.id }),
+            head(COLLECT { MATCH (x)-[:OBJECT]->(e) RETURN e.id })
+        ]
+    } AS triplets
+ORDER BY u.t
+"""
+"""The updates ``u`` with all that belongs to them; an entity's vectors stand at its latest evidence
+before ``$before``."""
+
+UPDATES_AT: Final[LiteralString] = (
+    """
+UNWIND $ts AS t
+MATCH (u:RecallMUpdate {namespace: $namespace, t: t})
+"""
+    + _WITH_PARTS
+)
+
+_PAGE: Final[LiteralString] = """
+MATCH (u:RecallMUpdate)
+WHERE u.namespace = $namespace AND u.t > $after AND u.t <= $t
+WITH u ORDER BY u.t LIMIT $limit
+"""
+
+UPDATES: Final[LiteralString] = _PAGE + _WITH_PARTS
+
+UPDATES_ALONE: Final[LiteralString] = (
+    _PAGE + "RETURN u AS update, COUNT { (u)<-[:SHOWN]-() } AS shown ORDER BY u.t"
+)
+"""The same updates, with how many entities and triplets they show."""
+
+SUMMARIES: Final[LiteralString] = """
+MATCH (y:RecallMSummary)
+WHERE y.namespace = $namespace AND y.concept IS NOT NULL AND y.t_index <= $t
+RETURN y AS summary
+"""
+
+
+class Ask(Protocol):
+    """Runs a query in the namespace and returns its rows."""
+
+    def __call__(self, query: LiteralString, **parameters: Any) -> Sequence[Row]: ...
 
 
 def stored_updates(ask: Ask, ts: Sequence[int]) -> list[PreparedUpdate]:
     """The updates at these t, ascending, as ``GraphReader.dump`` gives them."""
-    return _with_parts(ask, ask(cypher.UPDATES_AT, {"ts": list(ts)}))
+    return [_update(row) for row in ask(UPDATES_AT, ts=list(ts))]
 
 
-def dump(connection: Connection, key: str, t_index: int) -> Iterator[PreparedUpdate | Summary]:
-    """``GraphReader.dump`` of the rows of ``key`` up to ``t_index``, without a snapshot."""
-
-    def ask(query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
-        given = {
-            "namespace": key,
-            "t": t_index,
-            "before": (t_index + 1) * BEFORE_NEXT,
-            **parameters,
-        }
-        return complete_rows(lambda: list(connection.read(lambda tx: rows(tx, query, given))))
+def dump(ask: Ask) -> Iterator[PreparedUpdate | Summary]:
+    """``GraphReader.dump`` without a snapshot: other writers may forget while it is read."""
 
     def page(after: int, limit: int) -> list[PreparedUpdate]:
-        bounds = {"after": after, "limit": limit}
-        while found := ask(cypher.UPDATES, bounds):
-            updates = _with_parts(ask, found)
+        while found := ask(UPDATES, after=after, limit=limit):
             # An update that is still as it was had all its parts until now. From the first one on
-            # that was forgotten or cut meanwhile, the page is read again.
-            now = ask(cypher.UPDATES, bounds)
-            pairs = takewhile(lambda it: it[0] == it[1], zip(found, now, strict=False))
-            if stable := len(list(pairs)):
-                return updates[:stable]
+            # that was forgotten, cut or joined meanwhile, the page is read again.
+            now = ask(UPDATES_ALONE, after=after, limit=limit)
+            pairs = zip(found, now, strict=False)
+            if stable := [_update(row) for row, _ in takewhile(_is_unchanged, pairs)]:
+                return stable
         return []
 
-    def summaries() -> list[Summary]:
-        return [summary_in(row["summary"]) for row in ask(cypher.SUMMARIES, {})]
-
-    return dump_records(page, summaries)
+    return dump_records(page, lambda: [summary_in(row["summary"]) for row in ask(SUMMARIES)])
 
 
-def _with_parts(ask: Ask, found: Sequence[Row]) -> list[PreparedUpdate]:
-    """The updates of these nodes with all that belongs to them."""
-    ts = {"ts": [row["update"]["t"] for row in found]}
-    entities = ask(cypher.ENTITIES, ts)
-    parts = {
-        "statements": _by_t(ask(cypher.STATEMENTS, ts)),
-        "evidence": _by_t(ask(cypher.EVIDENCE, ts)),
-        "entities": _by_t(entities),
-        "triplets": _by_t(ask(cypher.TRIPLETS, ts)),
-        "vectors": _by_t(ask(cypher.VECTORS, ts)),
-    }
-    latest = keys_of({it["entity"]["id"] for it in entities if it["latest"]})
-    vectors = _by_id(ask(cypher.ENTITY_VECTORS, {"ids": latest}) if latest else ())
-    return [
-        _update(
-            row["update"],
-            {name: by_t[row["update"]["t"]] for name, by_t in parts.items()},
-            vectors,
-        )
-        for row in found
-    ]
+def _is_unchanged(versions: tuple[Row, Row]) -> bool:
+    """Whether an update with its parts is what it is in a later row without them."""
+    row, now = versions
+    shown = len(row["entities"]) + len(row["triplets"])
+    return (row["update"], shown) == (now["update"], now["shown"])
 
 
-def _by_t(found: Sequence[Row]) -> defaultdict[int, list[Row]]:
-    groups: defaultdict[int, list[Row]] = defaultdict(list)
-    for row in found:
-        groups[row["t"]].append(row)
-    return groups
-
-
-def _by_id(found: Sequence[Row]) -> dict[str, dict[str, bytes]]:
-    vectors: dict[str, dict[str, bytes]] = {}
-    for row in found:
-        vectors.setdefault(row["id"], {})[row["model"]] = bytes(row["blob"])
-    return vectors
-
-
-def _update(
-    node: Row, parts: Mapping[str, list[Row]], vectors_of: Mapping[str, Mapping[str, bytes]]
-) -> PreparedUpdate:
-    update = PreparedUpdate(
-        id="",
-        text=None,
-        entities=tuple(_entity(row, vectors_of) for row in parts["entities"]),
-        triplets=tuple(map(_triplet, parts["triplets"])),
-        t_index=node["t"],
-    )
+def _update(row: Row) -> PreparedUpdate:
+    node = row["update"]
+    passage: dict[str, Any] = {"id": "", "text": None, "t_index": node["t"]}
     if node.get("id") is not None:
-        passage = passage_in(node)
-        is_named = session_key_of(passage.session, passage.source) is not None
-        update = replace(
-            update,
-            id=passage.id,
-            text=passage.text,
-            source=passage.source,
-            session=passage.session,
-            session_key=None if is_named else node.get("session_key"),
-            speaker=passage.speaker,
-            speaker_concept=node.get("speaker_concept"),
-            timestamp=passage.timestamp,
-            metadata=passage.metadata,
-            path=passage.path,
-            key=passage.key,
-            expires_at=passage.expires_at,
-            statements=tuple(_statement(row["statement"]) for row in parts["statements"]),
-            neighbours=tuple(pair for row in parts["evidence"] for pair in _neighbours(row)),
-            vectors=tuple(map(_vector, parts["vectors"])),
-        )
+        passage = passage_fields(node)
+        is_named = session_key_of(passage["session"], passage["source"]) is not None
+        passage["session_key"] = None if is_named else node.get("session_key")
+        passage["speaker_concept"] = node.get("speaker_concept")
+    update = PreparedUpdate(
+        **passage,
+        statements=tuple(
+            ExtractedStatement(
+                position=position_of(it["key"]),
+                start=it["start"],
+                end=it["end"],
+                terms=tuple(it["terms"]),
+                concepts=mentions_in(it),
+                traits=Trait(it["traits"]),
+            )
+            for it in row["statements"]
+        ),
+        neighbours=tuple(
+            Neighbours(a=a, b=b, earlier=earlier, later=later)
+            for a, b, *positions in row["relations"]
+            for earlier, later in zip(*positions, strict=True)
+        ),
+        entities=tuple(
+            EntityUpsert(
+                id=id,
+                type=type,
+                concept=ConceptMention(name=concept, label=label, kind=kind),
+                properties=json_in(properties) if properties else empty_mapping(),
+                vectors=dict(vectors) or empty_mapping(),
+                position=position_of(key),
+            )
+            for key, properties, id, type, concept, label, kind, vectors in row["entities"]
+        ),
+        triplets=tuple(
+            TripletUpsert(
+                subject=subject,
+                predicate=predicate,
+                object=object,
+                properties=json_in(properties) if properties else empty_mapping(),
+                position=position_of(key),
+            )
+            for key, properties, predicate, subject, object in row["triplets"]
+        ),
+        vectors=tuple(
+            StatementVector(position=position_of(key), model=model, blob=blob)
+            for key, model, blob in row["vectors"]
+        ),
+    )
     return in_dump_order(update)
-
-
-def _vector(row: Row) -> StatementVector:
-    return StatementVector(
-        position=position_of(row["key"]), model=row["model"], blob=bytes(row["blob"])
-    )
-
-
-def _statement(node: Row) -> ExtractedStatement:
-    return ExtractedStatement(
-        position=position_of(node["key"]),
-        start=node["start"],
-        end=node["end"],
-        terms=tuple(node["terms"]),
-        concepts=mentions_in(node),
-        traits=Trait(node["traits"]),
-    )
-
-
-def _neighbours(row: Row) -> list[Neighbours]:
-    return [
-        Neighbours(a=row["a"], b=row["b"], earlier=earlier, later=later)
-        for earlier, later in zip(row["earlier"], row["later"], strict=True)
-    ]
-
-
-def _entity(row: Row, vectors_of: Mapping[str, Mapping[str, bytes]]) -> EntityUpsert:
-    node = row["entity"]
-    return EntityUpsert(
-        id=node["id"],
-        type=node["type"],
-        concept=ConceptMention(name=node["concept"], label=node["label"], kind=node["kind"]),
-        properties=_properties(row),
-        vectors=vectors_of.get(node["id"], empty_mapping()) if row["latest"] else empty_mapping(),
-        position=position_of(row["key"]),
-    )
-
-
-def _triplet(row: Row) -> TripletUpsert:
-    return TripletUpsert(
-        subject=row["subject"],
-        predicate=row["predicate"],
-        object=row["object"],
-        properties=_properties(row),
-        position=position_of(row["key"]),
-    )
-
-
-def _properties(row: Row) -> Mapping[str, Any]:
-    properties: str | None = row["evidence_properties"]
-    return empty_mapping() if properties is None else json_in(properties)

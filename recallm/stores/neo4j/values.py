@@ -12,7 +12,6 @@ from recallm.model import (
     NO_POSITION,
     ConceptMention,
     ExtractedStatement,
-    Passage,
     PreparedUpdate,
     StoredStatement,
     Summary,
@@ -37,7 +36,7 @@ __all__ = [
     "mentions_in",
     "metadata_entries",
     "pair_key",
-    "passage_in",
+    "passage_fields",
     "path_key",
     "path_keys",
     "statement_in",
@@ -172,21 +171,21 @@ def update_out(namespace: str, update: PreparedUpdate, session_key: str | None) 
     }
 
 
-def passage_in(node: Mapping[str, Any]) -> Passage:
-    """The passage of an update's node."""
-    return Passage(
-        id=node["id"],
-        t_index=node["t"],
-        text=node["text"],
-        source=node.get("source"),
-        session=node.get("session"),
-        speaker=node.get("speaker"),
-        timestamp=unpack_timestamp(node.get("timestamp")),
-        metadata=json_in(node["metadata"]),
-        path=tuple(node["path"]),
-        key=node.get("key"),
-        expires_at=unpack_timestamp(node.get("expires_at")),
-    )
+def passage_fields(node: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that ``Passage`` and ``PreparedUpdate`` share, from an update's node."""
+    return {
+        "id": node["id"],
+        "t_index": node["t"],
+        "text": node["text"],
+        "source": node.get("source"),
+        "session": node.get("session"),
+        "speaker": node.get("speaker"),
+        "timestamp": unpack_timestamp(node.get("timestamp")),
+        "metadata": json_in(node["metadata"]),
+        "path": tuple(node["path"]),
+        "key": node.get("key"),
+        "expires_at": unpack_timestamp(node.get("expires_at")),
+    }
 
 
 def statement_out(
