@@ -7,11 +7,9 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -127,8 +125,6 @@ def test_the_same_id_is_stored_once_and_another_text_refused(run: Run) -> None:
         (("update", "--file", "missing.txt"), 2),
         (("update", "--timestamp", "yesterday", "Rain."), 2),
         (("update", "--id", "one", "Rain.", "Snow."), 2),
-        (("update", "--url", "file:///etc/passwd"), 1),
-        (("update", "--url", "http://"), 1),
         (("recall",), 2),
         (("recall", "Who?", "--json", "--prompt"), 2),
         (("recall", "Who?", "--limit", "0"), 1),
@@ -175,58 +171,6 @@ def test_text_that_is_not_utf_8_is_named(run: Run, tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert "latin.txt" in done.stderr
     assert "UTF-8" in done.stderr
-
-
-# ---- web pages -------------------------------------------------------------------------------
-
-
-class Page(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        found = self.path == "/harbour"
-        self.send_response(200 if found else 404)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.end_headers()
-        sentence = "The harbour of Rostock was dredged by Captain Ahlers in the spring of 1931. "
-        self.wfile.write(
-            f"<html><head><title>Harbour</title></head><body><nav><a href='/'>Home</a></nav>"
-            f"<article><h1>The harbour</h1><p>{sentence}</p><p>{'Ships came back. ' * 30}</p>"
-            f"</article></body></html>".encode()
-        )
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
-@pytest.fixture
-def site() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
-
-
-def test_a_web_page_is_remembered_with_its_address(run: Run, site: str) -> None:
-    done = run("update", "--url", f"{site}/harbour")
-    assert done.exit_code == 0, done.output
-    row, *_ = json.loads(run("history", "Rostock", "--json").stdout)
-    assert row["source"] == f"{site}/harbour"
-    assert "1931" in row["text"]
-
-
-def test_a_page_that_is_not_there_is_an_error_and_nothing_is_written(run: Run, site: str) -> None:
-    done = run("update", "Rain fell.", "--url", f"{site}/gone")
-    assert done.exit_code == 1
-    assert "404" in done.stderr
-    assert run("stats").exit_code == 1
-
-
-def test_without_trafilatura_the_extra_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "trafilatura", None)
-    done = run("update", "--url", "https://example.org/")
-    assert done.exit_code == 1
-    assert "recallm[web]" in done.stderr
 
 
 # ---- recall, ask, history, stats -------------------------------------------------------------

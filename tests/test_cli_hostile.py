@@ -8,8 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -152,7 +150,6 @@ COMMANDS = (
     ("stats", "--db", f"no/{EVIL}"),
     ("update", "--file", EVIL),
     ("update", "Rain.", "--timestamp", EVIL),
-    ("update", "--url", EVIL),
     ("load", EVIL),
     ("recall", "Who?", "--ranking", EVIL),
     ("recall", "Who?", EVIL),
@@ -223,59 +220,3 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 4096)
     except OSError:  # the other end is closed
         return b""
-
-
-# ---- servers ---------------------------------------------------------------------------------
-
-
-class Dripping(BaseHTTPRequestHandler):
-    """Sends a byte now and then, for ever: of its headers, or of its page."""
-
-    def do_GET(self) -> None:
-        if self.path == "/page":
-            self.send_response(200)
-            self.end_headers()
-        elif self.path == "/huge":
-            self.send_response(200)
-            self.end_headers()
-            with suppress(ConnectionError):
-                self.wfile.write(b"x" * 25_000_000)
-            return
-        else:
-            self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Header: ")
-        with suppress(ConnectionError):
-            while not self.server.ended.wait(0.02):  # type: ignore[attr-defined]
-                self.wfile.write(b"x")
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
-@pytest.fixture
-def server() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Dripping) as server:
-        server.ended = threading.Event()  # type: ignore[attr-defined]
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.ended.set()  # type: ignore[attr-defined]
-        server.shutdown()
-        thread.join()
-
-
-@pytest.mark.parametrize("path", ["page", "headers"])
-def test_a_server_that_sends_too_slowly_is_given_up(
-    run: Run, server: str, path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It answers within every limit on single answers; the limit on all of it ends it."""
-    monkeypatch.setattr("recallm.cli.web._DEADLINE", 0.5)
-    done = run("update", "--url", f"{server}/{path}")
-    assert done.exit_code == 1
-    assert "it took more than" in done.stderr
-    assert not Path("recallm.db").exists()
-
-
-def test_a_page_has_a_size(run: Run, server: str) -> None:
-    done = run("update", "--url", f"{server}/huge")
-    assert done.exit_code == 1
-    assert "larger than 20 MB" in done.stderr

@@ -24,7 +24,6 @@ from recallm.cli.output import (
     write_statements,
     write_text,
 )
-from recallm.cli.web import page_text
 from recallm.config import RankingName
 
 __all__ = ["ask", "embed", "export", "forget", "history", "load", "recall", "stats", "update"]
@@ -63,10 +62,6 @@ def update(
             help="A text file in UTF-8, one knowledge update a paragraph; - is standard input.",
         ),
     ] = None,
-    url: Annotated[
-        list[str] | None,
-        typer.Option(help="The main text of a web page, one knowledge update a paragraph."),
-    ] = None,
     id: Annotated[
         str | None,
         typer.Option(help="The id of a single TEXT: the same id and text are stored only once."),
@@ -76,21 +71,20 @@ def update(
         str | None, typer.Option(help="When it was said, in ISO 8601 (local time without a zone).")
     ] = None,
     source: Annotated[
-        str | None,
-        typer.Option(help="Where it comes from. Default: the name of the file, or the URL."),
+        str | None, typer.Option(help="Where it comes from. Default: the name of the file.")
     ] = None,
     session: Annotated[
         str | None, typer.Option(help="The conversation or document that it belongs to.")
     ] = None,
 ) -> None:
-    """Remember TEXT, files or web pages."""
-    if id is not None and (len(text or ()) != 1 or file or url):
+    """Remember TEXT or files."""
+    if id is not None and (len(text or ()) != 1 or file):
         raise typer.BadParameter("--id goes with one TEXT, and nothing else")
-    if not (text or file or url):
+    if not (text or file):
         if sys.stdin.isatty():
-            raise typer.BadParameter("give TEXT, --file or --url, or pipe text in")
+            raise typer.BadParameter("give TEXT or --file, or pipe text in")
         file = [_STANDARD_STREAM]
-    if text == ["-"] and not (file or url):
+    if text == ["-"] and not file:
         text, file = None, [_STANDARD_STREAM]
     for path in file or ():
         _check_readable(path)
@@ -102,7 +96,6 @@ def update(
         "session": session,
     }
     common = {name: value for name, value in given.items() if value is not None}
-    pages = [(address, page_text(address)) for address in url or ()]
 
     def items() -> Iterator[dict[str, Any]]:
         for each in text or ():
@@ -111,10 +104,6 @@ def update(
             origin = {} if path == _STANDARD_STREAM else {"source": path.name}
             for paragraph in _paragraphs(_lines(path)):
                 yield {"text": paragraph, **origin, **common}
-        for address, page in pages:
-            for paragraph in page.splitlines():
-                if paragraph.strip():
-                    yield {"text": paragraph, "source": address, **common}
 
     with open_memory() as memory:
         updates = memory.update_many(items(), progress=sys.stderr.isatty())

@@ -1,6 +1,6 @@
 """How results are written.
 
-A stored text, the name of a file or a web page may hold characters that control a terminal: ESC and
+A stored text or the name of a file may hold characters that control a terminal: ESC and
 the other C0 and C1 controls, marks of writing direction. All output for people, errors too, shows
 U+FFFD in their place; JSON escapes them. The text for a prompt and the answer of a model keep them,
 unless the output is a terminal: a program that reads them needs the original text.
