@@ -7,27 +7,6 @@ from typing import Final, LiteralString
 
 from recallm.stores.cypher.conditions import spelled
 
-__all__ = [
-    "CORPUS_COUNTED",
-    "CORPUS_TOTALS",
-    "EMBEDDED",
-    "HAS_EXPIRED",
-    "LATEST_SAID",
-    "MENTIONS",
-    "NAMESPACES",
-    "NOT_EMBEDDED",
-    "OPEN",
-    "PASSAGES",
-    "PATHS",
-    "POSTINGS",
-    "SIZES",
-    "STATEMENTS",
-    "STATS",
-    "T_INDEXES",
-    "VECTORS",
-    "VECTORS_AFTER",
-]
-
 NAMESPACES: Final[LiteralString] = """
 MATCH (n:RecallMNamespace)
 WHERE n.name IS NOT NULL AND (n.t > 0 OR EXISTS {
@@ -38,17 +17,12 @@ RETURN n.name AS name
 
 OPEN: Final[LiteralString] = """
 OPTIONAL MATCH (n:RecallMNamespace {key: $key})
-RETURN coalesce(n.rows, $key) AS rows, coalesce(n.t, 0) AS t, EXISTS {
-    MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
-} AS expired, n.model AS model, n.origin AS origin, coalesce(n.revision, 0) AS revision,
+RETURN coalesce(n.rows, $key) AS rows, coalesce(n.t, 0) AS t,
+    coalesce(n.statements, 0) AS statements, coalesce(n.terms, 0) AS terms,
+    coalesce(n.sessions, 0) AS sessions, EXISTS {
+        MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
+    } AS expired, n.model AS model, n.origin AS origin, coalesce(n.revision, 0) AS revision,
     coalesce(n.vector_bytes, '{}') AS vector_bytes
-"""
-
-HAS_EXPIRED: Final[LiteralString] = """
-MATCH (n:RecallMNamespace {key: $key})
-RETURN EXISTS {
-    MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
-} AS expired
 """
 
 LATEST_SAID: Final[LiteralString] = """
@@ -58,45 +32,51 @@ WHERE u.namespace = $namespace AND u.said <= $said AND u.t <= $t
 RETURN coalesce(max(u.t), 0) AS t
 """
 
+
+def _passages(match: LiteralString, order: LiteralString = "u.t DESC") -> LiteralString:
+    """Passages that a pattern with conditions finds; the filter's bounds of t stand in ``$after``
+    and ``$last``."""
+    return spelled(
+        match
+        + """
+    AND u.t > $after AND u.t <= $last AND {{PASSAGE_FOUND}}
+RETURN u AS passage ORDER BY """
+        + order
+        + " LIMIT $limit"
+    )
+
+
 PASSAGES: Final[dict[str, LiteralString]] = {
-    "ids": spelled("""
+    "ids": _passages("""
 UNWIND $entry AS id
 MATCH (u:RecallMUpdate {namespace: $namespace, id_key: id})
 USING INDEX SEEK u:RecallMUpdate(namespace, id_key)
-WHERE u.t > $after AND u.t <= $last AND {{PASSAGE_FOUND}}
-RETURN u AS passage ORDER BY u.t DESC LIMIT $limit
-"""),
-    "item": spelled("""
+WHERE u.id IS NOT NULL"""),
+    "item": _passages("""
 MATCH (u:RecallMUpdate)
 USING INDEX SEEK u:RecallMUpdate(namespace, item_key)
-WHERE u.namespace = $namespace AND u.item_key = $entry
-    AND u.t > $after AND u.t <= $last AND {{PASSAGE_FOUND}}
-RETURN u AS passage ORDER BY u.t DESC LIMIT $limit
-"""),
-    "path": spelled("""
+WHERE u.namespace = $namespace AND u.item_key = $entry"""),
+    "path": _passages(
+        """
 MATCH (u:RecallMUpdate)-[under:UNDER]->(:RecallMUpdate)
 WHERE under.namespace = $namespace AND under.path = $entry
-    AND under.t > $after AND under.t <= $last AND {{PASSAGE_FOUND}}
-RETURN u AS passage
-ORDER BY under.namespace DESC, under.path DESC, under.t DESC LIMIT $limit
-"""),
-    "session": spelled("""
+    AND under.t > $after AND under.t <= $last""",
+        "under.namespace DESC, under.path DESC, under.t DESC",
+    ),
+    "session": _passages("""
 MATCH (u:RecallMUpdate)
 USING INDEX SEEK u:RecallMUpdate(namespace, lane)
-WHERE u.namespace = $namespace AND u.lane = $entry
-    AND u.t > $after AND u.t <= $last AND {{PASSAGE_FOUND}}
-RETURN u AS passage ORDER BY u.t DESC LIMIT $limit
-"""),
-    "t": spelled("""
+WHERE u.namespace = $namespace AND u.lane = $entry"""),
+    "t": _passages(
+        """
 MATCH (u:RecallMUpdate)
 USING INDEX SEEK u:RecallMUpdate(namespace, t)
-WHERE u.namespace = $namespace AND u.t > $after AND u.t <= $last AND {{PASSAGE_FOUND}}
-RETURN u AS passage ORDER BY u.namespace DESC, u.t DESC LIMIT $limit
-"""),
+WHERE u.namespace = $namespace""",
+        "u.namespace DESC, u.t DESC",
+    ),
 }
 """By where the search enters: the ids or the item ``$entry``, what is at or below the path
-``$entry``, what is in the lane ``$entry``, else all passages. The filter's bounds of t stand in
-``$after`` and ``$last``."""
+``$entry``, what is in the lane ``$entry``, else all passages."""
 
 PATHS: Final[LiteralString] = spelled("""
 MATCH (u:RecallMUpdate)-[under:UNDER]->(:RecallMUpdate)
@@ -167,12 +147,6 @@ RETURN c.name AS name, statements, COLLECT {
 } AS keys
 """)
 
-CORPUS_TOTALS: Final[LiteralString] = """
-OPTIONAL MATCH (n:RecallMNamespace {rows: $namespace})
-RETURN coalesce(n.t, 0) AS t, coalesce(n.statements, 0) AS statements,
-    coalesce(n.terms, 0) AS terms, coalesce(n.sessions, 0) AS sessions
-"""
-
 CORPUS_COUNTED: Final[LiteralString] = """
 MATCH (s:RecallMStatement)
 WHERE s.namespace = $namespace AND s.key < $before
@@ -181,12 +155,9 @@ RETURN count(s) AS statements, coalesce(sum(s.length), 0) AS terms,
 """
 
 SIZES: Final[LiteralString] = """
-CALL () {
-    OPTIONAL MATCH (n:RecallMNamespace {rows: $namespace})
-    RETURN coalesce(n.t, 0) AS t, coalesce(n.statements, 0) AS statements,
-        coalesce(n.terms, 0) AS terms, coalesce(n.sessions, 0) AS sessions
-}
-CALL () {
+OPTIONAL MATCH (n:RecallMNamespace {rows: $namespace})
+RETURN coalesce(n.t, 0) AS t, coalesce(n.statements, 0) AS statements,
+    coalesce(n.terms, 0) AS terms, coalesce(n.sessions, 0) AS sessions, COLLECT {
     UNWIND $lanes AS lane
     MATCH (x:RecallMSession {namespace: $namespace, key: lane})
     CALL (x, lane) {
@@ -199,9 +170,8 @@ CALL () {
         RETURN count(s) AS counted, coalesce(sum(s.length), 0) AS length
     }
     WITH x, counted, length WHERE counted > 0 AND x.name IS NOT NULL
-    RETURN collect([x.name, counted, length]) AS by_session
-}
-RETURN t, statements, terms, sessions, by_session
+    RETURN [x.name, counted, length]
+} AS by_session
 """
 
 VECTORS: Final[LiteralString] = spelled("""

@@ -53,6 +53,7 @@ __all__ = ["Neo4jReader"]
 
 _NEVER = -ENDLESS
 _EVERY = Filter()
+_CORPUS = ("statements", "terms", "sessions")
 
 
 class Neo4jReader:
@@ -69,6 +70,7 @@ class Neo4jReader:
         self._key = key_of(namespace)
         state = self._run(cypher.OPEN, key=self._key, now=self._now)[0]
         self._key = state["rows"]
+        self._opened_totals = {name: state[name] for name in ("t", *_CORPUS)}
         self._counter: int = state["t"]
         # Whether nothing is hidden but by its t.
         self._plain = not (self._dated or state["expired"])
@@ -98,40 +100,33 @@ class Neo4jReader:
     ) -> list[Passage]:
         conditions = _filter(where)
         # Where the search enters the graph: the narrowest that an index knows.
-        entry: str
-        value: str | list[str]
+        entry: tuple[str, str | list[str]]
         if ids is not None:
-            entry, value = "ids", keys_of(ids)
+            entry = "ids", keys_of(ids)
         elif where.key is not None:
-            entry, value = "item", conditions["items"][0]
+            entry = "item", conditions["items"][0]
         elif where.path is not None:
-            entry, value = "path", path_key(where.path)
+            entry = "path", conditions["paths"][0]
         elif conditions["lanes"]:
-            entry, value = "session", conditions["lanes"][0]
+            entry = "session", conditions["lanes"][0]
         else:
-            entry, value = "t", ""
-        found = self._ask(
-            cypher.PASSAGES[entry],
-            entry=value,
-            **self._bounds(conditions),
-            limit=ENDLESS if limit is None else min(limit, ENDLESS),
-            **conditions,
-        )
+            entry = "t", ""
+        query, bound = cypher.PASSAGES[entry[0]], _bound(limit)
+        found = self._ask(query, entry=entry[1], limit=bound, **self._within(conditions))
         return [Passage(**passage_fields(row["passage"])) for row in found]
 
     def paths(self) -> list[tuple[str, ...]]:
         return sorted(tuple(row["path"]) for row in self._ask(cypher.PATHS, root=path_key(())))
 
     def t_indexes(self, where: Filter) -> list[int]:
-        conditions = _filter(where)
-        found = self._ask(cypher.T_INDEXES, **self._bounds(conditions), **conditions)
+        found = self._ask(cypher.T_INDEXES, **self._within(_filter(where)))
         return [row["t"] for row in found]
 
     def statement_keys(
         self, *, embedded: bool, after: int = -1, limit: int | None = None
     ) -> list[int]:
         query = cypher.EMBEDDED if embedded else cypher.NOT_EMBEDDED
-        found = self._ask(query, after=after, limit=ENDLESS if limit is None else limit)
+        found = self._ask(query, after=after, limit=_bound(limit))
         return [row["key"] for row in found]
 
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
@@ -146,7 +141,7 @@ class Neo4jReader:
     ) -> Mapping[str, Postings]:
         found = self._ask(
             cypher.POSTINGS,
-            stems=sorted({key_of(stem) for stem in stems}),
+            stems=keys_of(stems),
             limit=limit,
             **_filter(where),
         )
@@ -165,12 +160,8 @@ class Neo4jReader:
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
-        found = self._ask(
-            cypher.MENTIONS,
-            names=keys_of(names),
-            limit=ENDLESS if limit is None else limit,
-            **_filter(where),
-        )
+        conditions = _filter(where)
+        found = self._ask(cypher.MENTIONS, names=keys_of(names), limit=_bound(limit), **conditions)
         return {
             row["name"]: Mentions(
                 statements=row["statements"],
@@ -182,10 +173,11 @@ class Neo4jReader:
     def concepts(
         self, names: Collection[str] | None = None, *, limit: int | None = None
     ) -> list[ConceptRow]:
-        if names is None:
-            bound = ENDLESS if limit is None else limit
-            return self._concept_rows(self._ask(graph.CONCEPTS_LATEST, limit=bound))[:limit]
-        found = self._ask(graph.CONCEPTS_NAMED, names=keys_of(names))
+        found = (
+            self._ask(graph.CONCEPTS_LATEST, limit=_bound(limit))
+            if names is None
+            else self._ask(graph.CONCEPTS_NAMED, names=keys_of(names))
+        )
         return self._concept_rows(found)[:limit]
 
     def relations(
@@ -195,7 +187,7 @@ class Neo4jReader:
         found = (
             self._ask(graph.RELATIONS_AMONG, names=keys)
             if among
-            else self._ask(graph.RELATIONS, names=keys, limit=ENDLESS if limit is None else limit)
+            else self._ask(graph.RELATIONS, names=keys, limit=_bound(limit))
         )
         relations = [Relation(**row) for row in found]
         return sorted(relations, key=lambda relation: (relation.a, relation.b))
@@ -267,12 +259,11 @@ class Neo4jReader:
         row = dict(self._ask(cypher.SIZES, lanes=keys_of(session_keys))[0])
         by_session = row.pop("by_session")
         # A node that is being written may be read half old, half new; two equal reads are complete.
-        if not (row["t"] <= self._t and row == self._ask(cypher.CORPUS_TOTALS)[0]):
+        if row != self._opened_totals or row["t"] > self._t:
             row = dict(self._ask(cypher.CORPUS_COUNTED)[0])
+        row.pop("t", None)
         return Sizes(
-            corpus=CorpusSize(
-                statements=row["statements"], terms=row["terms"], sessions=row["sessions"]
-            ),
+            corpus=CorpusSize(**row),
             sessions={
                 name: SessionSize(statements=statements, terms=terms)
                 for name, statements, terms in by_session
@@ -288,8 +279,7 @@ class Neo4jReader:
         limit: int | None = None,
     ) -> Mapping[int, bytes]:
         if keys is None:
-            bound = ENDLESS if limit is None else limit
-            found = self._ask(cypher.VECTORS_AFTER, model=model, after=after, limit=bound)
+            found = self._ask(cypher.VECTORS_AFTER, model=model, after=after, limit=_bound(limit))
             return {row["key"]: row["blob"] for row in found}
         return {
             row["key"]: row["blob"]
@@ -306,30 +296,17 @@ class Neo4jReader:
         return {row["id"]: row["blob"] for row in found}
 
     def stats(self) -> Stats:
-        row = self._ask(cypher.STATS)[0]
-        return Stats(
-            t_index=self._t,
-            passages=row["passages"],
-            statements=row["statements"],
-            concepts=row["concepts"],
-            relations=row["relations"],
-            entities=row["entities"],
-            triplets=row["triplets"],
-            summaries=row["summaries"],
-            vectors=row["vectors"],
-            sessions=row["sessions"],
-        )
+        return Stats(t_index=self._t, **self._ask(cypher.STATS)[0])
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
         before = (self._counter + 1) * BEFORE_NEXT
-        return dump(partial(self._run, t=self._counter, before=before))
+        return dump(partial(self._ask, t=self._counter, before=before))
 
-    def _bounds(self, conditions: Mapping[str, Any]) -> dict[str, int]:
-        """The filter's bounds of t."""
-        return {
-            "after": conditions["since_key"] // BEFORE_NEXT - 1,
-            "last": min(self._t, conditions["until_key"] // BEFORE_NEXT - 1),
-        }
+    def _within(self, conditions: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters of a filter, with its bounds of t within the view."""
+        after = conditions["since_key"] // BEFORE_NEXT - 1
+        last = min(self._t, conditions["until_key"] // BEFORE_NEXT - 1)
+        return {**conditions, "after": after, "last": last}
 
     def _ask(self, query: LiteralString, **parameters: Any) -> list[Row]:
         """Run a query within the horizon; the rows that are complete."""
@@ -380,6 +357,10 @@ class Neo4jReader:
 def _source(row: Row) -> str | None:
     """The id of the latest passage that is evidence of the entity or triplet in this row."""
     return None if row["latest_source"] is None else row["latest_source"][1]
+
+
+def _bound(limit: int | None) -> int:
+    return ENDLESS if limit is None else min(limit, ENDLESS)
 
 
 def _filter(where: Filter) -> dict[str, Any]:

@@ -149,21 +149,14 @@ class Neo4jStore:
         """Forget the selection. ``everything`` is forgotten at once, however much it is; its rows
         are deleted in portions before this returns, or, where that fails, when a store is opened
         next."""
-        if selection.limit is not None and not self._has_expired(namespace, selection.value):
-            return Forgotten()
+        if selection.limit is not None and isinstance(selection.value, datetime):
+            opened = {"key": key_of(namespace), "now": microseconds(selection.value)}
+            if not self._connection.read(lambda tx: rows(tx, reading.OPEN, opened))[0]["expired"]:
+                return Forgotten()
         forgotten = self._connection.write(lambda tx: forget(LockedRows(tx, namespace), selection))
         if selection.kind == "everything":
             purge(self._connection)
         return forgotten
-
-    def _has_expired(self, namespace: str, by: object) -> bool:
-        """Whether a passage expired by this moment."""
-        given = {
-            "key": key_of(namespace),
-            "now": microseconds(by) if isinstance(by, datetime) else 0,
-        }
-        found = self._connection.read(lambda tx: rows(tx, reading.HAS_EXPIRED, given))
-        return bool(found and found[0]["expired"])
 
     def restore(
         self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]

@@ -14,9 +14,7 @@ from recallm.stores.neo4j.transaction import Row
 __all__ = ["complete_rows"]
 
 _READS = 3
-_MAY_BE_NULL: Final = frozenset(
-    {"evidence_properties", "latest_source", "next", "previous", "summary"}
-)
+_MAY_BE_NULL: Final = frozenset({"latest_source", "next", "previous", "summary"})
 _ALWAYS_THERE: Final[Mapping[str, tuple[str, ...]]] = {
     "concept": ("name", "label", "kind", "t_index", "updates", "statements"),
     "entity": ("id", "type", "label", "kind", "concept", "properties"),
