@@ -26,8 +26,8 @@ from recallm.model import (
     Trait,
     WriteSummary,
 )
-from recallm.stores.cypher import changes, generations, graph, lookups, reading
-from recallm.stores.neo4j import Neo4jStore, stored
+from recallm.stores.cypher import changes, graph, lookups, reading
+from recallm.stores.neo4j import Neo4jStore, generations, stored
 from recallm.stores.neo4j import store as store_module
 from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.semantics import archiving

@@ -402,7 +402,7 @@ def test_a_given_driver_is_as_patient_as_before(
 
     def patience() -> Any:
         with driver.session() as session, session.begin_transaction() as tx:
-            ours = Tx(tx, bound=1.0, idle_reply_timeout=None, stamp=connection._NO_STAMP)
+            ours = Tx(tx, bound=1.0, stamp=connection._NO_STAMP)
             ours.settle()
             return ours._idle_reply_timeout
 

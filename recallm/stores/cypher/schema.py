@@ -5,7 +5,7 @@ Every key begins with the namespace:
 * ``(:RecallMNamespace)``: the counter t, totals, the ``VectorState`` of its statements (``model``,
   ``origin``, ``revision``), ``vector_bytes`` (JSON: the size of a vector under each model), and the
   lock that a writer takes first. All other nodes of the namespace have its ``rows`` as their
-  ``namespace`` (``recallm.stores.cypher.generations``).
+  ``namespace`` (``recallm.stores.neo4j.generations``).
 * ``(:RecallMUpdate)-[:HAS]->(:RecallMStatement)``: a knowledge update, a passage where it has an
   ``id``, and its statements. ``said`` and ``expires`` are microseconds since 1970. ``lane`` is the
   resolved session, or a value of the update's own where it has none.

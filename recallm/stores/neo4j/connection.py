@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import Any, Final, LiteralString, TypeVar
 
 import neo4j
 from neo4j import Driver, GraphDatabase, Session
@@ -16,7 +16,7 @@ from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, Servic
 from recallm.errors import ClosedError, InvalidInputError, RecallMError, StoreBusyError
 from recallm.stores.addresses import checked_uri
 from recallm.stores.neo4j.failures import is_lost, is_passing, ran_out_of_time, translated
-from recallm.stores.neo4j.transaction import GRACE, AlreadyWrittenError, Tx, WriteStamp
+from recallm.stores.neo4j.transaction import GRACE, AlreadyWrittenError, Row, Tx, WriteStamp
 
 __all__ = ["Connection"]
 
@@ -70,7 +70,6 @@ class Connection:
         # cluster they reach.
         self._bookmarks = GraphDatabase.bookmark_manager()
         self._writers: deque[str] = deque()
-        self._direct: Callable[[], Driver] | None = None
         if isinstance(server, Driver):
             if auth is not None:
                 raise InvalidInputError(
@@ -84,9 +83,6 @@ class Connection:
             self._owned = True
             self._name = f"{uri.scheme}://{uri.netloc}"
             self.driver = self._opened(server.strip(), auth)
-            if uri.scheme.startswith("neo4j"):
-                address = f"{uri.scheme.replace('neo4j', 'bolt')}://{uri.netloc}"
-                self._direct = lambda: self._opened(address, auth)
 
     def check(self) -> None:
         """Connect once, without the retries of ``read`` and ``write``.
@@ -96,17 +92,14 @@ class Connection:
         """
         self.check_open()
         try:
-            try:
-                with _resolving():
-                    self.driver.verify_connectivity()
-            except ServiceUnavailable as error:
-                # Version 5 of the driver does not say why there is no route; the address does.
-                if error.__cause__ is None and self._direct is not None:
-                    with self._direct() as direct:
-                        direct.verify_connectivity()
-                raise
+            with _resolving():
+                self.driver.verify_connectivity()
         except (DriverError, Neo4jError) as error:
             raise self._failure(error) from error
+
+    def rows(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
+        """The rows of one query in a read transaction."""
+        return self.read(lambda tx: tx.rows(query, parameters))
 
     def read(self, work: Callable[[Tx], Result], *, timeout: float | None = None) -> Result:
         """Run ``work`` in a read transaction; retry it after transient errors. ``timeout``: seconds

@@ -31,31 +31,13 @@ from recallm.errors import (
 
 __all__ = ["already_exists", "is_lost", "is_passing", "ran_out_of_time", "translated"]
 
-_CREDENTIALS: Final = (
-    "Neo.ClientError.Security.AuthenticationRateLimit",
-    "Neo.ClientError.Security.CredentialsExpired",
-    "Neo.ClientError.Security.Unauthorized",
-)
-_EXISTS: Final = (
-    "Neo.ClientError.Schema.ConstraintAlreadyExists",
-    "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
-    "Neo.ClientError.Schema.IndexAlreadyExists",
-)
-_NO_DATABASE: Final = "Neo.ClientError.Database.DatabaseNotFound"
-_TOO_LARGE: Final = (
-    "Neo.TransientError.General.MemoryPoolOutOfMemoryError",
-    "Neo.TransientError.General.OutOfMemoryError",
-    "Neo.TransientError.General.TransactionOutOfMemoryError",
-)
 _ENDED: Final = (
-    "Neo.ClientError.Transaction.LockClientStopped",
-    "Neo.ClientError.Transaction.Terminated",
-    "Neo.ClientError.Transaction.TransactionTimedOut",
-    "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration",
-    "Neo.TransientError.Transaction.LockClientStopped",
-    "Neo.TransientError.Transaction.Terminated",
+    ".LockClientStopped",
+    ".Terminated",
+    ".TransactionTimedOut",
+    ".TransactionTimedOutClientConfiguration",
 )
-"""The codes of a transaction that the server ended; which one depends on what it was doing."""
+"""How the codes of a transaction that the server ended end; which one depends on what it did."""
 
 
 def translated(
@@ -69,39 +51,39 @@ def translated(
         database: the database's name.
         unknown: whether the reply to a commit was lost.
     """
-    code = error.code if isinstance(error, Neo4jError) else None
+    code = _code(error)
     if unknown:
         return StoreUnavailableError(
             f"the connection to {name} was lost while a transaction was committed, and whether it "
             f"was is unknown: {_reasons(error)}; do it again (an update with the same id is never "
             "written twice)"
         )
-    if isinstance(error, AuthError) or code in _CREDENTIALS:
-        return StoreCredentialsError(
-            f"{name} refused the user name or the password ({error}); "
-            'give the right ones as auth=("neo4j", "…")'
-        )
     if isinstance(error, Forbidden | ForbiddenOnReadOnlyDatabase):
         return StoreReadOnlyError(
             f"{name} does not let this user do that ({error}); "
             "give the user a role that may write data and create constraints"
         )
-    if code == _NO_DATABASE:
+    if isinstance(error, AuthError) or code.startswith("Neo.ClientError.Security."):
+        return StoreCredentialsError(
+            f"{name} refused the user name or the password ({error}); "
+            'give the right ones as auth=("neo4j", "…")'
+        )
+    if code.endswith(".DatabaseNotFound"):
         return StoreUnavailableError(
             f"{name} has no database {database!r}; create it or name another with database=…"
         )
-    if code in _TOO_LARGE:
+    if code.endswith("OutOfMemoryError"):
         return StoreFullError(
             f"the transaction is too large for the memory of {name} ({error}); write "
             "smaller batches, forget less at once, or raise dbms.memory.transaction.total.max "
             "and the heap of the server"
         )
-    if code in _ENDED:
+    if ran_out_of_time(error):
         return StoreBusyError(
             f"{name} ended a transaction that took too long ({error}); try again, write smaller "
             "batches, or forget less at once"
         )
-    if is_lost(error) or (code is not None and "DatabaseUnavailable" in code):
+    if is_lost(error) or "DatabaseUnavailable" in code:
         return StoreUnavailableError(
             f"{name} cannot be reached or dropped the connection: {_reasons(error)}. Nothing was "
             "written; check that the server runs and that the address is right"
@@ -123,13 +105,17 @@ def is_passing(error: DriverError | Neo4jError) -> bool:
 
 def ran_out_of_time(error: DriverError | Neo4jError) -> bool:
     """Whether the server ended the transaction because it took too long."""
-    return isinstance(error, Neo4jError) and error.code in _ENDED
+    return _code(error).endswith(_ENDED)
 
 
 def already_exists(error: StoreError) -> bool:
     """Whether a constraint or an index could not be created because it exists."""
-    cause = error.__cause__
-    return isinstance(cause, Neo4jError) and cause.code in _EXISTS
+    return _code(error.__cause__).endswith("AlreadyExists")
+
+
+def _code(error: BaseException | None) -> str:
+    """The server's name for an error; "" for an error that is not the server's."""
+    return (error.code or "") if isinstance(error, Neo4jError) else ""
 
 
 def _is_of_pool(error: DriverError | Neo4jError) -> bool:

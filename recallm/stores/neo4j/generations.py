@@ -1,19 +1,24 @@
-"""Filling a namespace from an archive, and deleting rows that no namespace points at any more
-(``recallm.stores.cypher.generations``): any amount, in transactions of bounded size."""
+"""The generations of a namespace's rows: any amount is restored or deleted at once.
+
+What a namespace holds carries the name that its node has in ``rows``. To forget everything, or to
+fill a namespace from an archive, ``rows`` is pointed at other rows in one small transaction:
+however much is deleted or written, it happens at once, and no transaction grows with it. Rows that
+nothing points at stand under a namespace node without a name, which has ``purge_after``: from that
+moment (milliseconds since 1970) they are to be deleted.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, LiteralString
+from typing import Any, Final, LiteralString
 
 from recallm.errors import InvalidInputError, StoreError
 from recallm.model import PreparedUpdate, Summary
-from recallm.stores.cypher import generations as cypher
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.rows import LockedRows, Neo4jRows, lock
-from recallm.stores.neo4j.transaction import Row, Tx, rows
+from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.neo4j.values import fresh_rows
 from recallm.stores.semantics.archiving import restore_records
 from recallm.stores.semantics.rows import Opened
@@ -21,10 +26,67 @@ from recallm.stores.semantics.rows import Opened
 __all__ = ["purge", "restore"]
 
 _AT_ONCE = 500
-"""Rows that one transaction deletes of each kind."""
+"""Rows that one transaction deletes."""
 
 _PATIENCE = 86_400_000
 """Milliseconds after which a restore that never ended is taken for dead: a day."""
+
+STAGE: Final[LiteralString] = """
+CREATE (:RecallMNamespace {
+    key: $stage, rows: $stage, t: 0, statements: 0, terms: 0, sessions: 0,
+    purge_after: timestamp() + $patience
+})
+"""
+
+PUBLISH: Final[LiteralString] = """
+MATCH (n:RecallMNamespace {rows: $namespace})
+MATCH (staged:RecallMNamespace {key: $stage})
+WITH n, staged, staged {
+    .t, .statements, .terms, .sessions, .open_session, .open_said, .model, .origin, .revision,
+    .vector_bytes
+} AS totals
+DELETE staged
+SET n += totals, n.rows = $stage
+RETURN n.t AS t
+"""
+
+DISCARD: Final[LiteralString] = """
+MATCH (staged:RecallMNamespace {key: $stage})
+SET staged.purge_after = 0
+"""
+
+GARBAGE: Final[LiteralString] = """
+MATCH (n:RecallMNamespace)
+WHERE n.purge_after <= timestamp()
+RETURN n.key AS key
+"""
+
+
+PURGE: Final[tuple[LiteralString, ...]] = tuple(
+    "MATCH (n:RecallMNamespace {key: $key}) SET n.locked = true WITH n.rows AS namespace MATCH "
+    + pattern
+    + " WITH x LIMIT $limit DETACH DELETE x RETURN count(*) AS deleted"
+    for pattern in (
+        "(x:RecallMVector) WHERE x.namespace = namespace AND x.key >= 0 AND x.model >= ''",
+        """(x:RecallMEntityVector)
+        WHERE x.namespace = namespace AND x.model_key >= '' AND x.entity >= ''""",
+        "(x:RecallMStatement) WHERE x.namespace = namespace AND x.key >= 0",
+        """(:RecallMConcept)-[x:EVIDENCE]->(:RecallMConcept)
+        WHERE x.namespace = namespace AND x.t > 0""",
+        "(a:RecallMConcept)-[x:RELATES]->() WHERE a.namespace = namespace AND a.key >= ''",
+        "(x:RecallMSummary) WHERE x.namespace = namespace AND x.concept >= '' AND x.t_index >= 0",
+        "(x:RecallMUpdate) WHERE x.namespace = namespace AND x.t >= 0",
+        "(x:RecallMTriplet) WHERE x.namespace = namespace AND x.predicate >= ''",
+        "(x:RecallMEntity) WHERE x.namespace = namespace AND x.key >= ''",
+        "(x:RecallMConcept) WHERE x.namespace = namespace AND x.key >= ''",
+        "(x:RecallMStem) WHERE x.namespace = namespace AND x.key >= ''",
+        "(x:RecallMSession) WHERE x.namespace = namespace AND x.key >= ''",
+    )
+)
+"""Each deletes some rows, which it finds by an index (a condition names each of its properties);
+relationships first, so that no node has many left."""
+
+FORGET_GARBAGE: Final[LiteralString] = "MATCH (n:RecallMNamespace {key: $key}) DELETE n"
 
 
 def restore(
@@ -49,22 +111,14 @@ def purge(connection: Connection) -> None:
     """Delete the rows that no namespace points at. What fails is left for the next time: nobody
     sees these rows."""
     with suppress(StoreError):
-        for garbage in connection.read(lambda tx: rows(tx, cypher.GARBAGE, {})):
-            some = partial(_purge_some, key=garbage["key"], namespace=garbage["rows"])
-            while connection.write(some):
-                pass
-
-
-def _purge_some(tx: Tx, key: str, namespace: str) -> bool:
-    """Delete some rows; whether there is more to do."""
-    if not rows(tx, cypher.LOCK_GARBAGE, {"key": key}):
-        return False
-    for query in cypher.PURGE:
-        found = rows(tx, query, {"namespace": namespace, "limit": _AT_ONCE})
-        if found[0]["deleted"]:
-            return True
-    rows(tx, cypher.DISCARD, {"key": key})
-    return False
+        for garbage in connection.rows(GARBAGE, {}):
+            given = {"key": garbage["key"], "limit": _AT_ONCE}
+            for query in PURGE:
+                some = partial(Tx.rows, query=query, parameters=given)
+                while connection.write(some, locks=False)[0]["deleted"]:
+                    pass
+            last = partial(Tx.rows, query=FORGET_GARBAGE, parameters=given)
+            connection.write(last, locks=False)
 
 
 class _StagedRows(Neo4jRows):
@@ -75,7 +129,6 @@ class _StagedRows(Neo4jRows):
         super().__init__(fresh_rows())
         self._connection = connection
         self._namespace = namespace
-        self._is_staged = False
 
     def open(
         self,
@@ -86,21 +139,24 @@ class _StagedRows(Neo4jRows):
     ) -> Opened:
         del ids, items, models
 
-        def begin(tx: Tx) -> Opened:
-            opened = self._open_empty(tx)[1]
-            rows(tx, cypher.STAGE, {"stage": self.key, "patience": _PATIENCE})
+        def stage(tx: Tx) -> Opened:
+            opened = LockedRows(tx, self._namespace).open()
+            tx.rows(STAGE, {"stage": self.key, "patience": _PATIENCE})
             return opened
 
-        opened = self._connection.write(begin)
-        self._is_staged = True
-        return opened
+        return self._connection.write(stage)
 
     def publish(self) -> None:
-        """Let the namespace stand on the staged rows."""
+        """Let the namespace, if it is still empty, stand on the staged rows."""
 
         def publish(tx: Tx) -> None:
-            key, _ = self._open_empty(tx)
-            if not rows(tx, cypher.PUBLISH, {"namespace": key, "stage": self.key}):
+            namespace = LockedRows(tx, self._namespace)
+            if namespace.open().totals.t > 0:
+                raise InvalidInputError(
+                    f"namespace {self._namespace!r} was written meanwhile; restore into a new one",
+                    argument="namespace",
+                )
+            if not tx.rows(PUBLISH, {"namespace": namespace.key, "stage": self.key}):
                 raise StoreError(
                     "what was written of the archive was deleted meanwhile, for it took longer "
                     "than a day; restore it again"
@@ -110,25 +166,13 @@ class _StagedRows(Neo4jRows):
 
     def discard(self) -> None:
         """Delete the staged rows."""
-        if self._is_staged:
-            with suppress(StoreError):
-                self._connection.write(lambda tx: rows(tx, cypher.CLEAR, {"stage": self.key}))
-            purge(self._connection)
+        with suppress(StoreError):
+            self._connection.write(lambda tx: tx.rows(DISCARD, {"stage": self.key}))
+        purge(self._connection)
 
     def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
         def run(tx: Tx) -> Sequence[Row]:
             lock(tx, self.key, None)
-            return rows(tx, query, {"namespace": self.key, **parameters})
+            return tx.rows(query, {"namespace": self.key, **parameters})
 
         return self._connection.write(run)
-
-    def _open_empty(self, tx: Tx) -> tuple[str, Opened]:
-        """The rows of the namespace, which must be empty, and what its node says."""
-        namespace = LockedRows(tx, self._namespace)
-        opened = namespace.open()
-        if opened.totals.t > 0:
-            raise InvalidInputError(
-                f"namespace {self._namespace!r} was written before; restore into a new one",
-                argument="namespace",
-            )
-        return namespace.key, opened

@@ -21,7 +21,7 @@ from neo4j.time import Date, DateTime, Duration, Time
 from recallm.errors import InvalidInputError
 from recallm.stores.cypher.reading import OPEN
 from recallm.stores.neo4j.connection import Connection
-from recallm.stores.neo4j.transaction import Tx, rows
+from recallm.stores.neo4j.transaction import Tx
 from recallm.stores.neo4j.values import ENDLESS, key_of
 
 __all__ = ["CYPHER_SCHEMA", "run_own_cypher"]
@@ -107,7 +107,7 @@ def run_own_cypher(
         )
 
     def work(tx: Tx) -> list[dict[str, Any]]:
-        opened = rows(tx, OPEN, {"key": key_of(namespace), "now": _NEVER})[0]
+        opened = tx.rows(OPEN, {"key": key_of(namespace), "now": _NEVER})[0]
         given = {**parameters, _NAMESPACE: opened["rows"]}
         try:
             explained = _explained(tx, text, given)

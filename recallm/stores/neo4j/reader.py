@@ -32,7 +32,7 @@ from recallm.stores.cypher import reading as cypher
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.stored import dump
 from recallm.stores.neo4j.torn_reads import complete_rows
-from recallm.stores.neo4j.transaction import Row, chunks, rows
+from recallm.stores.neo4j.transaction import Row, chunks
 from recallm.stores.neo4j.values import (
     BEFORE_NEXT,
     ENDLESS,
@@ -321,8 +321,7 @@ class Neo4jReader:
         return complete_rows(lambda: self._run(query, **{**horizon, **parameters}))
 
     def _run(self, query: LiteralString, **parameters: Any) -> list[Row]:
-        given = {"namespace": self._key, **parameters}
-        return list(self._connection.read(lambda tx: rows(tx, query, given)))
+        return self._connection.rows(query, {"namespace": self._key, **parameters})
 
     def _concept_rows(self, found: list[Row]) -> list[ConceptRow]:
         """The concepts of these rows, latest first: by their totals where these are of the view,

@@ -21,7 +21,7 @@ from recallm.stores.cypher import changes as writes
 from recallm.stores.cypher import lookups as cypher
 from recallm.stores.neo4j.changes import write_changes
 from recallm.stores.neo4j.stored import stored_updates
-from recallm.stores.neo4j.transaction import AlreadyWrittenError, Row, Tx, rows
+from recallm.stores.neo4j.transaction import AlreadyWrittenError, Row, Tx
 from recallm.stores.neo4j.values import (
     ENDLESS,
     fresh_rows,
@@ -78,7 +78,7 @@ def lock(
         "write": tx.stamp.write,
         "remembered": _REMEMBERED,
     }
-    state = rows(tx, cypher.LOCK, parameters)[0]
+    state = tx.rows(cypher.LOCK, parameters)[0]
     if state["written"]:
         raise AlreadyWrittenError
     return state
@@ -287,7 +287,7 @@ class LockedRows(Neo4jRows):
         return opened
 
     def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
-        return rows(self._tx, query, {"namespace": self.key, **parameters})
+        return self._tx.rows(query, {"namespace": self.key, **parameters})
 
 
 def _properties(text: str | None) -> Mapping[str, Any]:

@@ -27,7 +27,7 @@ from recallm.stores.neo4j.generations import purge, restore
 from recallm.stores.neo4j.own_cypher import CYPHER_SCHEMA, run_own_cypher
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.rows import LockedRows
-from recallm.stores.neo4j.transaction import Tx, rows
+from recallm.stores.neo4j.transaction import Tx
 from recallm.stores.neo4j.values import key_of
 from recallm.stores.semantics.applying import amend, apply_updates
 from recallm.stores.semantics.forgetting import forget
@@ -106,12 +106,12 @@ class Neo4jStore:
         return self._connection.driver
 
     def _prepare_schema(self) -> None:
-        version = self._connection.read(lambda tx: rows(tx, schema.READ_VERSION, {}))[0]["version"]
+        version = self._connection.rows(schema.READ_VERSION, {})[0]["version"]
         if version is None:
             self._create_schema()
-            self._connection.read(lambda tx: rows(tx, schema.AWAIT_INDEXES, {}))
+            self._connection.rows(schema.AWAIT_INDEXES, {})
             version = self._connection.write(
-                lambda tx: rows(tx, schema.WRITE_VERSION, {"version": SCHEMA_VERSION}), locks=False
+                lambda tx: tx.rows(schema.WRITE_VERSION, {"version": SCHEMA_VERSION}), locks=False
             )[0]["version"]
         if version != SCHEMA_VERSION:
             raise SchemaVersionError(version, SCHEMA_VERSION)
@@ -122,7 +122,7 @@ class Neo4jStore:
 
         def create(tx: Tx) -> None:
             for statement in schema.CREATE:
-                rows(tx, statement, {})
+                tx.rows(statement, {})
 
         for _ in range(_SCHEMA_TRIES):
             try:
@@ -151,7 +151,7 @@ class Neo4jStore:
         next."""
         if selection.limit is not None and isinstance(selection.value, datetime):
             opened = {"key": key_of(namespace), "now": microseconds(selection.value)}
-            if not self._connection.read(lambda tx: rows(tx, reading.OPEN, opened))[0]["expired"]:
+            if not self._connection.rows(reading.OPEN, opened)[0]["expired"]:
                 return Forgotten()
         forgotten = self._connection.write(lambda tx: forget(LockedRows(tx, namespace), selection))
         if selection.kind == "everything":
@@ -197,7 +197,7 @@ class Neo4jStore:
         return run_own_cypher(self._connection, namespace, query, parameters or {}, timeout=timeout)
 
     def namespaces(self) -> list[str]:
-        found = self._connection.read(lambda tx: rows(tx, reading.NAMESPACES, {}))
+        found = self._connection.rows(reading.NAMESPACES, {})
         return sorted(row["name"] for row in found)
 
     def close(self) -> None:
