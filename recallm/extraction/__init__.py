@@ -5,10 +5,11 @@ import from here what they need of it. Only this package imports spaCy.
 """
 
 from recallm.extraction.cache import ExtractionCache
+from recallm.extraction.english import word_set
 from recallm.extraction.extractor import Extractor
 from recallm.extraction.questions import asked_traits
 from recallm.extraction.stems import stem
-from recallm.extraction.words import Lexicon, Mark, Word, word_set
+from recallm.extraction.words import Lexicon, Mark, Word
 
 __all__ = [
     "ExtractionCache",

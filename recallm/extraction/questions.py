@@ -3,110 +3,41 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
 from recallm.dating import named_dates
+from recallm.extraction.english import ENGLISH, word_set
 from recallm.extraction.temporal_rules import RULES
-from recallm.extraction.words import Mark, Word, word_set
+from recallm.extraction.words import Mark, Word
 from recallm.model import TemporalReading, Trait
 
 __all__ = ["HYPHENS", "asked_traits", "temporal_reading", "time_terms"]
 
-_PERSON = Trait.PERSON | Trait.NAME
-_PLACE = Trait.PLACE | Trait.NAME
-_ORGANISATION = Trait.ORGANISATION | Trait.NAME
-_EXTENT = Trait.TIME | Trait.NUMBER
 
-_BY_WORD = {
-    "when": Trait.TIME,
-    "whens": Trait.TIME,
-    "who": _PERSON,
-    "whos": _PERSON,
-    "whom": _PERSON,
-    "whose": _PERSON,
-    "where": _PLACE,
-    "wheres": _PLACE,
-    "which": Trait.NAME,
-}
-_BY_HOW = {
-    "long": _EXTENT,
-    "often": _EXTENT,
-    "frequently": _EXTENT,
-    "soon": Trait.TIME,
-    "recently": Trait.TIME,
-    "early": Trait.TIME,
-    "late": Trait.TIME,
-    **dict.fromkeys(
-        word_set(
-            "many much few old far tall big high heavy deep wide large fast expensive young "
-            "small short thick cold hot warm"
-        ),
-        Trait.NUMBER,
-    ),
-}
-_BY_NOUN = {
-    **dict.fromkeys(
-        word_set(
-            "time times year years day days date dates month months week weeks weekend decade "
-            "century season hour weekday period era birthday anniversary"
-        ),
-        Trait.TIME,
-    ),
-    **dict.fromkeys(
-        word_set(
-            "city cities country countries town towns state states place places village street "
-            "continent island location room county region province neighborhood neighbourhood "
-            "park beach lake river mountain address venue airport district area"
-        ),
-        _PLACE,
-    ),
-    **dict.fromkeys(
-        word_set(
-            "person people man woman men women friend friends actor actress author artist singer "
-            "musician writer boy girl child brother sister cousin uncle aunt colleague coworker "
-            "teacher doctor character player guy neighbor neighbour family"
-        ),
-        _PERSON,
-    ),
-    **dict.fromkeys(
-        word_set(
-            "company companies organization organizations organisation organisations team teams "
-            "band bands school university college club agency group employer church brand "
-            "business firm store shop"
-        ),
-        _ORGANISATION,
-    ),
-    **dict.fromkeys(
-        word_set(
-            "number percentage percent amount price score age size height distance temperature "
-            "cost quantity weight length"
-        ),
-        Trait.NUMBER,
-    ),
-    **dict.fromkeys(
-        word_set(
-            "name names book books movie movies film films song songs title show shows series game "
-            "games album nickname"
-        ),
-        Trait.NAME,
-    ),
-}
-_CALLED = frozenset({"called", "named", "name", "names"})
-_ASKED_INDIRECTLY = word_set(
-    "know tell remember remind recall say wonder wondering guess explain find check"
-)
+def _traits_by_word(lists: Mapping[str, str]) -> dict[str, Trait]:
+    """The traits of each word of the lists. A person, a place or an organisation has a name too."""
+    found: defaultdict[str, Trait] = defaultdict(lambda: Trait(0))
+    for name, words in lists.items():
+        trait = Trait[name]
+        for word in words.split():
+            found[word] |= trait | (Trait.NAME if trait & _NAMED else Trait(0))
+    return dict(found)
+
+
+_NAMED = Trait.PERSON | Trait.PLACE | Trait.ORGANISATION
+_BY_WORD = _traits_by_word(ENGLISH["asked"]["by_word"])
+_BY_HOW = _traits_by_word(ENGLISH["asked"]["by_how"])
+_BY_NOUN = _traits_by_word(ENGLISH["asked"]["by_noun"])
+_CALLED = word_set(ENGLISH["asked"]["calling"])
+_ASKED_INDIRECTLY = word_set(ENGLISH["asked"]["telling"])
 _REACH = 3
 """How many words behind "what" or "which" may be the noun: "what other big cities"."""
 
-_STEMS_OF_ORDER = word_set(
-    "now current nowadai still anymor todai moment last latest first previou previous former "
-    "formerli recent newest earlier earliest origin initi befor"
-)
-"""Stems by which a question asks for a state by its order in time."""
-_STEMS_OF_COUNT = word_set("time often")
-"""Stems of "how many times" and "how often"."""
+_STEMS_OF_ORDER = word_set(ENGLISH["asked"]["stems_of_order"])
+_STEMS_OF_COUNT = word_set(ENGLISH["asked"]["stems_of_count"])
 
 HYPHENS = ("-", "–")
 """The punctuation that is read: between the numbers of a date."""

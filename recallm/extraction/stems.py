@@ -2,8 +2,7 @@
 
 A stem is the word in lower case, in Unicode's compatibility form, cut by Porter's algorithm of
 1980 (the paper, Knowledge Update, uses NLTK's). As in Porter's own program, words of one or two
-letters stay as they are. Irregular plurals have the stem of their singular where a word is a noun;
-``recallm.extraction.verbs`` does the same for verbs.
+letters stay as they are.
 """
 
 from __future__ import annotations
@@ -14,29 +13,7 @@ import Stemmer
 
 from recallm.forking import new_lock
 
-__all__ = ["SINGULARS", "is_acronym", "is_all_capitals", "plain", "stem"]
-
-SINGULARS: dict[str, str] = {
-    "children": "child",
-    "feet": "foot",
-    "geese": "goose",
-    "halves": "half",
-    "knives": "knife",
-    "leaves": "leaf",
-    "men": "man",
-    "mice": "mouse",
-    "shelves": "shelf",
-    "teeth": "tooth",
-    "thieves": "thief",
-    "wives": "wife",
-    "wolves": "wolf",
-    "women": "woman",
-}
-"""The singular of each plural that Porter's stemmer does not bring together with it.
-
-"Lives" is left out: taggers often take the verb of a short sentence for a noun, and memories are
-asked who lives where.
-"""
+__all__ = ["is_acronym", "is_all_capitals", "plain", "stem"]
 
 _LONGEST_ACRONYM = 6
 _lock = new_lock()

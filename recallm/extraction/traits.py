@@ -11,22 +11,22 @@ from typing import Final
 
 from spacy.symbols import ADV, AUX, NOUN, NUM, PART, PROPN, VERB
 
+from recallm.extraction.english import ENGLISH, word_set
 from recallm.extraction.names import ENTITY_TRAITS, Entity
 from recallm.extraction.pipeline import TaggedText
 from recallm.extraction.sentences import Span
-from recallm.extraction.words import Mark, Word, word_set
+from recallm.extraction.words import Mark, Word
 from recallm.model import Trait
 
 __all__ = ["is_question", "mentions_time", "tenses", "traits"]
 
 _MAY_BE_TIME = Mark.TIME | Mark.MAYBE_TIME | Mark.UNIT | Mark.CLOCK
-_HOW = word_set("many much long often old far tall big about come")
-_WITH_NOUN = word_set("what which whose")
-
-_HAVE = word_set("have has had having 've ’ve")
-_BE = word_set("am is are was were be been being 's ’s 're ’re 'm ’m")
-_READ = word_set("read reread misread")
-_SINGULAR = word_set("he she it who somebody someone everybody everyone nobody")
+_HOW = word_set(ENGLISH["traits"]["behind_how"])
+_WITH_NOUN = word_set(ENGLISH["traits"]["asks_with_noun"])
+_HAVE = word_set(ENGLISH["traits"]["have"])
+_BE = word_set(ENGLISH["traits"]["be"])
+_READ = word_set(ENGLISH["traits"]["read"])
+_SINGULAR = word_set(ENGLISH["traits"]["singular_subjects"])
 # Plain integers, since they are combined for every verb.
 _PAST: Final = int(Trait.PAST)
 _PRESENT: Final = int(Trait.PRESENT)

@@ -1,28 +1,32 @@
 """Words: all that is known of a token by its text alone, looked up once for each word.
 
-The tables of this module give a word its marks: what it can be in a date, which form of a verb it
-is, whether it is a pronoun, a question word and so on. Other modules read the marks of the words
-of a sentence together with its part-of-speech tags.
+The tables of ``data/english.toml`` give a word its marks: what it can be in a date, which form of a
+verb it is, whether it is a pronoun, a question word and so on. Other modules read the marks of the
+words of a sentence together with its part-of-speech tags.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import Final
 
 from recallm.dating.vocabulary import HOLIDAYS, MONTHS, WEEKDAYS
-from recallm.extraction.stems import SINGULARS, is_acronym, plain, stem
-from recallm.extraction.verbs import (
+from recallm.extraction.english import (
     BARE_PARTICIPLES,
     BARE_PASTS,
+    ENGLISH,
     PASTS,
+    SINGULARS,
     verb_base,
     without_prefix,
+    word_set,
 )
+from recallm.extraction.stems import is_acronym, plain, stem
 
-__all__ = ["LONGEST_WORD", "Lexicon", "Mark", "Word", "word_set"]
+__all__ = ["LONGEST_WORD", "Lexicon", "Mark", "Word"]
 
 LONGEST_WORD = 100
 """Characters; longer tokens are neither concepts nor terms."""
@@ -127,40 +131,6 @@ class Lexicon:
         return word
 
 
-def word_set(words: str) -> frozenset[str]:
-    """The words of a text that has spaces between them: a compact spelling of tables."""
-    return frozenset(words.split())
-
-
-# Words of time. ``recallm.dating`` reads what a date means; here it is enough that there is one.
-
-_MAYBE_TIMES = word_set("may march spring fall sun sat")
-_MONTHS = frozenset(
-    spelling for month in MONTHS if month not in _MAYBE_TIMES for spelling in (month, f"{month}.")
-)
-_TIMES = word_set(
-    "mon tue tues wed thu thur thurs fri "
-    "today yesterday tomorrow tonight tonite midnight noon midday dawn dusk "
-    "morning mornings afternoon afternoons evening evenings night nights overnight weekend "
-    "weekends summer winter autumn recently lately ago nowadays ramadan "
-    "annually yearly monthly weekly daily nightly hourly "
-    "o'clock oclock a.m. p.m. a.m p.m bc bce"
-).union(WEEKDAYS, (f"{day}s" for day in WEEKDAYS), (name for name in HOLIDAYS if " " not in name))
-_CLOCK = word_set("am pm a.m. p.m. a.m p.m o'clock oclock bc bce")
-_UNITS = word_set(
-    "second seconds sec secs minute minutes min mins hour hours hr hrs day days night nights "
-    "week weeks weekend weekends fortnight month months quarter quarters season seasons "
-    "semester semesters term year years yr yrs decade decades century centuries millennium times"
-)
-_PICKS = word_set(
-    "last next past previous coming following every each upcoming recent early late mid all "
-    "that this these those earlier later same first whole entire once twice"
-)
-_COUNTS = word_set(
-    "a an few several couple many some half two three four five six seven eight nine ten eleven "
-    "twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty "
-    "fifty sixty seventy eighty ninety hundred thousand million"
-)
 _NUMERAL = re.compile(r"\d[\d.,:/]*")
 _YEAR = re.compile(r"[12]\d{3}s?|['’]?\d0s|['’]\d\d")
 _DATE = re.compile(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{2,4}|\d{1,2}/\d{1,2}|\d{4}-\d\d-\d\dt[\d:.z+-]*")
@@ -170,68 +140,27 @@ _CLOCK_TIME = re.compile(
 )
 _TIME_NUMBERS = (_YEAR, _DATE, _CLOCK_TIME)
 
-# Forms of verbs, persons, negation.
-
-_PRESENT = word_set("am is are 'm 're 's ’m ’re ’s m re has have 've ’ve ve do does ai")
-_FUTURE = word_set("will 'll ’ll ll wo shall gonna gon finna")
-_GOVERNS = word_set(
-    "to did do does can could may might must should would will 'll ’ll ll wo shall ca let lets "
-    "cannot ought na 'd ’d"
-)
 _NOT_PAST: Final = ("eed", "embed", "shred")
-_FIRST_PERSON = word_set("i me my mine myself we us our ours ourselves im i'm i’m ive i've i’ve")
-_NEGATIONS = word_set(
-    "not n't n’t nt no never none nobody nothing nowhere neither nor without cannot"
-)
+_STOP_WORDS = word_set(ENGLISH["terms"]["stop_words"])
 
-# Words that are no concepts, or no terms; words of questions.
 
-_PRONOUNS = word_set(
-    "i me my mine myself you your yours yourself yourselves he him his himself she her hers "
-    "herself it its itself we us our ours ourselves they them their theirs themselves this that "
-    "these those who whom whose what which someone somebody something anyone anybody anything "
-    "everyone everybody everything nobody nothing whoever whatever whichever one ones im etc"
-)
-_EDGES = word_set(
-    "a an the my your his her its our their this that these those some any 's ’s ' ’ s'"
-)
-_ASKS = word_set("who whom whose what which when where why how whos whats wheres whens hows")
-_AUXILIARIES = word_set(
-    "am is are was were do does did have has had can could will would shall should may might "
-    "must 's ’s 're ’re 'd ’d 'll ’ll ai ca wo"
-)
-_STOP_WORDS = word_set(
-    "be am is are was were been being 's 're 'm ’s ’re ’m have has had having 've ’ve do does did "
-    "done doing 'd ’d can could will would shall should may might must let lets 'll ’ll "
-    "get gets got getting gotten gon na wan ta gonna wanna gotta "
-    "very so too just also quite rather really even only well then there here thus hence "
-    "when where why how whenever wherever however ever maybe perhaps actually basically "
-    "about around out up down off over on in away "
-    "such other another same own more most much many "
-    "lot lots kind sort thing things bit way "
-    "oh yeah yes no hey hi hello wow haha lol ok okay"
-)
+def _marks_of_words() -> dict[str, int]:
+    """The marks of each word of the tables. ``recallm.dating`` reads what a date means; here it is
+    enough that there is one."""
+    marks: defaultdict[str, int] = defaultdict(int)
+    for mark, words in ENGLISH["marks"].items():
+        for word in words.split():
+            marks[word] |= getattr(Mark, mark)
+    for month in MONTHS:
+        if not marks[month] & Mark.MAYBE_TIME:
+            for spelling in (month, f"{month}."):
+                marks[spelling] |= Mark.TIME | Mark.CLOCK
+    for day in (*WEEKDAYS, *(f"{weekday}s" for weekday in WEEKDAYS), *HOLIDAYS):
+        marks[day] |= Mark.TIME
+    return dict(marks)
 
-_TABLES: tuple[tuple[frozenset[str], int], ...] = (
-    (_MONTHS, Mark.TIME | Mark.CLOCK),
-    (_TIMES, Mark.TIME),
-    (_MAYBE_TIMES, Mark.MAYBE_TIME),
-    (_CLOCK, Mark.CLOCK),
-    (_UNITS, Mark.UNIT),
-    (_PICKS, Mark.PICKS),
-    (_COUNTS, Mark.COUNT),
-    (_PRESENT, Mark.PRESENT),
-    (_FUTURE, Mark.FUTURE),
-    (_GOVERNS, Mark.GOVERNS),
-    (frozenset({"going"}), Mark.GOING),
-    (_FIRST_PERSON, Mark.FIRST_PERSON),
-    (_NEGATIONS, Mark.NEGATION),
-    (_PRONOUNS, Mark.PRONOUN),
-    (_EDGES, Mark.EDGE),
-    (_ASKS, Mark.ASKS),
-    (_AUXILIARIES, Mark.AUXILIARY),
-)
-"""What each word of a table is marked as."""
+
+_MARKS = _marks_of_words()
 
 
 def _word(text: str) -> Word:
@@ -265,10 +194,7 @@ def _word(text: str) -> Word:
 
 def _marks(lowered: str) -> int:
     """The marks of a word in lower case: those of the tables, then those of its form."""
-    marks = 0
-    for words, mark in _TABLES:
-        if lowered in words:
-            marks |= mark
+    marks = _MARKS.get(lowered, 0)
     if lowered[:1].isdigit():
         marks |= Mark.DIGITS | Mark.COUNT
         if _NUMERAL.fullmatch(lowered):

@@ -6,8 +6,16 @@ import pytest
 
 from recallm.config import RecallConfig
 from recallm.extraction import Extractor
-from recallm.extraction.stems import SINGULARS, stem
-from recallm.extraction.verbs import BARE_PASTS, PASTS, VERBS, verb_base, without_prefix
+from recallm.extraction.english import (
+    BARE_PASTS,
+    ENGLISH,
+    PASTS,
+    SINGULARS,
+    VERBS,
+    verb_base,
+    without_prefix,
+)
+from recallm.extraction.stems import stem
 from recallm.extraction.words import Lexicon, Mark
 
 EXTRACTOR = Extractor(RecallConfig())
@@ -106,3 +114,11 @@ def test_every_form_takes_a_prefix(form: str) -> None:
 )
 def test_a_question_is_read_in_its_verbs_tense(question: str, intent: str) -> None:
     assert EXTRACTOR.question(question).time.intent == intent
+
+
+def test_the_lists_of_words_are_in_lower_case() -> None:
+    """Words are looked up in lower case: a capital would never be found."""
+    for section, lists in ENGLISH.items():
+        for key, words in lists.items():
+            for text in words.values() if isinstance(words, dict) else [words]:
+                assert text == text.lower(), f"{section}.{key}"
