@@ -214,7 +214,7 @@ def from_updates(keys: Keys, updates: Collection[int]) -> npt.NDArray[np.bool_]:
     """Which keys belong to statements of the knowledge updates with these t. No negative key
     does."""
     ts = np.fromiter(updates, np.int64, len(updates))
-    return np.isin(keys >> POSITION_BITS, ts) & (keys >= 0)
+    return np.isin(keys >> POSITION_BITS, ts)
 
 
 def best_matches(keys: Keys, cosines: npt.NDArray[np.float32], limit: int) -> Matches:

@@ -1,19 +1,19 @@
-"""Chroma as the index over statement vectors: a collection for each namespace and model.
+"""Chroma as the index over statement vectors: a collection for each namespace.
 
-The store's vectors are the truth: a collection that is damaged, deleted or stale is made anew, and
-the exact search answers wherever Chroma fails. An embedded Chroma is not made for several
+The store's vectors are the truth. A collection that is behind, damaged or missing is filled from
+them, and the exact search answers wherever Chroma fails. An embedded Chroma is not made for several
 processes: the process that holds the folder's lock uses it, the others search exactly.
 """
 
 from __future__ import annotations
 
-import atexit
-import hashlib
 import logging
+import sqlite3
 import threading
-import weakref
+import time
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,22 +22,15 @@ from recallm import forking
 from recallm.forking import keep_for_good, new_lock
 from recallm.model import Horizon, VectorState
 from recallm.stores.base import GraphReader, GraphStore
-from recallm.vectors.arrays import Matches, Vector
-from recallm.vectors.chroma_collection import (
-    ChromaCollection,
-    CollectionView,
-    StaleCollectionError,
-)
+from recallm.vectors.arrays import Keys, Matches, Matrix, Vector, from_updates, nearest
+from recallm.vectors.chroma_collection import ChromaCollection, collection_name, open_collection
 from recallm.vectors.chroma_folder import (
     ChromaError,
     FolderInUseError,
-    FolderLock,
     call_chroma,
-    list_collections,
-    open_collection,
     open_folder,
 )
-from recallm.vectors.index import ExactIndex, VectorView
+from recallm.vectors.index import OVER_FETCH_FACTOR, PAGE, ExactIndex, VectorView
 
 __all__ = ["ChromaIndex"]
 
@@ -46,6 +39,9 @@ _MAX_OPEN_COLLECTIONS = 64
 
 _MAX_FAILURES = 3
 """After 3 failures of Chroma every search is exact."""
+
+_MIN_OVER_FETCH = 512
+"""The least number of matches in an over-fetch, with a filter that many vectors meet."""
 
 _log = logging.getLogger(__name__)
 
@@ -58,7 +54,7 @@ class ChromaIndex:
     that no caller waits for Chroma to write.
 
     Forgotten vectors are deleted from their collection at once if they were forgotten through this
-    index, else at the next recall. The collections of a namespace that another process emptied are
+    index, else at the next recall. The collection of a namespace that another process emptied is
     deleted at the next recall if it was open here, else once it has vectors again. No search finds
     such vectors meanwhile. Their numbers (never a text: Chroma is given none) may stay in Chroma's
     files until Chroma writes over them: in the log and the free pages of ``chroma.sqlite3`` and in
@@ -73,197 +69,164 @@ class ChromaIndex:
         self._exact = ExactIndex()
         self._folder = place if isinstance(place, Path) else None
         self._client: Any = None if isinstance(place, Path) else place
-        self._folder_lock: FolderLock | None = None
+        self._folder_lock: sqlite3.Connection | None = None
         self._lock = new_lock()
-        """Guards the client and the open collections; taken before ``_queue_lock``."""
+        """Guards everything below."""
         self._open: OrderedDict[str, ChromaCollection] = OrderedDict()
         """Collections by namespace; the most recently used is last."""
         self._failures = 0
         self._is_off = False
-        self._queue_lock = new_lock()
-        self._queue_changed = threading.Condition(self._queue_lock)
-        """Entered through its lock only: then no interrupt can come between."""
-        self._queue: dict[str, ChromaCollection] = {}
-        """The collections with vectors to be moved into Chroma, by namespace."""
-        self._thread: threading.Thread | None = None
-        self._is_closed = False
-        _open_indexes.add(self)
+        self._writer: ThreadPoolExecutor | None = None
+        self._writes: dict[str, Future[None]] = {}
+        """The next write of each namespace that has vectors to be moved into Chroma."""
         forking.watch(self)
 
     # -- searching -------------------------------------------------------------------------
 
     def catch_up(self, namespace: str, state: VectorState, reader: GraphReader) -> VectorView:
         """The namespace's vectors in Chroma and in memory; in memory only where Chroma fails."""
-        while not (self._is_off or self._is_closed):
+        while not self._is_off:
             try:
-                collection, view = call_chroma(lambda: self._caught_up(namespace, state, reader))
+                return call_chroma(lambda: self._caught_up(namespace, state, reader))
             except ChromaError as error:
                 self._note_failure(namespace, error)
-                continue
-            if collection.in_memory:
-                self._enqueue(namespace, collection)
-            return _ChromaView(self, view, namespace, state)
         return self._exact.catch_up(namespace, state, reader)
 
     def drop(self, namespace: str, state: VectorState | None) -> None:
-        """Delete the collections of the namespace."""
+        """Delete the collection of the namespace."""
         self._exact.drop(namespace, state)
-        if not (self._is_off or self._is_closed):
-            try:
-                call_chroma(lambda: self._delete_collections(namespace, state))
-            except ChromaError as error:
-                self._note_failure(namespace, error)
+        try:
+            call_chroma(lambda: self._delete_collection(namespace, state))
+        except ChromaError as error:
+            self._note_failure(namespace, error)
+
+    def search_exactly(self, namespace: str, error: ChromaError) -> VectorView | None:
+        """The view of the exact search, after Chroma failed with ``error`` in a search; None if
+        the namespace has no vectors any more."""
+        self._note_failure(namespace, error)
+        with self._store.reader(namespace, Horizon()) as reader:
+            state = reader.state.vectors
+            return None if state is None else self._exact.catch_up(namespace, state, reader)
+
+    def read_vectors(self, namespace: str, keys: list[int], model: str) -> dict[int, bytes]:
+        """The store's vectors with these keys, in their order."""
+        with self._store.reader(namespace, Horizon()) as reader:
+            stored = reader.vectors(keys, model=model)
+        return {key: stored[key] for key in keys if key in stored}
 
     def wait_until_flushed(self, timeout: float = 60.0) -> bool:
         """Wait until all vectors have been moved into Chroma; whether that was so in time."""
-        with self._queue_lock:
-            return self._queue_changed.wait_for(lambda: not self._queue, timeout)
+        deadline = time.monotonic() + timeout
+        while writes := list(self._writes.values()):
+            if wait(writes, deadline - time.monotonic()).not_done:
+                return False
+        return True
 
     def close(self) -> None:
-        """Stop the thread; close the client and release the folder if they are this index's."""
-        with self._queue_lock:
-            self._is_closed = True
-            self._queue_changed.notify_all()
-            thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
-            thread.join()
+        """Stop writing; close the client and release the folder if they are this index's."""
+        with self._lock:
+            self._is_off = True
+        if self._writer is not None:
+            self._writer.shutdown(cancel_futures=True)
         with self._lock:
             self._open.clear()
-            if self._folder is not None and self._client is not None:
+            self._writes.clear()
+            if self._folder_lock is not None:
                 client, self._client = self._client, None
                 with suppress(ChromaError):
                     call_chroma(lambda: client.close())  # noqa: PLW0108 - early versions have none
-            if self._folder_lock is not None:
-                self._folder_lock.release()
+                self._folder_lock.close()
+                self._folder_lock = None
         self._exact.close()
-
-    def search_exactly(self, namespace: str, state: VectorState, error: ChromaError) -> VectorView:
-        """The view of the exact search, after Chroma failed with ``error`` in a search."""
-        self._note_failure(namespace, error)
-        with self._store.reader(namespace, Horizon()) as reader:
-            return self._exact.catch_up(namespace, reader.state.vectors or state, reader)
-
-    def read_stored(self, namespace: str, keys: list[int], model: str) -> dict[int, bytes]:
-        """The vectors of statements, from the store."""
-        with self._store.reader(namespace, Horizon()) as reader:
-            return dict(reader.vectors(keys, model=model))
 
     # -- collections -----------------------------------------------------------------------
 
-    def _caught_up(
-        self, namespace: str, state: VectorState, reader: GraphReader
-    ) -> tuple[ChromaCollection, CollectionView]:
+    def _caught_up(self, namespace: str, state: VectorState, reader: GraphReader) -> _ChromaView:
         with self._lock:
             collection = self._open.get(namespace)
             if collection is None or not collection.belongs_to(state):
-                collection = self._open_collection(namespace, state, reader)
+                collection = open_collection(self._opened_client(), namespace, state, reader)
                 self._open[namespace] = collection
             self._open.move_to_end(namespace)
-            self._close_unused()
-        return collection, collection.catch_up(state, reader)
+            self._close_idle()
+        keys, memory = collection.catch_up(state, reader)
+        if len(memory.keys):
+            with self._lock:
+                self._write_later(namespace, collection)
+        return _ChromaView(self, namespace, state.model, collection, keys, memory)
 
-    def _close_unused(self) -> None:
-        """Close collections beyond the limit, but none that still has vectors to be moved."""
-        with self._queue_lock:
-            idle = [name for name in self._open if name not in self._queue]
-        for name in idle[: max(len(self._open) - _MAX_OPEN_COLLECTIONS, 0)]:
-            if name != next(reversed(self._open)):
+    def _close_idle(self) -> None:
+        """Close collections beyond the limit, but none that still has vectors in memory."""
+        excess = len(self._open) - _MAX_OPEN_COLLECTIONS
+        if excess > 0:
+            latest = next(reversed(self._open))
+            idle = [name for name, it in self._open.items() if not it.in_memory and name != latest]
+            for name in idle[:excess]:
                 del self._open[name]
 
-    def _open_collection(
-        self, namespace: str, state: VectorState, reader: GraphReader
-    ) -> ChromaCollection:
-        client = self._open_client()
-        name = _collection_name(namespace, state)
-        for other in list_collections(client, _name_prefix(namespace, state.origin)):
-            if other != name:  # of another model, from before everything was forgotten
-                client.delete_collection(other)
-        for _ in range(2):
-            try:
-                return ChromaCollection(open_collection(client, name), state, reader)
-            except StaleCollectionError:
-                client.delete_collection(name)
-        raise ChromaError("a new collection does not hold what was written to it")
-
-    def _delete_collections(self, namespace: str, state: VectorState | None) -> None:
-        """Delete those of this store; another store's may be in the same place."""
+    def _delete_collection(self, namespace: str, state: VectorState | None) -> None:
+        """Delete this store's collection; another store's may be in the same place."""
         with self._lock:
             collection = self._open.pop(namespace, None)
-            with self._queue_lock:
-                self._queue.pop(namespace, None)
-            known = state or collection
-            if known is None or (self._folder is not None and not self._folder.exists()):
+            if collection is not None:
+                name = collection.name
+            elif state is not None:
+                name = collection_name(namespace, state.origin)
+            else:
                 return
-            client = self._open_client()
-            for name in list_collections(client, _name_prefix(namespace, known.origin)):
-                client.delete_collection(name)
+            if self._is_off or (self._folder is not None and not self._folder.exists()):
+                return
+            client = self._opened_client()
+            client.get_or_create_collection(name, embedding_function=None)
+            client.delete_collection(name)
 
-    def _open_client(self) -> Any:
+    def _opened_client(self) -> Any:
         if self._client is None and self._folder is not None:
             self._client, self._folder_lock = open_folder(self._folder)
         return self._client
 
     # -- moving vectors into Chroma ----------------------------------------------------------
 
-    def _enqueue(self, namespace: str, collection: ChromaCollection) -> None:
-        with self._lock, self._queue_lock:
-            if self._is_closed or self._open.get(namespace) is not collection:
-                return
-            self._queue[namespace] = collection
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(
-                    target=self._flush_queue, name="recallm-chroma", daemon=True
-                )
-                self._thread.start()
-            self._queue_changed.notify_all()
+    def _write_later(self, namespace: str, collection: ChromaCollection) -> None:
+        """Let the thread write, unless it is about to. Hold the lock."""
+        if namespace in self._writes or self._is_off or self._open.get(namespace) is not collection:
+            return
+        if self._writer is None:
+            self._writer = ThreadPoolExecutor(1, thread_name_prefix="recallm-chroma")
+        self._writes[namespace] = self._writer.submit(self._write, namespace, collection)
 
-    def _flush_queue(self) -> None:
-        """The thread: it ends when the queue is empty."""
-        while True:
-            with self._queue_lock:
-                if self._is_closed or not self._queue:
-                    self._queue.clear()
-                    self._thread = None
-                    return
-                namespace, collection = next(iter(self._queue.items()))
-            try:
-                has_more = call_chroma(collection.flush)
-            except ChromaError as error:
-                has_more = False
-                with self._lock:
-                    is_open = self._open.get(namespace) is collection
-                if is_open:
-                    self._note_failure(namespace, error)
-            with self._queue_lock:
-                if not has_more and self._queue.get(namespace) is collection:
-                    del self._queue[namespace]
-                self._queue_changed.notify_all()
+    def _write(self, namespace: str, collection: ChromaCollection) -> None:
+        """In the thread: move one batch into Chroma."""
+        failure: ChromaError | None = None
+        try:
+            call_chroma(collection.flush)
+        except ChromaError as error:
+            failure = error
+        with self._lock:
+            self._writes.pop(namespace, None)
+            is_open = self._open.get(namespace) is collection
+            if failure is None and collection.in_memory:
+                self._write_later(namespace, collection)
+        if failure is not None and is_open:
+            self._note_failure(namespace, failure)
 
     # -- failures ----------------------------------------------------------------------------
 
     def _note_failure(self, namespace: str, error: ChromaError) -> None:
-        """Delete the collection that failed; switch Chroma off after too many failures, or when it
-        cannot be opened."""
+        """Delete the collection that failed: it is filled anew. Switch Chroma off after too many
+        failures, or when it cannot be opened."""
         with self._lock:
-            if self._open.pop(namespace, None) is not None and self._client is not None:
-                with suppress(ChromaError):
-                    call_chroma(lambda: self._delete_failed(namespace))
-            self._failures += 1
             if self._is_off:
                 return
+            collection = self._open.pop(namespace, None)
+            if collection is not None:
+                with suppress(ChromaError):
+                    call_chroma(lambda: self._client.delete_collection(collection.name))
+            self._failures += 1
             self._is_off = self._failures >= _MAX_FAILURES or self._client is None
-        if isinstance(error, FolderInUseError):
-            _log.info("%s: searching exactly", error)
-        else:
             then = "searching exactly" if self._is_off else "trying again"
-            _log.warning("Chroma failed (%s): %s", error, then)
-
-    def _delete_failed(self, namespace: str) -> None:
-        self._client.heartbeat()  # fails if a server is down: then the collection is whole
-        with self._store.reader(namespace, Horizon()) as reader:
-            state = reader.state.vectors
-        if state is not None:
-            self._client.delete_collection(_collection_name(namespace, state))
+        level = logging.INFO if isinstance(error, FolderInUseError) else logging.WARNING
+        _log.log(level, "Chroma failed (%s): %s", error, then)
 
     # -- forks (``forking.ForkAware``) -------------------------------------------------------
 
@@ -276,62 +239,76 @@ class ChromaIndex:
         """The parent keeps its client."""
 
     def after_fork_in_child(self, *, prepared: bool) -> None:
-        """The child searches exactly: it has none of Chroma's threads."""
+        """The child searches exactly: it has none of the parent's threads, and must not close its
+        files."""
         del prepared
         self._is_off = True
-        self._thread = None
-        self._queue.clear()
-        keep_for_good((self._client, dict(self._open)))
-        self._client = None
+        keep_for_good((self._client, dict(self._open), self._folder_lock, self._writer))
+        self._client = self._folder_lock = self._writer = None
         self._open.clear()
-        if self._folder_lock is not None:
-            self._folder_lock.release()
+        self._writes.clear()
 
 
 class _ChromaView:
-    """A ``VectorView`` that searches exactly if Chroma fails."""
+    """The vectors of a namespace when its collection caught up: ``keys`` (ascending) are those in
+    the collection, ``memory`` holds the others. It searches exactly if Chroma fails.
+
+    The collection may hold vectors by now that were in memory or unknown then. A vector is found
+    once, and readers hide statements that are too new for them.
+    """
 
     def __init__(
-        self, index: ChromaIndex, view: CollectionView, namespace: str, state: VectorState
+        self,
+        index: ChromaIndex,
+        namespace: str,
+        model: str,
+        collection: ChromaCollection,
+        keys: Keys,
+        memory: Matrix,
     ) -> None:
         self._index = index
-        self._view = view
         self._namespace = namespace
-        self._state = state
+        self._model = model
+        self._collection = collection
+        self._keys = keys
+        self._memory = memory
 
     def nearest(
         self, vector: Vector, limit: int, *, updates: Collection[int] | None = None
     ) -> Matches:
         """The nearest statements, approximately."""
-
-        def read_stored(keys: list[int]) -> dict[int, bytes]:
-            return self._index.read_stored(self._namespace, keys, self._state.model)
-
+        if limit <= 0:
+            return []
         try:
-            return call_chroma(lambda: self._view.nearest(vector, limit, updates, read_stored))
+            found = call_chroma(lambda: self._in_collection(vector, limit, updates))
         except ChromaError as error:
-            exact = self._index.search_exactly(self._namespace, self._state, error)
-            return exact.nearest(vector, limit, updates=updates)
+            exact = self._index.search_exactly(self._namespace, error)
+            return [] if exact is None else exact.nearest(vector, limit, updates=updates)
+        found |= self._memory.nearest(vector, limit, updates=updates)
+        return sorted(found.items(), key=lambda match: (-match[1], -match[0]))[:limit]
 
-
-_open_indexes: weakref.WeakSet[ChromaIndex] = weakref.WeakSet()
-
-
-@atexit.register
-def _close_all() -> None:
-    """No thread may be inside Chroma while the interpreter goes down."""
-    for index in list(_open_indexes):
-        index.close()
-
-
-def _collection_name(namespace: str, state: VectorState) -> str:
-    """A name of the characters that Chroma accepts, for any namespace and model."""
-    return _name_prefix(namespace, state.origin) + _digest(f"{state.size} {state.model}")[:8]
-
-
-def _name_prefix(namespace: str, origin: str) -> str:
-    return f"recallm-{_digest(namespace)[:16]}-{_digest(origin)[:16]}-"
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    def _in_collection(
+        self, vector: Vector, limit: int, updates: Collection[int] | None
+    ) -> dict[int, float]:
+        """The nearest in the collection, with their cosines. If many meet the filter, enough of
+        them are probably among the nearest of all; else, or if not, the stored vector of each is
+        compared."""
+        if updates is None:
+            keys, cosines = self._collection.nearest(vector, limit)
+            return dict(zip(keys.tolist(), cosines, strict=True))
+        allowed = self._keys[from_updates(self._keys, updates)]
+        if len(allowed) > PAGE:
+            fetched = max(OVER_FETCH_FACTOR * limit, _MIN_OVER_FETCH)
+            keys, cosines = self._collection.nearest(vector, fetched)
+            is_allowed = from_updates(keys, updates).tolist()
+            pairs = zip(keys.tolist(), cosines, is_allowed, strict=True)
+            found = {key: cosine for key, cosine, is_one in pairs if is_one}
+            if len(found) >= limit:
+                return found
+        latest_first = allowed[::-1].tolist()
+        found = {}
+        for start in range(0, len(latest_first), PAGE):
+            page = latest_first[start : start + PAGE]
+            stored = self._index.read_vectors(self._namespace, page, self._model)
+            found |= nearest(vector, stored, limit)
+        return found

@@ -77,18 +77,20 @@ class CachedVectors:
     somewhere else. Hold ``lock`` while calling a method.
     """
 
-    def __init__(self, state: VectorState) -> None:
+    def __init__(self, state: VectorState, *, keys_elsewhere: Keys | None = None) -> None:
         self.lock = new_lock()
         self.matrix = GrowingMatrix(state.size // 2)
-        self.keys_elsewhere: Keys = np.empty(0, np.int64)
+        self.keys_elsewhere = np.empty(0, np.int64) if keys_elsewhere is None else keys_elsewhere
+        self.model = state.model
+        self.size = state.size
         self.origin = state.origin
-        self.revision = -1
-        self._identity = _identity(state)
-        self._last_key = -1
+        self.revision = -1  # nothing was read yet
+        self._last_key = int(self.keys_elsewhere.max(initial=-1))
 
     def belongs_to(self, state: VectorState) -> bool:
         """Whether these are the vectors that ``state`` describes."""
-        return self._identity == _identity(state)
+        own = (self.origin, self.model, self.size)
+        return own == (state.origin, state.model, state.size)
 
     def catch_up(self, state: VectorState, reader: GraphReader) -> Keys:
         """Read what the store has and this lacks, and remove what the store has no more. The result
@@ -97,7 +99,7 @@ class CachedVectors:
         if state.revision < self.revision:
             # The reader was opened before an earlier call's, and still sees forgotten statements.
             return removed
-        if state.revision > self.revision:
+        if 0 <= self.revision < state.revision:
             stored = np.array(reader.statement_keys(embedded=True), np.int64)
             removed = np.setdiff1d(self.keys_elsewhere, stored)
             self.keys_elsewhere = np.setdiff1d(self.keys_elsewhere, removed)
@@ -107,7 +109,7 @@ class CachedVectors:
                 page = missing[start : start + PAGE].tolist()
                 self.matrix.add(reader.vectors(page, model=state.model))
             self._last_key = max(self._last_key, int(stored.max(initial=-1)))
-            self.revision = state.revision
+        self.revision = state.revision
         while vectors := reader.vectors(model=state.model, after=self._last_key, limit=PAGE):
             self.matrix.add(vectors)
             self._last_key = max(vectors)
@@ -117,10 +119,6 @@ class CachedVectors:
         """Note that the index has put these vectors of the matrix somewhere else."""
         self.keys_elsewhere = np.union1d(self.keys_elsewhere, keys)
         self.matrix.keep_only(np.setdiff1d(self.matrix.keys, keys))
-
-
-def _identity(state: VectorState) -> tuple[str, str, int]:
-    return state.origin, state.model, state.size
 
 
 class ExactIndex:
