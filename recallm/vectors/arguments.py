@@ -21,6 +21,12 @@ from recallm.vectors.index import ExactIndex, VectorIndex
 
 __all__ = ["checked_embedding", "checked_index", "open_index"]
 
+_FRAMEWORK_METHODS = (
+    ("embed_documents", "embed_query"),  # LangChain
+    ("get_text_embedding_batch", "get_query_embedding"),  # LlamaIndex
+)
+"""The methods that embed texts, and one question."""
+
 
 def checked_embedding(given: object) -> Embedding | None:
     """The argument ``embeddings`` as an ``Embedding``: None, "default", an ``Embedding``, an
@@ -37,22 +43,15 @@ def checked_embedding(given: object) -> Embedding | None:
     if isinstance(given, str) and given == "default":
         return minilm.mini_lm()
     model: Any = given
-    if _has_methods(model, "embed_documents", "embed_query"):  # LangChain
-        return Embedding(
-            name=model_name(model), embed=model.embed_documents, embed_question=model.embed_query
-        )
-    if _has_methods(model, "get_text_embedding_batch", "get_query_embedding"):  # LlamaIndex
-        return Embedding(
-            name=model_name(model),
-            embed=model.get_text_embedding_batch,
-            embed_question=model.get_query_embedding,
-        )
-    if _has_methods(model, "default_space", "__call__"):  # Chroma
-        return Embedding(
-            name=model_name(model), embed=model, embed_question=_chroma_question(model)
-        )
-    if callable(model) and not isinstance(model, type):
-        return Embedding(name=model_name(model), embed=model)
+    if not isinstance(model, type):
+        for methods in _FRAMEWORK_METHODS:
+            embed, embed_question = (getattr(model, method, None) for method in methods)
+            if callable(embed) and callable(embed_question):
+                return Embedding(name=model_name(model), embed=embed, embed_question=embed_question)
+        if callable(model):
+            is_chroma = callable(getattr(model, "default_space", None))
+            embed_question = _chroma_question(model) if is_chroma else None
+            return Embedding(name=model_name(model), embed=model, embed_question=embed_question)
     raise InvalidInputError(
         "embeddings must be 'default', an embedding model of LangChain, LlamaIndex or Chroma, a "
         f"callable list of texts → vectors, or an Embedding, not {checks.shown(given)}",
@@ -60,21 +59,10 @@ def checked_embedding(given: object) -> Embedding | None:
     )
 
 
-def _has_methods(model: Any, *methods: str) -> bool:
-    return not isinstance(model, type) and all(
-        callable(getattr(model, method, None)) for method in methods
-    )
-
-
 def _chroma_question(model: Any) -> Callable[[str], Any]:
     """Embeds one question: Chroma's models take only lists."""
     embed = getattr(model, "embed_query", model)
-
-    def embed_question(question: str) -> Any:
-        [vector] = embed([question])
-        return vector
-
-    return embed_question
+    return lambda question: embed([question])[0]
 
 
 def checked_index(given: object, store: object) -> Path | Any | None:

@@ -7,9 +7,8 @@ stays as it is: its cosine with any other is 0.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -51,9 +50,6 @@ Key = TypeVar("Key", bound=Hashable)
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 _HALF = np.dtype("<f2")
-
-_CHUNK = 4_096
-"""Stored vectors that become one matrix at a time."""
 
 _MAX_SPARSITY = 1.25
 """A matrix with more than 1.25 rows for each vector is compacted."""
@@ -111,8 +107,7 @@ def nearest(
             "use the embedding model that they were made with",
             argument="embedding",
         )
-    chunks = (_half_rows(blobs, query.size).astype(np.float32) for blobs in _chunks(vectors))
-    cosines = np.concatenate([rows @ query for rows in chunks] or [np.empty(0, np.float32)])
+    cosines = _products(_half_rows(vectors.values(), query.size), query)
     keys = list(vectors)
     best = np.argsort(-cosines, kind="stable")[:at_most]
     return [(keys[place], float(np.clip(cosines[place], -1, 1))) for place in best]
@@ -249,12 +244,6 @@ def _enlarged(
 
 def _half_rows(blobs: Collection[bytes], dimension: int) -> npt.NDArray[Any]:
     return np.frombuffer(b"".join(blobs), _HALF).reshape(len(blobs), dimension)
-
-
-def _chunks(vectors: Mapping[Any, bytes]) -> Iterator[list[bytes]]:
-    blobs = iter(vectors.values())
-    while chunk := list(islice(blobs, _CHUNK)):
-        yield chunk
 
 
 def _unit_vector(embedding: Sequence[float] | npt.NDArray[Any]) -> Vector:

@@ -6,9 +6,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from types import CodeType
 from typing import Any
 
@@ -37,9 +37,6 @@ _DIMENSION_ATTRIBUTES = ("dimensions", "dimension", "output_dimensionality")
 """The attributes for the dimension that the model was asked for."""
 
 _MAX_NAME_LENGTH = 500
-
-_MAX_WORD_LENGTH = 100
-"""A longer argument of a ``partial`` is named by its digest."""
 
 _IRRELEVANT_ARGUMENT = re.compile(
     "key$|token$|secret|password|auth|device|batch|timeout|retries|progress|verbose|workers|client",
@@ -115,17 +112,14 @@ class Embedding:
     def _call(self, function: Callable[[Any], Any], argument: str | list[str]) -> Any:
         try:
             result = function(argument)
-            if isinstance(result, Iterable) and not isinstance(
-                result, np.ndarray | list | str | bytes | Mapping
-            ):
-                return list(result)
+            is_ready = isinstance(result, np.ndarray | list | str | bytes | Mapping)
+            return list(result) if isinstance(result, Iterable) and not is_ready else result
         except EmbeddingError:
             raise
         except Exception as error:
             raise EmbeddingError(
                 f"the embedding model {self.name!r} failed: {type(error).__name__}: {error}"
             ) from error
-        return result
 
     def _unit_rows(self, result: Any, count: int) -> Rows:
         """What the model returned for ``count`` texts, checked."""
@@ -139,11 +133,8 @@ class Embedding:
         except Exception as error:
             raise self._error(f"returned something that is no vector: {error}") from error
         shapes = sorted({row.shape for row in rows})
-        if any(len(shape) != 1 or shape == (0,) for shape in shapes):
-            raise self._error(f"returned something of shape {shapes[0]} in place of a vector")
-        if len(shapes) != 1:
-            sizes = ", ".join(str(shape[0]) for shape in shapes)
-            raise self._error(f"returned vectors of several dimensions: {sizes}")
+        if len(shapes) != 1 or len(shapes[0]) != 1 or shapes[0] == (0,):
+            raise self._error(f"returned vectors of shape {', '.join(map(str, shapes))}")
         matrix = np.stack(rows)
         is_finite = np.isfinite(matrix).all(axis=1)
         if not is_finite.all():
@@ -201,28 +192,21 @@ def _full_name(model: Any) -> str:
 
 
 def _argument_name(value: object) -> str:
-    """A number or short text as it is, a longer text by its digest, an object by its name."""
-    if value is None or isinstance(value, bool | int | float):
-        return repr(value)
-    if isinstance(value, str):
-        return value if len(value) <= _MAX_WORD_LENGTH else _digest(value)
-    return _full_name(value)
+    """A number or text as it is, an object by its name."""
+    return repr(value) if isinstance(value, int | float | str | None) else _full_name(value)
 
 
 def _code_text(code: CodeType) -> str:
     """Text that is the same for equal code, in every process of one version of Python."""
-    constants = ", ".join(map(_constant_text, code.co_consts))
-    return f"{code.co_code.hex()} ({constants}) {code.co_names} {code.co_freevars}"
-
-
-def _constant_text(value: object) -> str:
-    if isinstance(value, CodeType):
-        return _code_text(value)
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_constant_text, value))})"
-    if isinstance(value, frozenset):  # in an order that does not depend on the process
-        return f"{{{', '.join(sorted(map(_constant_text, value)))}}}"
-    return repr(value)
+    constants = [
+        _code_text(value)
+        if isinstance(value, CodeType)
+        else sorted(map(repr, value))  # the order of a set depends on the process
+        if isinstance(value, frozenset)
+        else value
+        for value in code.co_consts
+    ]
+    return f"{code.co_code.hex()} {constants} {code.co_names} {code.co_freevars}"
 
 
 def _digest(text: str) -> str:
@@ -231,10 +215,8 @@ def _digest(text: str) -> str:
 
 def _attribute(model: Any, path: str) -> str | int | None:
     """The attribute at a path such as "tokenizer.name_or_path", if it is a text or a number."""
-    value = model
-    with suppress(Exception):  # a property may fail
-        for attribute in path.split("."):
-            value = getattr(value, attribute, None)
-        if isinstance(value, str | int) and not isinstance(value, bool):
-            return value
-    return None
+    try:
+        value = attrgetter(path)(model)
+    except Exception:  # noqa: BLE001 - it may be missing, and a property may fail in any way
+        return None
+    return value if isinstance(value, str | int) and not isinstance(value, bool) else None

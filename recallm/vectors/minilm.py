@@ -169,9 +169,7 @@ def _verified_file(name: str) -> Path:
         _fetch(path.parent)
     expected = _FILE_SHA256[name]
     try:
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-            size = file.tell()
+        found, size = _sha256(path), path.stat().st_size
     except OSError as error:
         raise EmbeddingError(f"a file of the model {NAME} cannot be read: {error}") from error
     if found != expected:
@@ -183,9 +181,14 @@ def _verified_file(name: str) -> Path:
     return path
 
 
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def _fetch(folder: Path) -> None:
     """Download the archive and put the files that ``folder`` lacks into it. Each appears there
-    whole or not at all, so that several processes may fetch at once."""
+    complete or not at all, so that several processes may fetch at once."""
     # Imported for a download only: they are many modules.
     import http.client
     import tarfile
@@ -199,11 +202,10 @@ def _fetch(folder: Path) -> None:
                 for member in tar:
                     # Only the name's last part counts: no member can leave the folder.
                     target = folder / Path(member.name).name
-                    content = tar.extractfile(member) if member.isfile() else None
+                    content = tar.extractfile(member)  # None for a folder
                     if content is not None and not target.exists():
                         partial = Path(temporary, target.name)
-                        with content, partial.open("wb") as file:
-                            shutil.copyfileobj(content, file)
+                        partial.write_bytes(content.read())
                         partial.replace(target)
     except (OSError, http.client.HTTPException) as error:
         raise EmbeddingError(
@@ -216,26 +218,19 @@ def _fetch(folder: Path) -> None:
 def _download(archive: Path) -> None:
     import urllib.request
 
-    digest = hashlib.sha256()
-    with (
-        urllib.request.urlopen(_ARCHIVE_URL, timeout=_TIMEOUT) as response,
-        archive.open("wb") as file,
+    with urllib.request.urlopen(_ARCHIVE_URL, timeout=_TIMEOUT) as response:
+        size = int(response.headers.get("Content-Length") or 0) or None
         # disable=None: the bar is shown on terminals only.
-        tqdm(
-            desc=f"fetching {NAME}",
-            total=int(response.headers.get("Content-Length") or 0) or None,
-            unit="B",
-            unit_scale=True,
-            disable=None,
-        ) as bar,
-    ):
-        while chunk := response.read(1 << 20):
-            digest.update(chunk)
-            file.write(chunk)
-            bar.update(len(chunk))
-    if digest.hexdigest() != _ARCHIVE_SHA256:
+        with (
+            tqdm.wrapattr(
+                response, "read", total=size, desc=f"fetching {NAME}", disable=None
+            ) as stream,
+            archive.open("wb") as file,
+        ):
+            shutil.copyfileobj(stream, file)
+    found = _sha256(archive)
+    if found != _ARCHIVE_SHA256:
         raise EmbeddingError(
             f"what {_ARCHIVE_URL} gave ({archive.stat().st_size:,} bytes) is not the archive of "
-            f"the model {NAME}: its SHA-256 is {digest.hexdigest()}, not {_ARCHIVE_SHA256}; "
-            "nothing was stored"
+            f"the model {NAME}: its SHA-256 is {found}, not {_ARCHIVE_SHA256}; nothing was stored"
         )

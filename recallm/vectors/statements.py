@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from recallm.errors import DimensionError, EmbeddingModelError
 from recallm.model import (
@@ -19,7 +20,7 @@ from recallm.model import (
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.arrays import Matches, Rows, Vector
 from recallm.vectors.embedding import Embedding, statement_text
-from recallm.vectors.index import OVER_FETCH_FACTOR, VectorIndex, VectorView
+from recallm.vectors.index import OVER_FETCH_FACTOR, VectorIndex
 
 __all__ = ["QuestionVector", "StatementVectors"]
 
@@ -95,16 +96,11 @@ class StatementVectors:
             self.embed_statements(namespace, keys)
 
     def _duplicates(self, namespace: str, updates: Sequence[PreparedUpdate]) -> set[str]:
-        """The ids that are stored with the same text, so that a repeated call embeds nothing. Only
-        looked up if the first update is one, as in a repeated call it is."""
+        """The ids that are stored with the same text, so that a repeated call embeds nothing."""
         with self._store.reader(namespace, _EVERYTHING) as reader:
-
-            def stored(some: Sequence[PreparedUpdate]) -> set[str]:
-                passages = reader.passages(ids={update.id for update in some})
-                texts = {passage.id: passage.text for passage in passages}
-                return {update.id for update in some if texts.get(update.id) == update.text}
-
-            return stored(updates) if stored(updates[:1]) else set()
+            passages = reader.passages(ids={update.id for update in updates})
+        texts = {passage.id: passage.text for passage in passages}
+        return {update.id for update in updates if texts.get(update.id) == update.text}
 
     def check_model(self, namespace: str) -> None:
         """Refuse a namespace whose vectors are of another model, before anything is embedded.
@@ -151,7 +147,21 @@ class StatementVectors:
             if state is None or replace(state, revision=question.state.revision) != question.state:
                 return lambda _: []  # everything was forgotten since the question was embedded
             view = self._index.catch_up(namespace, state, everything)
-        return _VisibleMatches(view, question.vector, reader, self.model, where, past)
+        visible_updates = cache(lambda: reader.t_indexes(where))
+
+        def nearest(limit: int) -> Matches:
+            # A few matches may be hidden: expired, or written after the reader was opened. If too
+            # few are visible after over-fetching, only visible statements are searched.
+            over_fetched = () if past or where else (limit, OVER_FETCH_FACTOR * limit)
+            for fetched in over_fetched:
+                matches = view.nearest(question.vector, fetched)
+                shown = reader.vectors([key for key, _ in matches], model=self.model)
+                visible = [match for match in matches if match[0] in shown]
+                if len(visible) >= limit or len(visible) == len(matches) < fetched:
+                    return visible[:limit]
+            return view.nearest(question.vector, limit, updates=visible_updates())
+
+        return nearest
 
     def embed_statements(self, namespace: str, keys: Sequence[int]) -> int:
         """Embed the statements with these keys; how many had no vector before."""
@@ -189,42 +199,6 @@ class StatementVectors:
         if state is not None and state.model != self.model:
             raise EmbeddingModelError(stored=state.model, given=self.model)
         return state
-
-
-class _VisibleMatches:
-    """The nearest of the statements that a reader shows and that meet a filter."""
-
-    def __init__(
-        self,
-        view: VectorView,
-        vector: Vector,
-        reader: GraphReader,
-        model: str,
-        where: Filter,
-        past: bool,
-    ) -> None:
-        self._view = view
-        self._vector = vector
-        self._reader = reader
-        self._model = model
-        self._where = where
-        self._visible_updates: list[int] | None = None
-        self._search_visible = past or bool(where)
-
-    def __call__(self, limit: int) -> Matches:
-        if not self._search_visible:
-            # A few matches may be hidden: expired, or written after the reader was opened. If too
-            # few are visible after over-fetching, only visible statements are searched.
-            for fetched in (limit, OVER_FETCH_FACTOR * limit):
-                matches = self._view.nearest(self._vector, fetched)
-                shown = self._reader.vectors([key for key, _ in matches], model=self._model)
-                visible = [match for match in matches if match[0] in shown]
-                if len(visible) >= limit or len(visible) == len(matches) < fetched:
-                    return visible[:limit]
-            self._search_visible = True
-        if self._visible_updates is None:
-            self._visible_updates = self._reader.t_indexes(self._where)
-        return self._view.nearest(self._vector, limit, updates=self._visible_updates)
 
 
 def _half_precision(rows: Rows) -> list[bytes]:

@@ -88,7 +88,7 @@ class TestRefusedResults:
             ([1.0, 2.0], "of shape"),
             ([[], []], "of shape"),
             ([[[1.0]], [[1.0]]], "of shape"),
-            ([[1.0], [1.0, 2.0]], "several dimensions: 1, 2"),
+            ([[1.0], [1.0, 2.0]], r"of shape \(1,\), \(2,\)"),
             ([[1.0], [float("nan")]], "not finite, for text 1"),
             ([[float("inf")], [1.0]], "not finite, for text 0"),
             ([["a"], ["b"]], "no vector:"),
