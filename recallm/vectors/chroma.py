@@ -8,7 +8,6 @@ processes: the process that holds the folder's lock uses it, the others search e
 from __future__ import annotations
 
 import logging
-import sqlite3
 import threading
 import time
 from collections import OrderedDict
@@ -16,7 +15,7 @@ from collections.abc import Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from recallm import forking
 from recallm.forking import keep_for_good, new_lock
@@ -69,7 +68,7 @@ class ChromaIndex:
         self._exact = ExactIndex()
         self._folder = place if isinstance(place, Path) else None
         self._client: Any = None if isinstance(place, Path) else place
-        self._folder_lock: sqlite3.Connection | None = None
+        self._folder_lock: IO[bytes] | None = None
         self._lock = new_lock()
         """Guards everything below."""
         self._open: OrderedDict[str, ChromaCollection] = OrderedDict()
@@ -239,11 +238,13 @@ class ChromaIndex:
         """The parent keeps its client."""
 
     def after_fork_in_child(self, *, prepared: bool) -> None:
-        """The child searches exactly: it has none of the parent's threads, and must not close its
-        files."""
+        """The child searches exactly: it has none of the parent's threads, and leaves the folder's
+        lock to the parent."""
         del prepared
         self._is_off = True
-        keep_for_good((self._client, dict(self._open), self._folder_lock, self._writer))
+        keep_for_good((self._client, dict(self._open), self._writer))
+        if self._folder_lock is not None:
+            self._folder_lock.close()
         self._client = self._folder_lock = self._writer = None
         self._open.clear()
         self._writes.clear()

@@ -9,10 +9,10 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import sqlite3
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from recallm.errors import RecallMError
 
@@ -50,10 +50,9 @@ def call_chroma(call: Callable[[], _T]) -> _T:
         raise ChromaError(f"{type(error).__name__}: {error}") from error
 
 
-def open_folder(folder: Path) -> tuple[Any, sqlite3.Connection]:
-    """A client of an embedded Chroma in ``folder``, which is made if there is none, and the
-    folder's lock: close it after the client. One index at a time holds it; the end of its process
-    releases it, too.
+def open_folder(folder: Path) -> tuple[Any, IO[bytes]]:
+    """A client of an embedded Chroma in ``folder``, which is made if there is none, and the file
+    whose lock keeps other indexes out until it is closed, or its process ends.
 
     Raises:
         FolderInUseError: another index has the folder open.
@@ -61,15 +60,12 @@ def open_folder(folder: Path) -> tuple[Any, sqlite3.Connection]:
 
     """
     folder.mkdir(parents=True, exist_ok=True)
-    # An exclusive transaction in an empty database is a file lock that every system has.
-    lock = sqlite3.connect(
-        folder / "recallm.lock", timeout=0, isolation_level=None, check_same_thread=False
-    )
+    lock = (folder / "recallm.lock").open("ab")
     chroma = folder / "chroma"
     try:
         try:
-            lock.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
+            _lock(lock.fileno())
+        except OSError as error:
             raise FolderInUseError(f"{folder} is in use elsewhere ({error})") from None
         try:
             return call_chroma(lambda: _client(str(chroma))), lock
@@ -88,3 +84,16 @@ def _client(folder: str) -> Any:
     from chromadb.config import Settings
 
     return chromadb.PersistentClient(folder, settings=Settings(anonymized_telemetry=False))
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: int) -> None:
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: int) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
