@@ -42,6 +42,10 @@ Keys = NDArray[np.int64]
 _FREQUENCY_SATURATION = 1.2
 _LENGTH_NORMALISATION = 0.75
 
+_NEAR_PASSAGES = 3
+"""How many passages before and after count in the first score: what answers a question in a
+conversation often stands a few turns away from its words."""
+
 
 # Rarity, saturation.
 
@@ -281,20 +285,16 @@ class PostingCounts:
         )
 
     def best(self, number: int, corpus: CorpusSize) -> list[int]:
-        """The keys of the best statements by a first score: rare stems in the statement, in its
-        passage and in the passage before; the newest of equals first."""
+        """The keys of the best statements by a first score: rare stems in the statement and in the
+        passages at most 3 updates away, its own among them; the newest of equals first."""
         weights = rarity(self.documents, corpus.statements) * self.is_content
         own = weighted_sums(self.counts / (self.counts + 1.0), weights)
         t_indexes = t_indexes_of(self.keys)
         passages = StemCounts.summed(t_indexes, self.counts)
         of_passage = weighted_sums(passages.counts > 0, weights)
         passage_scores = StemCounts(units=passages.units, counts=of_passage[:, None])
-        score = (
-            2.0 * own
-            + passage_scores.of(t_indexes)[:, 0]
-            + 0.5 * passage_scores.of(t_indexes - 1)[:, 0]
-            + self.concept_rarity
-        )
+        near = passage_scores.around(t_indexes, -_NEAR_PASSAGES, _NEAR_PASSAGES)[:, 0]
+        score = 3.0 * own + 0.5 * near + self.concept_rarity
         order = np.lexsort((-self.keys, -score))[:number]
         return [int(key) for key in self.keys[order]]
 
