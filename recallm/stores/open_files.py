@@ -1,7 +1,8 @@
 """The database files that are open in this process. No other code may open and close them.
 
 On POSIX, a process that closes any descriptor of a file loses all its locks on that file. SQLite
-would go on without its locks, and another process would delete the log that SQLite still uses.
+would go on without its locks, and another process would delete the log that SQLite still uses. So
+the process has one descriptor of each database beside SQLite's, and closes it after them.
 """
 
 from __future__ import annotations
@@ -9,40 +10,95 @@ from __future__ import annotations
 import os
 import weakref
 from pathlib import Path
-from typing import Protocol
 
-__all__ = ["BESIDE_A_DATABASE", "is_open_database", "note_open"]
+from recallm.errors import StoreUnavailableError
+from recallm.forking import keep_for_good, new_lock
+
+__all__ = ["BESIDE_A_DATABASE", "OpenFile", "is_open_database", "node_of"]
 
 BESIDE_A_DATABASE = ("-wal", "-shm", "-journal")
 """The endings of the files that SQLite writes beside a database."""
 
+Node = tuple[int, int]
+"""Device and number of an inode."""
 
-class Holder(Protocol):
-    """An object that has a database open until it is ``closed``."""
-
-    closed: bool
-
-
-_open: dict[tuple[int, int], weakref.WeakSet[Holder]] = {}
+_opening = new_lock()
 
 
-def note_open(path: Path, holder: Holder) -> None:
-    """Note that ``holder`` has the database at ``path`` open, until it is closed or destroyed."""
-    found = path.stat()
-    _open.setdefault((found.st_dev, found.st_ino), weakref.WeakSet()).add(holder)
+class OpenFile:
+    """A database file, for as long as a store of this process has it open."""
+
+    def __init__(self, path: Path, *, writable: bool) -> None:
+        self.stream = open(  # noqa: SIM115 - open while the object lives
+            path, "r+b" if writable else "rb", buffering=0, opener=_create if writable else None
+        )
+        weakref.finalize(self, self.stream.close)
+        self.node = _node(os.fstat(self.stream.fileno()))
+        self._is_forbidden = False
+
+    @classmethod
+    def of(cls, path: Path, *, writable: bool) -> OpenFile:
+        """The file at ``path``, which all stores of this process share. If it is ``writable``, an
+        empty file is created where there is none.
+
+        Raises:
+            OSError: it cannot be opened.
+            StoreUnavailableError: see ``forbid``.
+        """
+        with _opening:
+            node = node_of(path)
+            file = None if node is None else _open_files.get(node)
+            if file is None:
+                file = cls(path, writable=writable)
+                _open_files[file.node] = file
+        file.check_usable()
+        return file
+
+    def size(self) -> int:
+        """Bytes of the file."""
+        return os.fstat(self.stream.fileno()).st_size
+
+    def forbid(self, inherited: object) -> None:
+        """Refuse the file from now on, and never close the ``inherited`` connections: SQLite shares
+        with every connection of the process what they know of locks and of the log."""
+        keep_for_good((self, inherited))
+        self._is_forbidden = True
+
+    def check_usable(self) -> None:
+        """Refuse a file that this process may not use any more.
+
+        Raises:
+            StoreUnavailableError: see ``forbid``.
+        """
+        if self._is_forbidden:
+            raise StoreUnavailableError(
+                "this process cannot use the database any more: the process was forked in the "
+                "middle of a write, or the database's log was replaced while it was open; use "
+                "another process (fork before the write or after it, or start processes by spawn)"
+            )
+
+
+_open_files: weakref.WeakValueDictionary[Node, OpenFile] = weakref.WeakValueDictionary()
 
 
 def is_open_database(path: Path) -> bool:
     """Whether ``path`` is a database that is open in this process, under any name, or a file that
     SQLite writes beside one."""
     names = [str(path), *(str(path).removesuffix(end) for end in BESIDE_A_DATABASE)]
-    return any(map(_is_open, names))
+    return any(node_of(name) in _open_files for name in names)
 
 
-def _is_open(name: str) -> bool:
+def node_of(path: str | Path) -> Node | None:
+    """Device and number of the inode of the file at ``path``; None if there is no file."""
     try:
-        found = os.stat(name)  # noqa: PTH116 - Path would refuse some long names
+        return _node(os.stat(path))  # noqa: PTH116 - Path would refuse some long names
     except (OSError, ValueError):
-        return False
-    holders = _open.get((found.st_dev, found.st_ino), ())
-    return any(not holder.closed for holder in holders)
+        return None
+
+
+def _node(found: os.stat_result) -> Node:
+    return found.st_dev, found.st_ino
+
+
+def _create(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CREAT, 0o644)

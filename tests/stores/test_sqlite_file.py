@@ -191,21 +191,26 @@ class TestWithoutTheRightToWrite:
             self.as_nobody(lambda: self.reads_but_does_not_write(folder / "memory.db"))
 
     def test_while_somebody_writes_now_and_then(self, folder: Path) -> None:
-        """A reader who can write nothing beside the file sees one whole state after another."""
+        """A reader who can write nothing beside the file sees one whole state, or is told to read
+        again."""
         path = folder / "memory.db"
         fill(path)
         path.chmod(0o444)
         folder.chmod(0o555)
 
         def work() -> None:
-            store = SQLiteStore(path)
             last = 0
             while last < 303:
-                with store.reader("n", Horizon()) as reader:
-                    seen = reader.sizes().corpus.statements
-                    found = reader.mentions(["bo"], limit=None, where=Filter())["bo"]
-                    assert seen == len(found.keys) == reader.state.t_index >= last
-                last = seen
+                try:
+                    with closing(SQLiteStore(path)) as store:
+                        while last < 303:
+                            with store.reader("n", Horizon()) as reader:
+                                seen = reader.sizes().corpus.statements
+                                found = reader.mentions(["bo"], limit=None, where=Filter())["bo"]
+                                assert seen == len(found.keys) == reader.state.t_index >= last
+                            last = seen
+                except StoreBusyError:
+                    continue
 
         with ThreadPoolExecutor(max_workers=1) as pool:
             reading = pool.submit(self.as_nobody, work)
@@ -213,6 +218,36 @@ class TestWithoutTheRightToWrite:
                 with closing(SQLiteStore(path)) as writer:
                     writer.apply("n", [prepared(f"{number}-{i}", "[Ann] [Bo]") for i in range(3)])
             reading.result()
+
+    def test_a_write_under_an_open_reader(self, folder: Path) -> None:
+        """The reader says that the file changed; the next one sees the new state."""
+        path = folder / "memory.db"
+        fill(path)
+        path.chmod(0o444)
+        folder.chmod(0o555)
+        opened, written = folder.parent / "opened", folder.parent / "written"
+        os.mkfifo(opened)
+        os.mkfifo(written)
+        written.chmod(0o666)
+        opened.chmod(0o666)
+
+        def work() -> None:
+            store = SQLiteStore(path)
+            with store.reader("n", Horizon()) as reader:
+                assert reader.sizes().corpus.statements == 3
+                opened.write_text("now")
+                assert written.read_text() == "done"
+                with pytest.raises(StoreBusyError, match="read again"):
+                    reader.stats()
+            assert count(store) == 4
+
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            reading = pool.submit(self.as_nobody, work)
+            assert opened.read_text() == "now"
+            with closing(SQLiteStore(path)) as writer:
+                writer.apply("n", [prepared("new", "[Ann]")])
+            written.write_text("done")
+            reading.result(timeout=60)
 
     def test_no_file_can_be_made(self, folder: Path) -> None:
         folder.chmod(0o555)

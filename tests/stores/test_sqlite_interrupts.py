@@ -11,14 +11,12 @@ from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from recallm.errors import RecallMError
 from recallm.model import Horizon, PreparedUpdate, Selection
 from recallm.stores.sqlite import SQLiteStore
-from recallm.stores.sqlite.memory import MemoryConnections
 from recallm.testing.marked_text import prepared
 from tests.stores.sqlite_rows import check_rows
 
@@ -101,10 +99,7 @@ def interrupted_often(store: SQLiteStore, whole: Callable[[], None]) -> set[str]
 def open_views(store: SQLiteStore) -> int:
     """How many readers the store takes for open."""
     gc.collect()
-    connections: Any = store._connections
-    if isinstance(connections, MemoryConnections):
-        return sum(len(source.snapshots) for source in (connections._current, *connections._copies))
-    return len(connections._snapshots)
+    return len(store._connections._snapshots)
 
 
 def chosen(acknowledged: set[str]) -> set[str]:

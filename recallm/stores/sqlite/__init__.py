@@ -38,7 +38,7 @@ _LONGEST_TIMEOUT = 2_000_000.0
 
 
 # The records of a restore come from elsewhere, and so do their errors.
-@guarded(lambda store: store._name, but=("restore",))
+@guarded(lambda store: store._connections.name, but=("restore",))
 class SQLiteStore:
     """A temporal graph in one SQLite file, or in memory.
 
@@ -72,7 +72,6 @@ class SQLiteStore:
             raise InvalidInputError(
                 f"timeout must be 0 or more seconds, not {timeout!r}", argument="timeout"
             )
-        self._name = "the store in memory" if path is None else str(path)
         self._connections: Connections = (
             MemoryConnections(min(timeout, _LONGEST_TIMEOUT))
             if path is None

@@ -1,46 +1,29 @@
-"""Snapshots of a database and write transactions, for a file or for memory.
-
-A file (``file``) has one connection for each open reader, because SQLite's read transaction is the
-reader's snapshot, and one connection for writing, behind a lock; it uses WAL. Memory (``memory``)
-has one connection; a write that meets open readers first leaves them a copy of the database.
+"""Snapshots of a database and write transactions: what a file and a store in memory share.
 
 **Interrupts.** A signal handler may raise (Ctrl-C, a time-out) between any two calls of the main
 thread. So every step that must be undone has a ``try … finally``, and each step of the ``finally``
 is one call into C: CPython runs signal handlers after a call, not before it. A lock that is waited
 for with a time limit is an ``RLock``, which knows its owner: its release fails, without harm, where
-an interrupt ended the wait.
+an interrupt ended the wait. Readers are held by weak references: one that an interrupt kept from
+ending disappears with its snapshot.
 """
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
+import time
 import weakref
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from pathlib import Path
-from typing import Any, LiteralString, Protocol, TypeVar
-from urllib.parse import quote
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, LiteralString, TypeVar
 
-from recallm.errors import ClosedError
-from recallm.stores.sqlite.failures import DRIVER_ERRORS, translated
+from recallm import forking
+from recallm.errors import ClosedError, RecallMError, StoreBusyError
+from recallm.stores.sqlite.failures import DRIVER_ERRORS, busy, translated
 
-__all__ = [
-    "WRITING_ALREADY",
-    "Connections",
-    "ReadConnection",
-    "Snapshot",
-    "connect",
-    "file_address",
-    "transact",
-]
-
-WRITING_ALREADY = (
-    "this thread is writing to the store already; finish that write first (read the records of a "
-    "restore from elsewhere than a write)"
-)
-"""The message for a write inside of a write."""
+__all__ = ["Connections", "ReadConnection", "Snapshot", "connect", "transact"]
 
 _CACHE_KIB = 16_384
 
@@ -48,14 +31,26 @@ Row = tuple[Any, ...]
 _T = TypeVar("_T")
 
 
+class ReadConnection:
+    """A connection that readers use, and the lock by which they take turns. ``check`` is called
+    after each query, and raises if the database may have changed."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, check: Callable[[], None] | None = None
+    ) -> None:
+        self.connection = connection
+        self.check = check
+        self.lock = threading.RLock()
+
+
 class Snapshot:
     """One state of the database, for as long as a reader is open."""
 
-    def __init__(self, name: str, store: Connections) -> None:
+    def __init__(self, store: Connections) -> None:
         self.source: ReadConnection | None = None
-        self.name = name
-        self._store = store
+        self.name = store.name
         self.open = True
+        self._store = store
 
     def rows(self, sql: LiteralString, values: Sequence[object] = ()) -> list[Row]:
         """All rows of a query.
@@ -66,46 +61,59 @@ class Snapshot:
         source = self.source
         if source is None:
             raise ClosedError
-        while True:
-            lock = source.lock
-            with lock:
-                if lock is not source.lock:
-                    continue
-                if not self.open or self._store.closed:
-                    raise ClosedError
-                try:
-                    return source.connection.execute(sql, values).fetchall()
-                except DRIVER_ERRORS as error:
-                    raise translated(error, self.name, waited=0.0, limit=0.0) from error
+        with source.lock:
+            if not self.open or self._store.closed:
+                raise ClosedError
+            try:
+                return source.connection.execute(sql, values).fetchall()
+            except DRIVER_ERRORS as error:
+                raise translated(error, self.name) from error
+            finally:
+                if source.check is not None:
+                    source.check()
 
 
-class ReadConnection:
-    """A connection that readers use, and the lock by which they take turns.
+class Connections(ABC):
+    """The source of snapshots and write transactions of one database.
 
-    ``snapshots`` holds the open snapshots of readers that share the connection, as weak references:
-    a reader that an interrupt kept from ending disappears with its snapshot. It stays empty for a
-    connection that belongs to one reader alone.
+    Locks are taken in the order of their levels: the write lock, the guard of the readers, the
+    locks of their connections.
     """
 
-    def __init__(self, connection: sqlite3.Connection, lock: threading.RLock) -> None:
-        self.connection = connection
-        self.lock = lock
-        self.snapshots: weakref.WeakSet[Snapshot] = weakref.WeakSet()
-
-
-class Connections(Protocol):
-    """The source of snapshots and write transactions."""
-
-    closed: bool
-
-    @property
-    def erasure_pending(self) -> bool:
+    def __init__(self, name: str, timeout: float) -> None:
+        self.name = name
+        self.closed = False
+        self.erasure_pending = False
         """Whether deleted text may remain in the file or in its log."""
-        ...
+        self._timeout = timeout
+        self._lock = threading.RLock()
+        """Held by the thread that writes."""
+        self._guard = threading.RLock()
+        """Held while a reader is opened or ended."""
+        self._writer_thread: int | None = None
+        self._snapshots: weakref.WeakSet[Snapshot] = weakref.WeakSet()
+        """Those of open readers; changed under the guard."""
+        forking.watch(self)
 
-    def read(self) -> AbstractContextManager[Snapshot]:
+    @contextmanager
+    def read(self) -> Generator[Snapshot, None, None]:
         """A snapshot of the database as it is now."""
-        ...
+        snapshot = Snapshot(self)
+        try:
+            with self._guard:
+                self._check()
+                try:
+                    snapshot.source = self._begin()
+                except DRIVER_ERRORS as error:
+                    raise translated(error, self.name, self._timeout, self._timeout) from error
+                self._snapshots.add(snapshot)
+            yield snapshot
+        finally:
+            self._end(snapshot)
+            if self.erasure_pending and not self.closed:
+                # This reader kept forgotten bytes from being erased: every write erases them.
+                with suppress(RecallMError):
+                    self.write(lambda _: None, waits=False)
 
     def write(
         self,
@@ -123,11 +131,97 @@ class Connections(Protocol):
         the log. Without ``waits``, another writer causes a StoreBusyError at once. ``keep_view``:
         readers that open during ``work`` see the state before it. ``bulk``: expect a large write.
         """
-        ...
+        limit = self._timeout if waits else 0.0
+        started = time.monotonic()
+        thread = threading.get_ident()
+        if self._writer_thread == thread:
+            raise StoreBusyError(
+                "this thread is writing to the store already; finish that write first (read the "
+                "records of a restore from elsewhere than a write)"
+            )
+        try:
+            if not self._lock.acquire(timeout=limit):
+                raise busy(self.name, time.monotonic() - started, limit)
+            self._writer_thread = thread
+            self._check()
+            left = max(0.0, limit - (time.monotonic() - started))
+            return self._transact(work, left, erase=erase, keep_view=keep_view, bulk=bulk)
+        except DRIVER_ERRORS as error:
+            waited = time.monotonic() - started
+            raise translated(error, self.name, waited, limit) from error
+        finally:
+            if self._writer_thread == thread:
+                self._writer_thread = None
+            try:  # noqa: SIM105 - an interrupt may keep `suppress` from being entered
+                self._lock.release()
+            except RuntimeError:  # the lock was not had
+                pass
 
+    @abstractmethod
     def close(self) -> None:
         """Close all connections."""
-        ...
+
+    @abstractmethod
+    def _begin(self) -> ReadConnection:
+        """A connection that shows the present state, for a new snapshot."""
+
+    @abstractmethod
+    def _end_source(self, source: ReadConnection) -> None:
+        """Close a connection that a snapshot has used, or keep it for the next one."""
+
+    @abstractmethod
+    def _transact(
+        self,
+        work: Callable[[sqlite3.Connection], _T],
+        wait: float,
+        *,
+        erase: bool,
+        keep_view: bool,
+        bulk: bool,
+    ) -> _T:
+        """``write``, by the thread that holds the write lock; ``wait`` seconds are left."""
+
+    def _check(self) -> None:
+        if self.closed:
+            raise ClosedError
+
+    def _end(self, snapshot: Snapshot) -> None:
+        source = snapshot.source
+        if source is None:
+            return
+        with self._guard, source.lock:
+            if snapshot.open:
+                snapshot.open = False
+                self._snapshots.discard(snapshot)
+                self._end_source(source)
+
+    # -- forks -------------------------------------------------------------------------------
+
+    def fork_locks(self, level: int) -> Sequence[threading.RLock]:
+        """The locks of one level."""
+        if level < 2:
+            return [(self._lock, self._guard)[level]]
+        return [it.source.lock for it in self._snapshots if it.source is not None]
+
+    @abstractmethod
+    def before_fork(self) -> None:
+        """Close what parent and child must not share."""
+
+    def after_fork_in_child(self, *, prepared: bool) -> None:
+        """Make new locks and end the open readers: they belong to the parent."""
+        self._lock, self._guard = threading.RLock(), threading.RLock()
+        sources = [it.source for it in self._snapshots if it.source is not None]
+        for snapshot in self._snapshots:
+            snapshot.open = False
+        self._snapshots.clear()
+        is_quiet = prepared and self._writer_thread is None
+        self._writer_thread = None
+        self._after_fork(sources, is_quiet=is_quiet)
+
+    @abstractmethod
+    def _after_fork(self, sources: Sequence[ReadConnection], *, is_quiet: bool) -> None:
+        """Go on in the child without the ``sources`` of the readers. If it was not quiet, another
+        thread was inside SQLite, or this one was writing."""
 
 
 def transact(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], _T]) -> _T:
@@ -141,11 +235,6 @@ def transact(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection]
     finally:
         if connection.in_transaction:
             connection.rollback()
-
-
-def file_address(path: Path, mode: str) -> str:
-    """The URI of a database file; its name may have any bytes."""
-    return f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}"
 
 
 def connect(address: str, timeout: float) -> sqlite3.Connection:

@@ -18,13 +18,12 @@ from __future__ import annotations
 import os
 import sqlite3
 import struct
-import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
-from recallm.forking import new_lock
+from recallm.stores.open_files import OpenFile
 
-__all__ = ["RawFile", "erase_deleted", "is_erasure_due", "note_erasure_due"]
+__all__ = ["erase_deleted", "is_erasure_due", "note_erasure_due"]
 
 _HEADER = struct.Struct(">BHHH")
 """Of a B-tree page: its kind, its first free block, the number of cells, where the cells begin."""
@@ -54,7 +53,7 @@ def is_erasure_due(connection: sqlite3.Connection) -> bool:
     return bool(due)
 
 
-def erase_deleted(connection: sqlite3.Connection, raw: RawFile, log: Path, wait: float) -> bool:
+def erase_deleted(connection: sqlite3.Connection, file: OpenFile, log: Path, wait: float) -> bool:
     """Erase what was deleted, outside of a transaction; False if a reader of an earlier state or a
     writer did not end within ``wait`` seconds.
 
@@ -65,7 +64,7 @@ def erase_deleted(connection: sqlite3.Connection, raw: RawFile, log: Path, wait:
     (page_size,) = connection.execute("PRAGMA page_size").fetchone()
     for _ in range(_TRIES):
         try:
-            if raw.size() >= _MOST_PAGES * page_size:
+            if file.size() >= _MOST_PAGES * page_size:
                 connection.execute("VACUUM")
             (blocked, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             if blocked:
@@ -75,8 +74,8 @@ def erase_deleted(connection: sqlite3.Connection, raw: RawFile, log: Path, wait:
                 continue  # another process has written since
             # Pages in this connection's cache hold the copies too.
             connection.execute("PRAGMA shrink_memory")
-            if raw.size() < _MOST_PAGES * page_size:
-                raw.clear_unused(page_size)
+            if file.size() < _MOST_PAGES * page_size:
+                _clear_unused(file, page_size)
             # This commit makes all other connections drop their caches.
             connection.execute("DELETE FROM erasure")
             connection.execute("COMMIT")
@@ -87,50 +86,19 @@ def erase_deleted(connection: sqlite3.Connection, raw: RawFile, log: Path, wait:
     return False
 
 
-class RawFile:
-    """A descriptor of a database file beside SQLite's, one for the whole process: POSIX drops all
-    locks of a process on a file when it closes any descriptor of that file."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = open(path, "r+b", buffering=0)  # noqa: SIM115, PTH123 - open while it lives
-        weakref.finalize(self, self._file.close)
-
-    @classmethod
-    def of(cls, path: Path) -> RawFile:
-        """The descriptor of the file at ``path``.
-
-        Raises:
-            OSError: it cannot be opened.
-        """
-        with _opening:
-            found = path.stat()
-            node = found.st_dev, found.st_ino
-            raw = _raw_files.get(node)
-            if raw is None:
-                raw = _raw_files[node] = cls(path)
-            return raw
-
-    def size(self) -> int:
-        """Bytes of the file."""
-        return os.fstat(self._file.fileno()).st_size
-
-    def clear_unused(self, page_size: int) -> None:
-        """Overwrite the unused middle of every B-tree page; on the disk when this returns."""
-        portion = _PAGES_READ * page_size
-        changed = False
-        for start in range(0, self.size(), portion):
-            self._file.seek(start)
-            pages = self._file.read(portion)
-            for first, last in _unused(pages, page_size, is_first=start == 0):
-                self._file.seek(start + first)
-                self._file.write(bytes(last - first))
-                changed = True
-        if changed:
-            os.fsync(self._file.fileno())
-
-
-_raw_files: weakref.WeakValueDictionary[tuple[int, int], RawFile] = weakref.WeakValueDictionary()
-_opening = new_lock()
+def _clear_unused(file: OpenFile, page_size: int) -> None:
+    """Overwrite the unused middle of every B-tree page; on the disk when this returns."""
+    portion = _PAGES_READ * page_size
+    changed = False
+    for start in range(0, file.size(), portion):
+        file.stream.seek(start)
+        pages = file.stream.read(portion)
+        for first, last in _unused(pages, page_size, is_first=start == 0):
+            file.stream.seek(start + first)
+            file.stream.write(bytes(last - first))
+            changed = True
+    if changed:
+        os.fsync(file.stream.fileno())
 
 
 def _unused(pages: bytes, page_size: int, *, is_first: bool) -> Iterator[tuple[int, int]]:

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from recallm.errors import (
-    ClosedError,
     InvalidInputError,
     RecallMError,
     StoreBusyError,
@@ -39,15 +38,33 @@ another row names."""
 
 _T = TypeVar("_T")
 
-_PRIMARY = 0xFF
-"""The low byte of an extended result code is the primary one."""
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
-
-_WRITE_FAILURES = (
-    sqlite3.SQLITE_IOERR_WRITE,
-    sqlite3.SQLITE_IOERR_TRUNCATE,
-    sqlite3.SQLITE_IOERR_SHMSIZE,
-)
+_FAILURES: dict[int, tuple[type[StoreError], str]] = {
+    sqlite3.SQLITE_READONLY: (
+        StoreReadOnlyError,
+        "cannot be written ({}); check the permissions of the file and of its folder",
+    ),
+    sqlite3.SQLITE_FULL: (
+        StoreFullError,
+        "cannot grow: no space is left ({}); nothing of this was written: make room, try again",
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        StoreCorruptError,
+        "is not a recallm database, or it is damaged ({}); restore a backup or name another file",
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        StoreError,
+        "cannot be opened ({}); check that its folder exists and may be read",
+    ),
+    sqlite3.SQLITE_IOERR: (
+        StoreError,
+        "cannot be read or written ({}); check the disk, and this process's ulimit -f",
+    ),
+}
+_FAILURES[sqlite3.SQLITE_PERM] = _FAILURES[sqlite3.SQLITE_READONLY]
+_FAILURES[sqlite3.SQLITE_NOTADB] = _FAILURES[sqlite3.SQLITE_CORRUPT]
+"""Primary result code → the error and its advice, in which SQLite's message is put."""
 
 
 def busy(name: str, waited: float, limit: float) -> StoreBusyError:
@@ -102,63 +119,26 @@ def _within(name: Callable[[Any], str], method: Callable[..., Any]) -> Callable[
 
 def is_busy(error: sqlite3.Error) -> bool:
     """Whether another connection holds a lock."""
-    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    return _code(error) in _BUSY
 
 
 def translated(
-    error: sqlite3.Error | UnicodeDecodeError, name: str, *, waited: float, limit: float
+    error: sqlite3.Error | UnicodeDecodeError, name: str, waited: float = 0.0, limit: float = 0.0
 ) -> RecallMError:
     """The error of the ``RecallMError`` tree for an error of the database ``name``."""
-    match _code(error):
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return busy(name, waited, limit)
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
-            return StoreReadOnlyError(
-                f"{name} cannot be written ({error}); check the permissions of the file and of "
-                "its folder"
-            )
-        case sqlite3.SQLITE_FULL:
-            return StoreFullError(
-                f"no space is left for {name}; nothing of this was written: make room, try again"
-            )
-        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return StoreCorruptError(
-                f"{name} is not a recallm database, or it is damaged ({error}); restore a backup "
-                "or name another file"
-            )
-        case sqlite3.SQLITE_CANTOPEN:
-            return StoreError(
-                f"{name} cannot be opened ({error}); check that its folder exists and may be read"
-            )
-        case sqlite3.SQLITE_IOERR:
-            if (
-                getattr(error, "sqlite_errorcode", None) in _WRITE_FAILURES
-                and _file_size_is_limited()
-            ):
-                return StoreFullError(
-                    f"{name} cannot grow ({error}): this process has a limit on the size of its "
-                    "files (ulimit -f); nothing of this was written: raise the limit, try again"
-                )
-            return StoreError(f"{name}: reading or writing failed ({error}); check the disk")
-        case sqlite3.SQLITE_TOOBIG:
-            return InvalidInputError(
-                "a text is longer than SQLite can hold (1 GB); split it", argument="text"
-            )
+    code = _code(error)
+    if code in _BUSY:
+        return busy(name, waited, limit)
+    if code == sqlite3.SQLITE_TOOBIG:
+        return InvalidInputError(
+            "a text is longer than SQLite can hold (1 GB); split it", argument="text"
+        )
     if isinstance(error, UnicodeDecodeError) or "decode to UTF-8" in str(error):
-        return StoreCorruptError(f"{name} is damaged ({error}); restore a backup")
-    if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
-        return ClosedError()
-    return StoreError(f"{name}: SQLite failed: {error}")
+        code = sqlite3.SQLITE_CORRUPT
+    kind, advice = _FAILURES.get(code, (StoreError, "failed in SQLite: {}"))
+    return kind(f"{name} {advice.format(error)}")
 
 
-def _code(error: Exception) -> int | None:
-    code = getattr(error, "sqlite_errorcode", None)
-    return code & _PRIMARY if isinstance(code, int) else None
-
-
-def _file_size_is_limited() -> bool:
-    try:
-        import resource
-    except ImportError:  # Windows
-        return False
-    return resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY
+def _code(error: Exception) -> int:
+    """The primary result code: the low byte of an extended one."""
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
