@@ -4,31 +4,9 @@ Text goes in, concepts and their relations go into a temporal graph; a question 
 statements that answer it come out, in the order in which they became true.
 """
 
+from recallm import errors
 from recallm.config import RecallConfig
-from recallm.errors import (
-    ArchiveError,
-    ClosedError,
-    ConflictError,
-    DimensionError,
-    EmbeddingError,
-    EmbeddingModelError,
-    InvalidInputError,
-    LLMError,
-    LLMRequiredError,
-    MissingDependencyError,
-    PipelineError,
-    RecallMError,
-    SchemaVersionError,
-    StoreBusyError,
-    StoreCorruptError,
-    StoreCredentialsError,
-    StoreError,
-    StoreFullError,
-    StoreReadOnlyError,
-    StoreUnavailableError,
-    UnknownEntityError,
-    UnknownPassageError,
-)
+from recallm.errors import *
 from recallm.graph import GraphUpdate, MemoryGraph, NewEntity, NewTriplet
 from recallm.hybrid import HybridRecallM
 from recallm.items import MemoryItems, NewItem
@@ -57,54 +35,33 @@ from recallm.results import (
 
 __all__ = [
     "Answer",
-    "ArchiveError",
-    "ClosedError",
     "ConceptMention",
     "ConceptRow",
-    "ConflictError",
-    "DimensionError",
-    "EmbeddingError",
-    "EmbeddingModelError",
     "Entity",
     "ExtractedStatement",
     "Extraction",
     "Forgotten",
     "GraphUpdate",
     "HybridRecallM",
-    "InvalidInputError",
     "KnowledgeUpdate",
-    "LLMError",
-    "LLMRequiredError",
     "MemoryGraph",
     "MemoryItems",
-    "MissingDependencyError",
     "Neighbours",
     "NewEntity",
     "NewItem",
     "NewTriplet",
     "Passage",
-    "PipelineError",
     "RankedConcept",
     "RecallConfig",
     "RecallM",
-    "RecallMError",
     "RecalledContext",
     "RecalledStatement",
     "Revision",
-    "SchemaVersionError",
     "Stats",
-    "StoreBusyError",
-    "StoreCorruptError",
-    "StoreCredentialsError",
-    "StoreError",
-    "StoreFullError",
-    "StoreReadOnlyError",
-    "StoreUnavailableError",
     "TemporalReading",
     "Triplet",
-    "UnknownEntityError",
-    "UnknownPassageError",
     "__version__",
 ]
+__all__ += errors.__all__
 
 __version__ = "0.1.0"

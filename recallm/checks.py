@@ -14,12 +14,13 @@ from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
-from recallm.errors import InvalidInputError
-from recallm.model import Filter, SelectionKind
+from recallm.errors import InvalidInputError, RecallMError
+from recallm.model import LARGEST_NUMBER, Filter, SelectionKind, t_index_of
 
 __all__ = [
     "MAX_NAME",
     "amount",
+    "check_fields",
     "clock",
     "count",
     "file_path",
@@ -34,8 +35,10 @@ __all__ = [
     "optional_callable",
     "optional_name",
     "passage_text",
+    "positive",
     "probability",
     "properties",
+    "result_of",
     "seconds",
     "selection",
     "shown",
@@ -47,10 +50,7 @@ __all__ = [
     "whole",
 ]
 
-LARGEST_COUNT = 1 << 62
-"""Stores count with 63 bits."""
-
-_LARGEST_T = 1 << 42
+_LARGEST_T = t_index_of(LARGEST_NUMBER)
 """Beyond every t_index of a store: a greater one has the same meaning."""
 
 _LONGEST_WAIT = 2_147_483.0
@@ -67,6 +67,12 @@ MAX_NAME = 1024
 """Characters of a namespace, id, source, session or speaker: longer ones do not fit an index."""
 
 
+def check_fields(instance: object, checks: Mapping[str, Callable[[Any, str], object]]) -> None:
+    """Replace each field of a frozen dataclass that ``checks`` names by what its check returns."""
+    for name, check in checks.items():
+        object.__setattr__(instance, name, check(getattr(instance, name), name))
+
+
 def string(value: object, argument: str) -> str:
     """A str without lone surrogates, which no encoding of Unicode has. An instance of a subclass
     becomes a plain str."""
@@ -76,11 +82,10 @@ def string(value: object, argument: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise InvalidInputError(
-            f"{argument} holds a lone surrogate at character {error.start}, which cannot be "
-            "stored; clean it first, for example with "
-            "text.encode('utf-8', 'replace').decode('utf-8')",
-            argument=argument,
+        raise _unusable(
+            argument,
+            f"holds a lone surrogate at character {error.start}, which cannot be stored; clean it "
+            "first, for example with text.encode('utf-8', 'replace').decode('utf-8')",
         ) from None
     return value
 
@@ -97,10 +102,9 @@ def name(value: object, argument: str) -> str:
     """A string of 1 to ``MAX_NAME`` characters of any kind."""
     text = string(value, argument)
     if not 1 <= len(text) <= MAX_NAME:
-        raise InvalidInputError(
-            f"{argument} must have 1 to {MAX_NAME} characters, not {len(text)}"
-            + (f"; it begins with {text[:40]!r}" if text else ""),
-            argument=argument,
+        beginning = f"; it begins with {text[:40]!r}" if text else ""
+        raise _unusable(
+            argument, f"must have 1 to {MAX_NAME} characters, not {len(text)}{beginning}"
         )
     return text
 
@@ -117,22 +121,21 @@ def listed(value: object, argument: str) -> Iterable[Any]:
     own iterator pass through."""
     single = isinstance(value, str | bytes | bytearray | memoryview | Mapping)
     if single or not isinstance(value, Iterable):
-        raise InvalidInputError(
-            f"{argument} must be a list (or another iterable), not {type(value).__name__}; put a "
-            "single one into a list",
-            argument=argument,
+        raise _unusable(
+            argument,
+            f"must be a list (or another iterable), not {type(value).__name__}; put a single one "
+            "into a list",
         )
     return value
 
 
-def instances(value: object, kind: type[T], argument: str) -> tuple[T, ...]:
-    """A list, or another iterable, of instances of one class of recallm."""
-    values = tuple(listed(value, argument))
+def instances(kind: type[T], value: object, argument: str) -> tuple[T, ...]:
+    """A list, or another iterable, of instances of one class of recallm; None is an empty one."""
+    values = tuple(listed(() if value is None else value, argument))
     for each in values:
         if not isinstance(each, kind):
-            raise InvalidInputError(
-                f"{argument} must hold {kind.__name__} values, not {type(each).__name__}",
-                argument=argument,
+            raise _unusable(
+                argument, f"must hold {kind.__name__} values, not {type(each).__name__}"
             )
     return values
 
@@ -160,9 +163,7 @@ def file_path(value: object, argument: str) -> Path:
         pass  # the error of whoever opens it is clearer
     except (OSError, ValueError) as error:  # too long, NUL, a lone surrogate
         reason = error.strerror if isinstance(error, OSError) else error
-        raise InvalidInputError(
-            f"{argument} cannot be the path of a file: {reason}", argument=argument
-        ) from None
+        raise _unusable(argument, f"cannot be the path of a file: {reason}") from None
     return path
 
 
@@ -183,17 +184,15 @@ def timestamp(value: object, argument: str = "timestamp") -> datetime | None:
     if not isinstance(value, datetime):
         raise _not_a(value, "a datetime", argument)
     if value.utcoffset() is None:
-        raise InvalidInputError(
-            f"{argument} has no time zone; give an aware datetime, for example "
-            "datetime.now(timezone.utc) or value.replace(tzinfo=timezone.utc)",
-            argument=argument,
+        raise _unusable(
+            argument,
+            "has no time zone; give an aware datetime, for example datetime.now(timezone.utc) or "
+            "value.replace(tzinfo=timezone.utc)",
         )
     try:
         value.astimezone(UTC)
     except OverflowError:
-        raise InvalidInputError(
-            f"{argument} lies outside of the years 1 to 9999 in UTC", argument=argument
-        ) from None
+        raise _unusable(argument, "lies outside of the years 1 to 9999 in UTC") from None
     return value
 
 
@@ -201,17 +200,11 @@ def moment(value: object, argument: str) -> int | datetime | None:
     """A t_index (0 or more), an aware datetime, or None."""
     if isinstance(value, int) and not isinstance(value, bool):
         if value < 0:
-            raise InvalidInputError(
-                f"{argument} must be a t_index of at least 0, not {shown(value)}",
-                argument=argument,
-            )
+            raise _unusable(argument, f"must be a t_index of at least 0, not {shown(value)}")
         return min(int(value), _LARGEST_T)
     if value is None or isinstance(value, datetime):
         return timestamp(value, argument)
-    raise InvalidInputError(
-        f"{argument} must be a t_index (int) or an aware datetime, not {type(value).__name__}",
-        argument=argument,
-    )
+    raise _not_a(value, "a t_index (int) or an aware datetime", argument)
 
 
 def whole(value: object, argument: str, *, least: int, most: int | None = None) -> int:
@@ -220,15 +213,18 @@ def whole(value: object, argument: str, *, least: int, most: int | None = None) 
         raise _not_a(value, "an int", argument)
     if value < least or (most is not None and value > most):
         bounds = f"at least {least}" if most is None or value < least else f"at most {most}"
-        raise InvalidInputError(
-            f"{argument} must be {bounds}, not {shown(value)}", argument=argument
-        )
+        raise _unusable(argument, f"must be {bounds}, not {shown(value)}")
     return int(value)
+
+
+def positive(value: object, argument: str) -> int:
+    """A whole number of at least 1 that a store can hold."""
+    return whole(value, argument, least=1, most=LARGEST_NUMBER)
 
 
 def count(value: object, argument: str) -> int | None:
     """A whole number of at least 1, or None. Numbers too large for a store are cut."""
-    return None if value is None else min(whole(value, argument, least=1), LARGEST_COUNT)
+    return None if value is None else min(whole(value, argument, least=1), LARGEST_NUMBER)
 
 
 def probability(value: object, argument: str) -> float | None:
@@ -236,9 +232,7 @@ def probability(value: object, argument: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InvalidInputError(
-            f"{argument} must be a number from 0 to 1, not {shown(value)}", argument=argument
-        )
+        raise _unusable(argument, f"must be a number from 0 to 1, not {shown(value)}")
     return float(value)
 
 
@@ -256,10 +250,10 @@ def properties(value: object, argument: str) -> dict[str, Any]:
         return {}
     given = mapping(value, argument)
     if _is_deeper(given, _DEEPEST_NESTING):
-        raise InvalidInputError(
-            f"{argument} has more than {_DEEPEST_NESTING} mappings and lists within each other; "
-            "store a flatter value",
-            argument=argument,
+        raise _unusable(
+            argument,
+            f"has more than {_DEEPEST_NESTING} mappings and lists within each other; store a "
+            "flatter value",
         )
     try:
         text = json.dumps(given, ensure_ascii=False, allow_nan=False)
@@ -267,16 +261,15 @@ def properties(value: object, argument: str) -> dict[str, Any]:
         copy: dict[str, Any] = json.loads(text)
         same = copy == given
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInputError(
-            f"{argument} must hold JSON values only (str, int, finite float, bool, None, lists, "
-            f"dicts with str keys): {error}",
-            argument=argument,
+        raise _unusable(
+            argument,
+            "must hold JSON values only (str, int, finite float, bool, None, lists, dicts with "
+            f"str keys): {error}",
         ) from None
     if not same:
-        raise InvalidInputError(
-            f"{argument} would change if it were stored as JSON: use str keys, and lists, not "
-            "tuples",
-            argument=argument,
+        raise _unusable(
+            argument,
+            "would change if it were stored as JSON: use str keys, and lists, not tuples",
         )
     return copy
 
@@ -339,14 +332,11 @@ def selection(
 def amount(value: object, argument: str) -> float:
     """A finite number of at least 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
-        raise InvalidInputError(
-            f"{argument} must be a finite number of at least 0, not {shown(value)}",
-            argument=argument,
-        )
+        raise _unusable(argument, f"must be a finite number of at least 0, not {shown(value)}")
     try:
         return float(value)
     except OverflowError:
-        raise InvalidInputError(f"{argument} is too large for a float", argument=argument) from None
+        raise _unusable(argument, "is too large for a float") from None
 
 
 def seconds(value: object, argument: str) -> float | None:
@@ -364,16 +354,10 @@ def clock(value: object) -> Callable[[], datetime]:
     given = value
 
     def now() -> datetime:
-        try:
-            moment = given()
-        except Exception as error:
-            raise InvalidInputError(
-                f"clock failed: {type(error).__name__}: {error}", argument="clock"
-            ) from error
-        checked = timestamp(moment, "clock")
-        if checked is None:
-            raise InvalidInputError("clock must give a datetime, not None", argument="clock")
-        return checked
+        moment = timestamp(result_of(given, "clock"), "clock")
+        if moment is None:
+            raise _unusable("clock", "must give a datetime, not None")
+        return moment
 
     now()
     return now
@@ -383,20 +367,25 @@ def token_counter(count_tokens: Callable[[str], object]) -> Callable[[str], int]
     """``count_tokens``, with a check that it returns a whole number of at least 0."""
 
     def counted(text: str) -> int:
-        try:
-            tokens = count_tokens(text)
-        except Exception as error:
-            raise InvalidInputError(
-                f"count_tokens failed: {type(error).__name__}: {error}", argument="count_tokens"
-            ) from error
+        tokens = result_of(count_tokens, "count_tokens", text)
         if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:
-            raise InvalidInputError(
-                f"count_tokens must give a whole number of at least 0, not {tokens!r}",
-                argument="count_tokens",
+            raise _unusable(
+                "count_tokens", f"must give a whole number of at least 0, not {tokens!r}"
             )
         return tokens
 
     return counted
+
+
+def result_of(function: Callable[..., T], argument: str, *given: object) -> T:
+    """What ``function``, a user's ``argument``, returns; its failure becomes an error that names
+    it."""
+    try:
+        return function(*given)
+    except RecallMError:
+        raise
+    except Exception as error:
+        raise _unusable(argument, f"failed: {type(error).__name__}: {error}") from error
 
 
 def flag(value: object, argument: str) -> bool:
@@ -433,9 +422,11 @@ def _is_deeper(value: object, levels: int) -> bool:
 
 
 def _not_a(value: object, what: str, argument: str) -> InvalidInputError:
-    return InvalidInputError(
-        f"{argument} must be {what}, not {type(value).__name__}", argument=argument
-    )
+    return _unusable(argument, f"must be {what}, not {type(value).__name__}")
+
+
+def _unusable(argument: str, problem: str) -> InvalidInputError:
+    return InvalidInputError(f"{argument} {problem}", argument=argument)
 
 
 def shown(value: object) -> str:

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 from recallm import checks
 from recallm.errors import InvalidInputError
+from recallm.model import LARGEST_NUMBER
 
 __all__ = ["RankingName", "RecallConfig"]
 
@@ -88,12 +89,12 @@ class RecallConfig:
             "revision_characters",
             "candidate_limit",
         ):
-            checks.whole(getattr(self, name), name, least=1, most=checks.LARGEST_COUNT)
-        checks.whole(self.temporal_window, "temporal_window", least=0, most=checks.LARGEST_COUNT)
+            checks.positive(getattr(self, name), name)
+        checks.whole(self.temporal_window, "temporal_window", least=0, most=LARGEST_NUMBER)
         checks.amount(self.temporal_weight, "temporal_weight")
         checks.flag(self.nouns_only, "nouns_only")
         if self.trim_concepts is not None:
-            checks.whole(self.trim_concepts, "trim_concepts", least=2, most=checks.LARGEST_COUNT)
+            checks.whole(self.trim_concepts, "trim_concepts", least=2, most=LARGEST_NUMBER)
         if self.spacy_model is not None:
             checks.name(self.spacy_model, "spacy_model")
             checks.file_path(self.spacy_model, "spacy_model")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from recallm import checks
@@ -22,7 +24,7 @@ from recallm.model import (
     TripletUpsert,
     empty_mapping,
 )
-from recallm.stores.base import CypherStore, GraphStore
+from recallm.stores.base import CypherStore, GraphReader, GraphStore
 from recallm.vectors import encode, nearest
 
 __all__ = [
@@ -30,8 +32,6 @@ __all__ = [
     "MemoryGraph",
     "NewEntity",
     "NewTriplet",
-    "checked_entities",
-    "checked_triplets",
     "entity_upsert",
     "triplet_upsert",
 ]
@@ -62,24 +62,31 @@ class NewEntity:
     mentioned: bool = False
 
     def __post_init__(self) -> None:
-        id = checks.name(self.id, "entity id")
-        embeddings = {
-            checks.name(model, "embedding model"): vector
-            for model, vector in checks.mapping(self.embeddings, "embeddings").items()
-        }
-        for vector in embeddings.values():
-            encode(vector)
-        checked = {
-            "id": id,
-            "type": checks.name(self.type, f"the type of entity {id!r}"),
-            "label": checks.optional_name(self.label, f"the label of entity {id!r}"),
-            "properties": checks.properties(self.properties, f"the properties of entity {id!r}"),
-            "concept": checks.flag(self.concept, "entity concept"),
-            "embeddings": embeddings,
-            "mentioned": checks.flag(self.mentioned, "entity mentioned"),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        try:
+            checks.check_fields(
+                self,
+                {
+                    "id": checks.name,
+                    "type": checks.name,
+                    "label": checks.optional_name,
+                    "properties": checks.properties,
+                    "concept": checks.flag,
+                    "embeddings": _checked_embeddings,
+                    "mentioned": checks.flag,
+                },
+            )
+        except InvalidInputError as error:
+            raise InvalidInputError(
+                f"entity {checks.shown(self.id)}: {error.message}", argument=error.argument
+            ) from None
+
+
+def _checked_embeddings(value: object, argument: str) -> dict[str, Sequence[float]]:
+    embeddings = checks.mapping(value, argument)
+    for model, vector in embeddings.items():
+        checks.name(model, "embedding model")
+        encode(vector)
+    return embeddings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,30 +104,15 @@ class NewTriplet:
     properties: Mapping[str, Any] = field(default_factory=empty_mapping)
 
     def __post_init__(self) -> None:
-        for name in ("subject", "predicate", "object"):
-            object.__setattr__(self, name, checks.name(getattr(self, name), name))
-        properties = checks.properties(self.properties, "triplet properties")
-        object.__setattr__(self, "properties", properties)
-
-
-def checked_entities(value: object, argument: str) -> tuple[NewEntity, ...]:
-    """Entities as a tuple; None is no entity.
-
-    Raises:
-        InvalidInputError: one is no ``NewEntity``.
-
-    """
-    return checks.instances(() if value is None else value, NewEntity, argument)
-
-
-def checked_triplets(value: object, argument: str) -> tuple[NewTriplet, ...]:
-    """Triplets as a tuple; None is no triplet.
-
-    Raises:
-        InvalidInputError: one is no ``NewTriplet``.
-
-    """
-    return checks.instances(() if value is None else value, NewTriplet, argument)
+        checks.check_fields(
+            self,
+            {
+                "subject": checks.name,
+                "predicate": checks.name,
+                "object": checks.name,
+                "properties": checks.properties,
+            },
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,12 +130,15 @@ class GraphUpdate:
     passage: str | None = None
 
     def __post_init__(self) -> None:
-        entities = checked_entities(self.entities, "entities")
-        triplets = checked_triplets(self.triplets, "triplets")
-        object.__setattr__(self, "entities", entities)
-        object.__setattr__(self, "triplets", triplets)
-        object.__setattr__(self, "passage", checks.optional_name(self.passage, "passage"))
-        if not entities and not triplets:
+        checks.check_fields(
+            self,
+            {
+                "entities": partial(checks.instances, NewEntity),
+                "triplets": partial(checks.instances, NewTriplet),
+                "passage": checks.optional_name,
+            },
+        )
+        if not self.entities and not self.triplets:
             raise InvalidInputError("upsert needs an entity or a triplet", argument="entities")
 
 
@@ -222,7 +217,7 @@ class MemoryGraph:
             for vector in entity.vectors.items()
         ]
         sizes: dict[str, int] = {}
-        with self._store.reader(self._namespace, self._horizon(None)) as reader:
+        with self._reader() as reader:
             sizes.update(reader.state.vector_bytes)
         for model, blob in vectors:
             size = sizes.setdefault(model, len(blob))
@@ -247,9 +242,9 @@ class MemoryGraph:
 
         """
         blob = encode(embedding)
-        among = None if ids is None else checks.strings(ids, "ids")
+        among = checks.optional(checks.strings, ids, "ids")
         at_most = checks.count(limit, "limit") or 1
-        with self._store.reader(self._namespace, self._horizon(as_of)) as reader:
+        with self._reader(as_of) as reader:
             size = reader.state.vector_bytes.get(checks.name(model, "model"))
             if size is not None and size != len(blob):
                 raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
@@ -272,18 +267,12 @@ class MemoryGraph:
     ) -> list[Entity]:
         """The entities with these ids, those that stand on the concepts of these labels, and those
         that these passages showed; all entities, if nothing is given. Sorted by id."""
-        exact_ids = None if ids is None else checks.strings(ids, "ids")
-        concepts = (
-            None
-            if labels is None
-            else {self.concept_name(label) for label in checks.strings(labels, "labels")}
-        )
-        with self._store.reader(self._namespace, self._horizon(as_of)) as reader:
-            return reader.entities(
-                exact_ids,
-                concepts=concepts,
-                passages=None if passages is None else checks.strings(passages, "passages"),
-            )
+        spellings = checks.optional(checks.strings, labels, "labels")
+        concepts = None if spellings is None else {self.concept_name(it) for it in spellings}
+        exact_ids = checks.optional(checks.strings, ids, "ids")
+        shown_by = checks.optional(checks.strings, passages, "passages")
+        with self._reader(as_of) as reader:
+            return reader.entities(exact_ids, concepts=concepts, passages=shown_by)
 
     def triplets(
         self,
@@ -297,17 +286,18 @@ class MemoryGraph:
     ) -> list[Triplet]:
         """The triplets that meet every condition given (``ends``: subject or object; ``passages``:
         one of these showed it), sorted by (subject, predicate, object)."""
-        conditions = {
-            argument: None if given is None else checks.strings(given, argument)
-            for argument, given in (
-                ("subjects", subjects),
-                ("predicates", predicates),
-                ("objects", objects),
-                ("ends", ends),
-                ("passages", passages),
-            )
+        given = {
+            "subjects": subjects,
+            "predicates": predicates,
+            "objects": objects,
+            "ends": ends,
+            "passages": passages,
         }
-        with self._store.reader(self._namespace, self._horizon(as_of)) as reader:
+        conditions = {
+            argument: checks.optional(checks.strings, value, argument)
+            for argument, value in given.items()
+        }
+        with self._reader(as_of) as reader:
             return reader.triplets(**conditions)
 
     def delete(
@@ -368,15 +358,16 @@ class MemoryGraph:
                 entities=tuple(entity_upsert(it, self._concept_name) for it in update.entities),
                 triplets=tuple(triplet_upsert(it) for it in update.triplets),
             )
-            for update in checks.instances(updates, GraphUpdate, "updates")
+            for update in checks.instances(GraphUpdate, updates, "updates")
         ]
 
     def concept_name(self, label: str) -> str:
         """The name of the concept that an entity with this label stands on."""
         return _concept_of(checks.string(label, "label"), self._concept_name)
 
-    def _horizon(self, as_of: int | datetime | None) -> Horizon:
-        return Horizon(as_of=checks.moment(as_of, "as_of"), now=self._clock())
+    def _reader(self, as_of: int | datetime | None = None) -> AbstractContextManager[GraphReader]:
+        horizon = Horizon(as_of=checks.moment(as_of, "as_of"), now=self._clock())
+        return self._store.reader(self._namespace, horizon)
 
 
 def entity_upsert(entity: NewEntity, concept_name: Callable[[str], str]) -> EntityUpsert:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from recallm import checks
-from recallm.errors import InvalidInputError, RecallMError
+from recallm.errors import InvalidInputError
 from recallm.model import Filter, Horizon, Passage, Selection, empty_mapping
 from recallm.results import KnowledgeUpdate
 from recallm.stores.base import GraphReader, GraphStore
@@ -116,6 +116,10 @@ class MemoryItems:
         where = Filter(path=checks.item_path(path, "path"))
         at_most = checks.count(limit, "limit")
         accepts = checks.optional_callable(accept, "accept")
+
+        def is_accepted(item: Passage) -> bool:
+            return accepts is None or checks.result_of(lambda: bool(accepts(item)), "accept")
+
         found: list[tuple[Passage, float]] = []
         with self._store.reader(self._namespace, Horizon(now=self._clock())) as reader:
             scores = self._rank(reader, asked, where)
@@ -124,7 +128,7 @@ class MemoryItems:
                 some = ids[start : start + _READ_AT_ONCE]
                 items = {item.id: item for item in reader.passages(ids=some)}
                 for id in some:
-                    if id in items and (accepts is None or _is_accepted(accepts, items[id])):
+                    if id in items and is_accepted(items[id]):
                         found.append((items[id], scores[id]))
                         if len(found) == at_most:
                             return tuple(found)
@@ -152,17 +156,6 @@ class MemoryItems:
             # A server without snapshots: if the item is replaced while the reader is open, the
             # reader sees neither the old item nor the new one. A new reader sees the new one.
         return None
-
-
-def _is_accepted(accepts: Callable[[Passage], bool], item: Passage) -> bool:
-    try:
-        return bool(accepts(item))
-    except RecallMError:
-        raise
-    except Exception as error:
-        raise InvalidInputError(
-            f"accept failed: {type(error).__name__}: {error}", argument="accept"
-        ) from error
 
 
 def _request(item: object) -> UpdateRequest:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -27,14 +28,7 @@ from tqdm import tqdm
 from recallm import checks
 from recallm.config import RecallConfig
 from recallm.errors import ConflictError, InvalidInputError, RecallMError, StoreBusyError
-from recallm.graph import (
-    NewEntity,
-    NewTriplet,
-    checked_entities,
-    checked_triplets,
-    entity_upsert,
-    triplet_upsert,
-)
+from recallm.graph import NewEntity, NewTriplet, entity_upsert, triplet_upsert
 from recallm.model import (
     Extraction,
     Forgotten,
@@ -99,8 +93,7 @@ class UpdateRequest:
     is_recalled: bool = True
 
     def __post_init__(self) -> None:
-        for argument, check in _CHECKS.items():
-            object.__setattr__(self, argument, check(getattr(self, argument), argument))
+        checks.check_fields(self, _CHECKS)
         if not self.entities and not self.triplets:
             checks.passage_text(self.text)
 
@@ -163,8 +156,8 @@ _CHECKS: Mapping[str, Callable[[Any, str], object]] = {
     "session": checks.optional_name,
     "metadata": checks.properties,
     "expires_at": checks.timestamp,
-    "entities": checked_entities,
-    "triplets": checked_triplets,
+    "entities": partial(checks.instances, NewEntity),
+    "triplets": partial(checks.instances, NewTriplet),
     "replace": checks.flag,
     "path": checks.item_path,
     "key": checks.optional_name,

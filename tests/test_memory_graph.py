@@ -74,11 +74,11 @@ def test_bad_entities_and_triplets_are_refused(
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        ({"id": ""}, "entity id"),
-        ({"id": "x", "type": ""}, "the type of entity 'x'"),
+        ({"id": ""}, "entity '': id"),
+        ({"id": "x", "type": ""}, "entity 'x': type"),
         ({"id": "x", "embeddings": {"m": []}}, "embedding"),
         ({"id": "x", "embeddings": {"": [1.0]}}, "embedding model"),
-        ({"id": "x", "properties": {1: "one"}}, "the properties of entity 'x'"),
+        ({"id": "x", "properties": {1: "one"}}, "entity 'x': properties"),
     ],
 )
 def test_an_entity_is_checked_when_it_is_made(given: dict[str, Any], match: str) -> None:

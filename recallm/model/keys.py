@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 __all__ = [
+    "LARGEST_NUMBER",
     "MAX_POSITION",
     "NO_POSITION",
     "POSITION_BITS",
@@ -37,6 +38,9 @@ NO_POSITION = (1 << POSITION_BITS) - 1
 
 MAX_POSITION = NO_POSITION - 1
 """The last position that a statement can have in its passage."""
+
+LARGEST_NUMBER = 1 << 62
+"""Greater than every key and t, and the largest count: stores hold signed integers of 64 bits."""
 
 
 def statement_key(t_index: int, position: int) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from recallm.model import (
+    LARGEST_NUMBER,
     NO_POSITION,
     ConceptMention,
     ExtractedStatement,
@@ -49,7 +50,7 @@ __all__ = [
 
 _INDEXABLE = 1000
 _RESERVED = "\0"
-ENDLESS = 1 << 62
+ENDLESS = LARGEST_NUMBER
 """Greater than every t, key and limit; the server's 64-bit integers hold it."""
 BEFORE_NEXT = NO_POSITION + 1
 """``t * BEFORE_NEXT`` is the first statement key of the update t."""

@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import Any, LiteralString
 
 from recallm.model import (
+    LARGEST_NUMBER,
     ConceptRow,
     Entity,
     Filter,
@@ -348,4 +349,4 @@ def _trait(bits: int) -> Trait:
 
 def _keys(keys: Collection[int]) -> list[int]:
     """The keys that a statement can have, ascending."""
-    return sorted({key for key in keys if 0 <= key < 1 << 62})
+    return sorted({key for key in keys if 0 <= key < LARGEST_NUMBER})
