@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, LiteralString, TypeVar
 
@@ -117,11 +117,17 @@ class Connection:
             StoreBusyError: the lock was not free in time, or the work took too long.
             StoreUnavailableError: the server cannot be reached.
         """
-        with self._writer() as writer:
-            stamp = WriteStamp(writer, uuid.uuid4().hex)
+        try:
+            writer = self._writers.pop()  # no other write uses its name at the same time
+        except IndexError:
+            writer = uuid.uuid4().hex
+        stamp = WriteStamp(writer, uuid.uuid4().hex)
+        try:
             return self._transact(
                 work, neo4j.WRITE_ACCESS, work_limits=_WORK_LIMITS, stamp=stamp, locks=locks
             )
+        finally:
+            self._writers.append(writer)
 
     def close(self) -> None:
         """Close the driver if it is ours."""
@@ -149,7 +155,7 @@ class Connection:
         place = 0
         given: list[Result] = []  # the result of the latest try that reached its commit
         unknown = False  # whether the reply to a commit was lost
-        pauses = _pauses()
+        pause = 0.05  # seconds between tries, longer each time
         while True:
             self.check_open()
             wait = min(max(lock_until - time.monotonic(), 0.1), _LOCK_WAIT_PER_TRY) if locks else 0
@@ -185,7 +191,11 @@ class Connection:
                     if now < lock_until:
                         continue
                     if not unknown:
-                        raise self._locked_out() from error
+                        raise StoreBusyError(
+                            f"another writer did not let go of the namespace on {self._name} in "
+                            f"{self._lock_patience:g} s; try again, or let writes wait longer with "
+                            "retry_time=…"
+                        ) from error
                 else:
                     if locks and tx is not None and tx.lock_patience is None:
                         # This try had the lock: the next try waits for the lock anew. A process
@@ -202,19 +212,8 @@ class Connection:
                     lock_until = max(lock_until, now + bound + GRACE)
                 if self._closed or now > retry_until or not is_passing(error):
                     raise self._failure(error, unknown=unknown) from error
-            time.sleep(next(pauses))
-
-    @contextmanager
-    def _writer(self) -> Generator[str, None, None]:
-        """The name of a writer that no other write uses at the same time."""
-        try:
-            writer = self._writers.pop()
-        except IndexError:
-            writer = uuid.uuid4().hex
-        try:
-            yield writer
-        finally:
-            self._writers.append(writer)
+            time.sleep(pause)
+            pause = min(2 * pause, 1.0)
 
     def _session(self, access: str) -> Session:
         return self.driver.session(
@@ -248,12 +247,6 @@ class Connection:
             return ClosedError()
         return translated(error, name=self._name, database=self._database, unknown=unknown)
 
-    def _locked_out(self) -> StoreBusyError:
-        return StoreBusyError(
-            f"another writer did not let go of the namespace on {self._name} in "
-            f"{self._lock_patience:g} s; try again, or let writes wait longer with timeout=…"
-        )
-
 
 @contextmanager
 def _resolving() -> Generator[None, None, None]:
@@ -267,11 +260,3 @@ def _resolving() -> Generator[None, None, None]:
 def _is_late(error: DriverError | Neo4jError) -> bool:
     """Whether a reply did not come in time, or the server ended the transaction."""
     return ran_out_of_time(error) or isinstance(error.__cause__, TimeoutError)
-
-
-def _pauses() -> Iterator[float]:
-    """Seconds between tries, longer each time."""
-    pause = 0.05
-    while True:
-        yield pause
-        pause = min(pause * 2, 1.0)

@@ -21,14 +21,13 @@ from neo4j.time import Date, DateTime, Duration, Time
 from recallm.errors import InvalidInputError
 from recallm.stores.cypher.reading import OPEN
 from recallm.stores.neo4j.connection import Connection
+from recallm.stores.neo4j.failures import ran_out_of_time
 from recallm.stores.neo4j.transaction import Tx
 from recallm.stores.neo4j.values import ENDLESS, key_of
 
 __all__ = ["CYPHER_SCHEMA", "run_own_cypher"]
 
-_NAMESPACE = "namespace"
-_READING = "r"
-_NEVER = -ENDLESS
+_MOST_ROWS = 10_000
 _REFUSED: Final = {
     "AdministrationCommand": "administration",
     "LoadCSV": "LOAD CSV",
@@ -38,10 +37,10 @@ _REFUSED: Final = {
     "Transaction": "CALL { … } IN TRANSACTIONS",
 }
 """What the names of operators begin with that do more than read the graph."""
-_MOST_ROWS = 10_000
-_TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOut"
 _NOT_THE_QUERY = ("Neo.ClientError.Security", "Neo.ClientError.Database")
-_NEEDS_ITS_OWN = "Neo.DatabaseError.Transaction.TransactionStartFailed"
+"""How the codes of a client's errors begin that are no fault of its query."""
+_IN_TRANSACTIONS = "Neo.DatabaseError.Transaction.TransactionStartFailed"
+"""The code of a query that would have to run outside of a transaction."""
 
 CYPHER_SCHEMA: Final = """\
 The graph holds entities and triplets (directed relations with a predicate between entities).
@@ -90,70 +89,63 @@ def run_own_cypher(
     """See ``Neo4jStore.cypher``."""
     if not timeout > 0:
         raise InvalidInputError("timeout must be above 0 seconds", argument="timeout")
-    if _NAMESPACE in parameters:
+    if "namespace" in parameters:
         raise InvalidInputError(
             "the parameter $namespace is given by recallm; name yours otherwise",
             argument="parameters",
+        )
+    if "=~" in query:
+        raise _refused(
+            "=~ is not allowed here: the server cannot stop a regular expression that takes long; "
+            "use CONTAINS or STARTS WITH"
         )
     # LiteralString keeps what users write out of our queries. Here it is the query, as they ask
     # for: whatever it says, the server lets it read only.
     text: LiteralString = query  # pyright: ignore[reportAssignmentType]
 
-    if "=~" in query:
-        raise InvalidInputError(
-            "=~ is not allowed here: the server cannot stop a regular expression that takes long; "
-            "use CONTAINS or STARTS WITH",
-            argument="query",
-        )
-
     def work(tx: Tx) -> list[dict[str, Any]]:
-        opened = tx.rows(OPEN, {"key": key_of(namespace), "now": _NEVER})[0]
-        given = {**parameters, _NAMESPACE: opened["rows"]}
+        opened = tx.rows(OPEN, {"key": key_of(namespace), "now": -ENDLESS})[0]
+        given = {**parameters, "namespace": opened["rows"]}
         try:
-            explained = _explained(tx, text, given)
-            _check(explained.query_type, explained.plan)
+            _check(_explained(tx, text, given))
             found = tx.run(text, given)
             names = found.keys()
-            given_back = [
-                {name: _plain(value) for name, value in zip(names, row.values(), strict=True)}
+            fetched = [
+                dict(zip(names, map(_plain, row.values()), strict=True))
                 for row in islice(found, _MOST_ROWS + 1)
             ]
-            if len(given_back) > _MOST_ROWS:
-                raise InvalidInputError(
-                    f"the query gives more than {_MOST_ROWS:,} rows; add a LIMIT", argument="query"
-                )
-            return given_back
         except (ClientError, DatabaseError) as error:
-            refusal = _refusal(error, timeout)
-            if refusal is None:
-                raise
-            raise refusal from error
+            code = error.code or ""
+            if ran_out_of_time(error):
+                raise _refused(f"it took longer than {timeout:g} s; let it match less") from error
+            is_its_fault = isinstance(error, ClientError) and not code.startswith(_NOT_THE_QUERY)
+            if is_its_fault or code == _IN_TRANSACTIONS:
+                raise _refused(f"the server refused it: {error.message}") from error
+            raise
+        if len(fetched) > _MOST_ROWS:
+            raise _refused(f"it gives more than {_MOST_ROWS:,} rows; add a LIMIT")
+        return fetched
 
     return connection.read(work, timeout=timeout)
 
 
-def _explained(tx: Tx, text: LiteralString, parameters: dict[str, Any]) -> ResultSummary:
+def _explained(tx: Tx, query: LiteralString, parameters: Mapping[str, Any]) -> ResultSummary:
     try:
-        return tx.run("EXPLAIN " + text, parameters).consume()
+        return tx.run("EXPLAIN " + query, parameters).consume()
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInputError(
             f"the server cannot be given these parameters: {error}", argument="parameters"
         ) from error
 
 
-def _check(query_type: str | None, plan: Mapping[str, Any] | None) -> None:
+def _check(explained: ResultSummary) -> None:
     """Refuse a query that would do something other than read the graph."""
-    if query_type != _READING:
-        raise InvalidInputError(
-            "the query would write; here it may only read the graph", argument="query"
-        )
-    for operator in _operators(plan or {}):
+    if explained.query_type != "r":
+        raise _refused("it would write; here it may only read the graph")
+    for operator in _operators(explained.plan or {}):
         for beginning, name in _REFUSED.items():
             if operator.startswith(beginning):
-                raise InvalidInputError(
-                    f"{name} is not allowed here: a query may only read the graph",
-                    argument="query",
-                )
+                raise _refused(f"{name} is not allowed here: a query may only read the graph")
 
 
 def _operators(plan: Mapping[str, Any]) -> Iterator[str]:
@@ -163,38 +155,32 @@ def _operators(plan: Mapping[str, Any]) -> Iterator[str]:
         yield from _operators(child)
 
 
-def _refusal(error: ClientError | DatabaseError, timeout: float) -> InvalidInputError | None:
-    """What is wrong with the query; None where it is something else that failed."""
-    code = error.code or ""
-    if code.startswith(_TIMED_OUT):
-        return InvalidInputError(
-            f"the query took longer than {timeout:g} s; let it match less", argument="query"
-        )
-    if isinstance(error, ClientError) and not code.startswith(_NOT_THE_QUERY):
-        return InvalidInputError(f"the server refused the query: {error.message}", argument="query")
-    if code == _NEEDS_ITS_OWN:
-        return InvalidInputError(f"the server refused the query: {error.message}", argument="query")
-    return None
+def _refused(reason: str) -> InvalidInputError:
+    return InvalidInputError(f"the query cannot be run: {reason}", argument="query")
 
 
 def _plain(value: Any) -> Any:
     """A value of the driver as one of Python: nodes and relationships are their properties."""
     match value:
         case Node():
-            return {name: _plain(it) for name, it in value.items()}
+            return _plain(dict(value.items()))
         case Relationship():
-            return {**{name: _plain(it) for name, it in value.items()}, "type": value.type}
+            return _plain({**dict(value.items()), "type": value.type})
         case Path():
-            return {
-                "nodes": [_plain(node) for node in value.nodes],
-                "relationships": [_plain(it) for it in value.relationships],
-            }
+            return _plain({"nodes": [*value.nodes], "relationships": [*value.relationships]})
         case Point():
             return {"srid": value.srid, "coordinates": list(value)}
         case DateTime() | Date() | Time():
             return value.to_native()
         case Duration():
-            return _duration(value)
+            # Months have no fixed length: a duration with some is its ISO 8601 text.
+            return (
+                value.iso_format()
+                if value.months
+                else timedelta(
+                    days=value.days, seconds=value.seconds, microseconds=value.nanoseconds // 1000
+                )
+            )
         case list():
             items: list[Any] = value
             return [_plain(it) for it in items]
@@ -203,10 +189,3 @@ def _plain(value: Any) -> Any:
             return {name: _plain(it) for name, it in entries.items()}
         case _:
             return value
-
-
-def _duration(value: Duration) -> timedelta | str:
-    """Months have no fixed length: a duration with some is its ISO 8601 text."""
-    if value.months:
-        return value.iso_format()
-    return timedelta(days=value.days, seconds=value.seconds, microseconds=value.nanoseconds // 1000)

@@ -51,8 +51,8 @@ from recallm.stores.timestamps import microseconds
 
 __all__ = ["Neo4jReader"]
 
-_NEVER = -ENDLESS
 _EVERY = Filter()
+_CONCEPT_TOTALS = ("name", "label", "kind", "t_index", "updates", "statements")
 _CORPUS = ("statements", "terms", "sessions")
 
 
@@ -64,21 +64,26 @@ class Neo4jReader:
     def __init__(self, connection: Connection, namespace: str, horizon: Horizon) -> None:
         self._connection = connection
         as_of, now = horizon.as_of, horizon.now
-        self._dated = isinstance(as_of, datetime)
-        self._said = microseconds(as_of) if isinstance(as_of, datetime) else 0
-        self._now = _NEVER if now is None else microseconds(now)
+        said = microseconds(as_of) if isinstance(as_of, datetime) else None
+        expired_by = -ENDLESS if now is None else microseconds(now)
         self._key = key_of(namespace)
-        state = self._run(cypher.OPEN, key=self._key, now=self._now)[0]
+        state = self._run(cypher.OPEN, key=self._key, now=expired_by)[0]
         self._key = state["rows"]
         self._opened_totals = {name: state[name] for name in ("t", *_CORPUS)}
         self._counter: int = state["t"]
-        # Whether nothing is hidden but by its t.
-        self._plain = not (self._dated or state["expired"])
-        self._t: int = self._counter if not isinstance(as_of, int) else min(as_of, self._counter)
+        self._t: int = min(as_of, self._counter) if isinstance(as_of, int) else self._counter
+        if said is not None:
+            self._t = self._run(cypher.LATEST_SAID, said=said, t=self._counter)[0]["t"]
         self._before = (self._t + 1) * BEFORE_NEXT
-        if self._dated:
-            self._t = self._ask(cypher.LATEST_SAID)[0]["t"]
-            self._before = (self._t + 1) * BEFORE_NEXT
+        self._horizon = {
+            "t": self._t,
+            "before": self._before,
+            "dated": said is not None,
+            "said": said or 0,
+            "now": expired_by,
+            # Whether nothing is hidden but by its t.
+            "plain": said is None and not state["expired"],
+        }
         vectors = None
         vector_bytes = json_in(state["vector_bytes"])
         # Of a node that is being written, the model may be read without its size.
@@ -310,15 +315,7 @@ class Neo4jReader:
 
     def _ask(self, query: LiteralString, **parameters: Any) -> list[Row]:
         """Run a query within the horizon; the rows that are complete."""
-        horizon = {
-            "t": self._t,
-            "before": self._before,
-            "dated": self._dated,
-            "said": self._said,
-            "now": self._now,
-            "plain": self._plain,
-        }
-        return complete_rows(lambda: self._run(query, **{**horizon, **parameters}))
+        return complete_rows(lambda: self._run(query, **{**self._horizon, **parameters}))
 
     def _run(self, query: LiteralString, **parameters: Any) -> list[Row]:
         return self._connection.rows(query, {"namespace": self._key, **parameters})
@@ -326,27 +323,21 @@ class Neo4jReader:
     def _concept_rows(self, found: list[Row]) -> list[ConceptRow]:
         """The concepts of these rows, latest first: by their totals where these are of the view,
         else counted."""
-        later = [row["concept"]["name"] for row in found if row["concept"]["t_index"] > self._t]
-        counted: dict[str, Row] = {}
-        for chunk in chunks(sorted(later)):
+        totals = {row["concept"]["name"]: row["concept"] for row in found}
+        later = [name for name, node in totals.items() if node["t_index"] > self._t]
+        for chunk in chunks(later):
+            for name in chunk:
+                del totals[name]
             for row in self._ask(lookups.COUNT_TOUCHES, names=keys_of(chunk)):
-                updates = {"t_index": max(row["ts"]), "updates": len(row["ts"])}
-                counted[row["name"]] = {**row, **updates}
+                totals[row["name"]] = {**row, "t_index": max(row["ts"]), "updates": len(row["ts"])}
         concepts = []
         for row in found:
-            name = row["concept"]["name"]
-            totals = counted.get(name, row["concept"] if name not in later else None)
-            if totals is not None:
+            if counted := totals.get(row["concept"]["name"]):
                 summary = None if row["summary"] is None else summary_in(row["summary"])
                 concepts.append(
                     ConceptRow(
-                        name=name,
-                        label=totals["label"],
-                        kind=totals["kind"],
-                        t_index=totals["t_index"],
-                        updates=totals["updates"],
-                        statements=totals["statements"],
-                        merges=totals["updates"] - 1 if summary is None else row["later"],
+                        **{name: counted[name] for name in _CONCEPT_TOTALS},
+                        merges=counted["updates"] - 1 if summary is None else row["later"],
                         summary=summary,
                     )
                 )
@@ -371,7 +362,7 @@ def _filter(where: Filter) -> dict[str, Any]:
         "since_key": min(since * BEFORE_NEXT, ENDLESS) if isinstance(since, int) else 0,
         "until_key": min((until + 1) * BEFORE_NEXT, ENDLESS) if isinstance(until, int) else ENDLESS,
         "timed": isinstance(since, datetime) or isinstance(until, datetime),
-        "since_said": microseconds(since) if isinstance(since, datetime) else _NEVER,
+        "since_said": microseconds(since) if isinstance(since, datetime) else -ENDLESS,
         "until_said": microseconds(until) if isinstance(until, datetime) else ENDLESS,
         "lanes": [] if session_key is None else [key_of(session_key)],
         "speakers": [] if where.speaker is None else [where.speaker],
