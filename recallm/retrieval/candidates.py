@@ -2,20 +2,22 @@
 
 The postings of the question's stems and the mentions of its concepts are read up to a limit and
 scored in arrays. Only the best are fetched as rows, with the statements before and after them.
-Neighbouring concepts and related words add their newest statements, and each summary in force
-counts as one more statement.
+Neighbouring concepts and related words add their newest statements, a question of nothing but dates
+the newest of these dates, and each summary in force counts as one more statement.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, time
 from itertools import chain
 from operator import itemgetter
 
 import numpy as np
 
-from recallm.dating import asked_dates
+from recallm.dating import AskedDate, asked_dates
 from recallm.model import (
     NO_POSITION,
     ConceptMention,
@@ -55,6 +57,12 @@ _NEIGHBOURS = 6
 
 _NEIGHBOUR_STATEMENTS = 8
 """Newest statements that a neighbouring concept brings."""
+
+_DATED_PASSAGES = 32
+"""Newest passages looked at for a date, in a question that has no concept beside its dates."""
+
+_DATED_POSITIONS = 4
+"""Statements of each that are candidates; further ones may come as the statements beside these."""
 
 _NEAREST = 64
 """Statements that the question's vector brings."""
@@ -97,7 +105,11 @@ def read_candidates(
         if vector is None
         else [key for key, _ in vector.nearest(_NEAREST)]
     )
-    if not postings and not mentions and not similar:
+    dates = asked_dates(question.text, request.asked_at)
+    dated = (
+        [] if _names_more_than(dates, question) else _statements_of_dates(reader, dates, request)
+    )
+    if not postings and not mentions and not similar and not dated:
         return None
     activation = _read_activation(reader, essential)
     posted = PostingCounts.read(
@@ -118,6 +130,7 @@ def read_candidates(
         best,
         {
             *similar,
+            *dated,
             *_statements_of_neighbours(reader, activation, where),
             *newest_covered.values(),
         },
@@ -165,7 +178,7 @@ def read_candidates(
         mention_counts={name: found.statements for name, found in mentions.items()},
         activation=activation,
         speakers=speakers,
-        dates=asked_dates(question.text, request.asked_at),
+        dates=dates,
         question_vector=None if vector is None else vector.vector,
     )
 
@@ -190,6 +203,38 @@ def _statements_of_neighbours(
     names = [neighbour.concept.name for neighbour in nearest[:_NEIGHBOURS]]
     mentions = reader.mentions(names, limit=_NEIGHBOUR_STATEMENTS, where=where)
     return list(chain.from_iterable(found.keys for found in mentions.values()))
+
+
+def _names_more_than(dates: Sequence[AskedDate], question: Question) -> bool:
+    """Whether a question has concepts beside ``dates``: "What happened in May?" has none."""
+    of_dates = {word for asked in dates for word in asked.name.casefold().split()}
+    return any(
+        not of_dates.issuperset(concept.label.casefold().split()) for concept in question.concepts
+    )
+
+
+def _statements_of_dates(
+    reader: GraphReader, dates: Sequence[AskedDate], request: RecallRequest
+) -> list[int]:
+    """The keys that the statements of the newest passages may have whose timestamps lie in one of
+    ``dates``. A date without its year ("May") is the latest that has begun."""
+    where = request.where
+    keys: list[int] = []
+    for asked in dates:
+        interval = asked.near(date.max if request.asked_at is None else request.asked_at.date())
+        if interval is None:
+            continue
+        first = datetime.combine(interval.start, time.min, UTC)
+        last = datetime.combine(interval.last, time.max, UTC)
+        since = max(first, where.since) if isinstance(where.since, datetime) else first
+        until = min(last, where.until) if isinstance(where.until, datetime) else last
+        passages = reader.passages(replace(where, since=since, until=until), limit=_DATED_PASSAGES)
+        keys += [
+            statement_key(passage.t_index, position)
+            for passage in passages
+            for position in range(_DATED_POSITIONS)
+        ]
+    return keys
 
 
 def statements_of_related_stems(

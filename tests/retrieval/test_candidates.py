@@ -71,6 +71,19 @@ def test_the_candidate_limit_bounds_what_is_looked_at() -> None:
     assert found.documents.tolist() == [50]
 
 
+def test_a_question_of_nothing_but_dates_reads_what_was_said_then() -> None:
+    store = store_of(
+        turn("A heron", day=4),
+        turn("An owl", "Then a stork", day=5),
+        turn("A crane", day=6),
+        turn("A swan"),
+    )
+    question = "What happened on 5 March 2024?"
+    assert said(gathered(store, question)) == {"An owl", "Then a stork"}
+    assert said(gathered(store, question, "march", "2024")) == {"An owl", "Then a stork"}
+    assert candidates(store, asked(question, "pelican")) is None
+
+
 def test_a_speakers_name_is_no_word_of_the_question() -> None:
     """Ana says it all without being named in it; the word counts where nobody is called so."""
     spoken = store_of(turn("I saw a heron", speaker="Ana"), turn("Ana saw a heron"))
