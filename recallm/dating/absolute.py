@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from recallm.dating.periods import Interval, Yearly, month_of, year_of, years_of
+from recallm.dating.periods import Interval, Yearly, month_of, year_of
 from recallm.dating.vocabulary import (
     DECADES,
     HOLIDAYS,
@@ -30,19 +30,8 @@ _LEAD_TO_YEAR = re.compile(
 _LEAD_TO_SEASON = re.compile(
     r"\b(?:(?:in|during|over|since|until|till|by)(?: the)?|(?:for|of|before|after) the) $"
 )
-_ALSO_WORDS = (
-    "march",
-    "may",
-    "april",
-    "june",
-    "august",
-    "mar",
-    "jan",
-    "jun",
-    "dec",
-    "sep",
-    "apr",
-    "aug",
+_ALSO_WORDS = frozenset(
+    ("march", "may", "april", "june", "august", "mar", "jan", "jun", "dec", "sep", "apr", "aug")
 )
 """Months that are also common words or names, read only behind words that lead to a date."""
 
@@ -68,22 +57,17 @@ def _date(year: int, month: int, day: int) -> Interval | None:
     return Yearly(month, day).of(year) if 1 <= month <= 12 and year else None
 
 
-def month_and_day(phrase: DatePhrase) -> Interval | Yearly | None:
-    """3 May, with or without its year."""
-    named = Yearly(MONTHS[phrase["month"]], int(phrase["day"]))
+def month_and_day(phrase: DatePhrase) -> Interval | Yearly:
+    """3 May, or 3 to 7 May, with or without the year."""
+    day = int(phrase["day"])
+    last = int(phrase["last"] or day)
+    if phrase["last"] and last <= day:  # "Chapter 7 - 3 May": only the number beside the month
+        day = last = last if phrase.match.end("last") < phrase.match.start("month") else day
+    named = Yearly(MONTHS[phrase["month"]], day, days=last - day + 1)
     found = named.of(int(phrase["year"] or _LEAP_YEAR))
     if found is None:
         raise NoSuchDateError
     return found if phrase["year"] else named
-
-
-def days(phrase: DatePhrase) -> Interval | Yearly | None:
-    """3 to 7 May, with or without its year."""
-    day, last = int(phrase["day"]), int(phrase["last"])
-    if day >= last:
-        return None
-    named = Yearly(MONTHS[phrase["month"]], day, days=last - day + 1)
-    return named.of(int(phrase["year"])) if phrase["year"] else named
 
 
 def month(phrase: DatePhrase) -> Interval | Yearly | None:
@@ -133,10 +117,10 @@ def _of_a_year(phrase: DatePhrase, named: Yearly) -> Interval | Yearly | None:
         return named.of(int(phrase["year"]))
     if not pick or phrase.spoken_on is None:
         return named
-    if pick in PAST:
-        return named.before(phrase.day)
     if pick == "this past":
         return named.begun(phrase.day)
+    if pick in PAST:
+        return named.before(phrase.day)
     return named.of(phrase.day.year) if pick == "this" else named.after(phrase.day)
 
 
@@ -152,4 +136,4 @@ def decade(phrase: DatePhrase) -> Interval:
     year = DECADES[phrase["word"]] if phrase["word"] else int(phrase["decade"])
     if year < 100:
         year += 1900 if year > 20 else 2000
-    return years_of(year, 10).part(phrase.part)
+    return year_of(year, 10).part(phrase.part)

@@ -37,8 +37,12 @@ _HOLIDAY = "|".join(
 _TIME_OF_DAY = "(?:night|morning|afternoon|evening)"
 _NUMBER = rf"(?:a |the )?(?P<n>\d{{1,3}}|{'|'.join(NUMBERS)})(?: of)?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-_LAST_DAY = r"(?P<last>\d{1,2})(?:st|nd|rd|th)?"
+_DAYS = (
+    rf"{_DAY}(?:(?: ?[-–] ?|(?: and| to| until| through) (?:the )?)"
+    r"(?P<last>\d{1,2})(?:st|nd|rd|th)?)?"
+)
 _YEAR = r"(?P<year>(?:1[5-9]|20)\d\d)(?![\d%])"
+_OF_YEAR = rf"(?:,? (?:of )?{_YEAR})?"
 _COUNTED = (
     "people|men|women|children|miles|kilomet(?:er|re)s|met(?:er|re)s|feet|steps|dollars|euros|pounds|"
     "words|pages|calories|times|years|days|hours|minutes|pieces|copies|followers|points|tons|bricks|"
@@ -92,30 +96,11 @@ RULES: tuple[Rule, ...] = (
         "digit", r"(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<year>\d{4}|\d\d)", absolute.numeric, mark="/"
     ),
     Rule("digit", r"(?P<b>\d{1,2})\.(?P<a>\d{1,2})\.(?P<year>\d{4})", absolute.numeric, mark="."),
-    Rule(
-        "holiday", rf"(?:{_PICK} )?(?P<holiday>{_HOLIDAY})(?:,? (?:of )?{_YEAR})?", absolute.holiday
-    ),
-    Rule(
-        "month",
-        rf"{_DAY}(?: ?[-–] ?|(?: and| to| until| through) (?:the )?){_LAST_DAY} (?:of )?"
-        rf"(?P<month>{_MONTH})\.?(?:,? (?:of )?{_YEAR})?",
-        absolute.days,
-    ),
+    Rule("holiday", rf"(?:{_PICK} )?(?P<holiday>{_HOLIDAY}){_OF_YEAR}", absolute.holiday),
+    Rule("month", rf"{_DAYS} (?:of )?(?P<month>{_MONTH})\.?{_OF_YEAR}", absolute.month_and_day),
     Rule(
         "month",
-        rf"(?P<month>{_MONTH})\.? (?:the )?{_DAY}(?: ?[-–] ?|(?: and| to| until| through) "
-        rf"(?:the )?){_LAST_DAY}(?!\d|[:/]\d| ?[ap]\.?m)(?:,? (?:of )?{_YEAR})?",
-        absolute.days,
-    ),
-    Rule(
-        "month",
-        rf"{_DAY} (?:of )?(?P<month>{_MONTH})\.?(?:,? (?:of )?{_YEAR})?",
-        absolute.month_and_day,
-    ),
-    Rule(
-        "month",
-        rf"(?P<month>{_MONTH})\.? (?:the )?{_DAY}(?!\d|[:/]\d| ?[ap]\.?m)"
-        rf"(?:,? (?:of )?{_YEAR})?",
+        rf"(?P<month>{_MONTH})\.? (?:the )?{_DAYS}(?!\d|[:/]\d| ?[ap]\.?m){_OF_YEAR}",
         absolute.month_and_day,
     ),
     Rule(
@@ -126,7 +111,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "season",
-        rf"(?:{_PICK} |{_PART})?(?P<season>{_SEASON})(?:,? (?:of )?{_YEAR})?",
+        rf"(?:{_PICK} |{_PART})?(?P<season>{_SEASON}){_OF_YEAR}",
         absolute.season,
     ),
     Rule(
@@ -134,15 +119,18 @@ RULES: tuple[Rule, ...] = (
         rf"(?:the )?(?P<ordinal>{'|'.join(QUARTERS)}) quarter of (?:the year )?{_YEAR}",
         absolute.quarter,
     ),
-    Rule("digit", rf"q(?P<number>[1-4])(?:,? (?:of )?{_YEAR})?", absolute.quarter, mark="q"),
+    Rule("digit", rf"q(?P<number>[1-4]){_OF_YEAR}", absolute.quarter, mark="q"),
     Rule("digit", rf"(?P<the>the )?(?:{_PART})?{_YEAR}(?! ?%| (?:{_COUNTED})\b)", absolute.year),
     Rule(
         "decade",
         rf"(?:the )?(?:{_PART})?(?P<decade>(?:1[5-9]|20)\d0)'?s",
         absolute.decade,
     ),
-    Rule("decade", rf"the (?:{_PART})?'?(?P<decade>\d0)'?s", absolute.decade),
-    Rule("decade", rf"the (?:{_PART})?(?P<word>{'|'.join(DECADES)})", absolute.decade),
+    Rule(
+        "decade",
+        rf"the (?:{_PART})?(?:'?(?P<decade>\d0)'?s|(?P<word>{'|'.join(DECADES)}))",
+        absolute.decade,
+    ),
     # These depend on the day on which they were spoken:
     Rule(
         "unit",

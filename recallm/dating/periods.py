@@ -8,18 +8,23 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 __all__ = [
+    "MONTHS_IN",
     "Interval",
     "Yearly",
     "day_of",
     "month_of",
-    "months_of",
+    "period_of",
     "shifted",
     "week_of",
     "year_of",
-    "years_of",
 ]
 
 _DAY = timedelta(days=1)
+
+MONTHS_IN = {
+    "month": 1, "quarter": 3, "season": 3, "term": 4, "semester": 6, "year": 12, "decade": 120,
+}  # fmt: skip
+"""Periods of the calendar, in months."""
 
 
 class Interval(NamedTuple):
@@ -41,7 +46,7 @@ class Interval(NamedTuple):
     def part(self, which: str) -> Interval:
         """Its "early", "mid" or "late" third; the whole interval for any other word."""
         third = timedelta(days=max(1, self.days // 3))
-        if which == "early" or which == "earlier":
+        if which == "early":
             return Interval(self.start, self.start + third)
         if which == "mid":
             return Interval(self.start + third, self.end - third)
@@ -67,19 +72,18 @@ def month_of(year: int, month: int, months: int = 1) -> Interval:
     return Interval(_first(year, month), _first(year, month + months))
 
 
-def months_of(day: date, months: int, later: int = 0) -> Interval:
-    """The quarter (3 months), third (4) or half (6) of a year that holds a day, or the period that
-    many ``later``."""
-    return month_of(day.year, (day.month - 1) // months * months + 1 + later * months, months)
+def period_of(day: date, unit: str, later: int = 0, around: int = 0) -> Interval:
+    """The month, quarter, term, semester, year or decade that holds a day, or the one ``later``
+    periods after it, with ``around`` periods before and after."""
+    months = MONTHS_IN[unit]
+    # December belongs to the winter of the year that follows.
+    ahead = 1 if unit == "season" else 0
+    place = (12 * day.year + day.month - 1 + ahead) // months + later
+    return month_of(0, (place - around) * months + 1 - ahead, (1 + 2 * around) * months)
 
 
-def year_of(year: int) -> Interval:
-    """The whole year."""
-    return month_of(year, 1, 12)
-
-
-def years_of(year: int, years: int) -> Interval:
-    """``years`` years, beginning with ``year``."""
+def year_of(year: int, years: int = 1) -> Interval:
+    """``years`` whole years, beginning with ``year``."""
     return month_of(year, 1, 12 * years)
 
 

@@ -11,17 +11,18 @@ import re
 from datetime import date, timedelta
 
 from recallm.dating.periods import (
+    MONTHS_IN,
     Interval,
     Yearly,
     day_of,
     month_of,
-    months_of,
+    period_of,
     shifted,
     week_of,
-    year_of,
-    years_of,
 )
 from recallm.dating.vocabulary import NUMBERS, PAST, SEASONS, WEEKDAYS, DatePhrase
+
+_DAYS_IN = {"day": 1, "night": 1, "week": 7, "weekend": 7, "fortnight": 14}
 
 
 def today(phrase: DatePhrase) -> Interval:
@@ -50,9 +51,6 @@ def ahead(phrase: DatePhrase) -> Interval | None:
     return _away(phrase, n) if n > 1 or phrase.future or phrase["from"] else None
 
 
-_MONTHS_IN = {"quarter": 3, "term": 4, "semester": 6}
-
-
 def seasons_ago(phrase: DatePhrase) -> Interval | None:
     """Two summers ago."""
     named = Yearly(SEASONS[phrase["season"]], months=3)
@@ -69,55 +67,38 @@ def _away(phrase: DatePhrase, n: int) -> Interval:
     further on either side."""
     unit = phrase["unit"]
     vague = phrase["n"] in ("few", "several")
-    if unit in ("day", "night"):
-        day = phrase.day + timedelta(days=n)
-        return day_of(day - timedelta(days=1), 3) if vague else day_of(day)
-    if unit in ("week", "fortnight"):
-        n *= 2 if unit == "fortnight" else 1
-        return day_of(phrase.day + timedelta(days=7 * n - 3 - 4 * vague), 7 + 8 * vague)
+    if unit in MONTHS_IN:
+        return period_of(phrase.day, unit, n, around=int(vague))
     if unit == "weekend":
         return _weekend(phrase.day, n)
-    if unit == "month":
-        return month_of(phrase.day.year, phrase.day.month + n - vague, 1 + 2 * vague)
-    if unit in _MONTHS_IN:
-        return months_of(phrase.day, _MONTHS_IN[unit], n)
-    if unit == "year":
-        return years_of(phrase.day.year + n - vague, 1 + 2 * vague)
-    return years_of((phrase.day.year // 10 + n) * 10, 10)
+    there = phrase.day + timedelta(days=n * _DAYS_IN[unit])
+    if unit in ("day", "night"):
+        return day_of(there - timedelta(days=vague), 1 + 2 * vague)
+    return day_of(there - timedelta(days=3 + 4 * vague), 7 + 8 * vague)
 
 
 def _weekend(day: date, n: int) -> Interval:
     """The weekend ``n`` weeks after that of the day's own week."""
-    saturday = day - timedelta(days=day.weekday() - 5)
-    return day_of(saturday + timedelta(days=7 * n), 2)
+    return day_of(week_of(day).start + timedelta(days=5 + 7 * n), 2)
 
 
 def weekdays_ago(phrase: DatePhrase) -> Interval:
     """Two Fridays ago."""
-    latest = _weekday_before(phrase.day, phrase["weekday"])
-    return day_of(latest - timedelta(days=7 * (_count(phrase["n"]) - 1)))
+    return _weekday(phrase.day, phrase["weekday"], -_count(phrase["n"]))
 
 
-def _weekday_number(name: str) -> int:
-    return next(i for i, whole in enumerate(WEEKDAYS) if whole.startswith(name))
-
-
-def _weekday_before(day: date, name: str) -> date:
-    return day - timedelta(days=(day.weekday() - _weekday_number(name) - 1) % 7 + 1)
-
-
-def _weekday_after(day: date, name: str) -> date:
-    return day + timedelta(days=(_weekday_number(name) - day.weekday() - 1) % 7 + 1)
+def _weekday(day: date, name: str, n: int) -> Interval:
+    """The ``n``-th weekday of a name after a day; before it where ``n`` is negative."""
+    number = next(i for i, full in enumerate(WEEKDAYS) if full.startswith(name))
+    days = (number - day.weekday() - 1) % 7 + 1 if n > 0 else (number - day.weekday()) % 7
+    return day_of(day + timedelta(days=days + 7 * (n - 1 if n > 0 else n)))
 
 
 def weekday(phrase: DatePhrase) -> Interval:
     """Friday, last Friday, next Friday."""
-    pick, name = phrase["pick"], phrase["weekday"]
-    if pick in (*PAST, "this past"):
-        return day_of(_weekday_before(phrase.day, name))
-    if pick in ("this", "this coming", "next", "coming", "upcoming") or phrase.future:
-        return day_of(_weekday_after(phrase.day, name))
-    return day_of(_weekday_before(phrase.day, name))
+    pick = phrase["pick"]
+    past = pick in PAST or (pick in ("", "on") and not phrase.future)
+    return _weekday(phrase.day, phrase["weekday"], -1 if past else 1)
 
 
 def several(phrase: DatePhrase) -> Interval:
@@ -128,12 +109,10 @@ def several(phrase: DatePhrase) -> Interval:
 
 def _through(day: date, n: int, unit: str) -> Interval:
     """From ``day`` up to ``n`` units later, or earlier where ``n`` is negative."""
-    months = {"month": 1, "year": 12, "decade": 120, "season": 3, **_MONTHS_IN}.get(unit)
-    if months is not None:
-        there = shifted(day, n * months)
+    if unit in MONTHS_IN:
+        there = shifted(day, n * MONTHS_IN[unit])
     else:
-        days = {"week": 7, "weekend": 7, "fortnight": 14}.get(unit, 1)
-        there = day + timedelta(days=n * days)
+        there = day + timedelta(days=n * _DAYS_IN[unit])
     first, last = sorted((day, there))
     return Interval(first, last + timedelta(days=1))
 
@@ -141,33 +120,15 @@ def _through(day: date, n: int, unit: str) -> Interval:
 def period(phrase: DatePhrase) -> Interval:
     """Last week, this month, next year; the past week is the seven days until now."""
     pick, unit = phrase["pick"], phrase["unit"]
-    if unit == "weekend":
-        return _one_weekend(pick, phrase.day, future=phrase.future)
-    if pick in ("past", "this past"):
-        return _through(phrase.day, -1, unit)
     n = -1 if pick in PAST else 0 if pick == "this" else 1
-    if unit in _MONTHS_IN:
-        return months_of(phrase.day, _MONTHS_IN[unit], n).part(phrase.part)
-    if unit == "season":
-        # December belongs to the winter of the year that follows.
-        return month_of(phrase.day.year, phrase.day.month // 3 * 3 + 3 * n, 3).part(phrase.part)
-    if unit == "fortnight":
-        return _through(phrase.day, -1 if pick in PAST else 1, unit)
-    found = {
-        "week": week_of(phrase.day + timedelta(days=7 * n)),
-        "month": month_of(phrase.day.year, phrase.day.month + n),
-        "year": year_of(phrase.day.year + n),
-        "decade": years_of((phrase.day.year // 10 + n) * 10, 10),
-    }[unit]
-    return found.part(phrase.part)
-
-
-def _one_weekend(pick: str, day: date, *, future: bool) -> Interval:
-    if pick in (*PAST, "this past"):
-        return _weekend(day, -1)
-    if pick == "this" and not future and day.weekday() < 2:
-        return _weekend(day, -1)
-    return _weekend(day, 1 if pick == "next" else 0)
+    if unit == "weekend":
+        early_in_week = pick == "this" and not phrase.future and phrase.day.weekday() < 2
+        return _weekend(phrase.day, -1 if early_in_week else n if pick == "next" else min(n, 0))
+    if pick in ("past", "this past") or unit == "fortnight":
+        return _through(phrase.day, n or 1, unit)
+    if unit == "week":
+        return week_of(phrase.day + timedelta(days=7 * n)).part(phrase.part)
+    return period_of(phrase.day, unit, n).part(phrase.part)
 
 
 def the_weekend(phrase: DatePhrase) -> Interval:
@@ -197,11 +158,9 @@ def beside(match: re.Match[str], around: Interval) -> Interval:
     """The week before a date, two days after it, the Friday before it."""
     before = match["side"] in ("before", "prior to")
     phrase = DatePhrase(match, around.start if before else around.last, not before)
-    sign = -1 if before else 1
+    n = _count(phrase["n"] or "one") * (-1 if before else 1)
     if phrase["weekday"]:
-        beside = _weekday_before if before else _weekday_after
-        return day_of(beside(phrase.day, phrase["weekday"]))
-    n = _count(phrase["n"] or "one")
-    if phrase["unit"] == "week" and n == 1:
+        return _weekday(phrase.day, phrase["weekday"], -1 if before else 1)
+    if phrase["unit"] == "week" and abs(n) == 1:
         return day_of(around.start - timedelta(days=7) if before else around.end, 7)
-    return _away(phrase, sign * n)
+    return _away(phrase, n)
