@@ -15,7 +15,7 @@ import threading
 import time
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, LiteralString, TypeVar
 
@@ -52,7 +52,9 @@ class Snapshot:
         self.open = True
         self._store = store
 
-    def rows(self, sql: LiteralString, values: Sequence[object] = ()) -> list[Row]:
+    def rows(
+        self, sql: LiteralString, values: Sequence[object] | Mapping[str, object] = ()
+    ) -> list[Row]:
         """All rows of a query.
 
         Raises:

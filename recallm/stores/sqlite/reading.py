@@ -33,28 +33,25 @@ from recallm.stores.sqlite.checksums import check_ascending, verified, verified_
 from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage, guarded
-from recallm.stores.sqlite.filtering import FilterSql, newest_columns
+from recallm.stores.sqlite.filtering import FilterSql, newest_columns, newest_sql, read_columns
 from recallm.stores.sqlite.graph import (
     read_entities,
     read_entity_vectors,
     read_triplets,
 )
 from recallm.stores.sqlite.lookup import fetch_by, read_by
-from recallm.stores.sqlite.passages import (
-    EVERY_PASSAGE,
-    read_passages,
-    read_paths,
-    read_t_indexes,
-)
+from recallm.stores.sqlite.passages import read_passages, read_paths, read_t_indexes
 from recallm.stores.sqlite.relations import newest_relations, relations_among
 from recallm.stores.sqlite.schema import CHECKSUMMED_COLUMNS, passage_row
-from recallm.stores.sqlite.stats import counted, read_corpus, read_sessions, read_stats
+from recallm.stores.sqlite.stats import counted, read_sizes, read_stats
 from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
 from recallm.stores.sqlite.totals import concept_rows
 from recallm.stores.sqlite.view import View
 from recallm.stores.timestamps import unpack_timestamp
 
 __all__ = ["SQLiteReader"]
+
+_EVERY_PASSAGE = Filter()
 
 STATEMENT: LiteralString = ", ".join((*CHECKSUMMED_COLUMNS["statement"], "crc"))
 
@@ -83,7 +80,7 @@ class SQLiteReader:
 
     def passages(
         self,
-        where: Filter = EVERY_PASSAGE,
+        where: Filter = _EVERY_PASSAGE,
         *,
         ids: Collection[str] | None = None,
         limit: int | None = None,
@@ -99,15 +96,16 @@ class SQLiteReader:
     def statement_keys(
         self, *, embedded: bool, after: int = -1, limit: int | None = None
     ) -> list[int]:
-        sql: LiteralString = "SELECT at FROM vector WHERE ns = ? AND at > ?"
+        sql: LiteralString = "SELECT at FROM vector WHERE ns = :ns AND at > :after"
         if not embedded:
             sql = (
-                "SELECT at FROM statement s WHERE ns = ? AND at > ? AND NOT EXISTS"
+                "SELECT at FROM statement s WHERE ns = :ns AND at > :after AND NOT EXISTS"
                 " (SELECT 1 FROM vector v WHERE v.ns = s.ns AND v.at = s.at)"
             )
-        rows = self._rows(
-            sql + self._view.visible_sql + " ORDER BY at LIMIT ?",
-            (self._ns, after, *self._view.visible_values, -1 if limit is None else limit),
+        rows = self._view.rows(
+            sql + self._view.visible + " ORDER BY at LIMIT :limit",
+            after=after,
+            limit=-1 if limit is None else limit,
         )
         check_ascending((at for (at,) in rows), after)
         return [at for (at,) in rows]
@@ -221,21 +219,16 @@ class SQLiteReader:
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
         view, filter_sql = self._view, self._filter_sql(where)
-        concepts = read_by(
-            self._rows,
-            "concept",
-            "SELECT {} FROM concept WHERE ns = ? AND name IN",
-            set(names),
-            lead=(self._ns,),
-        )
+        sql: LiteralString = "SELECT {} FROM concept WHERE ns = :ns AND name IN {list}"
+        concepts = view.read("concept", sql, set(names))
         found: dict[str, Mentions] = {}
-        source: LiteralString = "mention WHERE ns = ? AND concept = ?"
+        source: LiteralString = "mention WHERE ns = :ns AND concept = :concept"
+        newest = newest_sql(view, ("at",), source, filter_sql)
         wanted = -1 if limit is None else limit
-        for concept, _, name, *_, total in sorted(set(concepts), key=itemgetter(2)):
-            values = (self._ns, concept)
-            statements = counted(view, source, values, total)
+        for concept, _, name, *_, total in sorted(concepts, key=itemgetter(2)):
+            statements = counted(view, source, {"concept": concept}, total)
             if statements:
-                (keys,) = newest_columns(view, ("at",), source, values, wanted, filter_sql)
+                (keys,) = read_columns(view, newest, filter_sql, concept=concept, limit=wanted)
                 _check_complete(keys, statements, wanted, view, where)
                 found[name] = Mentions(statements=statements, keys=tuple(keys))
                 self._handed_out.append(keys)
@@ -274,9 +267,7 @@ class SQLiteReader:
         return read_triplets(self._view, subjects, predicates, objects, ends, passages)
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
-        return Sizes(
-            corpus=read_corpus(self._view), sessions=read_sessions(self._view, session_keys)
-        )
+        return read_sizes(self._view, session_keys)
 
     def vectors(
         self,
@@ -286,25 +277,17 @@ class SQLiteReader:
         after: int = -1,
         limit: int | None = None,
     ) -> Mapping[int, bytes]:
-        view = self._view
-        if keys is None:
-            rows = self._rows(
-                "SELECT at, blob, crc - at FROM vector WHERE ns = ? AND at > ? AND model = ?"
-                + view.visible_sql
-                + " ORDER BY at LIMIT ?",
-                (self._ns, after, model, *view.visible_values, -1 if limit is None else limit),
-            )
-            check_ascending((at for at, _, _ in rows), after)
-            return dict(verified_vectors(rows))
-        rows = fetch_by(
-            self._rows,
-            "SELECT at, blob, crc - at FROM vector WHERE ns = ? AND model = ? AND at IN",
-            [key for key in _keys(keys) if key > after][:limit],
-            view.visible_by_key_sql,
-            lead=(self._ns, model),
-            tail=view.visible_values,
-        )
-        return dict(sorted(verified_vectors(rows)))
+        source: LiteralString = "vector WHERE at > :after"
+        if keys is not None:
+            keys = [key for key in _keys(keys) if key > after][:limit]
+            source = "json_each(:listed) CROSS JOIN vector WHERE at = value"
+        rows = self._view.rows(
+            "SELECT at, blob, crc - at FROM " + source + " AND ns = :ns AND model = :model"
+            + self._view.visible + " ORDER BY at LIMIT :limit",
+            keys, model=model, after=after, limit=-1 if limit is None else limit,
+        )  # fmt: skip
+        check_ascending((at for at, _, _ in rows), after)
+        return dict(verified_vectors(rows))
 
     def entity_vectors(
         self, ids: Collection[str] | None = None, *, model: str

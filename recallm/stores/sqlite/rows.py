@@ -103,7 +103,7 @@ class SQLiteRows:
             (self._namespace,),
         )
         if not rows:
-            if self._fetch(FIND_WITHOUT_INDEX, (self._namespace,)):
+            if self._fetch(FIND_WITHOUT_INDEX, {"name": self._namespace}):
                 raise ValueError("an index of the table namespace has lost a row")
             return Opened(totals=NamespaceTotals())
         ns, t, statements, terms, sessions, open_session, open_said, *vectors = rows[0]

@@ -210,7 +210,7 @@ CREATE TABLE erasure (due INTEGER NOT NULL);
 """
 
 
-FIND_WITHOUT_INDEX: LiteralString = "SELECT 1 FROM namespace NOT INDEXED WHERE name = ?"
+FIND_WITHOUT_INDEX: LiteralString = "SELECT 1 FROM namespace NOT INDEXED WHERE name = :name"
 """Looks for a namespace in the table itself. With a damaged index, a full namespace would read as
 empty."""
 

@@ -5,118 +5,92 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, LiteralString
 
-from recallm.model import CorpusSize, SessionSize, Stats
-from recallm.stores.sqlite.lookup import fetch_by, read_by
-from recallm.stores.sqlite.relations import relation_count
-from recallm.stores.sqlite.view import View
+from recallm.model import CorpusSize, SessionSize, Sizes, Stats
+from recallm.stores.sqlite.view import TOUCHED, View
 
-__all__ = ["counted", "read_corpus", "read_sessions", "read_stats"]
+__all__ = ["counted", "read_sizes", "read_stats"]
 
-_TOUCHED: LiteralString = (
-    " AND (EXISTS (SELECT 1 FROM mention WHERE ns = c.ns AND concept = c.id{counted})"
-    " OR EXISTS (SELECT 1 FROM entity e JOIN entity_evidence v ON v.ns = e.ns"
-    " AND v.entity = e.number WHERE e.ns = c.ns AND e.concept = c.id{counted}))"
+_CORPUS: LiteralString = (
+    "SELECT count(*), coalesce(sum(length), 0),"
+    " count(DISTINCT CASE WHEN session > 0 THEN session END)"
+    " FROM statement INDEXED BY statement_session WHERE ns = :ns AND at < :end"
 )
-_END_SHOWN: LiteralString = (
-    " AND EXISTS (SELECT 1 FROM entity_evidence WHERE ns = n.ns AND entity = n.{end}{counted})"
+_SESSIONS: LiteralString = (
+    "SELECT x.key, count(*), sum(length) FROM session x JOIN statement s"
+    " INDEXED BY statement_session ON s.ns = x.ns AND s.session = x.id"
+    " WHERE x.ns = :ns AND x.key IN {list} AND at < :end GROUP BY x.key"
 )
+
+_OF_PRESENT: dict[str, LiteralString] = {
+    "concepts": "SELECT count(*) FROM concept WHERE ns = :ns",
+    "relations": "SELECT count(*) / 2 FROM neighbour WHERE ns = :ns",
+    "entities": "SELECT count(*) FROM entity WHERE ns = :ns",
+    "triplets": "SELECT count(*) FROM triplet WHERE ns = :ns",
+    "vectors": "SELECT count(*) FROM vector WHERE ns = :ns",
+}
+_END: LiteralString = (
+    " AND EXISTS (SELECT 1 FROM entity_evidence WHERE ns = n.ns AND entity = n.{} AND at < :end)"
+)
+_OF_PAST: dict[str, LiteralString] = {
+    "concepts": "SELECT count(*) FROM concept c WHERE ns = :ns"
+    + TOUCHED.replace("{visible}", " AND at < :end"),
+    "relations": "SELECT count(*) FROM"
+    " (SELECT DISTINCT a, b FROM evidence WHERE ns = :ns AND shown <= :last)",
+    "entities": "SELECT count(DISTINCT entity) FROM entity_evidence WHERE ns = :ns AND at < :end",
+    "triplets": "SELECT count(*) FROM triplet n WHERE ns = :ns AND EXISTS (SELECT 1"
+    " FROM triplet_evidence WHERE ns = n.ns AND triplet = n.number AND at < :end)"
+    + _END.replace("{}", "subject")
+    + _END.replace("{}", "object"),
+    "vectors": "SELECT count(*) FROM vector WHERE ns = :ns AND at < :end",
+}
+_OF_BOTH: dict[str, LiteralString] = {
+    "passages": "SELECT count(*) FROM passage INDEXED BY passage_t WHERE ns = :ns AND t <= :last",
+    "summaries": "SELECT count(DISTINCT concept) FROM summary WHERE ns = :ns AND t_index <= :last",
+}
+"""Queries by the field of `Stats` that they count."""
 
 
 def read_corpus(view: View) -> CorpusSize:
-    """The size of the namespace, for ``GraphReader.sizes``."""
-    totals = view.totals
-    if not view.is_present:
-        (totals,) = view.rows(
-            "SELECT count(*), coalesce(sum(length), 0),"
-            " count(DISTINCT CASE WHEN session > 0 THEN session END)"
-            " FROM statement INDEXED BY statement_session WHERE ns = ?" + view.counted_sql,
-            (view.ns, *view.counted_values),
-        )
-    return CorpusSize(statements=totals[0], terms=totals[1], sessions=totals[2])
+    """The size of the namespace."""
+    statements, terms, sessions = view.totals if view.is_present else view.rows(_CORPUS)[0]
+    return CorpusSize(statements=statements, terms=terms, sessions=sessions)
 
 
-def read_sessions(view: View, session_keys: Collection[str]) -> dict[str, SessionSize]:
-    """The sizes of sessions, for ``GraphReader.sizes``."""
+def read_sizes(view: View, session_keys: Collection[str]) -> Sizes:
+    """``GraphReader.sizes``."""
     keys = set(session_keys)
-    rows: list[tuple[Any, ...]]
     if view.is_present:
-        rows = [
-            row[2:]
-            for row in read_by(
-                view.rows, "session", "SELECT {} FROM session WHERE ns = ? AND key IN", keys,
-                "AND statements > 0", lead=(view.ns,),
-            )
-        ]  # fmt: skip
+        sql: LiteralString = "SELECT {} FROM session WHERE ns = :ns AND key IN {list}"
+        rows = [row[2:] for row in view.read("session", sql + " AND statements > 0", keys)]
     else:
-        rows = fetch_by(
-            view.rows,
-            "SELECT x.key, count(*), sum(length) FROM session x JOIN statement s"
-            " INDEXED BY statement_session ON s.ns = x.ns AND s.session = x.id"
-            " WHERE x.ns = ? AND x.key IN",
-            keys,
-            view.counted_sql + " GROUP BY x.key",
-            lead=(view.ns,),
-            tail=view.counted_values,
-        )
-    return {
-        key: SessionSize(statements=statements, terms=terms)
-        for key, statements, terms in sorted(rows)
-    }
+        rows = view.rows(_SESSIONS, keys)
+    return Sizes(
+        corpus=read_corpus(view),
+        sessions={
+            key: SessionSize(statements=statements, terms=terms)
+            for key, statements, terms in sorted(rows)
+        },
+    )
 
 
-def counted(view: View, source: LiteralString, values: tuple[Any, ...], total: int) -> int:
+def counted(view: View, source: LiteralString, values: Any, total: int) -> int:
     """How many of the ``total`` rows of ``source`` (a table with its WHERE) count."""
     if view.is_present:
         return total
-    (later,) = view.rows(
-        "SELECT count(*) FROM " + source + " AND at >= ?", values + view.counted_values
-    )[0]
+    if isinstance(values, tuple):
+        source, values = "posting WHERE ns = :ns AND term = :term", {"term": values[1]}
+    ((later,),) = view.rows("SELECT count(*) FROM " + source + " AND at >= :end", **values)
     return total - int(later)
 
 
 def read_stats(view: View) -> Stats:
     """``GraphReader.stats``."""
     corpus = read_corpus(view)
-    counted_sql, values = view.counted_sql, view.counted_values
-
-    def count(sql: LiteralString, *values: Any) -> int:
-        return int(view.rows(sql, (view.ns, *values))[0][0])
-
-    if view.is_present:
-        entities = count("SELECT count(*) FROM entity WHERE ns = ?")
-        concepts = count("SELECT count(*) FROM concept WHERE ns = ?")
-        triplets = count("SELECT count(*) FROM triplet WHERE ns = ?")
-    else:
-        entities = count(
-            "SELECT count(DISTINCT entity) FROM entity_evidence WHERE ns = ?" + counted_sql, *values
-        )
-        counted_concept_sql: LiteralString = _TOUCHED.replace("{counted}", counted_sql)
-        concepts = count(
-            "SELECT count(*) FROM concept c WHERE ns = ?" + counted_concept_sql, *values, *values
-        )
-        ends: LiteralString = _END_SHOWN.replace("{end}", "subject")
-        ends += _END_SHOWN.replace("{end}", "object")
-        triplets = count(
-            "SELECT count(*) FROM triplet n WHERE ns = ? AND EXISTS (SELECT 1 FROM"
-            " triplet_evidence WHERE ns = n.ns AND triplet = n.number" + counted_sql + ")"
-            + ends.replace("{counted}", counted_sql),
-            *values, *values, *values,
-        )  # fmt: skip
+    queries = _OF_BOTH | (_OF_PRESENT if view.is_present else _OF_PAST)
+    counts = {field: view.rows(sql)[0][0] for field, sql in queries.items()}
     return Stats(
-        t_index=view.t_index,
-        passages=count(
-            "SELECT count(*) FROM passage INDEXED BY passage_t WHERE ns = ? AND t <= ?",
-            view.ceiling,
-        ),
+        t_index=view.state.t_index,
         statements=corpus.statements,
-        concepts=concepts,
-        relations=relation_count(view),
-        entities=entities,
-        triplets=triplets,
-        summaries=count(
-            "SELECT count(DISTINCT concept) FROM summary WHERE ns = ? AND t_index <= ?",
-            view.ceiling,
-        ),
-        vectors=count("SELECT count(*) FROM vector WHERE ns = ?" + counted_sql, *values),
         sessions=corpus.sessions,
+        **counts,
     )

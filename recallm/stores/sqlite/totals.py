@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, LiteralString
 
@@ -18,77 +17,71 @@ from recallm.model import (
 )
 from recallm.stores.semantics.rows import ConceptTotals
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
-from recallm.stores.sqlite.lookup import Fetch, fetch_by, read, read_by
+from recallm.stores.sqlite.lookup import Fetch, Queries
 from recallm.stores.sqlite.view import View
 
 __all__ = ["concept_rows", "context_version", "count_touches", "mention_ends"]
 
 _TOUCHES: LiteralString = (
-    "WITH wanted (id) AS (SELECT value FROM json_each(?)), touch (concept, at, entity) AS ("
-    " SELECT w.id, at, NULL FROM wanted w CROSS JOIN mention m ON m.ns = ? AND m.concept = w.id"
-    "{counted} UNION ALL SELECT w.id, at, e.id FROM wanted w CROSS JOIN entity e"
-    " ON e.ns = ? AND e.concept = w.id CROSS JOIN entity_evidence v"
-    " ON v.ns = e.ns AND v.entity = e.number{counted})"
+    "WITH touch (concept, at, entity) AS ("
+    " SELECT w.value, at, NULL FROM json_each(:listed) w CROSS JOIN mention m"
+    " ON m.ns = :ns AND m.concept = w.value{counted}"
+    " UNION ALL SELECT w.value, at, e.id FROM json_each(:listed) w CROSS JOIN entity e"
+    " ON e.ns = :ns AND e.concept = w.value CROSS JOIN entity_evidence v"
+    " ON v.ns = e.ns AND v.entity = e.number{counted}) "
 )
 """One row for each mention of a concept, and for each evidence of an entity on it."""
 
 
 def concept_rows(view: View, names: Collection[str] | None, limit: int | None) -> list[ConceptRow]:
     """``GraphReader.concepts``."""
-    columns: LiteralString = "SELECT {} FROM concept c WHERE ns = ?"
+    sql: LiteralString = "SELECT {} FROM concept c WHERE ns = :ns" + view.visible_concept
     if names is not None:
-        wanted = set(names)
-        stored = read_by(
-            view.rows, "concept", columns + " AND name IN", wanted, view.visible_concept_sql,
-            lead=(view.ns,), tail=view.visible_concept_values,
-        )  # fmt: skip
-        if any(row[2] not in wanted for row in stored):
+        names = set(names)
+        stored = view.read("concept", sql + " AND name IN {list}", names)
+        if any(row[2] not in names for row in stored):
             raise ValueError("an index of the table concept leads to another row")
+    elif view.is_present and limit is not None:
+        sql += " ORDER BY t_index DESC, name LIMIT :limit"
+        stored = view.read("concept", sql, limit=limit)
     else:
-        sql: LiteralString = columns + view.visible_concept_sql
-        latest = limit if view.is_present and limit is not None else -1
-        if latest >= 0:
-            sql += " ORDER BY t_index DESC, name"
-        sql += " LIMIT ?"
-        stored = read(view.rows, "concept", sql, (view.ns, *view.visible_concept_values, latest))
-    of_past = {id: name for id, _, name, _, _, t_index, *_ in stored if t_index > view.ceiling}
-    totals = {
-        id: ConceptTotals(*row) for id, _, _, *row in stored if id not in of_past
-    } | count_touches(view.rows, view.ns, of_past, view.counted_sql, view.counted_values)
+        stored = view.read("concept", sql)
+    of_past = {id: name for id, _, name, _, _, t_index, *_ in stored if t_index > view.last}
+    totals = {id: ConceptTotals(*row) for id, _, _, *row in stored if id not in of_past}
+    totals |= _count_touches(view, of_past, view.counted)
     spelled = {id: name for id, _, name, *_ in stored}
     ordered = sorted(totals.items(), key=lambda it: (-it[1].t_index, spelled[it[0]]))[:limit]
     return _with_summaries(view, [(id, _row(spelled[id], row)) for id, row in ordered])
 
 
-def count_touches(
-    fetch: Fetch,
-    ns: int,
-    names: Mapping[int, str],
-    counted_sql: LiteralString = "",
-    counted_values: Sequence[object] = (),
+def count_touches(fetch: Fetch, ns: int, names: Mapping[int, str]) -> dict[int, ConceptTotals]:
+    """The totals of concepts (id → name), counted from mentions and evidence of entities. A concept
+    that nothing touches has no entry."""
+    return _count_touches(Queries(fetch, ns=ns), names)
+
+
+def _count_touches(
+    queries: Queries, names: Mapping[int, str], counted: LiteralString = ""
 ) -> dict[int, ConceptTotals]:
-    """The totals of concepts (id → name), counted from mentions and evidence of entities.
-    ``counted_sql`` bounds their ``at``. A concept that nothing touches has no entry."""
     if not names:
         return {}
-    touches: LiteralString = _TOUCHES.replace("{counted}", counted_sql)
-    values = (json.dumps(list(names)), ns, *counted_values, ns, *counted_values)
-    rows = fetch(
-        touches + " SELECT concept, max(at) >> 20, count(DISTINCT at >> 20),"
+    touches: LiteralString = _TOUCHES.replace("{counted}", counted)
+    rows = queries.rows(
+        touches + "SELECT concept, max(at) >> 20, count(DISTINCT at >> 20),"
         " count(*) - count(entity), min(CASE WHEN entity IS NULL THEN at END)"
         " FROM touch GROUP BY concept",
-        values,
+        names,
     )
     spellings: dict[int, tuple[Any, Any]] = {}
     if any(first is None for *_, first in rows):
-        for concept, label, kind in fetch(
-            touches + " SELECT touch.concept, e.label, e.kind FROM touch JOIN entity e"
-            " ON e.ns = ? AND e.id = touch.entity ORDER BY at >> 20, e.id",
-            (*values, ns),
+        for concept, label, kind in queries.rows(
+            touches + "SELECT touch.concept, e.label, e.kind FROM touch JOIN entity e"
+            " ON e.ns = :ns AND e.id = touch.entity ORDER BY at >> 20, e.id",
+            names,
         ):
             spellings.setdefault(concept, (label, kind))
     firsts = {id: first for id, *_, first in rows if first is not None}
-    for id, mention in _mentions_at(fetch, ns, names, firsts).items():
+    for id, mention in _mentions_at(queries, names, firsts).items():
         spellings[id] = (mention.label, mention.kind)
     return {
         id: ConceptTotals(*spellings[id], t_index, updates, statements)
@@ -101,31 +94,25 @@ def mention_ends(
 ) -> dict[int, tuple[ConceptMention, int]]:
     """The earliest mention, and the t of the latest, of concepts (id → name) that statements
     mention and that no entity stands on: two seeks each, however many mentions there are."""
-    rows = fetch_by(
-        fetch,
+    queries = Queries(fetch, ns=ns)
+    rows = queries.rows(
         "SELECT id, (SELECT min(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
         " (SELECT max(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id) FROM concept c"
         " WHERE NOT EXISTS (SELECT 1 FROM entity e WHERE e.ns = c.ns AND e.concept = c.id)"
-        " AND id IN",
+        " AND id IN {list}",
         names,
     )
     ends = {id: (first, last) for id, first, last in rows if first is not None}
-    mentions = _mentions_at(fetch, ns, names, {id: first for id, (first, _) in ends.items()})
+    mentions = _mentions_at(queries, names, {id: first for id, (first, _) in ends.items()})
     return {id: (mention, t_index_of(ends[id][1])) for id, mention in mentions.items()}
 
 
 def _mentions_at(
-    fetch: Fetch, ns: int, names: Mapping[int, str], keys: Mapping[int, int]
+    queries: Queries, names: Mapping[int, str], keys: Mapping[int, int]
 ) -> dict[int, ConceptMention]:
     """How the statement with its key spells each concept (id → key)."""
-    concepts = dict(
-        fetch_by(
-            fetch,
-            "SELECT at, concepts FROM statement WHERE ns = ? AND at IN",
-            set(keys.values()),
-            lead=(ns,),
-        )
-    )
+    sql: LiteralString = "SELECT at, concepts FROM statement WHERE ns = :ns AND at IN {list}"
+    concepts = dict(queries.rows(sql, set(keys.values())))
     return {
         id: next(m for m in unpack_mentions(concepts[key]) if m.name == names[id])
         for id, key in keys.items()
@@ -158,12 +145,11 @@ def _with_summaries(view: View, rows: list[tuple[int, ConceptRow]]) -> list[Conc
                 terms=unpack(terms),
                 traits=Trait(traits),
             )
-            after: LiteralString = view.counted_sql + " AND at >= ?"
-            values = (*view.counted_values, statement_key(t_index + 1, 0))
+            after: LiteralString = view.counted + " AND at >= :after"
             ((merges,),) = view.rows(
-                _TOUCHES.replace("{counted}", after)
-                + " SELECT count(DISTINCT at >> 20) FROM touch",
-                (json.dumps([id]), view.ns, *values, view.ns, *values),
+                _TOUCHES.replace("{counted}", after) + "SELECT count(DISTINCT at >> 20) FROM touch",
+                [id],
+                after=statement_key(t_index + 1, 0),
             )
             row = replace(row, merges=merges, summary=summary)
         result.append(row)
@@ -172,19 +158,12 @@ def _with_summaries(view: View, rows: list[tuple[int, ConceptRow]]) -> list[Conc
 
 def _in_force(view: View, ids: list[int]) -> dict[int, tuple[Any, ...]]:
     """Concept → its summary row (concept, t_index, text, terms, traits), where it has one."""
-    if not view.rows("SELECT 1 FROM summary WHERE ns = ? LIMIT 1", (view.ns,)):
+    if not view.rows("SELECT 1 FROM summary WHERE ns = :ns LIMIT 1"):
         return {}
-    rows = read_by(
-        view.rows,
-        "summary",
-        "SELECT {} FROM summary WHERE ns = ? AND concept IN",
-        ids,
-        "AND t_index <= ?",
-        lead=(view.ns,),
-        tail=(view.ceiling,),
-    )
+    sql: LiteralString = "SELECT {} FROM summary WHERE ns = :ns AND concept IN {list}"
+    rows = view.read("summary", sql + " AND t_index <= :last", ids)
     latest: dict[int, tuple[Any, ...]] = {}
-    for _, *row in sorted(set(rows)):
+    for _, *row in sorted(rows):
         if not view.hides or not _covers_hidden(view, row[0], row[1]):
             latest[row[0]] = tuple(row)
     return latest
@@ -193,21 +172,17 @@ def _in_force(view: View, ids: list[int]) -> dict[int, tuple[Any, ...]]:
 def _covers_hidden(view: View, concept: int, t_index: int) -> bool:
     """Whether the view hides a mention of the concept up to ``t_index``: by an expired passage, of
     which there are few, or by one that was said later."""
-    last = statement_key(t_index + 1, 0)
-    if view.expired_by is not None and view.rows(
+    sql: LiteralString = (
         "SELECT 1 FROM passage x INDEXED BY passage_expires CROSS JOIN mention m ON m.ns = x.ns"
-        " AND m.concept = ? AND m.at >= x.t << 20 AND m.at < (x.t + 1) << 20 AND m.at < ?"
-        " WHERE x.ns = ? AND x.expires <= ? LIMIT 1",
-        (concept, last, view.ns, view.expired_by),
-    ):
-        return True
-    return view.is_dated and bool(
-        view.rows(
-            "SELECT 1 FROM mention WHERE ns = ? AND concept = ? AND at < ?"
-            " AND NOT (1" + view.visible_sql + ") LIMIT 1",
-            (view.ns, concept, last, *view.visible_values),
-        )
+        " AND m.concept = :concept AND m.at >= x.t << 20 AND m.at < (x.t + 1) << 20"
+        " AND m.at < :stop WHERE x.ns = :ns AND x.expires <= :now LIMIT 1"
     )
+    if view.is_dated:
+        sql = (
+            "SELECT 1 FROM mention WHERE ns = :ns AND concept = :concept AND at < :stop"
+            " AND NOT (1" + view.visible + ") LIMIT 1"
+        )
+    return bool(view.rows(sql, concept=concept, stop=statement_key(t_index + 1, 0)))
 
 
 def context_version(fetch: Fetch, ns: int, name: str) -> ContextVersion | None:

@@ -9,6 +9,7 @@ passages that were said later or have no timestamp.
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
 from typing import Any, LiteralString
 
@@ -16,163 +17,122 @@ from recallm.model import Horizon, NamespaceState, VectorState, statement_key
 from recallm.stores.sqlite.checksums import verified
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
-from recallm.stores.sqlite.lookup import fetch_by
-from recallm.stores.sqlite.schema import CHECKSUMMED_COLUMNS, FIND_WITHOUT_INDEX, MAX_T
+from recallm.stores.sqlite.lookup import Queries, columns
+from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, MAX_T
 from recallm.stores.timestamps import microseconds
 
-__all__ = ["View"]
-
-Values = tuple[Any, ...]
+__all__ = ["TOUCHED", "View"]
 
 _NAMESPACE: LiteralString = (
     "SELECT model, origin, revision, (SELECT json_group_object(z.model, z.size)"
-    " FROM vector_size z WHERE z.ns = namespace.id), "
-    + ", ".join((*CHECKSUMMED_COLUMNS["namespace"], "crc"))
-    + " FROM namespace WHERE name = ?"
+    "  FROM vector_size z WHERE z.ns = namespace.id),"
+    " EXISTS (SELECT 1 FROM passage INDEXED BY passage_expires"
+    "  WHERE ns = namespace.id AND expires <= :now),"
+    " CASE WHEN :said IS NOT NULL THEN coalesce((SELECT p.t FROM passage p INDEXED BY passage_t"
+    "  WHERE p.ns = namespace.id AND p.said <= :said ORDER BY p.t DESC LIMIT 1), 0) END, "
+    + columns("namespace")
+    + " FROM namespace WHERE name = :name"
 )
-_SAID: LiteralString = (
-    " AND EXISTS (SELECT 1 FROM passage x INDEXED BY passage_t WHERE x.ns = ? AND x.t = {}"
-    " AND x.said <= ?)"
+TOUCHED: LiteralString = (
+    " AND (EXISTS (SELECT 1 FROM mention WHERE ns = c.ns AND concept = c.id{visible})"
+    " OR EXISTS (SELECT 1 FROM entity e JOIN entity_evidence v ON v.ns = e.ns"
+    "  AND v.entity = e.number WHERE e.ns = c.ns AND e.concept = c.id{visible}))"
 )
-_LIVE: LiteralString = (
-    " AND NOT EXISTS (SELECT 1 FROM passage x INDEXED BY passage_t WHERE x.ns = ? AND x.t = {}"
-    " AND x.expires <= ?)"
-)
+"""The condition that a row touches ``concept c``: a mention, or evidence of an entity on it."""
 
 
-class View:
+class View(Queries):
     """A namespace within a horizon.
 
-    Each ``…_sql`` continues a WHERE; ``…_values`` are its parameters.
+    Each condition continues a WHERE. Its parameters are bound in every query of the view: ``:ns``,
+    ``:last`` (the view's t), ``:end`` (the first key after it), ``:said`` (the datetime ``as_of``)
+    and ``:now``.
 
-    * ``counted_sql``: on a table with a column ``at``, the rows that count.
-    * ``visible_sql``: on the same tables, the visible rows; ``visible_by_key_sql`` where the query
-      looks rows up by ``at`` (with ``visible_values``).
-    * ``visible_evidence_sql``: the visible rows of ``evidence``.
-    * ``visible_passage_sql``: the visible rows of ``passage``.
-    * ``visible_concept_sql``: the rows of ``concept c`` that a visible row touches.
+    * ``counted``: on a table with a column ``at``, the rows that count.
+    * ``visible``: on the same tables, the visible rows.
+    * ``visible_evidence``: the visible rows of ``evidence``.
+    * ``visible_passage``: the visible rows of ``passage``.
+    * ``visible_concept``: the rows of ``concept c`` that a visible row touches.
     """
 
     def __init__(self, snapshot: Snapshot, namespace: str, horizon: Horizon) -> None:
-        self.rows = snapshot.rows
-        self._as_of = horizon.as_of
-        self._said = microseconds(horizon.as_of) if isinstance(horizon.as_of, datetime) else None
-        self._now = microseconds(horizon.now)
+        as_of = horizon.as_of
+        said = microseconds(as_of) if isinstance(as_of, datetime) else None
+        super().__init__(snapshot.rows, said=said, now=microseconds(horizon.now))
         with damage(snapshot.name):
-            self._open(namespace)
-        self._set_conditions()
-
-    def _open(self, namespace: str) -> None:
-        rows = self.rows(_NAMESPACE, (namespace,))
-        found = verified((row[4:] for row in rows), "namespace")
-        if found and found[0][1] != namespace:
-            raise ValueError("an index of the table namespace leads to another row")
-        if not found and self.rows(FIND_WITHOUT_INDEX, (namespace,)):
-            raise ValueError("an index of the table namespace has lost a row")
-        self.ns: int
-        self.counter: int
-        self.totals: tuple[int, int, int]
-        self.ns, _, self.counter, *totals = found[0] if found else (0, namespace, 0, 0, 0, 0)
-        self.totals = (totals[0], totals[1], totals[2])
-        model, origin, revision, sizes = rows[0][:4] if rows else (None, "", 0, "{}")
-        vector_bytes: dict[str, int] = json.loads(sizes)
-        vectors = None
-        if model is not None:
-            vectors = VectorState(
-                model=model, size=vector_bytes[model], origin=origin, revision=revision
+            rows = self.rows(_NAMESPACE, name=namespace)
+            found = verified((row[6:] for row in rows), "namespace")
+            if found and found[0][1] != namespace:
+                raise ValueError("an index of the table namespace leads to another row")
+            if not found and self.rows(FIND_WITHOUT_INDEX, name=namespace):
+                raise ValueError("an index of the table namespace has lost a row")
+            self.ns, _, counter, *self.totals = found[0] if found else (0, namespace, 0, 0, 0, 0)
+            model, origin, revision, sizes, has_expired, latest_said = (
+                rows[0][:6] if rows else (None, "", 0, "{}", 0, 0)
             )
-        self.expired_by = self._now if self._has_expired() else None
-        self.is_dated = isinstance(self._as_of, datetime)
-        self.hides = self.is_dated or self.expired_by is not None
-        self.t_index = self._latest()
-        self.is_present = self.t_index >= self.counter
-        self.ceiling = min(self.t_index, MAX_T)
-        self.state = NamespaceState(
-            t_index=self.t_index, vectors=vectors, vector_bytes=vector_bytes
-        )
+            vector_bytes: dict[str, int] = json.loads(sizes)
+            vectors = None
+            if model is not None:
+                vectors = VectorState(
+                    model=model, size=vector_bytes[model], origin=origin, revision=revision
+                )
+        if isinstance(as_of, datetime):
+            t_index = latest_said
+        else:
+            t_index = counter if as_of is None else min(as_of, counter)
+        self.state = NamespaceState(t_index=t_index, vectors=vectors, vector_bytes=vector_bytes)
+        self.is_present = t_index >= counter
+        self.is_dated = said is not None
+        self.hides = self.is_dated or bool(has_expired)
+        self.last = max(-1, min(t_index, MAX_T))
+        self.bound.update(ns=self.ns, last=self.last, end=statement_key(self.last + 1, 0))
+        self._set_conditions(bool(has_expired))
 
-    def _set_conditions(self) -> None:
-        self.counted_sql: LiteralString = "" if self.is_present else " AND at < ?"
-        self.counted_values: Values = (
-            () if self.is_present else (statement_key(max(self.ceiling, -1) + 1, 0),)
-        )
-        self.visible_sql: LiteralString
-        self.visible_evidence_sql: LiteralString
-        self.visible_passage_sql: LiteralString
-        not_hidden, not_hidden_values = self._not_hidden("at >> 20")
-        self.visible_sql, self.visible_values = (
-            self.counted_sql + not_hidden,
-            (*self.counted_values, *not_hidden_values),
-        )
-        # The sign keeps the planner from the range of ``at``: it should look up the given keys.
-        self.visible_by_key_sql: LiteralString = self.visible_sql.replace(" AND at <", " AND +at <")
-        ceiling: Values = () if self.is_present else (self.ceiling,)
-        below: LiteralString = "" if self.is_present else " AND shown <= ?"
-        not_hidden, not_hidden_values = self._not_hidden("shown")
-        self.visible_evidence_sql, self.visible_evidence_values = (
-            below + not_hidden,
-            (*ceiling, *not_hidden_values),
-        )
-        self.visible_passage_sql = "" if self.is_present else " AND passage.t <= ?"
-        self.visible_passage_values = ceiling
-        # The signs keep the planner from the indexes of these columns.
+    def _set_conditions(self, has_expired: bool) -> None:
+        self.counted: LiteralString = "" if self.is_present else " AND at < :end"
+        self.visible: LiteralString = self.counted
+        self.visible_evidence: LiteralString = "" if self.is_present else " AND shown <= :last"
+        self.visible_passage: LiteralString = "" if self.is_present else " AND passage.t <= :last"
+        self.visible_concept: LiteralString = ""
+        if not self.hides:
+            return
+        shown: LiteralString = ""
         if self.is_dated:
-            self.visible_passage_sql += " AND +passage.said <= ?"
-            self.visible_passage_values += (self._said,)
-        if self.expired_by is not None:
-            self.visible_passage_sql += " AND (passage.expires IS NULL OR +passage.expires > ?)"
-            self.visible_passage_values += (self.expired_by,)
-        self.visible_concept_sql: LiteralString = ""
-        self.visible_concept_values: Values = ()
-        if self.hides:
-            self.visible_concept_sql = (
-                " AND (EXISTS (SELECT 1 FROM mention WHERE ns = c.ns AND concept = c.id"
-                + self.visible_sql
-                + ") OR EXISTS (SELECT 1 FROM entity e JOIN entity_evidence v"
-                " ON v.ns = e.ns AND v.entity = e.number WHERE e.ns = c.ns AND e.concept = c.id"
-                + self.visible_sql
-                + "))"
-            )
-            self.visible_concept_values = (*self.visible_values, *self.visible_values)
-
-    def _has_expired(self) -> bool:
-        return self._now is not None and bool(
-            self.rows(
-                "SELECT 1 FROM passage INDEXED BY passage_expires"
-                " WHERE ns = ? AND expires <= ? LIMIT 1",
-                (self.ns, self._now),
-            )
+            shown += " AND +said <= :said"
+        if has_expired:
+            shown += " AND (expires IS NULL OR +expires > :now)"
+        # Only a datetime hides an update without a passage.
+        update_shown: LiteralString = (
+            " AND coalesce((SELECT 1" + shown + " FROM passage INDEXED BY passage_t"
+            "  WHERE passage.ns = :ns AND passage.t = {t}), :said IS NULL)"
         )
+        self.visible += update_shown.replace("{t}", "at >> 20")
+        self.visible_evidence += update_shown.replace("{t}", "shown")
+        self.visible_passage += shown
+        self.visible_concept = TOUCHED.replace("{visible}", self.visible)
 
-    def _latest(self) -> int:
-        if not isinstance(self._as_of, datetime):
-            return self.counter if self._as_of is None else min(self._as_of, self.counter)
-        rows = self.rows(
-            "SELECT t FROM passage INDEXED BY passage_t WHERE ns = ? AND said <= ?"
-            " ORDER BY t DESC LIMIT 1",
-            (self.ns, self._said),
-        )
-        return int(rows[0][0]) if rows else 0
+    # -- the same conditions with positional parameters ----------------------------------------
 
-    def _not_hidden(self, t: LiteralString) -> tuple[LiteralString, Values]:
-        """The condition that the passage of the update with this ``t`` (SQL) is not hidden."""
-        sql: LiteralString = ""
-        values: Values = ()
-        if self.is_dated:
-            sql += _SAID.replace("{}", t)
-            values += (self.ns, self._said)
-        if self.expired_by is not None:
-            sql += _LIVE.replace("{}", t)
-            values += (self.ns, self.expired_by)
-        return sql, values
+    def _positional(self, sql: LiteralString) -> tuple[LiteralString, tuple[Any, ...]]:
+        names = re.findall(r":(\w+)", sql)
+        text: LiteralString = sql
+        for name in set(names):
+            text = re.sub(rf":{name}\b", "?", text)
+        return text, tuple(self.bound[name] for name in names)
+
+    def __getattr__(self, name: str) -> Any:
+        old = {
+            "visible_sql": (self.visible, 0),
+            "visible_values": (self.visible, 1),
+            "visible_by_key_sql": (self.visible.replace("AND at <", "AND +at <"), 0),
+            "visible_passage_sql": (self.visible_passage, 0),
+            "visible_passage_values": (self.visible_passage, 1),
+        }
+        if name in old:
+            return self._positional(old[name][0])[old[name][1]]
+        raise AttributeError(name)
 
     def ids(self, table: LiteralString, names: Any) -> dict[str, int]:
         """Name → id in a table that has ``ns``, ``name`` and ``id``."""
-        return dict(
-            fetch_by(
-                self.rows,
-                "SELECT name, id FROM " + table + " WHERE ns = ? AND name IN",
-                set(names),
-                lead=(self.ns,),
-            )
-        )
+        sql: LiteralString = "SELECT name, id FROM " + table + " WHERE ns = :ns AND name IN {list}"
+        return dict(self.rows(sql, set(names)))
