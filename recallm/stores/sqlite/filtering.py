@@ -21,7 +21,7 @@ from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.view import View
 from recallm.stores.timestamps import microseconds
 
-__all__ = ["FilterSql", "newest_columns", "newest_sql", "read_columns"]
+__all__ = ["FilterSql", "NewestRows", "counted", "newest_columns"]
 
 FEW = 1_000
 """The most passages that are found by an index first."""
@@ -30,6 +30,8 @@ _METADATA: LiteralString = (
     " AND (SELECT count(*) FROM metadata_entry m WHERE m.ns = :ns AND m.t = passage.t"
     " AND m.entry IN (SELECT value FROM json_each(:entries))) = json_array_length(:entries)"
 )
+
+_BY_T: LiteralString = "passage INDEXED BY passage_t WHERE ns = :ns"
 
 Values = Mapping[str, Any]
 
@@ -45,6 +47,7 @@ class FilterSql:
         self.statements: LiteralString = ""
         self.values: dict[str, Any] = {}
         self._view = view
+        self.is_empty = not where
         self._metadata = where.metadata
         self._indexes: list[tuple[LiteralString, Values]] = []
         for index, condition, values in _indexed(where):
@@ -52,6 +55,7 @@ class FilterSql:
             self.values |= values
             source: LiteralString = "passage INDEXED BY " + index + " WHERE ns = :ns AND "
             self._indexes.append((source + condition, values))
+        self._by_index = self._indexes[0][0] if self._indexes else _BY_T
         if where.metadata:
             entries = [entry_hash(*entry) for entry in where.metadata.items()]
             self.passages += _METADATA
@@ -75,9 +79,9 @@ class FilterSql:
             self.values |= {"last_t": last, "stop_key": statement_key(last + 1, 0)}
 
     @cached_property
-    def few(self) -> str | None:
-        """The t of all passages that meet the filter, hidden ones too, as JSON; None where each
-        condition is met by more than ``FEW``.
+    def is_met_by_few(self) -> bool:
+        """Whether a condition is met by at most ``FEW`` passages; then the parameter ``:few`` holds
+        the t of all passages that meet the filter, hidden ones too, as JSON.
 
         Raises:
             ValueError: an index is damaged.
@@ -88,22 +92,22 @@ class FilterSql:
             if len(rows) <= FEW and (found is None or len(rows) < len(found)):
                 found = [passage_row(self._view.ns, t) for (t,) in rows]
         if found is None:
-            return None
+            return False
         sql: LiteralString = "SELECT t, metadata FROM passage NOT INDEXED WHERE row IN {list}"
         met = self._view.rows(sql + self.passages, found, **self.values)
         self.check_metadata(text for _, text in met)
-        return json.dumps([t for t, _ in met])
+        self.values["few"] = json.dumps([t for t, _ in met])
+        return True
 
     def passage_source(self, *, every: bool) -> LiteralString:
         """A table of passages with its WHERE, for the newest passages that meet the filter, or for
-        every one; its parameters are ``values`` and ``few``."""
-        if self.few is not None:
+        every one; its parameters are ``values``."""
+        has_one_index = len(self._indexes) == 1 and not self._metadata
+        if not (every and has_one_index) and self.is_met_by_few:
             return (
                 "passage NOT INDEXED WHERE row IN (SELECT (:ns << 32) + value FROM json_each(:few))"
             )
-        if every and self._indexes and self._indexes[0][0].startswith("passage"):
-            return self._indexes[0][0]
-        return "passage INDEXED BY passage_t WHERE ns = :ns"
+        return self._by_index if every else _BY_T
 
     def check_metadata(self, texts: Iterable[str]) -> None:
         """Compare the metadata (JSON) of passages that an index found.
@@ -118,7 +122,7 @@ class FilterSql:
 
     def check_metadata_at(self, keys: Iterable[int]) -> None:
         """`check_metadata` for the passages of statements."""
-        if self._metadata and self.few is None:
+        if self._metadata and not self.is_met_by_few:
             numbers = {passage_row(self._view.ns, key >> 20) for key in keys}
             sql: LiteralString = "SELECT metadata FROM passage WHERE row IN {list}"
             self.check_metadata(text for (text,) in self._view.rows(sql, numbers))
@@ -150,52 +154,76 @@ def _indexed(where: Filter) -> Iterator[tuple[LiteralString, LiteralString, Valu
         yield "passage_said", "said >= :since AND said <= :until", said
 
 
-def newest_sql(
-    view: View, columns: Sequence[LiteralString], source: LiteralString, filter_sql: FilterSql
-) -> LiteralString:
-    """A query of the newest visible rows that meet a filter, as one row: for each column its
-    numbers, joined.
-
-    Python reads that text in half the time that the rows would take, and the garbage collector has
-    no tuples to look at.
+class NewestRows:
+    """The newest visible rows of an inverted index that meet a filter.
 
     Args:
         view: decides which rows are visible.
         columns: columns of whole numbers; the first one is ``at``.
-        source: a table with its WHERE.
+        source: a table with its WHERE; its parameter ``:of`` is what the rows are of.
+        limit: the most rows; negative: all.
         filter_sql: the filter.
     """
-    met = filter_sql.statements
-    if filter_sql.few is not None:
-        source = "json_each(:few) CROSS JOIN " + source
-        met = " AND at >= value << 20 AND at < (value + 1) << 20"
-    joined: list[LiteralString] = ["group_concat(" + column + ")" for column in columns]
-    sql: LiteralString = (
-        "SELECT " + ", ".join(joined) + " FROM (SELECT " + ", ".join(columns) + " FROM " + source
-        + met + view.visible + " ORDER BY at DESC LIMIT :limit)"
-    )  # fmt: skip
-    return sql
+
+    def __init__(
+        self,
+        view: View,
+        columns: Sequence[LiteralString],
+        source: LiteralString,
+        limit: int,
+        filter_sql: FilterSql,
+    ) -> None:
+        self._view = view
+        self._limit = limit
+        self._filter = filter_sql
+        self._later: LiteralString = "SELECT count(*) FROM " + source + " AND at >= :end"
+        met = filter_sql.statements
+        if filter_sql.is_met_by_few:
+            source = "json_each(:few) CROSS JOIN " + source
+            met = " AND at >= value << 20 AND at < (value + 1) << 20"
+        # Python reads the numbers of a column, joined to one text, in half the time that the rows
+        # would take, and the garbage collector has no tuples to look at.
+        joined: list[LiteralString] = ["group_concat(" + column + ")" for column in columns]
+        self._sql: LiteralString = (
+            "SELECT " + ", ".join(joined) + " FROM (SELECT " + ", ".join(columns) + " FROM "
+            + source + met + view.visible + " ORDER BY at DESC LIMIT :limit)"
+        )  # fmt: skip
+        self._values = {"limit": limit, **filter_sql.values}
+
+    def count(self, of: int, total: int) -> int:
+        """How many of the ``total`` rows count, whether they meet the filter or not."""
+        if self._view.is_present:
+            return total
+        ((later,),) = self._view.rows(self._later, of=of)
+        return total - int(later)
+
+    def read(self, of: int, counted: int) -> list[list[int]]:
+        """Each column of the rows; ``counted`` of them count.
+
+        Raises:
+            ValueError: the index is damaged.
+        """
+        (texts,) = self._view.rows(self._sql, of=of, **self._values)
+        found: list[list[int]] = [json.loads("[" + (text or "") + "]") for text in texts]
+        keys = found[0]
+        if any(len(column) != len(keys) for column in found):
+            raise ValueError("a row of an index lacks a number")
+        if self._filter.is_empty and not self._view.hides:
+            expected = counted if self._limit < 0 else min(counted, self._limit)
+            if len(keys) != expected:
+                raise ValueError(f"an index holds {len(keys)} of {counted} statements")
+        self._filter.check_metadata_at(keys)
+        if any(map(operator.lt, keys, islice(keys, 1, None))):  # SQLite promises no order in it
+            order = sorted(range(len(keys)), key=keys.__getitem__, reverse=True)
+            return [[column[place] for place in order] for column in found]
+        return found
 
 
-def read_columns(
-    view: View, sql: LiteralString, filter_sql: FilterSql, **values: Any
-) -> list[list[int]]:
-    """The columns that a query of `newest_sql` finds; ``values`` are ``limit`` (negative: all) and
-    the parameters of its source.
-
-    Raises:
-        ValueError: an index is damaged.
-    """
-    (texts,) = view.rows(sql, few=filter_sql.few, **values, **filter_sql.values)
-    found: list[list[int]] = [json.loads("[" + (text or "") + "]") for text in texts]
-    if len({len(column) for column in found}) > 1:
-        raise ValueError("a row of an index lacks a number")
-    keys = found[0]
-    filter_sql.check_metadata_at(keys)
-    if any(map(operator.lt, keys, islice(keys, 1, None))):  # SQLite promises no order in the text
-        order = sorted(range(len(keys)), key=keys.__getitem__, reverse=True)
-        return [[column[place] for place in order] for column in found]
-    return found
+def counted(view: View, source: LiteralString, values: tuple[Any, ...], total: int) -> int:
+    """`NewestRows.count` of postings."""
+    del source
+    sql: LiteralString = "posting WHERE ns = :ns AND term = :of"
+    return NewestRows(view, ("at",), sql, 0, FilterSql(view, Filter())).count(values[1], total)
 
 
 def newest_columns(
@@ -206,7 +234,9 @@ def newest_columns(
     limit: int,
     filter_sql: FilterSql,
 ) -> list[list[int]]:
-    """`newest_sql` of postings, read."""
+    """`NewestRows.read` of postings."""
     del source
-    sql = newest_sql(view, columns, "posting WHERE ns = :ns AND term = :term", filter_sql)
-    return read_columns(view, sql, filter_sql, term=values[1], limit=limit)
+    sql: LiteralString = "posting WHERE ns = :ns AND term = :of"
+    newest = NewestRows(view, columns, sql, limit, filter_sql)
+    newest._filter.is_empty = False
+    return newest.read(values[1], 0)

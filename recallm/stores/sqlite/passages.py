@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
+from operator import itemgetter
 from typing import Any, LiteralString
 
 from recallm.model import Filter, Passage
 from recallm.stores.sqlite.checksums import check_ascending
 from recallm.stores.sqlite.codec import read_path
 from recallm.stores.sqlite.filtering import FilterSql
+from recallm.stores.sqlite.schema import MAX_T
 from recallm.stores.sqlite.view import View
 from recallm.stores.timestamps import unpack_timestamp
 
@@ -21,24 +23,22 @@ def read_passages(
 ) -> list[Passage]:
     """``GraphReader.passages``."""
     filter_sql = FilterSql(view, where)
-    values = dict(filter_sql.values)
+    order: LiteralString = ""
     if ids is not None:
         source: LiteralString = "passage INDEXED BY passage_id WHERE ns = :ns AND id IN {list}"
         ids = set(ids)
     else:
-        source = filter_sql.passage_source(every=limit is None)
-        values["few"] = filter_sql.few
-    rows = view.read(
-        "passage",
-        "SELECT {} FROM " + source + view.visible_passage + filter_sql.passages
-        + " ORDER BY t DESC LIMIT :limit",
-        ids, limit=-1 if limit is None else limit, **values,
-    )  # fmt: skip
-    check_ascending((-row[1] for row in rows), after=-(1 << 62))
+        source = filter_sql.passage_source(every=limit is None or where.key is not None)
+        order = " ORDER BY t DESC LIMIT :limit"
+        filter_sql.values["limit"] = -1 if limit is None else limit
+    sql: LiteralString = "SELECT {} FROM " + source + view.visible_passage + filter_sql.passages
+    rows = view.read("passage", sql + order, ids, **filter_sql.values)
+    rows.sort(key=itemgetter(1), reverse=True)
+    check_ascending((-row[1] for row in rows), after=-MAX_T - 1)
     if ids is not None and any(row[2] not in ids for row in rows):
         raise ValueError("an index of the table passage leads to another row")
     filter_sql.check_metadata(row[9] for row in rows)
-    return [_passage(row) for row in rows]
+    return [_passage(row) for row in rows[:limit]]
 
 
 def read_t_indexes(view: View, where: Filter) -> list[int]:
@@ -48,7 +48,7 @@ def read_t_indexes(view: View, where: Filter) -> list[int]:
     column: LiteralString = "metadata" if where.metadata else "NULL"
     rows = view.rows(
         "SELECT t, " + column + " FROM " + source + view.visible_passage + filter_sql.passages,
-        few=filter_sql.few, **filter_sql.values,
+        **filter_sql.values,
     )  # fmt: skip
     filter_sql.check_metadata(text for _, text in rows)
     return sorted(t for t, _ in rows)

@@ -33,7 +33,7 @@ from recallm.stores.sqlite.checksums import check_ascending, verified, verified_
 from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage, guarded
-from recallm.stores.sqlite.filtering import FilterSql, newest_columns, newest_sql, read_columns
+from recallm.stores.sqlite.filtering import FilterSql, NewestRows, counted, newest_columns
 from recallm.stores.sqlite.graph import (
     read_entities,
     read_entity_vectors,
@@ -43,7 +43,7 @@ from recallm.stores.sqlite.lookup import fetch_by, read_by
 from recallm.stores.sqlite.passages import read_passages, read_paths, read_t_indexes
 from recallm.stores.sqlite.relations import newest_relations, relations_among
 from recallm.stores.sqlite.schema import CHECKSUMMED_COLUMNS, passage_row
-from recallm.stores.sqlite.stats import counted, read_sizes, read_stats
+from recallm.stores.sqlite.stats import read_sizes, read_stats
 from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
 from recallm.stores.sqlite.totals import concept_rows
 from recallm.stores.sqlite.view import View
@@ -222,14 +222,11 @@ class SQLiteReader:
         sql: LiteralString = "SELECT {} FROM concept WHERE ns = :ns AND name IN {list}"
         concepts = view.read("concept", sql, set(names))
         found: dict[str, Mentions] = {}
-        source: LiteralString = "mention WHERE ns = :ns AND concept = :concept"
-        newest = newest_sql(view, ("at",), source, filter_sql)
-        wanted = -1 if limit is None else limit
+        source: LiteralString = "mention WHERE ns = :ns AND concept = :of"
+        newest = NewestRows(view, ("at",), source, -1 if limit is None else limit, filter_sql)
         for concept, _, name, *_, total in sorted(concepts, key=itemgetter(2)):
-            statements = counted(view, source, {"concept": concept}, total)
-            if statements:
-                (keys,) = read_columns(view, newest, filter_sql, concept=concept, limit=wanted)
-                _check_complete(keys, statements, wanted, view, where)
+            if statements := newest.count(concept, total):
+                (keys,) = newest.read(concept, statements)
                 found[name] = Mentions(statements=statements, keys=tuple(keys))
                 self._handed_out.append(keys)
         return found
@@ -278,12 +275,14 @@ class SQLiteReader:
         limit: int | None = None,
     ) -> Mapping[int, bytes]:
         source: LiteralString = "vector WHERE at > :after"
+        order: LiteralString = " ORDER BY at LIMIT :limit"
         if keys is not None:
-            keys = [key for key in _keys(keys) if key > after][:limit]
+            keys = [key for key in _keys(keys) if key > after]
             source = "json_each(:listed) CROSS JOIN vector WHERE at = value"
+            order = " LIMIT :limit"  # in the order of the list
         rows = self._view.rows(
             "SELECT at, blob, crc - at FROM " + source + " AND ns = :ns AND model = :model"
-            + self._view.visible + " ORDER BY at LIMIT :limit",
+            + self._view.visible + order,
             keys, model=model, after=after, limit=-1 if limit is None else limit,
         )  # fmt: skip
         check_ascending((at for at, _, _ in rows), after)

@@ -67,9 +67,11 @@ def relations_among(view: View, names: Collection[str]) -> list[Relation]:
     pairs.update(combinations(sorted(hubs), 2))
     rows = view.rows(
         "SELECT e.a, e.b, e.strength, e.shown FROM json_each(:listed) p CROSS JOIN evidence e"
-        " ON e.ns = :ns AND e.a = json_extract(p.value, '$[0]')"
-        " AND e.b = json_extract(p.value, '$[1]')" + _LATEST_SHOWN + _shown(view),
-        sorted(pairs),
+        " ON e.ns = :ns AND e.a = p.value >> 32 AND e.b = p.value & :mask"
+        + _LATEST_SHOWN
+        + _shown(view),
+        [a << 32 | b for a, b in sorted(pairs)],
+        mask=(1 << 32) - 1,
     )
     return _by_ends(_relation(ids[a], ids[b], *found) for a, b, *found in rows)
 

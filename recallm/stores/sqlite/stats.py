@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, LiteralString
+from typing import LiteralString
 
 from recallm.model import CorpusSize, SessionSize, Sizes, Stats
 from recallm.stores.sqlite.view import TOUCHED, View
 
-__all__ = ["counted", "read_sizes", "read_stats"]
+__all__ = ["read_sizes", "read_stats"]
 
 _CORPUS: LiteralString = (
     "SELECT count(*), coalesce(sum(length), 0),"
@@ -71,16 +71,6 @@ def read_sizes(view: View, session_keys: Collection[str]) -> Sizes:
             for key, statements, terms in sorted(rows)
         },
     )
-
-
-def counted(view: View, source: LiteralString, values: Any, total: int) -> int:
-    """How many of the ``total`` rows of ``source`` (a table with its WHERE) count."""
-    if view.is_present:
-        return total
-    if isinstance(values, tuple):
-        source, values = "posting WHERE ns = :ns AND term = :term", {"term": values[1]}
-    ((later,),) = view.rows("SELECT count(*) FROM " + source + " AND at >= :end", **values)
-    return total - int(later)
 
 
 def read_stats(view: View) -> Stats:
