@@ -168,7 +168,7 @@ class HybridRecallM:
             )
         answers, errors = _both(
             lambda: self._memory.ask(asked, llm=model, **recall),
-            lambda: self._ask_vectors(asked, model, recall),
+            lambda: self._vectors.ask(asked, llm=model, **_without_min_score(recall)),
         )
         return HybridAnswer.of(self._choose(asked, answers, errors), answers, errors)
 
@@ -183,7 +183,7 @@ class HybridRecallM:
         asked = checks.string(question, "question")
         contexts, errors = _both(
             lambda: self._memory.recall(asked, **recall),
-            lambda: self._recall_vectors(asked, recall),
+            lambda: self._vectors.recall(asked, **_without_min_score(recall)),
         )
         return HybridContexts(contexts=contexts, errors=errors)
 
@@ -208,37 +208,39 @@ class HybridRecallM:
             )
         return choice
 
-    def _ask_vectors(
-        self, question: str, model: Callable[[str], str], recall: Mapping[str, Any]
-    ) -> Answer:
-        if isinstance(self._vectors, RecallM):
-            return self._vectors.ask(question, llm=model, **_without_min_score(recall))
-        context = self._recall_vectors(question, recall)
-        return Answer(answer_of(model, question_prompt(question, context.text)), context)
 
-    def _recall_vectors(self, question: str, recall: Mapping[str, Any]) -> RecalledContext:
-        if isinstance(self._vectors, RecallM):
-            return self._vectors.recall(question, **_without_min_score(recall))
-        text: object = self._vectors(question)
+class _Retriever:
+    """A user's callable question → context text, with the methods of a ``RecallM``."""
+
+    def __init__(self, retrieve: Callable[[str], str], count_tokens: Callable[[str], int]) -> None:
+        self._retrieve = retrieve
+        self._count_tokens = count_tokens
+
+    def recall(self, question: str, **_: Any) -> RecalledContext:
+        text: object = self._retrieve(question)
         if not isinstance(text, str):
             # Not an InvalidInputError: the other branch may still answer.
             raise TypeError(f"vectors must return the context as a str, not {type(text).__name__}")
-        return RecalledContext(question=question, text=text, tokens=self._memory.count_tokens(text))
+        return RecalledContext(question=question, text=text, tokens=self._count_tokens(text))
+
+    def ask(self, question: str, *, llm: Callable[[str], str], **_: Any) -> Answer:
+        context = self.recall(question)
+        return Answer(answer_of(llm, question_prompt(question, context.text)), context)
 
 
 def _vector_branch(
     memory: RecallM, vectors: RecallM | Callable[[str], str] | None
-) -> RecallM | Callable[[str], str]:
+) -> RecallM | _Retriever:
     if isinstance(vectors, RecallM):
         return vectors
+    if callable(vectors):
+        return _Retriever(vectors, memory.count_tokens)
     if vectors is not None:
-        if not callable(vectors):
-            raise InvalidInputError(
-                "vectors must be a RecallM, or a callable question → context text, not "
-                f"{type(vectors).__name__}",
-                argument="vectors",
-            )
-        return vectors
+        raise InvalidInputError(
+            "vectors must be a RecallM, or a callable question → context text, not "
+            f"{type(vectors).__name__}",
+            argument="vectors",
+        )
     try:
         return memory.with_ranking("vectors")
     except InvalidInputError:

@@ -63,19 +63,17 @@ def checked_answers(question: object, answers: object) -> tuple[str, dict[str, s
             '{"recallm": "…", "vectors": "…"}',
             argument="answers",
         )
-    checked: dict[str, str] = {}
-    for name in answers:
+    for name, answer in answers.items():
         checks.string(name, "answers")
-    for name in sorted(answers):
-        answer = answers[name]
         if answer is not None and not isinstance(answer, str):
             raise InvalidInputError(
                 f"the answer {name!r} must be a str or None, not {type(answer).__name__}",
                 argument="answers",
             )
-        text = _encodable(answer or "")
-        checked[name] = text if text.strip() else ""
-    return _encodable(question), checked
+    texts = {name: _encodable(answers[name] or "") for name in sorted(answers)}
+    return _encodable(question), {
+        name: text if text.strip() else "" for name, text in texts.items()
+    }
 
 
 def obvious_choice(answers: Mapping[str, str]) -> Choice | None:

@@ -11,30 +11,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.extraction import Lexicon, Mark, Word, asked_traits, stem
+from recallm.extraction import Lexicon, Mark, Word, asked_traits, stem, word_set
 from recallm.hybrid.refusals import MAX_LENGTH, refusal_starts
-from recallm.hybrid.vocabulary import (
-    FILLERS,
-    GENERIC,
-    HEDGES,
-    KNOWING,
-    NEGATIONS,
-    NUMBERS,
-    PEOPLE,
-    PLACE_PREPOSITIONS,
-    PRONOUNS,
-    REASONS,
-    SELF,
-    SOURCES,
-    VAGUE,
-    YES_NO,
-)
 from recallm.model import Trait
 
 __all__ = ["FEATURES", "AnswerFeatures", "Floats", "Question", "difference", "plain_answer"]
@@ -52,6 +35,64 @@ _BARE = 2
 
 _MAX_WORD_LENGTH = 60
 _MAX_CACHED_WORDS = 20_000
+
+_NEGATIONS = word_set(
+    "no not n't never none nothing nobody nowhere neither nor cannot without cant dont doesnt "
+    "didnt isnt wasnt arent werent wont unable"
+)
+_SOURCES = word_set(
+    "statement statements context contexts passage passages text texts document documents source "
+    "sources content contents excerpt excerpts extract extracts information info conversation "
+    "conversations memory memories record records notes snippet snippets material materials data "
+    "database knowledge prompt input question questions article story plot transcript messages"
+)
+"""Names for the context that an answerer was given."""
+
+_KNOWING = word_set(
+    "mention mentions mentioned mentioning specify specifies specified specific specifically "
+    "provide provides provided providing state states stated detail details detailed clear clearly "
+    "know known determine determined answer answers answered indicate indicates indicated "
+    "indication describe describes described explain explains explained explicit explicitly reveal "
+    "reveals revealed given available access identify identified disclose disclosed evident enough "
+    "sufficient insufficient evidence reference references include includes included contain "
+    "contains contained discuss discussed confirm confirmed certain sure unclear unknown "
+    "unspecified unsure uncertain incomplete lack lacks lacking missing n/a relevant additional "
+    "further accurate accurately regarding about based according"
+)
+"""Words about knowing and not knowing."""
+
+_HEDGES = word_set(
+    "may might possibly perhaps maybe likely probably presumably apparently seems seem appears "
+    "appear suggest suggests suggesting implied implies imply inferred assume assumed assuming "
+    "however although though could unsure uncertain think believe guess"
+)
+_GENERIC = word_set(
+    "typically usually generally often commonly various vary varies depends depending individuals "
+    "people person many several common certain factors such important general different individual "
+    "multiple numerous type types kind kinds"
+)
+"""Words of answers that do not speak of the case in question."""
+
+_VAGUE = word_set("someone somebody something unnamed unknown unidentified unspecified somewhere")
+_SELF = word_set("i i'm i'd i've i'll my me ai assistant model")
+"""Words for the answerer itself."""
+
+_PLACE_PREPOSITIONS = word_set("in at to from near inside outside into on under")
+_REASONS = word_set("because to so since for due order as")
+_YES_NO = word_set("yes no yeah nope true false correct incorrect")
+_NUMBERS = word_set("one two three four five six seven eight nine ten several both all none no")
+_PRONOUNS = word_set("he she they it")
+_FILLERS = word_set(
+    "a an the this that these those and or but if then than as because while until of in on at to "
+    "from by with for about into onto over under after before between through during against up "
+    "out off again once no not nor both each all any some only own so since though although also "
+    "whether upon within without toward towards per via"
+)
+_PEOPLE = word_set(
+    "man woman boy girl father mother son daughter brother sister wife husband friend girlfriend "
+    "boyfriend doctor captain king queen police officer agent professor detective group family "
+    "people leader child kids children uncle aunt men women student soldiers parents"
+)
 
 _SOURCES_AT_END = re.compile(
     r"\n\W{0,8}(?:sources?|references?|citations?)\b[ \t]*(?:[:\n].*)?\Z", re.IGNORECASE | re.DOTALL
@@ -99,7 +140,7 @@ def _content_stems(words: Sequence[Word]) -> tuple[str, ...]:
         for word in words
         if word.is_word
         and not word.is_stop_word
-        and word.lowered not in FILLERS
+        and word.lowered not in _FILLERS
         and not word.marks & (Mark.PRONOUN | Mark.ASKS | Mark.AUXILIARY)
     )
 
@@ -107,11 +148,10 @@ def _content_stems(words: Sequence[Word]) -> tuple[str, ...]:
 @lru_cache(maxsize=1)
 def _stems_without_content() -> frozenset[str]:
     """Stems of words about knowing, hedging and the like: they are never new stems."""
-    words = SOURCES | KNOWING | HEDGES | GENERIC | VAGUE | SELF | NEGATIONS
+    words = _SOURCES | _KNOWING | _HEDGES | _GENERIC | _VAGUE | _SELF | _NEGATIONS
     return frozenset(stem(word) for word in words)
 
 
-@dataclass(frozen=True, slots=True)
 class Question:
     """A question, analysed once for all its answers.
 
@@ -119,33 +159,24 @@ class Question:
     what a fitting answer has; ``is_yes_no`` and ``asks_reason``: what it asks for.
     """
 
-    lowered: frozenset[str]
-    stems: frozenset[str]
-    asked_traits: Trait
-    is_yes_no: bool
-    asks_reason: bool
-
-    @classmethod
-    def of(cls, text: str) -> Question:
-        """Analyse ``text``."""
+    def __init__(self, text: str) -> None:
         words = _words(plain_answer(text))
-        lowered = [word.lowered for word in words]
-        traits = asked_traits(words)
+        self.lowered = {word.lowered for word in words}
+        self.stems = set(_content_stems(words))
+        self.asked_traits = asked_traits(words)
         begins_with_auxiliary = bool(words) and bool(words[0].marks & Mark.AUXILIARY)
-        return cls(
-            lowered=frozenset(lowered),
-            stems=frozenset(_content_stems(words)),
-            asked_traits=traits,
-            is_yes_no=begins_with_auxiliary and not traits,
-            asks_reason="why" in lowered,
-        )
+        self.is_yes_no = begins_with_auxiliary and not self.asked_traits
+        self.asks_reason = "why" in self.lowered
 
 
-class _Answer:
-    """An answer beside its question, analysed for the rules of the features."""
+class AnswerFeatures:
+    """An answer beside its question, analysed for the rules of the features.
+
+    ``values``: of ``FEATURES`` but the last, which depends on the other answer; ``new_stems``: what
+    the answer says; ``refuses``: whether it says that it does not know.
+    """
 
     def __init__(self, text: str, question: Question) -> None:
-        self.question = question
         self.text = plain_answer(text)
         self.words = _words(self.text)
         self.size = len(self.words)
@@ -154,7 +185,7 @@ class _Answer:
         self.distinct = set(self.lowered)
         self.new_words = self.distinct - question.lowered
         self.stems = _content_stems(self.words)
-        self.new_stems = frozenset(self.stems) - question.stems - _stems_without_content()
+        self.new_stems = set(self.stems) - question.stems - _stems_without_content()
         self.refusals = refusal_starts(" ".join(self.text.lower().split()))
         self.refuses = bool(self.refusals)
         self.names = [
@@ -167,14 +198,14 @@ class _Answer:
         self.gives_reason = (
             question.asks_reason
             and not self.refuses
-            and bool(REASONS & self.distinct)
+            and bool(_REASONS & self.distinct)
             and bool(self.new_stems)
         )
-        self.fits = not self.refuses and self._has_asked_trait()
+        self.fits = not self.refuses and self._has_trait(question.asked_traits)
+        self.values = tuple(float(rule(self, question)) for rule in _RULES.values())
 
-    def _has_asked_trait(self) -> bool:
-        """Whether the answer has something of the kind that the question asks for."""
-        asked = self.question.asked_traits
+    def _has_trait(self, asked: Trait) -> bool:
+        """Whether the answer has something of a kind that the question asks for."""
         new = [word for word in self.words if word.lowered in self.new_words]
         return bool(
             (asked & Trait.TIME and any(_is_time(word) for word in new))
@@ -183,8 +214,8 @@ class _Answer:
                 and any(word.marks & Mark.COUNT and word.stem in self.new_stems for word in new)
             )
             or (asked & Trait.NAME and self.names)
-            or (asked & Trait.PERSON and self.distinct & (PEOPLE | PRONOUNS))
-            or (asked & Trait.PLACE and self.new_stems and self.distinct & PLACE_PREPOSITIONS)
+            or (asked & Trait.PERSON and self.distinct & (_PEOPLE | _PRONOUNS))
+            or (asked & Trait.PLACE and self.new_stems and self.distinct & _PLACE_PREPOSITIONS)
         )
 
     def count(self, *words: str) -> int:
@@ -206,20 +237,20 @@ def _log(number: int) -> float:
 
 
 def _is_negation(word: str) -> bool:
-    return word in NEGATIONS or word.endswith("n't")
+    return word in _NEGATIONS or word.endswith("n't")
 
 
-_RULES: Mapping[str, Callable[[_Answer, Question], float]] = {
+_RULES: Mapping[str, Callable[[AnswerFeatures, Question], float]] = {
     "refuses": lambda it, _: it.refuses,
     "refuses at once": lambda it, _: it.refuses and min(it.refusals) < _EARLY,
     "refuses in several ways": lambda it, _: len(it.refusals) / 3,
     "tells more beside a refusal": lambda it, _: it.refuses * _log(len(it.new_stems)),
-    "speaks of its sources": lambda it, _: bool(SOURCES & it.new_words),
-    "speaks of knowing": lambda it, _: it.share(KNOWING),
+    "speaks of its sources": lambda it, _: bool(_SOURCES & it.new_words),
+    "speaks of knowing": lambda it, _: it.share(_KNOWING),
     "asks back": lambda it, _: "?" in it.text,
     "denies": lambda it, _: not it.refuses and any(map(_is_negation, it.lowered)),
-    "speaks in general": lambda it, _: it.share(GENERIC),
-    "is vague": lambda it, _: bool(VAGUE & it.distinct),
+    "speaks in general": lambda it, _: it.share(_GENERIC),
+    "is vague": lambda it, _: bool(_VAGUE & it.distinct),
     "length": lambda it, _: _log(it.size),
     "is bare": lambda it, _: it.size <= _BARE,
     "is long": lambda it, _: max(0.0, _log(it.size) - _log(_LONG)),
@@ -231,17 +262,17 @@ _RULES: Mapping[str, Callable[[_Answer, Question], float]] = {
     "holds the question": lambda it, q: len(q.stems & set(it.stems)) / max(len(q.stems), 1),
     "begins with the question": lambda it, q: len(q.stems & set(it.stems[:3])) / 3,
     "begins with what it tells": lambda it, _: not it.new_stems.isdisjoint(it.stems[:1]),
-    "begins with a pronoun": lambda it, _: it.first in PRONOUNS,
+    "begins with a pronoun": lambda it, _: it.first in _PRONOUNS,
     "tells": lambda it, _: _log(len(it.new_stems)),
     "tells nothing": lambda it, q: not it.new_stems and not it.refuses and not q.is_yes_no,
     "names": lambda it, _: _log(len(it.names)),
-    "number in words": lambda it, _: bool(NUMBERS & it.new_words),
+    "number in words": lambda it, _: bool(_NUMBERS & it.new_words),
     "fits what is asked": lambda it, _: it.fits,
     "misses what is asked": lambda it, q: (
         not it.refuses
         and ((bool(q.asked_traits) and not it.fits) or (q.asks_reason and not it.gives_reason))
     ),
-    "says yes or no": lambda it, q: q.is_yes_no and it.first in YES_NO,
+    "says yes or no": lambda it, q: q.is_yes_no and it.first in _YES_NO,
     "gives a reason": lambda it, _: it.gives_reason,
 }
 """The features of one answer by itself, by name. "Tells" speaks of new stems."""
@@ -249,27 +280,6 @@ _RULES: Mapping[str, Callable[[_Answer, Question], float]] = {
 FEATURES = (*_RULES, "agreed with")
 """The names of the features of one answer beside another, in the order of the weights. The last is
 the share of its new stems that the other has too."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerFeatures:
-    """The new stems of an answer, and the values of ``FEATURES`` but the last, which depends on the
-    other answer."""
-
-    new_stems: frozenset[str]
-    values: tuple[float, ...]
-
-    @classmethod
-    def of(cls, text: str, question: Question) -> AnswerFeatures:
-        """The features of ``text`` as an answer to ``question``."""
-        answer = _Answer(text, question)
-        values = tuple(float(rule(answer, question)) for rule in _RULES.values())
-        return cls(new_stems=answer.new_stems, values=values)
-
-    @property
-    def refuses(self) -> bool:
-        """Whether the answer says that it does not know."""
-        return bool(self.values[FEATURES.index("refuses")])
 
 
 def difference(answer: AnswerFeatures, other: AnswerFeatures) -> Floats:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 
-from recallm import checks
 from recallm.errors import InvalidInputError, LLMError
 from recallm.hybrid.discriminator import Choice, checked_answers, obvious_choice
-from recallm.prompts import discriminator_prompt
+from recallm.prompts import answer_of, discriminator_prompt
 
 __all__ = ["LLMDiscriminator"]
 
@@ -21,9 +21,8 @@ _LETTERS = "ABCDEFGHI"
 _STRAIGHT_APOSTROPHES = str.maketrans("’‘", "''")
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _THOUGHT_START = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
-_MARKS = re.compile(r"[*_`\"“”#()\[\]{}<>=]")
+_MARKS = re.compile(r"[*_`\"“”#()\[\]{}<>=]|:\s*")
 _NUMBER_SIGN = re.compile(r"\bno\.[ ]?(?=\d)", re.IGNORECASE)
-_COLON = re.compile(r":\s*")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:'\w+)*|[.,;!?\n—–-]")
 _CLAUSE_ENDS = frozenset(".,;!?\n—–-")
 _CONJUNCTIONS = frozenset(
@@ -79,10 +78,9 @@ class LLMDiscriminator:
     """
 
     def __init__(self, llm: Callable[[str], str]) -> None:
-        checked = checks.optional_callable(llm, "llm")
-        if checked is None:
+        if not callable(llm):
             raise InvalidInputError("llm must be a callable prompt → text", argument="llm")
-        self._llm = checked
+        self._llm = llm
 
     def choose(self, question: str, answers: Mapping[str, str | None]) -> Choice:
         """The best of ``answers`` in the model's opinion.
@@ -99,50 +97,36 @@ class LLMDiscriminator:
         # Equal answers are shown once, under the first of their names.
         names = {answer: name for name, answer in reversed(checked.items()) if answer}
         texts = sorted(names, key=lambda answer: _digest(asked, answer))
-        try:
-            reply: object = self._llm(discriminator_prompt(asked, texts))
-        except Exception as error:
-            raise LLMError(
-                f"the discriminator's language model failed: {type(error).__name__}: {error}"
-            ) from error
-        if not isinstance(reply, str):
-            raise LLMError(
-                f"the discriminator's language model replied with {type(reply).__name__}, not with "
-                "a str; wrap it in a function that returns the text"
-            )
+        reply = answer_of(self._llm, discriminator_prompt(asked, texts))
         place = _chosen_place(reply, texts)
         if place is None:
             raise LLMError(
                 "the discriminator's language model was to reply with the number of an answer, 1 "
-                f"to {len(texts)}, but replied {reply.strip()[:_MAX_SHOWN]!r}"
+                f"to {len(texts)}, but replied {reply[:_MAX_SHOWN]!r}"
             )
-        return Choice(names[texts[place]], None, reply.strip())
+        return Choice(names[texts[place]], None, reply)
 
 
 def _chosen_place(reply: str, texts: Sequence[str]) -> int | None:
     """The place of the text that a reply chooses: by its last verdict ("best answer: 2", "answer B
     is better"), else by a bare label at its beginning ("2.", "A", "The second one"), else by
-    repeating the text, else by a single clause that ends with the only number in it. None if the
-    reply negates its choice, or may mean several."""
+    repeating the text. None if the reply negates its choice, or may mean several."""
     repeated = _REPEATED_ANSWER.match(reply)
     if repeated is not None:  # "2. Brandon lives in Paris."
         place = int(repeated[1]) - 1
         places = _places_of(reply[repeated.end() :], texts)
         if places:
             return place if place in places else None
-    clauses = _clauses(_without_thoughts(reply))
-    labels = _labels(len(texts))
-    labelled = _by_verdicts(clauses, labels)
-    if labelled is None:
-        labelled = _by_beginning(clauses, labels)
-    elif any(_folded(text).strip(".") == str(labelled + 1) for text in texts):
-        return None  # "The answer is 2", and an answer is "2"
     equal = _places_of(reply, texts)
-    if labelled is not None:
-        # A number is what was asked for; a letter or word may as well be an answer itself.
-        is_ambiguous = equal and equal[0] != labelled and not _folded(reply).isdecimal()
-        return None if is_ambiguous else labelled
-    return equal[0] if equal else _by_only_number(clauses, texts)
+    clauses = _clauses(_without_thoughts(reply))
+    label = _chosen_label(clauses)
+    chosen = _labels(len(texts)).get(label)
+    if chosen is None:
+        return equal[0] if equal else None
+    # A number alone is what was asked for; else a label may be an answer itself.
+    is_number_alone = clauses == [label] and label.isdecimal()
+    rivals = {*equal, *_places_of(label, texts), *_places_of(f"{label}.", texts)} - {chosen}
+    return None if rivals and not is_number_alone else chosen
 
 
 def _places_of(reply: str, texts: Sequence[str]) -> list[int]:
@@ -157,8 +141,7 @@ def _without_thoughts(reply: str) -> str:
     if len(text) > 2 * _MAX_LENGTH:
         text = f"{text[:_MAX_LENGTH]}\n{text[-_MAX_LENGTH:]}"
     text = _MARKS.sub(" ", text.translate(_STRAIGHT_APOSTROPHES))
-    text = _NUMBER_SIGN.sub("number ", text)
-    return _COLON.sub(" ", text).strip()
+    return _NUMBER_SIGN.sub("number ", text).strip()
 
 
 def _clauses(text: str) -> list[str]:
@@ -177,52 +160,34 @@ def _clauses(text: str) -> list[str]:
 
 def _labels(count: int) -> dict[str, int]:
     """Places by their labels: numbers, letters, ordinals."""
-    labels = {str(place + 1): place for place in range(count)}
-    labels |= dict(zip(_LETTERS[:count], range(count), strict=False))
-    return labels | dict(zip(_ORDINALS[:count], range(count), strict=False))
+    kinds = ([str(place + 1) for place in range(count)], _LETTERS, _ORDINALS)
+    return {label: place for kind in kinds for place, label in enumerate(kind[:count])}
 
 
-def _by_verdicts(clauses: Sequence[str], labels: Mapping[str, int]) -> int | None:
-    """The choice of the last verdict; None if some clause negates that choice."""
-    chosen: int | None = None
-    negated: set[int | None] = set()
+def _chosen_label(clauses: Sequence[str]) -> str:
+    """The label of the last verdict; without one, of the first clause if that is a bare label and
+    no other clause is another one. Empty if there is none, or some clause negates it."""
+    chosen = ""
+    negated: set[str] = set()
     for clause in clauses:
-        found = [it for pattern in _VERDICTS for it in pattern.finditer(clause)]
-        for verdict in found:
-            place = labels.get(_label(verdict[1]))
+        for verdict in chain.from_iterable(it.finditer(clause) for it in _VERDICTS):
             if _is_negated(clause[: verdict.end()]):
-                negated.add(place)
-            elif place is not None:
-                chosen = place
-    return None if chosen in negated else chosen
-
-
-def _by_beginning(clauses: Sequence[str], labels: Mapping[str, int]) -> int | None:
-    """The choice if the first clause is a bare label, and no other clause is another label."""
+                negated.add(_label(verdict))
+            else:
+                chosen = _label(verdict)
+    if chosen:
+        return "" if chosen in negated else chosen
     bare = [_BARE_CHOICE.fullmatch(clause) for clause in clauses]
-    places = {labels.get(_label(it[1])) for it in bare if it is not None}
-    if not bare or bare[0] is None or len(places) != 1:
-        return None
+    labels = {_label(it) for it in bare if it is not None}
+    if not bare or bare[0] is None or len(labels) != 1:
+        return ""
     if len(clauses) > 1 and _is_negated(clauses[1].partition(" ")[0]):
-        return None
-    return places.pop()
+        return ""
+    return labels.pop()
 
 
-def _by_only_number(clauses: Sequence[str], texts: Sequence[str]) -> int | None:
-    """The number at the end of the only clause, if it has no other number and no negation, and no
-    answer holds that number."""
-    if len(clauses) != 1 or _is_negated(clauses[0]):
-        return None
-    words = clauses[0].split()
-    numbers = {word for word in words if word[0].isdigit()}
-    words_of_answers = {word for text in texts for word in _TOKEN.findall(text)}
-    is_only_number = numbers == {words[-1]} and not numbers & words_of_answers
-    places = {str(place + 1): place for place in range(len(texts))}
-    return places.get(words[-1]) if is_only_number else None
-
-
-def _label(text: str) -> str:
-    return text.lower() if len(text) > 1 else text
+def _label(choice: re.Match[str]) -> str:
+    return choice[1].lower() if len(choice[1]) > 1 else choice[1]
 
 
 def _is_negated(clause: str) -> bool:

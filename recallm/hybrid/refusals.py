@@ -75,17 +75,14 @@ _REQUEST_FOR_MORE = (
 _BEING_AN_ASSISTANT = (
     r"\bas an? (?:\w+ ){0,2}(?:ai|assistant|language model|llm)\b|\bmy (?:training|knowledge)\b"
 )
-_KINDS_OF_REFUSAL = tuple(
-    re.compile(pattern)
-    for pattern in (
-        _NEGATED_INFORMATION,
-        _UNKNOWN_BY_ITSELF,
-        _LACK_OF_INFORMATION,
-        _INABILITY,
-        _SILENT_CONTEXT,
-        _REQUEST_FOR_MORE,
-        _BEING_AN_ASSISTANT,
-    )
+_KINDS_OF_REFUSAL = (
+    _NEGATED_INFORMATION,
+    _UNKNOWN_BY_ITSELF,
+    _LACK_OF_INFORMATION,
+    _INABILITY,
+    _SILENT_CONTEXT,
+    _REQUEST_FOR_MORE,
+    _BEING_AN_ASSISTANT,
 )
 
 
@@ -93,5 +90,5 @@ def refusal_starts(text: str) -> list[int]:
     """Where each kind of refusal first occurs in ``text`` (lower case, plain apostrophes), one
     place for each kind that does. Reads its first ``MAX_LENGTH`` characters."""
     text = _LONE_APOSTROPHE.sub(" ", text[:MAX_LENGTH])
-    found = (pattern.search(text) for pattern in _KINDS_OF_REFUSAL)
+    found = (re.search(pattern, text) for pattern in _KINDS_OF_REFUSAL)
     return [match.start() for match in found if match is not None]

@@ -84,14 +84,9 @@ class TrainedDiscriminator:
         choice = obvious_choice(checked)
         if choice is not None:
             return choice
-        question_features = self._features.Question.of(asked)
-        answers_features = {
-            name: self._features.AnswerFeatures.of(answer, question_features)
-            for name, answer in checked.items()
-            if answer
-        }
         # The answers are sorted by name: no sum depends on the order in which they were given.
-        features = list(answers_features.values())
+        names = [name for name, answer in checked.items() if answer]
+        features = self._analyse(asked, *(checked[name] for name in names))
         log_odds = np.array(
             [
                 [
@@ -106,7 +101,7 @@ class TrainedDiscriminator:
         best = int(np.argmax(scores))
         others = features[:best] + features[best + 1 :]
         return Choice(
-            list(answers_features)[best],
+            names[best],
             float(shares[best] / shares.sum()),
             self._reason(features[best], others),
         )
@@ -120,13 +115,13 @@ class TrainedDiscriminator:
 
         """
         asked, checked = checked_answers(question, {"answer": answer, "other": other})
-        analysed = self._features.Question.of(asked)
-        difference = self._features.difference(
-            self._features.AnswerFeatures.of(checked["answer"], analysed),
-            self._features.AnswerFeatures.of(checked["other"], analysed),
-        )
-        log_odds = (difference * self._weights).tolist()
+        pair = self._analyse(asked, checked["answer"], checked["other"])
+        log_odds = (self._features.difference(*pair) * self._weights).tolist()
         return dict(zip(self._features.FEATURES, log_odds, strict=True))
+
+    def _analyse(self, question: str, *answers: str) -> list[AnswerFeatures]:
+        analysed = self._features.Question(question)
+        return [self._features.AnswerFeatures(answer, analysed) for answer in answers]
 
     def _reason(self, chosen: AnswerFeatures, others: Sequence[AnswerFeatures]) -> str:
         """Who refuses, if that differs, else the features that speak most for the chosen answer."""
@@ -163,24 +158,20 @@ def load_weights(content: bytes, names: Sequence[str], *, path: str) -> Floats:
     """
     try:
         document: Any = json.loads(content)
-        version, table, digest = document["format"], document["weights"], document["sha256"]
+        table = document["weights"]
         weights = np.array([float(table[name]) for name in table], dtype=np.float64)
-    except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
-        raise WeightsError(
-            f"the weights of the discriminator are damaged ({type(error).__name__}: {error}): "
-            "reinstall recallm, or train them again",
-            path=path,
-        ) from error
-    if version != _FORMAT or list(table) != list(names):
-        raise WeightsError(
-            f"the weights of the discriminator are of another version (format {version!r}): "
-            "reinstall recallm, or train them again with this version",
-            path=path,
+        is_sound = (
+            document["format"] == _FORMAT
+            and document["sha256"] == _digest(table)
+            and list(table) == list(names)
+            and bool(np.isfinite(weights).all())
         )
-    if digest != _digest(table) or not np.isfinite(weights).all():
+    except (ValueError, TypeError, LookupError, OverflowError, RecursionError):
+        is_sound = False
+    if not is_sound:
         raise WeightsError(
-            "the weights of the discriminator are damaged (their digest is not the one in the "
-            "file): reinstall recallm, or train them again",
+            "the weights of the discriminator are damaged or of another version: reinstall "
+            "recallm, or train them again with this version",
             path=path,
         )
     return weights

@@ -109,7 +109,6 @@ def test_six_shots_are_shown() -> None:
         "<think>1? No, 1 hedges.</think>\n2",
         '<answer number="2">',
         "bo lives in york.",
-        "I think the one that says more is 2.",
     ],
 )
 def test_replies_are_understood(reply: str) -> None:
@@ -195,11 +194,6 @@ def test_an_answer_said_again_is_the_one_that_is_meant(
         assert named[LLMDiscriminator(lambda _: reply).choose("?", named).name] == answers[0]
 
 
-def test_a_number_that_an_answer_holds_names_none() -> None:
-    with pytest.raises(LLMError, match="number of an answer"):
-        LLMDiscriminator(lambda _: "It may be 2").choose("How many?", {"a": "2 cats", "b": "A cat"})
-
-
 @pytest.mark.parametrize("before", ["{}. ", "{}: ", "Answer {}: ", "**{}** "])
 def test_an_answer_may_be_said_with_its_own_number(before: str) -> None:
     def echo(wanted: str, other: str) -> Callable[[str], str]:
@@ -212,10 +206,17 @@ def test_an_answer_may_be_said_with_its_own_number(before: str) -> None:
         LLMDiscriminator(echo(one, two)).choose(QUESTION, ANSWERS)
 
 
-def test_a_number_that_is_an_answer_is_no_verdict() -> None:
+def test_a_verdict_for_a_number_that_is_another_answer_is_ambiguous() -> None:
     answers = {"a": "2", "b": "3."}
-    with pytest.raises(LLMError, match="number of an answer"):
-        LLMDiscriminator(lambda _: "The answer is 2.").choose("How many?", answers)
+    outcomes: set[str] = set()
+    for number in range(20):
+        question = f"How many, {number}?"
+        try:
+            discriminator = LLMDiscriminator(lambda _: "The answer is 2.")
+            outcomes.add(discriminator.choose(question, answers).name)
+        except LLMError:
+            outcomes.add("error")
+    assert outcomes == {"a", "error"}
     # Alone it is what the prompt asks for.
     assert answers[LLMDiscriminator(picks("3.")).choose("How many?", answers).name] == "3."
 
@@ -251,7 +252,7 @@ def test_a_model_that_fails_or_gives_no_text_is_an_error() -> None:
 
     with pytest.raises(LLMError, match="OSError: no network"):
         LLMDiscriminator(fails).choose(QUESTION, ANSWERS)
-    with pytest.raises(LLMError, match="replied with int"):
+    with pytest.raises(LLMError, match="answered with int"):
         LLMDiscriminator(lambda _: 1).choose(QUESTION, ANSWERS)  # type: ignore[arg-type,return-value]
 
 

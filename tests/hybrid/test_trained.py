@@ -247,9 +247,9 @@ def test_the_log_odds_are_of_texts(trained: TrainedDiscriminator) -> None:
 
 
 def test_each_feature_has_a_name() -> None:
-    question = Question.of("Where is Bo?")
-    one = AnswerFeatures.of("In York.", question)
-    other = AnswerFeatures.of("Who knows?", question)
+    question = Question("Where is Bo?")
+    one = AnswerFeatures("In York.", question)
+    other = AnswerFeatures("Who knows?", question)
     assert difference(one, other).shape == (len(FEATURES),)
     assert np.array_equal(difference(one, other), -difference(other, one))
 
@@ -274,24 +274,24 @@ def test_weights_are_read_as_they_were_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("old", "new"),
     [
-        (b"{", b"", "damaged"),
-        (b'"weights"', b'"waits"', "damaged"),
-        (b"0.5", b"0.7", "damaged"),
-        (b"0.5", b"NaN", "damaged"),
-        (b"0.5", b"null", "damaged"),
-        (b"0.5", b"\xff", "damaged"),
-        (b'"format": 1', b'"format": 2', "another version"),
-        (b"refuses", b"accuses", "another version"),
+        (b"{", b""),
+        (b'"weights"', b'"waits"'),
+        (b"0.5", b"0.7"),
+        (b"0.5", b"NaN"),
+        (b"0.5", b"null"),
+        (b"0.5", b"\xff"),
+        (b'"format": 1', b'"format": 2'),
+        (b"refuses", b"accuses"),
     ],
 )
-def test_damaged_weights_are_refused(tmp_path: Path, old: bytes, new: bytes, message: str) -> None:
+def test_other_weights_are_refused(tmp_path: Path, old: bytes, new: bytes) -> None:
     file = tmp_path / "weights.json"
     content = dump_weights(FEATURES, [0.5] * len(FEATURES))
     assert old in content
     file.write_bytes(content.replace(old, new, 1))
-    with pytest.raises(WeightsError, match=message) as raised:
+    with pytest.raises(WeightsError, match="damaged or of another version") as raised:
         TrainedDiscriminator(file)
     assert raised.value.path == str(file)
 

@@ -136,8 +136,8 @@ def differences(pairs: Sequence[GradedPair]) -> Floats:
     """What RecallM's answer has over the vector branch's, shape (pairs, features)."""
     rows = np.empty((len(pairs), len(FEATURES)))
     for place, pair in enumerate(pairs):
-        question = Question.of(pair.question)
+        question = Question(pair.question)
         rows[place] = difference(
-            AnswerFeatures.of(pair.recallm, question), AnswerFeatures.of(pair.vectors, question)
+            AnswerFeatures(pair.recallm, question), AnswerFeatures(pair.vectors, question)
         )
     return rows
