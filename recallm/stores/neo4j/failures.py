@@ -29,7 +29,7 @@ from recallm.errors import (
     StoreUnavailableError,
 )
 
-__all__ = ["already_exists", "is_lost", "is_passing", "ran_out_of_time", "translated"]
+__all__ = ["is_lost", "is_passing", "ran_out_of_time", "translated"]
 
 _ENDED: Final = (
     ".LockClientStopped",
@@ -99,8 +99,9 @@ def is_lost(error: DriverError | Neo4jError) -> bool:
 
 
 def is_passing(error: DriverError | Neo4jError) -> bool:
-    """Whether a retry may succeed soon."""
-    return error.is_retryable() or is_lost(error)
+    """Whether a retry may succeed soon. ``IF NOT EXISTS`` does not see which constraint or index
+    another store is creating at this moment; the next try does."""
+    return error.is_retryable() or is_lost(error) or _code(error).endswith("AlreadyExists")
 
 
 def ran_out_of_time(error: DriverError | Neo4jError) -> bool:
@@ -108,12 +109,7 @@ def ran_out_of_time(error: DriverError | Neo4jError) -> bool:
     return _code(error).endswith(_ENDED)
 
 
-def already_exists(error: StoreError) -> bool:
-    """Whether a constraint or an index could not be created because it exists."""
-    return _code(error.__cause__).endswith("AlreadyExists")
-
-
-def _code(error: BaseException | None) -> str:
+def _code(error: BaseException) -> str:
     """The server's name for an error; "" for an error that is not the server's."""
     return (error.code or "") if isinstance(error, Neo4jError) else ""
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from neo4j import Driver
 
 from recallm import checks
-from recallm.errors import SchemaVersionError, StoreError
+from recallm.errors import SchemaVersionError
 from recallm.model import (
     Amendment,
     Forgotten,
@@ -22,12 +22,11 @@ from recallm.model import (
 from recallm.stores.base import SCHEMA_VERSION, Applied
 from recallm.stores.cypher import reading, schema
 from recallm.stores.neo4j.connection import Connection
-from recallm.stores.neo4j.failures import already_exists
 from recallm.stores.neo4j.generations import purge, restore
 from recallm.stores.neo4j.own_cypher import CYPHER_SCHEMA, run_own_cypher
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.rows import LockedRows
-from recallm.stores.neo4j.transaction import Tx
+from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.neo4j.values import key_of
 from recallm.stores.semantics.applying import amend, apply_updates
 from recallm.stores.semantics.forgetting import forget
@@ -37,7 +36,6 @@ __all__ = ["Neo4jStore"]
 
 _ALL = Horizon()
 _RETRY_TIME = 15.0
-_SCHEMA_TRIES = 5
 
 
 class Neo4jStore:
@@ -106,31 +104,20 @@ class Neo4jStore:
         return self._connection.driver
 
     def _prepare_schema(self) -> None:
-        version = self._connection.rows(schema.READ_VERSION, {})[0]["version"]
-        if version is None:
-            self._create_schema()
-            self._connection.rows(schema.AWAIT_INDEXES, {})
-            version = self._connection.write(
-                lambda tx: tx.rows(schema.WRITE_VERSION, {"version": SCHEMA_VERSION}), locks=False
-            )[0]["version"]
-        if version != SCHEMA_VERSION:
-            raise SchemaVersionError(version, SCHEMA_VERSION)
-
-    def _create_schema(self) -> None:
-        """All constraints and indexes in one transaction. ``IF NOT EXISTS`` does not see what
-        another store is creating at this moment: where both do, the second one looks again."""
-
         def create(tx: Tx) -> None:
             for statement in schema.CREATE:
                 tx.rows(statement, {})
 
-        for _ in range(_SCHEMA_TRIES):
-            try:
-                return self._connection.write(create, locks=False)
-            except StoreError as error:
-                if not already_exists(error):
-                    raise
-        return self._connection.write(create, locks=False)
+        def write_version(tx: Tx) -> list[Row]:
+            return tx.rows(schema.WRITE_VERSION, {"version": SCHEMA_VERSION})
+
+        version = self._connection.rows(schema.READ_VERSION, {})[0]["version"]
+        if version is None:
+            self._connection.write(create, locks=False)
+            self._connection.rows(schema.AWAIT_INDEXES, {})
+            version = self._connection.write(write_version, locks=False)[0]["version"]
+        if version != SCHEMA_VERSION:
+            raise SchemaVersionError(version, SCHEMA_VERSION)
 
     def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
         self._connection.check_open()
