@@ -150,7 +150,6 @@ class Neo4jStore:
     ) -> int:
         """Fill an empty namespace. The records are written in portions that nobody sees until
         the last one is there."""
-        self._connection.check_open()
         return restore(self._connection, namespace, t_index, records)
 
     def cypher(
@@ -180,7 +179,6 @@ class Neo4jStore:
                 procedure, ``SHOW`` or another command, or takes too long; or ``parameters`` hold
                 a ``namespace`` or what the server cannot be given.
         """
-        self._connection.check_open()
         return run_own_cypher(self._connection, namespace, query, parameters or {}, timeout=timeout)
 
     def namespaces(self) -> list[str]:
