@@ -221,12 +221,9 @@ def test_a_file_made_during_the_export_is_not_overwritten(tmp_path: Path) -> Non
 @pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
 def test_the_names_of_sqlites_own_files_are_refused(tmp_path: Path, ending: str) -> None:
     """Also where no such file is there: SQLite would delete or write over it."""
-    (tmp_path / "e.db").write_bytes(b"SQLite format 3")
     path = tmp_path / f"e.db{ending}"
-    with pytest.raises(ArchiveError, match="belongs to the database"), open_for_writing(path):
+    with pytest.raises(ArchiveError, match="belongs to a database"), open_for_writing(path):
         pytest.fail("the file was opened")
-    with open_for_writing(tmp_path / f"other{ending}") as stream:
-        stream.write("new")
 
 
 @pytest.mark.parametrize("target", ["/", "/dev/full", "/dev/zero"])

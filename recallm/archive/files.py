@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -34,18 +33,12 @@ def open_for_writing(target: str | os.PathLike[str] | IO[str]) -> Iterator[IO[st
 
     """
     if not isinstance(target, str | os.PathLike):
-        if not callable(getattr(target, "write", None)):
-            raise InvalidInputError(
-                "target must be the path of a file or a text stream that can be written, not "
-                f"{type(target).__name__}",
-                argument="target",
-            )
-        yield target
+        yield _stream(target, "target", "write")
         return
     given = checks.file_path(target, "target")
     try:
         path = Path(os.path.realpath(given))
-        if _is_pipe(path):
+        if path.is_fifo():
             with path.open("w", encoding="utf-8", newline="\n") as stream:
                 yield stream
             return
@@ -76,16 +69,10 @@ def open_for_reading(source: str | os.PathLike[str] | IO[str]) -> Iterator[IO[st
 
     """
     if not isinstance(source, str | os.PathLike):
-        if not callable(getattr(source, "readline", None)):
-            raise InvalidInputError(
-                "source must be the path of a file or a text stream that can be read, not "
-                f"{type(source).__name__}",
-                argument="source",
-            )
-        yield source
+        yield _stream(source, "source", "readline")
         return
     path = checks.file_path(source, "source")
-    _check_not_open(path)
+    _check_no_database(path)
     try:
         stream = path.open(encoding="utf-8", newline="\n")
     except OSError as error:
@@ -94,59 +81,41 @@ def open_for_reading(source: str | os.PathLike[str] | IO[str]) -> Iterator[IO[st
         yield stream
 
 
-def _is_pipe(path: Path) -> bool:
-    """Whether it is a pipe or the standard output, which hold nothing to overwrite.
+def _stream(given: IO[str], argument: str, method: str) -> IO[str]:
+    if not callable(getattr(given, method, None)):
+        raise InvalidInputError(
+            f"{argument} must be the path of a file or a text stream with {method}(), not "
+            f"{type(given).__name__}",
+            argument=argument,
+        )
+    return given
+
+
+def _check_no_database(path: Path) -> None:
+    """Refuse a database that is open in this process, before anything opens its file, and the files
+    that SQLite writes beside a database.
 
     Raises:
-        ArchiveError: it is a folder, a socket or another device.
+        ArchiveError: it is one of them.
 
     """
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return False
-    if stat.S_ISREG(found.st_mode):
-        return False
-    if stat.S_ISFIFO(found.st_mode):
-        return True
-    with suppress(OSError):
-        if stat.S_ISCHR(found.st_mode) and os.path.samestat(found, os.fstat(1)):
-            return True
-    raise ArchiveError(
-        f"{path} is no file: an archive is written to a file, a pipe or the standard output"
-    )
-
-
-def _check_not_open(path: Path) -> None:
-    """Refuse a database that is open in this process, before anything opens its file.
-
-    Raises:
-        ArchiveError: it is open.
-
-    """
-    if is_open_database(path):
-        raise ArchiveError(f"{path} belongs to a database that is open; name another file")
+    if path.name.endswith(BESIDE_A_DATABASE) or is_open_database(path):
+        raise ArchiveError(f"{path} belongs to a database; name another file")
 
 
 def _check_replaceable(path: Path) -> None:
-    """Refuse to overwrite a file that is no archive.
+    """Refuse to overwrite what is no archive.
 
     Raises:
-        ArchiveError: another file is there.
+        ArchiveError: another file, a folder or a device is there.
 
     """
-    _check_not_open(path)
-    for ending in BESIDE_A_DATABASE:
-        database = Path(str(path).removesuffix(ending))
-        if database != path and database.is_file():
-            raise ArchiveError(f"{path} belongs to the database {database}; name another file")
-    try:
-        with path.open("rb") as stream:
-            first = stream.readline(LONGEST_HEADER)
-    except FileNotFoundError:
-        return
-    if not is_header(first):
-        raise ArchiveError(
-            f"{path} is there already and is no recallm archive: it is not written over; name "
-            "another file, or delete this one first"
-        )
+    _check_no_database(path)
+    if path.exists() and not path.is_file():
+        raise ArchiveError(f"{path} is no file: an archive is written to a file or to a pipe")
+    with suppress(FileNotFoundError), path.open("rb") as stream:
+        if not is_header(stream.readline(LONGEST_HEADER)):
+            raise ArchiveError(
+                f"{path} is there already and is no recallm archive: it is not written over; name "
+                "another file, or delete this one first"
+            )

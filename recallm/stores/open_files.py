@@ -82,10 +82,8 @@ _open_files: weakref.WeakValueDictionary[Node, OpenFile] = weakref.WeakValueDict
 
 
 def is_open_database(path: Path) -> bool:
-    """Whether ``path`` is a database that is open in this process, under any name, or a file that
-    SQLite writes beside one."""
-    names = [str(path), *(str(path).removesuffix(end) for end in BESIDE_A_DATABASE)]
-    return any(node_of(name) in _open_files for name in names)
+    """Whether ``path`` is a database that is open in this process, under any name."""
+    return node_of(path) in _open_files
 
 
 def node_of(path: str | Path) -> Node | None:

@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -25,15 +25,12 @@ from recallm.errors import (
     StoreCorruptError,
     StoreError,
     StoreFullError,
-    StoreReadOnlyError,
 )
 from recallm.model import Filter, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.sqlite import SQLiteStore, connections
 from recallm.testing.marked_text import prepared, triplet
 from tests.stores.sqlite_rows import check_rows
-
-NOBODY = 65534
 
 
 @pytest.fixture
@@ -131,142 +128,6 @@ class TestOpening:
     def test_a_negative_timeout_is_refused(self) -> None:
         with pytest.raises(InvalidInputError, match="timeout"):
             SQLiteStore(timeout=-1)
-
-
-class TestWithoutTheRightToWrite:
-    """In a process of a user who owns nothing: root may write everything."""
-
-    def as_nobody(self, work: Callable[[], None]) -> None:
-        child = os.fork()
-        if child == 0:
-            status = 1
-            try:
-                if os.getuid() == 0:
-                    os.setgid(NOBODY)
-                    os.setuid(NOBODY)
-                work()
-                status = 0
-            except BaseException as error:  # noqa: BLE001 - the parent only sees the status
-                os.write(2, f"{type(error).__name__}: {error}\n".encode())
-            finally:
-                os._exit(status)
-        assert os.waitpid(child, 0)[1] == 0
-
-    @pytest.fixture
-    def folder(self, tmp_path: Path) -> Iterator[Path]:
-        folder = tmp_path / "mine"
-        folder.mkdir()
-        for parent in (folder, *folder.parents[:3]):
-            if parent.stat().st_uid == os.getuid() and parent != Path("/tmp"):
-                parent.chmod(0o755)
-        yield folder
-        folder.chmod(0o755)
-
-    def reads_but_does_not_write(self, path: Path) -> None:
-        store = SQLiteStore(path)
-        assert count(store) == 3
-        with pytest.raises(StoreReadOnlyError, match="permissions"):
-            store.apply("n", [prepared("new", "[Ann]")])
-        with pytest.raises(StoreReadOnlyError, match="permissions"):
-            store.forget("n", Selection(kind="id", value="0"))
-        assert count(store) == 3
-        store.close()
-
-    def test_the_file_cannot_be_written(self, folder: Path) -> None:
-        fill(folder / "memory.db")
-        (folder / "memory.db").chmod(0o444)
-        self.as_nobody(lambda: self.reads_but_does_not_write(folder / "memory.db"))
-
-    def test_the_folder_cannot_be_written(self, folder: Path) -> None:
-        fill(folder / "memory.db")
-        (folder / "memory.db").chmod(0o666)
-        folder.chmod(0o555)
-        self.as_nobody(lambda: self.reads_but_does_not_write(folder / "memory.db"))
-
-    def test_while_another_process_writes(self, folder: Path) -> None:
-        with closing(SQLiteStore(folder / "memory.db")) as writer:
-            writer.apply("n", [prepared(str(i), f"[Ann] {i}") for i in range(3)])
-            for file in folder.iterdir():
-                file.chmod(0o444)
-            self.as_nobody(lambda: self.reads_but_does_not_write(folder / "memory.db"))
-
-    def test_while_somebody_writes_now_and_then(self, folder: Path) -> None:
-        """A reader who can write nothing beside the file sees one whole state, or is told to read
-        again."""
-        path = folder / "memory.db"
-        fill(path)
-        path.chmod(0o444)
-        folder.chmod(0o555)
-
-        def work() -> None:
-            last = 0
-            while last < 303:
-                try:
-                    with closing(SQLiteStore(path)) as store:
-                        while last < 303:
-                            with store.reader("n", Horizon()) as reader:
-                                seen = reader.sizes().corpus.statements
-                                found = reader.mentions(["bo"], limit=None, where=Filter())["bo"]
-                                assert seen == len(found.keys) == reader.state.t_index >= last
-                            last = seen
-                except StoreBusyError:
-                    continue
-
-        with ThreadPoolExecutor(max_workers=1) as pool:
-            reading = pool.submit(self.as_nobody, work)
-            for number in range(100):
-                with closing(SQLiteStore(path)) as writer:
-                    writer.apply("n", [prepared(f"{number}-{i}", "[Ann] [Bo]") for i in range(3)])
-            reading.result()
-
-    def test_a_write_under_an_open_reader(self, folder: Path) -> None:
-        """The reader says that the file changed; the next one sees the new state."""
-        path = folder / "memory.db"
-        fill(path)
-        path.chmod(0o444)
-        folder.chmod(0o555)
-        opened, written = folder.parent / "opened", folder.parent / "written"
-        os.mkfifo(opened)
-        os.mkfifo(written)
-        written.chmod(0o666)
-        opened.chmod(0o666)
-
-        def work() -> None:
-            store = SQLiteStore(path)
-            with store.reader("n", Horizon()) as reader:
-                assert reader.sizes().corpus.statements == 3
-                opened.write_text("now")
-                assert written.read_text() == "done"
-                with pytest.raises(StoreBusyError, match="read again"):
-                    reader.stats()
-            assert count(store) == 4
-
-        with ThreadPoolExecutor(max_workers=1) as pool:
-            reading = pool.submit(self.as_nobody, work)
-            assert opened.read_text() == "now"
-            with closing(SQLiteStore(path)) as writer:
-                writer.apply("n", [prepared("new", "[Ann]")])
-            written.write_text("done")
-            reading.result(timeout=60)
-
-    def test_no_file_can_be_made(self, folder: Path) -> None:
-        folder.chmod(0o555)
-
-        def work() -> None:
-            with pytest.raises(StoreReadOnlyError, match="cannot be made"):
-                SQLiteStore(folder / "memory.db")
-
-        self.as_nobody(work)
-
-    def test_the_file_cannot_be_read(self, folder: Path) -> None:
-        fill(folder / "memory.db")
-        (folder / "memory.db").chmod(0o000)
-
-        def work() -> None:
-            with pytest.raises(StoreError, match="may be read"):
-                SQLiteStore(folder / "memory.db")
-
-        self.as_nobody(work)
 
 
 class TestFullDisk:
