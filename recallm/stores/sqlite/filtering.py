@@ -21,7 +21,7 @@ from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.view import View
 from recallm.stores.timestamps import microseconds
 
-__all__ = ["FilterSql", "NewestRows", "counted", "newest_columns"]
+__all__ = ["FilterSql", "NewestRows"]
 
 FEW = 1_000
 """The most passages that are found by an index first."""
@@ -217,26 +217,3 @@ class NewestRows:
             order = sorted(range(len(keys)), key=keys.__getitem__, reverse=True)
             return [[column[place] for place in order] for column in found]
         return found
-
-
-def counted(view: View, source: LiteralString, values: tuple[Any, ...], total: int) -> int:
-    """`NewestRows.count` of postings."""
-    del source
-    sql: LiteralString = "posting WHERE ns = :ns AND term = :of"
-    return NewestRows(view, ("at",), sql, 0, FilterSql(view, Filter())).count(values[1], total)
-
-
-def newest_columns(
-    view: View,
-    columns: Sequence[LiteralString],
-    source: LiteralString,
-    values: tuple[Any, ...],
-    limit: int,
-    filter_sql: FilterSql,
-) -> list[list[int]]:
-    """`NewestRows.read` of postings."""
-    del source
-    sql: LiteralString = "posting WHERE ns = :ns AND term = :of"
-    newest = NewestRows(view, columns, sql, limit, filter_sql)
-    newest._filter.is_empty = False
-    return newest.read(values[1], 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sized
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -33,16 +33,16 @@ from recallm.stores.sqlite.checksums import check_ascending, verified, verified_
 from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage, guarded
-from recallm.stores.sqlite.filtering import FilterSql, NewestRows, counted, newest_columns
+from recallm.stores.sqlite.filtering import FilterSql, NewestRows
 from recallm.stores.sqlite.graph import (
     read_entities,
     read_entity_vectors,
     read_triplets,
 )
-from recallm.stores.sqlite.lookup import fetch_by, read_by
+from recallm.stores.sqlite.lookup import columns
 from recallm.stores.sqlite.passages import read_passages, read_paths, read_t_indexes
 from recallm.stores.sqlite.relations import newest_relations, relations_among
-from recallm.stores.sqlite.schema import CHECKSUMMED_COLUMNS, passage_row
+from recallm.stores.sqlite.schema import passage_row
 from recallm.stores.sqlite.stats import read_sizes, read_stats
 from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
 from recallm.stores.sqlite.totals import concept_rows
@@ -53,7 +53,16 @@ __all__ = ["SQLiteReader"]
 
 _EVERY_PASSAGE = Filter()
 
-STATEMENT: LiteralString = ", ".join((*CHECKSUMMED_COLUMNS["statement"], "crc"))
+_BESIDE: LiteralString = (
+    "(at) FROM statement q INDEXED BY statement_session"
+    " WHERE q.ns = s.ns AND q.session = s.session AND q.at {side} s.at{visible})"
+)
+_STATEMENTS: LiteralString = (
+    "SELECT (SELECT max" + _BESIDE.replace("{side}", "<") + ","
+    " (SELECT min" + _BESIDE.replace("{side}", ">") + ", " + columns("statement")
+    + " FROM json_each(:listed) CROSS JOIN statement s WHERE s.ns = :ns AND s.at = value{visible}"
+)  # fmt: skip
+"""Statements in the order of the list, each with the keys of those before and after it."""
 
 
 @guarded(lambda reader: reader.name)
@@ -70,8 +79,6 @@ class SQLiteReader:
         self._filter: tuple[Filter, FilterSql] | None = None
         # Keys that indexes gave: in the same snapshot they have statements.
         self._handed_out: list[list[int]] = []
-        self._rows = self._view.rows
-        self._ns = self._view.ns
         self._session_keys: dict[int, str] = {}
 
     @property
@@ -111,36 +118,16 @@ class SQLiteReader:
         return [at for (at,) in rows]
 
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
-        visible, values = self._view.visible_sql, self._view.visible_values
-        beside: LiteralString = (
-            "(at) FROM statement q INDEXED BY statement_session"
-            " WHERE q.ns = s.ns AND q.session = s.session AND q.at "
-        )
         wanted = _keys(keys)
-        rows = fetch_by(
-            self._rows,
-            "SELECT (SELECT max" + beside + "< s.at" + visible + "),"
-            " (SELECT min" + beside + "> s.at" + visible + "), " + STATEMENT
-            + " FROM statement s WHERE ns = ? AND at IN",
-            wanted,
-            self._view.visible_by_key_sql + " ORDER BY at",
-            lead=(*values, *values, self._ns),
-            tail=values,
-        )  # fmt: skip
+        rows = self._view.rows(_STATEMENTS.replace("{visible}", self._view.visible), wanted)
         found = verified((row[2:] for row in rows), "statement")
         if [row[1] for row in found] != wanted:
             missing = set(wanted).difference(row[1] for row in found)
             if lost := missing.intersection(chain.from_iterable(self._handed_out)):
                 raise ValueError(f"the statement {min(lost)} of an index is not in its table")
-        passages = {
-            row[1]: row
-            for row in read_by(
-                self._rows,
-                "passage",
-                "SELECT {} FROM passage WHERE row IN",
-                {passage_row(self._ns, row[1] >> 20) for row in found},
-            )
-        }
+        sql: LiteralString = "SELECT {} FROM passage WHERE row IN {list}"
+        rows_of_passages = {passage_row(self._view.ns, row[1] >> 20) for row in found}
+        passages = {row[1]: row for row in self._view.read("passage", sql, rows_of_passages)}
         session_keys = self._session_keys_of({row[2] for row in found if row[2] > 0})
         decoded: dict[str, Mapping[str, Any]] = {}
         statements: list[StoredStatement] = []
@@ -180,29 +167,15 @@ class SQLiteReader:
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
-        view, filter_sql = self._view, self._filter_sql(where)
-        terms = {
-            stem: (id, statements)
-            for id, _, stem, statements in read_by(
-                self._rows,
-                "term",
-                "SELECT {} FROM term WHERE ns = ? AND stem IN",
-                set(stems),
-                lead=(self._ns,),
-            )
-        }
+        sql: LiteralString = "SELECT {} FROM term WHERE ns = :ns AND stem IN {list}"
+        terms = self._view.read("term", sql, set(stems))
+        source: LiteralString = "posting WHERE ns = :ns AND term = :of"
+        newest = self._newest(("at", "count", "session"), source, limit, where)
         held: dict[str, tuple[int, list[list[int]]]] = {}
-        source: LiteralString = "posting WHERE ns = ? AND term = ?"
-        for stem, (term, total) in sorted(terms.items()):
-            values = (self._ns, term)
-            documents = counted(view, source, values, total)
-            if documents:
-                columns = newest_columns(
-                    view, ("at", "count", "session"), source, values, limit, filter_sql
-                )
-                _check_complete(columns[0], documents, limit, view, where)
-                held[stem] = (documents, columns)
-                self._handed_out.append(columns[0])
+        for term, _, stem, total in sorted(terms, key=itemgetter(2)):
+            if documents := newest.count(term, total):
+                held[stem] = (documents, newest.read(term, documents))
+                self._handed_out.append(held[stem][1][0])
         in_sessions = set().union(*(sessions for _, (_, _, sessions) in held.values()))
         session_keys = self._session_keys_of({session for session in in_sessions if session > 0})
         return {
@@ -218,12 +191,11 @@ class SQLiteReader:
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
-        view, filter_sql = self._view, self._filter_sql(where)
         sql: LiteralString = "SELECT {} FROM concept WHERE ns = :ns AND name IN {list}"
-        concepts = view.read("concept", sql, set(names))
-        found: dict[str, Mentions] = {}
+        concepts = self._view.read("concept", sql, set(names))
         source: LiteralString = "mention WHERE ns = :ns AND concept = :of"
-        newest = NewestRows(view, ("at",), source, -1 if limit is None else limit, filter_sql)
+        newest = self._newest(("at",), source, -1 if limit is None else limit, where)
+        found: dict[str, Mentions] = {}
         for concept, _, name, *_, total in sorted(concepts, key=itemgetter(2)):
             if statements := newest.count(concept, total):
                 (keys,) = newest.read(concept, statements)
@@ -299,29 +271,26 @@ class SQLiteReader:
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
         with damage(self.name):
             yield from dump_records(
-                lambda after, limit: page_of_updates(self._rows, self._ns, after, limit),
-                lambda: stored_summaries(self._rows, self._ns),
+                lambda after, limit: page_of_updates(self._view.rows, self._view.ns, after, limit),
+                lambda: stored_summaries(self._view.rows, self._view.ns),
             )
 
-    def _filter_sql(self, where: Filter) -> FilterSql:
-        """The filter's conditions; those of the last filter are at hand."""
+    def _newest(
+        self, columns: Sequence[LiteralString], source: LiteralString, limit: int, where: Filter
+    ) -> NewestRows:
+        """The newest rows of an inverted index; the SQL of the last filter is at hand."""
         if self._filter is None or self._filter[0] is not where:
             self._filter = (where, FilterSql(self._view, where))
-        return self._filter[1]
+        return NewestRows(self._view, columns, source, limit, self._filter[1])
 
     def _session_keys_of(self, ids: Collection[int]) -> dict[int, str]:
         """Session row → key; a statement without a session has a negative row, which has none."""
         known = self._session_keys
         missing = [id for id in ids if id not in known]
-        rows = read_by(self._rows, "session", "SELECT {} FROM session WHERE id IN", missing)
+        sql: LiteralString = "SELECT {} FROM session WHERE id IN {list}"
+        rows = self._view.read("session", sql, missing)
         known.update((id, key) for id, _, key, _, _ in rows)
         return known
-
-
-def _check_complete(rows: Sized, total: int, limit: int, view: View, where: Filter) -> None:
-    """Hold the rows of an index against their total, where nothing keeps any of them back."""
-    if not view.hides and not where and len(rows) != (total if limit < 0 else min(total, limit)):
-        raise ValueError(f"an index holds {len(rows)} of {total} statements")
 
 
 @lru_cache(maxsize=1 << 10)
