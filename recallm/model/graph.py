@@ -182,7 +182,7 @@ class ContextVersion:
     if this state is unchanged (compare-and-set).
 
     ``statements`` is the number of statements that mention the concept, ``summary_t`` the t_index
-    of the summary in force, None where there is none.
+    of its summary, None where there is none.
     """
 
     t_index: int

@@ -14,6 +14,7 @@ from recallm.model.language import ConceptMention, ExtractedStatement, Neighbour
 __all__ = [
     "AddVectors",
     "Amendment",
+    "ElementKey",
     "EntityUpsert",
     "Forgotten",
     "GraphNames",
@@ -22,9 +23,17 @@ __all__ = [
     "SelectionKind",
     "SetExpiry",
     "StatementVector",
+    "TripletKey",
     "TripletUpsert",
     "WriteSummary",
 ]
+
+
+TripletKey = tuple[str, str, str]
+"""Subject, predicate and object."""
+
+ElementKey = str | TripletKey
+"""What an element of the graph is known by: the id of an entity, or a triplet's three parts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +55,11 @@ class EntityUpsert:
     position: int = NO_POSITION
     mentioned: bool = False
 
+    @property
+    def element(self) -> ElementKey:
+        """The id."""
+        return self.id
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripletUpsert:
@@ -57,6 +71,11 @@ class TripletUpsert:
     object: str
     properties: Mapping[str, Any] = field(default_factory=empty_mapping)
     position: int = NO_POSITION
+
+    @property
+    def element(self) -> ElementKey:
+        """Subject, predicate and object."""
+        return self.subject, self.predicate, self.object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +118,11 @@ class PreparedUpdate:
     t_index: int | None = None
     session_key: str | None = None
 
+    @property
+    def elements(self) -> tuple[EntityUpsert | TripletUpsert, ...]:
+        """The entities, then the triplets."""
+        return (*self.entities, *self.triplets)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddVectors:
@@ -122,7 +146,8 @@ class WriteSummary:
     """Write ``summary`` if the context of its concept is still ``expected`` (compare-and-set). The
     store counts 1 if it wrote it, else 0.
 
-    ``summary.t_index`` is ``expected.t_index``. A summary of the same concept and t is replaced.
+    ``summary.t_index`` is ``expected.t_index``. A concept has one summary: this one replaces the
+    one before.
     """
 
     summary: Summary
@@ -142,7 +167,7 @@ class GraphNames:
     """Entities by exact id, and triplets by (subject, predicate, object)."""
 
     entities: frozenset[str] = frozenset()
-    triplets: frozenset[tuple[str, str, str]] = frozenset()
+    triplets: frozenset[TripletKey] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

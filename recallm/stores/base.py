@@ -164,9 +164,9 @@ class GraphReader(Protocol):
         name; at most ``limit``. A statement that mentions a concept touches it, and so does the
         evidence of an entity that stands on it.
 
-        The summary in force is the latest visible one. A summary is visible where its t_index is at
-        most the view's t and it covers no hidden update, that is: no update hidden by its timestamp
-        or its expiry mentions the concept at or before the summary's t_index.
+        The concept's summary is in force where its t_index is at most the view's t and it covers no
+        hidden update, that is: no update hidden by its timestamp or its expiry mentions the concept
+        at or before the summary's t_index.
         """
         ...
 
@@ -298,13 +298,14 @@ class GraphStore(Protocol):
 
         Statements go with their mentions, postings, vectors and the evidence that they show (a
         neighbour pair across two statements goes with either; no new pair is made up), and with
-        every summary of a concept they mention from their t on. A passage goes with its last
-        statement; ``redact`` (``recallm.stores.semantics.forgetting``) cuts one that keeps some
-        (positions stay; its digest is the remaining text's). Entity and triplet evidence goes with
-        its statement, that without one with the last statement of its update (``before`` a t: with
-        its t). An entity without evidence goes with its triplets; a triplet without evidence and a
-        concept that nothing touches go too. Session keys derived from time stay as
-        written. A selection that matches nothing forgets nothing.
+        the summary of a concept they mention where its t is not before theirs. A passage goes with
+        its last statement; ``redact`` (``recallm.stores.semantics.forgetting``) cuts one that keeps
+        some (positions stay; its digest is the remaining text's). Entity and triplet evidence goes
+        with its statement, that without one with the last statement of its update (``before`` a t:
+        with its t). An entity without evidence goes with its triplets; a triplet without evidence
+        and a concept that nothing touches go too. Session keys derived from time stay as written,
+        but the next update continues no session whose latest update is forgotten. A selection that
+        matches nothing forgets nothing.
 
         A passage without statements goes where its id, source, session or time is selected. An item
         goes as a whole, with the first of its statements. ``session`` selects by the name that
@@ -314,7 +315,7 @@ class GraphStore(Protocol):
         statements stay; ``everything`` all but the counter.
 
         The result counts the passages, concepts, relations, entities and triplets of which nothing
-        is left, and all summaries that went, superseded ones too.
+        is left, and the summaries that went.
         """
         ...
 

@@ -41,6 +41,8 @@ def forget(draft: Namespace, selection: Selection) -> None:
         draft.open_session = None
     elif sum(len(update.vectors) for update in draft.updates) < before:
         draft.vector_revision += 1
+    if draft.open_session and draft.open_session[0] not in map(t_of, draft.updates):
+        draft.open_session = None
     _drop_what_nothing_shows(draft)
 
 
@@ -104,9 +106,9 @@ def _forget_statements(draft: Namespace, update: PreparedUpdate, selection: Sele
     for statement in update.statements:
         if statement.position in gone:
             for concept in statement.concepts:
-                for covered in list(draft.summaries):
-                    if covered[0] == concept.name and covered[1] >= t_of(update):
-                        del draft.summaries[covered]
+                summary = draft.summaries.get(concept.name)
+                if summary is not None and summary.t_index >= t_of(update):
+                    del draft.summaries[concept.name]
     place = draft.updates.index(update)
     if whole:
         del draft.updates[place]

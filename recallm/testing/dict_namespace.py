@@ -57,18 +57,19 @@ class EntityState:
 @dataclass(slots=True, kw_only=True)
 class Namespace:
     """All that one namespace holds; ``updates`` ascend by their t_index. ``open_session`` is the
-    derived session key that was written last, with the timestamp of its update."""
+    latest update whose session was derived from time: its t, session key and timestamp; None where
+    that update was forgotten."""
 
     counter: int = 0
     updates: list[PreparedUpdate] = field(default_factory=list)
     entities: dict[str, EntityState] = field(default_factory=dict)
     triplets: set[TripletKey] = field(default_factory=set)
-    summaries: dict[tuple[str, int], Summary] = field(default_factory=dict)
+    summaries: dict[str, Summary] = field(default_factory=dict)
     vector_sizes: dict[str, int] = field(default_factory=dict)
     vector_model: str | None = None
     vector_origin: str = ""
     vector_revision: int = 0
-    open_session: tuple[str, datetime] | None = None
+    open_session: tuple[int, str, datetime] | None = None
 
     def copy(self) -> Namespace:
         """A copy to write to; the values inside never change, so they are shared."""

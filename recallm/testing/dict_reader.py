@@ -317,7 +317,7 @@ class DictReader:
             relations=len(_shown(counting)),
             entities=len(entities),
             triplets=sum({subject, object} <= entities for subject, _, object in triplets),
-            summaries=len({c for c, t in self._all.summaries if t <= self._t_index}),
+            summaries=sum(s.t_index <= self._t_index for s in self._all.summaries.values()),
             vectors=sum(len(update.vectors) for update in counting),
             sessions=self.sizes().corpus.sessions,
         )
@@ -402,20 +402,15 @@ class DictReader:
         ]
 
     def _summary(self, name: str) -> Summary | None:
-        hidden = [
-            t_of(u)
+        summary = self._all.summaries.get(name)
+        if summary is None or summary.t_index > self._t_index:
+            return None
+        covers_hidden = any(
+            not is_visible(u, self._horizon)
             for u in self._counting
-            if not is_visible(u, self._horizon)
-            and any(names_concept(s, name) for s in u.statements)
-        ]
-        visible = [
-            summary
-            for (concept, t_index), summary in self._all.summaries.items()
-            if concept == name
-            and t_index <= self._t_index
-            and not any(t <= t_index for t in hidden)
-        ]
-        return max(visible, key=lambda summary: summary.t_index, default=None)
+            if t_of(u) <= summary.t_index and any(names_concept(s, name) for s in u.statements)
+        )
+        return None if covers_hidden else summary
 
     def _entity_evidence(self, id: str) -> list[PreparedUpdate]:
         return [u for u in self._updates if any(e.id == id for e in u.entities)]

@@ -104,7 +104,7 @@ class DictStore:
                 )
             for record in records:
                 if isinstance(record, Summary):
-                    draft.summaries[record.concept, record.t_index] = record
+                    draft.summaries[record.concept] = record
                 else:
                     _check_vectors(draft, record)
                     _write_update(draft, record)
@@ -215,10 +215,10 @@ def _derived_session(draft: Namespace, update: PreparedUpdate, said: datetime) -
         return None
     key = update.session_key
     if key is None:
-        key, last = draft.open_session or ("", datetime.min.replace(tzinfo=UTC))
+        _, key, last = draft.open_session or (0, "", datetime.min.replace(tzinfo=UTC))
         if not key or abs(said - last) >= timedelta(hours=1):
             key = f"@{t_of(update)}"
-    draft.open_session = key, said
+    draft.open_session = t_of(update), key, said
     return key
 
 
@@ -290,15 +290,15 @@ def _write_summary(draft: Namespace, amendment: WriteSummary) -> int:
     ]
     if not mentioned:
         return 0
-    summaries = [t for concept, t in draft.summaries if concept == summary.concept]
+    written = draft.summaries.get(summary.concept)
     version = ContextVersion(
         t_index=max(mentioned),
         statements=len(mentioned),
-        summary_t=max(summaries, default=None),
+        summary_t=None if written is None else written.t_index,
     )
     if version != amendment.expected:
         return 0
-    draft.summaries[summary.concept, summary.t_index] = summary
+    draft.summaries[summary.concept] = summary
     return 1
 
 

@@ -26,26 +26,22 @@ _NOTHING_FOR = {
     "summary without concept": "SELECT 1 FROM summary"
     " WHERE concept NOT IN (SELECT id FROM concept)",
     "relation without concept": "SELECT 1 FROM neighbour WHERE a NOT IN (SELECT id FROM concept)",
-    "entity without evidence": "SELECT 1 FROM entity"
-    " WHERE number NOT IN (SELECT entity FROM entity_evidence)",
-    "evidence without entity": "SELECT 1 FROM entity_evidence"
-    " WHERE entity NOT IN (SELECT number FROM entity)",
-    "entity on a concept that is none": "SELECT 1 FROM entity"
-    " WHERE concept != -1 AND concept NOT IN (SELECT id FROM concept)",
+    "element without evidence": "SELECT 1 FROM element"
+    " WHERE number NOT IN (SELECT element FROM element_evidence)",
+    "evidence without element": "SELECT 1 FROM element_evidence"
+    " WHERE element NOT IN (SELECT number FROM element)",
+    "element that is both an entity and a triplet, or neither": "SELECT 1 FROM element"
+    " WHERE (id IS NULL) = (subject IS NULL)",
+    "entity on a concept that is none": "SELECT 1 FROM element"
+    " WHERE concept IS NOT NULL AND concept NOT IN (SELECT id FROM concept)",
     "concept without a name": "SELECT 1 FROM concept WHERE name = ''",
     "vector without entity": "SELECT 1 FROM entity_vector"
-    " WHERE entity NOT IN (SELECT number FROM entity)",
-    "vector without a size, or of another": "SELECT 1 FROM (SELECT ns, model, blob FROM vector"
-    " UNION ALL SELECT ns, model, blob FROM entity_vector) v WHERE NOT EXISTS (SELECT 1 FROM"
-    " vector_size s WHERE s.ns = v.ns AND s.model = v.model AND s.size = length(v.blob))",
+    " WHERE entity NOT IN (SELECT number FROM element WHERE id IS NOT NULL)",
     "vector of another model": "SELECT 1 FROM vector v JOIN namespace n ON n.id = v.ns"
     " WHERE n.model IS NULL OR n.model != v.model OR n.origin IS NULL",
-    "triplet without evidence": "SELECT 1 FROM triplet"
-    " WHERE number NOT IN (SELECT triplet FROM triplet_evidence)",
-    "evidence without triplet": "SELECT 1 FROM triplet_evidence"
-    " WHERE triplet NOT IN (SELECT number FROM triplet)",
-    "triplet without an end": "SELECT 1 FROM triplet WHERE subject NOT IN"
-    " (SELECT number FROM entity) OR object NOT IN (SELECT number FROM entity)",
+    "triplet without an end": "SELECT 1 FROM element WHERE subject IS NOT NULL AND (subject NOT IN"
+    " (SELECT number FROM element WHERE id IS NOT NULL) OR object NOT IN"
+    " (SELECT number FROM element WHERE id IS NOT NULL))",
     "session without passage": "SELECT 1 FROM session"
     " WHERE id NOT IN (SELECT session_id FROM passage WHERE session_id IS NOT NULL)",
 }
@@ -63,8 +59,8 @@ _EQUAL = {
         "SELECT id, updates, t_index FROM concept",
         (
             "SELECT concept, count(DISTINCT at >> 20), max(at) >> 20 FROM"
-            " (SELECT concept, at FROM mention UNION SELECT e.concept, v.at FROM entity e"
-            "  JOIN entity_evidence v ON v.entity = e.number WHERE e.concept != -1)"
+            " (SELECT concept, at FROM mention UNION SELECT e.concept, v.at FROM element e"
+            "  JOIN element_evidence v ON v.element = e.number WHERE e.concept IS NOT NULL)"
             " GROUP BY concept"
         ),
     ),
@@ -105,6 +101,7 @@ def check_rows(connection: sqlite3.Connection) -> None:
     _check_inverted(connection)
     _check_pairs(connection)
     _check_properties(connection)
+    _check_sizes(connection)
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
@@ -132,17 +129,27 @@ def _check_inverted(connection: sqlite3.Connection) -> None:
 
 def _check_properties(connection: sqlite3.Connection) -> None:
     """Those of an entity or triplet are those of its evidence, in its order."""
-    for kind in ("entity", "triplet"):
-        merged: dict[int, dict[str, Any]] = defaultdict(dict)
-        for number, properties in connection.execute(
-            f"SELECT {kind}, properties FROM {kind}_evidence WHERE properties IS NOT NULL"
-            f" ORDER BY ns, {kind}, at"
-        ):
-            own = json.loads(properties)
-            assert own, "evidence without properties has none, not empty ones"
-            merged[number].update(own)
-        for number, properties in connection.execute(f"SELECT number, properties FROM {kind}"):
-            assert json_text(json.loads(properties)) == json_text(merged[number]), kind
+    merged: dict[int, dict[str, Any]] = defaultdict(dict)
+    for number, properties in connection.execute(
+        "SELECT element, properties FROM element_evidence WHERE properties IS NOT NULL"
+        " ORDER BY ns, element, at"
+    ):
+        own = json.loads(properties)
+        assert own, "evidence without properties has none, not empty ones"
+        merged[number].update(own)
+    for number, properties in connection.execute("SELECT number, properties FROM element"):
+        assert json_text(json.loads(properties)) == json_text(merged[number]), number
+
+
+def _check_sizes(connection: sqlite3.Connection) -> None:
+    """Every vector has the size that its namespace notes for its model."""
+    sizes = {
+        ns: json.loads(text)
+        for ns, text in connection.execute("SELECT id, vector_sizes FROM namespace")
+    }
+    for table in ("vector", "entity_vector"):
+        for ns, model, size in connection.execute(f"SELECT ns, model, length(blob) FROM {table}"):
+            assert sizes[ns][model] == size, model
 
 
 def _check_pairs(connection: sqlite3.Connection) -> None:

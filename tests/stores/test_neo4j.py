@@ -384,7 +384,7 @@ def test_entities_on_no_concept_are_not_counted(
         lookups.LOOK_UP,
         changes.TOTALS,
         changes.UPDATES,
-        changes.ENTITIES,
+        changes.ELEMENTS,
     ]
 
 

@@ -16,8 +16,10 @@ from recallm.model import POSITION_BITS
 from recallm.stores import sqlite
 from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
+from recallm.testing.marked_text import prepared
 from recallm.testing.stateful import StoreMachine
 from recallm.testing.store_suite import StoreSuite
+from recallm.testing.suite.base import apply_each, at, forget
 from tests.stores.sqlite_rows import check_rows
 
 
@@ -67,6 +69,25 @@ class SQLiteMachine(StoreMachine):
 
 TestAgainstTheOracle = SQLiteMachine.TestCase
 TestAgainstTheOracle.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+
+
+def test_the_time_of_a_forgotten_update_is_stored_nowhere(tmp_path: Path) -> None:
+    """The session that the next update may continue is that of a stored passage, or none."""
+    with closing(SQLiteStore(tmp_path / "memory.db")) as store:
+        apply_each(store, "ns", prepared("1", "[Ann]", timestamp=at(0)))
+        apply_each(store, "ns", prepared("2", "[Bo]", timestamp=at(1)))
+        assert _open_t(tmp_path) == 2
+        forget(store, "ns", "id", "1")
+        assert _open_t(tmp_path) == 2
+        forget(store, "ns", "id", "2")
+    assert _open_t(tmp_path) == 0
+    assert at(1).isoformat().encode() not in (tmp_path / "memory.db").read_bytes()
+
+
+def _open_t(folder: Path) -> int:
+    with closing(sqlite3.connect(folder / "memory.db")) as connection:
+        (row,) = connection.execute("SELECT open_t FROM namespace").fetchone()
+    return int(row)
 
 
 def test_sql_shifts_statement_keys_by_position_bits() -> None:

@@ -7,21 +7,19 @@ from typing import Final, LiteralString
 
 __all__ = [
     "CUT_PASSAGES",
-    "DELETE_ENTITIES",
+    "DELETE_ELEMENTS",
     "DELETE_EVIDENCE",
     "DELETE_PASSAGES",
     "DELETE_RELATIONS",
     "DELETE_STATEMENTS",
     "DELETE_SUMMARIES",
-    "DELETE_TRIPLETS",
-    "ENTITIES",
+    "ELEMENTS",
     "ENTITY_VECTORS",
     "EXPIRE",
     "FORGET_EVERYTHING",
     "RELATIONS",
     "SUMMARIES",
     "TOTALS",
-    "TRIPLETS",
     "UPDATES",
     "VECTORS",
 ]
@@ -156,47 +154,30 @@ MATCH (u:RecallMUpdate {namespace: $namespace, t: t})
 DETACH DELETE u
 """
 
-ENTITIES: Final[LiteralString] = """
-UNWIND $entities AS row
-MERGE (e:RecallMEntity {namespace: $namespace, key: row.key})
-SET e += row.properties
-WITH e, row
-CALL (e, row) {
-    MATCH (e)-[old:STANDS_ON]->(other)
+ELEMENTS: Final[LiteralString] = """
+UNWIND $elements AS row
+MERGE (x:RecallMElement {namespace: $namespace, key: row.key})
+SET x += row.properties
+FOREACH (it IN CASE WHEN row.subject IS NULL THEN [x] ELSE [] END | SET it:RecallMEntity)
+FOREACH (it IN CASE WHEN row.subject IS NULL THEN [] ELSE [x] END | SET it:RecallMTriplet)
+WITH x, row
+CALL (x, row) {
+    MATCH (x)-[old:STANDS_ON]->(other)
     WHERE row.stands_on IS NULL OR other.key <> row.stands_on
     DELETE old
 }
-CALL (e, row) {
+CALL (x, row) {
     MATCH (c:RecallMConcept {namespace: $namespace, key: row.stands_on})
-    MERGE (e)-[:STANDS_ON]->(c)
+    MERGE (x)-[:STANDS_ON]->(c)
 }
-WITH e, row
-UNWIND row.shown AS place
-MATCH (u:RecallMUpdate {namespace: $namespace, t: place[0] / 1048576})
-MERGE (e)-[shown:SHOWN {key: place[0]}]->(u)
-SET shown.properties = coalesce(place[1], shown.properties)
-"""
-
-ENTITY_VECTORS: Final[LiteralString] = """
-UNWIND $vectors AS row
-MATCH (e:RecallMEntity {namespace: $namespace, key: row.entity})
-MERGE (v:RecallMEntityVector {
-    namespace: $namespace, model_key: row.model_key, entity: row.entity
-})
-SET v.model = row.model, v.blob = row.blob
-MERGE (e)-[:EMBEDDED]->(v)
-"""
-
-TRIPLETS: Final[LiteralString] = """
-UNWIND $triplets AS row
-MATCH (subject:RecallMEntity {namespace: $namespace, key: row.subject})
-MATCH (object:RecallMEntity {namespace: $namespace, key: row.object})
-MERGE (x:RecallMTriplet {
-    namespace: $namespace, subject: row.subject, predicate: row.predicate, object: row.object
-})
-SET x += row.properties
-MERGE (x)-[:SUBJECT]->(subject)
-MERGE (x)-[:OBJECT]->(object)
+CALL (x, row) {
+    MATCH (e:RecallMElement {namespace: $namespace, key: row.subject})
+    MERGE (x)-[:SUBJECT]->(e)
+}
+CALL (x, row) {
+    MATCH (e:RecallMElement {namespace: $namespace, key: row.object})
+    MERGE (x)-[:OBJECT]->(e)
+}
 WITH x, row
 UNWIND row.shown AS place
 MATCH (u:RecallMUpdate {namespace: $namespace, t: place[0] / 1048576})
@@ -204,49 +185,37 @@ MERGE (x)-[shown:SHOWN {key: place[0]}]->(u)
 SET shown.properties = coalesce(place[1], shown.properties)
 """
 
+ENTITY_VECTORS: Final[LiteralString] = """
+UNWIND $vectors AS row
+MATCH (e:RecallMElement {namespace: $namespace, key: row.entity})
+MERGE (v:RecallMEntityVector {
+    namespace: $namespace, model_key: row.model_key, entity: row.entity
+})
+SET v.model = row.model, v.blob = row.blob
+MERGE (e)-[:EMBEDDED]->(v)
+"""
+
 DELETE_EVIDENCE: Final[LiteralString] = """
-UNWIND $entities AS row
-MATCH (e:RecallMEntity {namespace: $namespace, key: row[0]})-[shown:SHOWN {key: row[1]}]->()
-USING INDEX SEEK e:RecallMEntity(namespace, key)
+UNWIND $evidence AS row
+MATCH (x:RecallMElement {namespace: $namespace, key: row[0]})-[shown:SHOWN {key: row[1]}]->()
+USING INDEX SEEK x:RecallMElement(namespace, key)
 DELETE shown
-WITH count(*) AS entities
-UNWIND $triplets AS row
-MATCH (x:RecallMTriplet {
-    namespace: $namespace, subject: row[0][0], predicate: row[0][1], object: row[0][2]
-})-[shown:SHOWN {key: row[1]}]->()
-USING INDEX SEEK x:RecallMTriplet(namespace, subject, predicate, object)
-DELETE shown
-WITH count(*) AS triplets
-UNWIND $ts AS t
+WITH DISTINCT row[1] / 1048576 AS t
 MATCH (u:RecallMUpdate {namespace: $namespace, t: t})
 WHERE u.id IS NULL AND NOT EXISTS { (u)<-[:SHOWN]-() }
 DETACH DELETE u
 """
-"""Evidence of entities and triplets, and graph-only updates that have no other."""
+"""Evidence of entities and triplets, and graph-only updates that show no other."""
 
-DELETE_TRIPLETS: Final[LiteralString] = """
-UNWIND $triplets AS row
-MATCH (x:RecallMTriplet {
-    namespace: $namespace, subject: row[0], predicate: row[1], object: row[2]
-})
-USING INDEX SEEK x:RecallMTriplet(namespace, subject, predicate, object)
-WITH x, COLLECT { MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.id IS NULL RETURN u } AS shown
-DETACH DELETE x
-WITH shown
-UNWIND shown AS u
-WITH DISTINCT u WHERE NOT EXISTS { (u)<-[:SHOWN]-() }
-DETACH DELETE u
-"""
-
-DELETE_ENTITIES: Final[LiteralString] = """
-UNWIND $entities AS key
-MATCH (e:RecallMEntity {namespace: $namespace, key: key})
-USING INDEX SEEK e:RecallMEntity(namespace, key)
-OPTIONAL MATCH (e)-[:EMBEDDED]->(v:RecallMEntityVector)
-WITH e, collect(v) AS vectors,
-    COLLECT { MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE u.id IS NULL RETURN u } AS shown
+DELETE_ELEMENTS: Final[LiteralString] = """
+UNWIND $elements AS key
+MATCH (x:RecallMElement {namespace: $namespace, key: key})
+USING INDEX SEEK x:RecallMElement(namespace, key)
+OPTIONAL MATCH (x)-[:EMBEDDED]->(v:RecallMEntityVector)
+WITH x, collect(v) AS vectors,
+    COLLECT { MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.id IS NULL RETURN u } AS shown
 FOREACH (v IN vectors | DETACH DELETE v)
-DETACH DELETE e
+DETACH DELETE x
 WITH shown
 UNWIND shown AS u
 WITH DISTINCT u WHERE NOT EXISTS { (u)<-[:SHOWN]-() }
@@ -256,9 +225,7 @@ DETACH DELETE u
 SUMMARIES: Final[LiteralString] = """
 UNWIND $summaries AS row
 MATCH (c:RecallMConcept {namespace: $namespace, key: row.concept})
-MERGE (y:RecallMSummary {
-    namespace: $namespace, concept: row.concept, t_index: row.t_index
-})
+MERGE (y:RecallMSummary {namespace: $namespace, concept: row.concept})
 SET y += row.properties
 MERGE (y)-[:SUMMARISES]->(c)
 """
@@ -305,7 +272,7 @@ RETURN COUNT { MATCH (x:RecallMUpdate)
         WHERE x.namespace = $namespace AND x.key IS NOT NULL } AS entities,
     COUNT { MATCH (x:RecallMTriplet)
         WHERE x.namespace = $namespace AND x.predicate IS NOT NULL } AS triplets,
-    COUNT { MATCH (x:RecallMSummary) WHERE x.namespace = $namespace
-        AND x.concept IS NOT NULL AND x.t_index IS NOT NULL } AS summaries
+    COUNT { MATCH (x:RecallMSummary)
+        WHERE x.namespace = $namespace AND x.concept IS NOT NULL } AS summaries
 """
 """The namespace stands on fresh rows; those that it had are garbage (``generations``)."""

@@ -18,14 +18,11 @@ __all__ = [
 ]
 
 _WITH_SUMMARY: Final[LiteralString] = spelled("""
-WITH c, head(COLLECT {
-    MATCH (c)<-[:SUMMARISES]-(y:RecallMSummary)
-    WHERE y.t_index <= $t AND ($plain OR NOT EXISTS {
-        MATCH (s:RecallMStatement)-[:MENTIONS]->(c)
-        WHERE s.key < (y.t_index + 1) * 1048576 AND {{STATEMENT_HIDDEN}}
-    })
-    RETURN y ORDER BY y.t_index DESC LIMIT 1
-}) AS summary
+OPTIONAL MATCH (c)<-[:SUMMARISES]-(summary:RecallMSummary)
+WHERE summary.t_index <= $t AND ($plain OR NOT EXISTS {
+    MATCH (s:RecallMStatement)-[:MENTIONS]->(c)
+    WHERE s.key < (summary.t_index + 1) * 1048576 AND {{STATEMENT_HIDDEN}}
+})
 WITH c, summary, size(COLLECT {
     WITH summary WHERE summary IS NOT NULL
     MATCH (c)<-[:MENTIONS]-(s:RecallMStatement)

@@ -40,10 +40,11 @@ CALL (n) {
     MATCH (u:RecallMUpdate {namespace: n.rows, item_key: item})
     RETURN collect([item, u.t, u.id]) AS items
 }
+OPTIONAL MATCH (latest:RecallMUpdate {namespace: n.rows, t: n.open_t})
 RETURN n {
-    .rows, .t, .statements, .terms, .sessions, .open_session, .open_said, .model, .origin,
-    .revision, .vector_bytes
-} AS namespace, written, passages, items
+    .rows, .t, .statements, .terms, .sessions, .model, .origin, .revision, .vector_bytes
+} AS namespace, [latest.t, latest.session_key, latest.said] AS open_session,
+    written, passages, items
 """
 """Setting a property locks the node until the transaction ends: what is read after it, t above
 all, no other writer of the namespace can change. ``rows`` is the namespace of all other queries.
@@ -76,44 +77,20 @@ CALL () {
     RETURN collect([a.name, b.name, r.strength, r.t_index]) AS relations
 }
 CALL () {
-    UNWIND $entities AS key
-    MATCH (e:RecallMEntity {namespace: $namespace, key: key})
-    OPTIONAL MATCH (e)-[:STANDS_ON]->(c:RecallMConcept)
-    RETURN collect([e.id, e.type, e.concept, e.label, e.kind, e.properties, e.latest]) AS entities,
+    UNWIND $elements AS key
+    MATCH (x:RecallMElement {namespace: $namespace, key: key})
+    OPTIONAL MATCH (x)-[:STANDS_ON]->(c:RecallMConcept)
+    RETURN collect([x.key, x.type, x.concept, x.label, x.kind, x.properties, x.latest]) AS elements,
         collect([c.name, c.label, c.kind, c.t_index, c.updates, c.statements]) AS their_concepts
 }
-CALL () {
-    UNWIND $triplets AS key
-    MATCH (x:RecallMTriplet {
-        namespace: $namespace, subject: key[0], predicate: key[1], object: key[2]
-    })
-    USING INDEX SEEK x:RecallMTriplet(namespace, subject, predicate, object)
-    MATCH (x)-[:SUBJECT]->(subject:RecallMEntity)
-    MATCH (x)-[:OBJECT]->(object:RecallMEntity)
-    RETURN collect([subject.id, x.name, object.id, x.properties, x.latest]) AS triplets
-}
-RETURN concepts, terms, sessions, relations, entities, their_concepts, triplets
+RETURN concepts, terms, sessions, relations, elements, their_concepts
 """
 
 EVIDENCE: Final[LiteralString] = """
-CALL () {
-    UNWIND $entities AS key
-    MATCH (e:RecallMEntity {namespace: $namespace, key: key})-[shown:SHOWN]->()
-    USING INDEX SEEK e:RecallMEntity(namespace, key)
-    RETURN collect([e.id, shown.key, shown.properties]) AS entities
-}
-CALL () {
-    UNWIND $triplets AS key
-    MATCH (x:RecallMTriplet {
-        namespace: $namespace, subject: key[0], predicate: key[1], object: key[2]
-    })
-    USING INDEX SEEK x:RecallMTriplet(namespace, subject, predicate, object)
-    MATCH (x)-[:SUBJECT]->(subject:RecallMEntity)
-    MATCH (x)-[:OBJECT]->(object:RecallMEntity)
-    MATCH (x)-[shown:SHOWN]->()
-    RETURN collect([subject.id, x.name, object.id, shown.key, shown.properties]) AS triplets
-}
-RETURN entities, triplets
+UNWIND $elements AS key
+MATCH (x:RecallMElement {namespace: $namespace, key: key})-[shown:SHOWN]->()
+USING INDEX SEEK x:RecallMElement(namespace, key)
+RETURN key, shown.key AS at, shown.properties AS properties
 """
 
 RELATION_EVIDENCE: Final[LiteralString] = """
@@ -170,8 +147,8 @@ RETURN COLLECT { MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) RETURN s.key } AS k
 
 TRIPLETS_OF: Final[LiteralString] = """
 UNWIND $entities AS key
-MATCH (e:RecallMEntity {namespace: $namespace, key: key})<-[:SUBJECT|OBJECT]-(x:RecallMTriplet)
-USING INDEX SEEK e:RecallMEntity(namespace, key)
+MATCH (e:RecallMElement {namespace: $namespace, key: key})<-[:SUBJECT|OBJECT]-(x:RecallMTriplet)
+USING INDEX SEEK e:RecallMElement(namespace, key)
 MATCH (x)-[:SUBJECT]->(subject:RecallMEntity)
 MATCH (x)-[:OBJECT]->(object:RecallMEntity)
 RETURN DISTINCT subject.id AS subject, x.name AS predicate, object.id AS object
@@ -186,11 +163,7 @@ RETURN c.statements AS statements,
         WHERE m.namespace = $namespace AND m.concept = $concept AND m.key >= 0
         RETURN m.key ORDER BY m.namespace DESC, m.concept DESC, m.key DESC LIMIT 1
     }) AS latest,
-    head(COLLECT {
-        MATCH (y:RecallMSummary)
-        WHERE y.namespace = $namespace AND y.concept = $concept AND y.t_index >= 0
-        RETURN y.t_index ORDER BY y.namespace DESC, y.concept DESC, y.t_index DESC LIMIT 1
-    }) AS summary_t
+    head(COLLECT { MATCH (c)<-[:SUMMARISES]-(y:RecallMSummary) RETURN y.t_index }) AS summary_t
 """
 
 UNEMBEDDED: Final[LiteralString] = """

@@ -3,9 +3,10 @@
 Every key begins with the namespace:
 
 * ``(:RecallMNamespace)``: the counter t, totals, the ``VectorState`` of its statements (``model``,
-  ``origin``, ``revision``), ``vector_bytes`` (JSON: the size of a vector under each model), and the
-  lock that a writer takes first. All other nodes of the namespace have its ``rows`` as their
-  ``namespace`` (``recallm.stores.neo4j.generations``).
+  ``origin``, ``revision``), ``vector_bytes`` (JSON: the size of a vector under each model),
+  ``open_t`` (the t of the update whose session the next one may continue), and the lock that a
+  writer takes first. All other nodes of the namespace have its ``rows`` as their ``namespace``
+  (``recallm.stores.neo4j.generations``).
 * ``(:RecallMUpdate)-[:HAS]->(:RecallMStatement)``: a knowledge update, a passage where it has an
   ``id``, and its statements. ``said`` and ``expires`` are microseconds since 1970. ``lane`` is the
   resolved session, or a value of the update's own where it has none.
@@ -16,9 +17,10 @@ Every key begins with the namespace:
   the name of the other end and the statement's key, indexed, so that the newest come first.
 * ``(a)-[:RELATES]->(b)`` between concepts (a < b): totals over ``(a)-[:EVIDENCE]->(b)``, one for
   each update that shows the relation, with the positions of the statements that show it.
-* ``(:RecallMEntity)-[:STANDS_ON]->(concept)``, ``(:RecallMTriplet)-[:SUBJECT|OBJECT]->(entity)``;
-  ``(entity or triplet)-[:SHOWN]->(update)`` is their evidence, with a statement's key and its
-  properties; ``latest`` of an entity or triplet is the greatest of these keys.
+* ``(:RecallMElement:RecallMEntity)-[:STANDS_ON]->(concept)`` is an entity,
+  ``(:RecallMElement:RecallMTriplet)-[:SUBJECT|OBJECT]->(entity)`` a triplet;
+  ``(element)-[:SHOWN]->(update)`` is their evidence, with a statement's key and its properties;
+  ``latest`` of an element is the greatest of these keys.
 * ``(:RecallMSummary)-[:SUMMARISES]->(concept)``, ``(statement)-[:EMBEDDED]->(:RecallMVector)``,
   ``(:RecallMSession)``: the size of a session.
 
@@ -73,10 +75,10 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     FOR (n:RecallMSession) REQUIRE (n.namespace, n.key) IS UNIQUE""",
     """CREATE CONSTRAINT recallm_entity IF NOT EXISTS
     FOR (n:RecallMEntity) REQUIRE (n.namespace, n.key) IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_triplet IF NOT EXISTS
-    FOR (n:RecallMTriplet) REQUIRE (n.namespace, n.subject, n.predicate, n.object) IS UNIQUE""",
+    """CREATE CONSTRAINT recallm_element IF NOT EXISTS
+    FOR (n:RecallMElement) REQUIRE (n.namespace, n.key) IS UNIQUE""",
     """CREATE CONSTRAINT recallm_summary IF NOT EXISTS
-    FOR (n:RecallMSummary) REQUIRE (n.namespace, n.concept, n.t_index) IS UNIQUE""",
+    FOR (n:RecallMSummary) REQUIRE (n.namespace, n.concept) IS UNIQUE""",
     """CREATE CONSTRAINT recallm_vector IF NOT EXISTS
     FOR (n:RecallMVector) REQUIRE (n.namespace, n.key, n.model) IS UNIQUE""",
     """CREATE CONSTRAINT recallm_entity_vector IF NOT EXISTS

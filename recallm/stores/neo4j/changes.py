@@ -6,24 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, LiteralString, Protocol
 
-from recallm.model import (
-    PreparedUpdate,
-    statement_key,
-    t_index_of,
-    text_digest,
-)
+from recallm.model import ElementKey, PreparedUpdate, statement_key, text_digest
 from recallm.stores.cypher import changes as cypher
 from recallm.stores.neo4j.values import (
     code_point_sort_key,
+    element_key,
     json_out,
     key_of,
     pair_key,
     statement_out,
     summary_out,
-    triplet_key,
     update_out,
 )
-from recallm.stores.semantics.rows import Changes, NamespaceTotals
+from recallm.stores.semantics.rows import Changes, ElementRow, NamespaceTotals, Properties
 from recallm.stores.semantics.sessions import stored_session_key
 from recallm.stores.timestamps import microseconds
 
@@ -36,24 +31,22 @@ class _Write(Protocol):
     def __call__(self, query: LiteralString, **parameters: Any) -> object: ...
 
 
-def write_changes(
-    write: _Write, namespace: str, changes: Changes, vector_bytes: Mapping[str, int]
-) -> None:
-    """Write all changes into the rows of ``namespace``; each query with nothing to do is left out.
-    ``vector_bytes`` are the sizes of vectors by model."""
+def write_changes(write: _Write, namespace: str, changes: Changes) -> None:
+    """Write all changes into the rows of ``namespace``; each query with nothing to do is left
+    out."""
     # A graph-only update that brings nothing is not stored.
     new = [
         after
         for before, after in changes.passages
         if before is None and after is not None
-        if after.text is not None or after.entities or after.triplets
+        if after.text is not None or after.elements
     ]
     cut = [(before, after) for before, after in changes.passages if before and after]
     gone = [before for before, after in changes.passages if before and after is None]
-    _delete_evidence(write, changes)
+    _delete_elements(write, changes)
     if gone or cut:
         _forget(write, gone, cut)
-    _write_totals(write, changes, vector_bytes)
+    _write_totals(write, changes)
     if new:
         properties = [update_out(namespace, it, stored_session_key(it)) for it in new]
         write(cypher.UPDATES, updates=list(map(_update, new, properties)))
@@ -65,16 +58,16 @@ def write_changes(
     ]
     if vectors:
         write(cypher.VECTORS, vectors=vectors)
-    _write_graph(write, changes)
+    _write_elements(write, changes)
     if changes.summaries:
         write(cypher.SUMMARIES, summaries=[summary_out(it) for it in changes.summaries])
 
 
-def _write_totals(write: _Write, changes: Changes, vector_bytes: Mapping[str, int]) -> None:
+def _write_totals(write: _Write, changes: Changes) -> None:
     write(
         cypher.TOTALS,
         t=changes.namespace.t,
-        totals=_namespace(changes.namespace, vector_bytes),
+        totals=_namespace(changes.namespace),
         concepts=[
             {
                 "key": key_of(name),
@@ -103,18 +96,17 @@ def _write_totals(write: _Write, changes: Changes, vector_bytes: Mapping[str, in
     )
 
 
-def _namespace(totals: NamespaceTotals, vector_bytes: Mapping[str, int]) -> dict[str, Any]:
+def _namespace(totals: NamespaceTotals) -> dict[str, Any]:
     return {
         "t": totals.t,
         "statements": totals.statements,
         "terms": totals.terms,
         "sessions": totals.sessions,
-        "open_session": totals.open_session,
-        "open_said": microseconds(totals.open_said),
+        "open_t": totals.open_session.t_index if totals.open_session else 0,
         "model": totals.model,
         "origin": totals.origin,
         "revision": totals.revision,
-        "vector_bytes": json_out(vector_bytes),
+        "vector_bytes": json_out(totals.vector_sizes),
     }
 
 
@@ -240,79 +232,65 @@ def _delete_relations(write: _Write, changes: Changes) -> None:
 # -- entities and triplets ---------------------------------------------------------------------
 
 
-def _write_graph(write: _Write, changes: Changes) -> None:
+def _write_elements(write: _Write, changes: Changes) -> None:
     """The entities and triplets that stay, with their new evidence, and the vectors of entities."""
-    shown: dict[Any, list[list[Any]]] = {}
-    for (id, at), properties in changes.entity_evidence.items():
-        if properties is not None:
-            shown.setdefault(id, []).append([at, json_out(properties) if properties else None])
-    for (key, at), properties in changes.triplet_evidence.items():
-        if properties is not None:
-            shown.setdefault(key, []).append([at, json_out(properties) if properties else None])
-    entities = [
-        {
-            "key": key_of(id),
-            "stands_on": key_of(row.concept.name) if row.concept.name else None,
-            "shown": shown.get(id, []),
-            "properties": {
-                "id": id,
-                "sort": code_point_sort_key(id),
-                "type": row.type,
-                "concept": row.concept.name,
-                "label": row.concept.label,
-                "kind": row.concept.kind,
-                "properties": json_out(row.properties),
-                "latest": row.latest,
-            },
-        }
-        for id, row in changes.entities.items()
+    elements = [
+        _element(key, row, changes.element_evidence.get(key, {}))
+        for key, row in changes.elements.items()
         if row is not None
     ]
-    if entities:
-        write(cypher.ENTITIES, entities=entities)
+    if elements:
+        write(cypher.ELEMENTS, elements=elements)
     if changes.entity_vectors:
         vectors = [
             {"entity": key_of(id), "model": model, "model_key": key_of(model), "blob": blob}
             for (id, model), blob in changes.entity_vectors.items()
         ]
         write(cypher.ENTITY_VECTORS, vectors=vectors)
-    triplets = []
-    for key, triplet in changes.triplets.items():
-        if triplet is not None:
-            subject, predicate, object = triplet_key(key)
-            properties = {
-                "name": key[1],
-                "properties": json_out(triplet.properties),
-                "latest": triplet.latest,
-            }
-            triplets.append(
-                {
-                    "subject": subject,
-                    "predicate": predicate,
-                    "object": object,
-                    "properties": properties,
-                    "shown": shown.get(key, []),
-                }
-            )
-    if triplets:
-        write(cypher.TRIPLETS, triplets=triplets)
 
 
-def _delete_evidence(write: _Write, changes: Changes) -> None:
+def _element(
+    key: ElementKey, row: ElementRow, evidence: Mapping[int, Properties | None]
+) -> dict[str, Any]:
+    """A row for the query that writes entities and triplets."""
+    properties: dict[str, Any] = {
+        "type": row.type,
+        "concept": row.concept.name,
+        "label": row.concept.label,
+        "kind": row.concept.kind,
+        "properties": json_out(row.properties),
+        "latest": row.latest,
+    }
+    if isinstance(key, str):
+        properties |= {"id": key, "sort": code_point_sort_key(key)}
+    else:
+        subject, predicate, object = map(key_of, key)
+        ends = {"subject": subject, "predicate": predicate, "object": object}
+        properties |= {"name": key[1], **ends}
+    return {
+        "key": element_key(key),
+        "stands_on": key_of(row.concept.name) if row.concept.name else None,
+        "subject": properties.get("subject"),
+        "object": properties.get("object"),
+        "properties": properties,
+        "shown": [
+            [at, json_out(shown) if shown else None]
+            for at, shown in evidence.items()
+            if shown is not None
+        ],
+    }
+
+
+def _delete_elements(write: _Write, changes: Changes) -> None:
     """The entities, triplets and evidence that go."""
-    entities = [[key_of(id), at] for (id, at), it in changes.entity_evidence.items() if it is None]
-    triplets = [
-        [triplet_key(key), at] for (key, at), it in changes.triplet_evidence.items() if it is None
+    evidence = [
+        [element_key(key), at]
+        for key, shown in changes.element_evidence.items()
+        for at, properties in shown.items()
+        if properties is None
     ]
-    if entities or triplets:
-        gone_at = {at for _, at in changes.entity_evidence} | {
-            at for _, at in changes.triplet_evidence
-        }
-        ts = {t_index_of(at) for at in gone_at}
-        write(cypher.DELETE_EVIDENCE, entities=entities, triplets=triplets, ts=list(ts))
-    gone = [triplet_key(key) for key, row in changes.triplets.items() if row is None]
+    if evidence:
+        write(cypher.DELETE_EVIDENCE, evidence=evidence)
+    gone = [element_key(key) for key, row in changes.elements.items() if row is None]
     if gone:
-        write(cypher.DELETE_TRIPLETS, triplets=gone)
-    unshown = [key_of(id) for id, row in changes.entities.items() if row is None]
-    if unshown:
-        write(cypher.DELETE_ENTITIES, entities=unshown)
+        write(cypher.DELETE_ELEMENTS, elements=gone)

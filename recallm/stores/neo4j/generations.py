@@ -42,7 +42,7 @@ PUBLISH: Final[LiteralString] = """
 MATCH (n:RecallMNamespace {rows: $namespace})
 MATCH (staged:RecallMNamespace {key: $stage})
 WITH n, staged, staged {
-    .t, .statements, .terms, .sessions, .open_session, .open_said, .model, .origin, .revision,
+    .t, .statements, .terms, .sessions, .open_t, .model, .origin, .revision,
     .vector_bytes
 } AS totals
 DELETE staged
@@ -74,10 +74,9 @@ PURGE: Final[tuple[LiteralString, ...]] = tuple(
         """(:RecallMConcept)-[x:EVIDENCE]->(:RecallMConcept)
         WHERE x.namespace = namespace AND x.t > 0""",
         "(a:RecallMConcept)-[x:RELATES]->() WHERE a.namespace = namespace AND a.key >= ''",
-        "(x:RecallMSummary) WHERE x.namespace = namespace AND x.concept >= '' AND x.t_index >= 0",
+        "(x:RecallMSummary) WHERE x.namespace = namespace AND x.concept >= ''",
         "(x:RecallMUpdate) WHERE x.namespace = namespace AND x.t >= 0",
-        "(x:RecallMTriplet) WHERE x.namespace = namespace AND x.predicate >= ''",
-        "(x:RecallMEntity) WHERE x.namespace = namespace AND x.key >= ''",
+        "(x:RecallMElement) WHERE x.namespace = namespace AND x.key >= ''",
         "(x:RecallMConcept) WHERE x.namespace = namespace AND x.key >= ''",
         "(x:RecallMStem) WHERE x.namespace = namespace AND x.key >= ''",
         "(x:RecallMSession) WHERE x.namespace = namespace AND x.key >= ''",
@@ -135,9 +134,8 @@ class _StagedRows(Neo4jRows):
         *,
         ids: Collection[str] = (),
         items: Collection[tuple[tuple[str, ...], str]] = (),
-        models: Collection[str] = (),
     ) -> Opened:
-        del ids, items, models
+        del ids, items
 
         def stage(tx: Tx) -> Opened:
             opened = LockedRows(tx, self._namespace).open()

@@ -11,9 +11,11 @@ from typing import Any, LiteralString, cast
 from recallm.model import (
     ConceptMention,
     ContextVersion,
+    ElementKey,
     Forgotten,
     PreparedUpdate,
     Selection,
+    TripletKey,
     empty_mapping,
     t_index_of,
 )
@@ -24,28 +26,26 @@ from recallm.stores.neo4j.stored import stored_updates
 from recallm.stores.neo4j.transaction import AlreadyWrittenError, Row, Tx
 from recallm.stores.neo4j.values import (
     ENDLESS,
+    element_key,
     fresh_rows,
     item_key,
     json_in,
     key_of,
     keys_of,
     pair_key,
-    triplet_key,
 )
 from recallm.stores.semantics.rows import (
     Changes,
     ConceptTotals,
-    EntityRow,
-    Evidence,
-    Keys,
+    ElementRow,
     NamespaceTotals,
     Opened,
+    OpenSession,
     Pair,
+    Properties,
     RelationTotals,
     SessionTotals,
     Totals,
-    TripletKey,
-    TripletRow,
 )
 from recallm.stores.semantics.sessions import session_key_of
 from recallm.stores.timestamps import from_microseconds, microseconds, timestamp_text
@@ -90,7 +90,6 @@ class Neo4jRows(ABC):
     def __init__(self, key: str) -> None:
         self.key = key
         """The namespace of all rows."""
-        self._vector_bytes: dict[str, int] = {}
 
     @abstractmethod
     def open(
@@ -98,22 +97,29 @@ class Neo4jRows(ABC):
         *,
         ids: Collection[str] = (),
         items: Collection[tuple[tuple[str, ...], str]] = (),
-        models: Collection[str] = (),
     ) -> Opened: ...
 
     @abstractmethod
     def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
         """Run a query in the namespace."""
 
-    def look_up(self, keys: Keys) -> Totals:
+    def look_up(
+        self,
+        *,
+        concepts: Collection[str] = (),
+        terms: Collection[str] = (),
+        sessions: Collection[str] = (),
+        relations: Collection[Pair] = (),
+        elements: Collection[ElementKey] = (),
+    ) -> Totals:
+        by_key = {element_key(it): it for it in elements}
         found = self._rows(
             cypher.LOOK_UP,
-            concepts=keys_of(keys.concepts),
-            terms=keys_of(keys.terms),
-            sessions=keys_of(keys.sessions),
-            relations=[pair_key(pair) for pair in keys.relations],
-            entities=keys_of(keys.entities),
-            triplets=[triplet_key(triplet) for triplet in keys.triplets],
+            concepts=keys_of(concepts),
+            terms=keys_of(terms),
+            sessions=keys_of(sessions),
+            relations=[pair_key(pair) for pair in relations],
+            elements=list(by_key),
         )[0]
         return Totals(
             concepts={
@@ -124,39 +130,26 @@ class Neo4jRows(ABC):
             terms=dict(found["terms"]),
             sessions={name: SessionTotals(*row) for name, *row in found["sessions"]},
             relations={(a, b): RelationTotals(*row) for a, b, *row in found["relations"]},
-            entities={
-                id: EntityRow(
+            elements={
+                by_key[key]: ElementRow(
                     type, ConceptMention(name=name, label=label, kind=kind), json_in(properties), at
                 )
-                for id, type, name, label, kind, properties, at in found["entities"]
-            },
-            triplets={
-                (subject, predicate, object): TripletRow(json_in(properties), at)
-                for subject, predicate, object, properties, at in found["triplets"]
+                for key, type, name, label, kind, properties, at in found["elements"]
             },
         )
 
     def write(self, changes: Changes) -> None:
-        self._vector_bytes = {**self._vector_bytes, **changes.vector_sizes}
-        write_changes(self._rows, self.key, changes, self._vector_bytes)
+        write_changes(self._rows, self.key, changes)
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
         return stored_updates(partial(self._rows, before=ENDLESS), sorted(ts))
 
-    def evidence(
-        self, entities: Collection[str] = (), triplets: Collection[TripletKey] = ()
-    ) -> Evidence:
-        found = self._rows(
-            cypher.EVIDENCE,
-            entities=keys_of(entities),
-            triplets=[triplet_key(triplet) for triplet in triplets],
-        )[0]
-        evidence = Evidence()
-        for id, at, properties in found["entities"]:
-            evidence.entities.setdefault(id, {})[at] = _properties(properties)
-        for subject, predicate, object, at, properties in found["triplets"]:
-            key = subject, predicate, object
-            evidence.triplets.setdefault(key, {})[at] = _properties(properties)
+    def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Properties]]:
+        by_key = {element_key(it): it for it in elements}
+        evidence: dict[ElementKey, dict[int, Properties]] = {}
+        for row in self._rows(cypher.EVIDENCE, elements=list(by_key)):
+            properties = json_in(row["properties"]) if row["properties"] else empty_mapping()
+            evidence.setdefault(by_key[row["key"]], {})[row["at"]] = properties
         return evidence
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
@@ -241,7 +234,6 @@ class Neo4jRows(ABC):
         fresh = fresh_rows()
         counts = self._rows(writes.FORGET_EVERYTHING, fresh=fresh, garbage=fresh_rows())[0]
         self.key = fresh
-        self._vector_bytes = {}
         return Forgotten(**counts)
 
 
@@ -258,29 +250,25 @@ class LockedRows(Neo4jRows):
         *,
         ids: Collection[str] = (),
         items: Collection[tuple[tuple[str, ...], str]] = (),
-        models: Collection[str] = (),
     ) -> Opened:
-        del models  # the sizes of all vectors come with the namespace
         by_key = {item_key(*item): item for item in items}
         found = lock(self._tx, self.key, self._name, ids=ids, items=by_key)
         node = found["namespace"]
         self.key = node["rows"]
-        self._vector_bytes = json_in(node["vector_bytes"] or "{}")
-        said = node["open_said"]
+        t_index, key, said = found["open_session"]
         opened = Opened(
             totals=NamespaceTotals(
                 t=node["t"],
                 statements=node["statements"],
                 terms=node["terms"],
                 sessions=node["sessions"],
-                open_session=node["open_session"],
-                open_said=None if said is None else from_microseconds(said),
                 model=node["model"],
                 origin=node["origin"],
                 revision=node["revision"] or 0,
+                vector_sizes=json_in(node["vector_bytes"] or "{}"),
+                open_session=key and OpenSession(t_index, key, from_microseconds(said)),
             ),
             passages={id: (t, digest) for id, t, digest in found["passages"]},
-            vector_sizes=dict(self._vector_bytes),
         )
         for item, t, id in found["items"]:
             opened.items.setdefault(by_key[item], {})[t] = id
@@ -288,7 +276,3 @@ class LockedRows(Neo4jRows):
 
     def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
         return self._tx.rows(query, {"namespace": self.key, **parameters})
-
-
-def _properties(text: str | None) -> Mapping[str, Any]:
-    return empty_mapping() if text is None else json_in(text)

@@ -12,6 +12,7 @@ from recallm.model import (
     LARGEST_NUMBER,
     NO_POSITION,
     ConceptMention,
+    ElementKey,
     ExtractedStatement,
     PreparedUpdate,
     StoredStatement,
@@ -27,6 +28,7 @@ __all__ = [
     "BEFORE_NEXT",
     "ENDLESS",
     "code_point_sort_key",
+    "element_key",
     "fresh_rows",
     "item_key",
     "json_in",
@@ -44,7 +46,6 @@ __all__ = [
     "statement_out",
     "summary_in",
     "summary_out",
-    "triplet_key",
     "update_out",
 ]
 
@@ -75,9 +76,11 @@ def pair_key(pair: tuple[str, str]) -> list[str]:
     return [key_of(pair[0]), key_of(pair[1])]
 
 
-def triplet_key(triplet: tuple[str, str, str]) -> list[str]:
-    """The keys of a triplet's subject, predicate and object."""
-    return [key_of(part) for part in triplet]
+def element_key(element: ElementKey) -> str:
+    """The key of an entity or a triplet."""
+    if isinstance(element, str):
+        return key_of(element)
+    return f"{_RESERVED}triplet " + hashlib.sha256(json.dumps(element).encode()).hexdigest()
 
 
 def path_key(path: Sequence[str]) -> str:
@@ -249,9 +252,9 @@ def summary_out(summary: Summary) -> dict[str, Any]:
     """A row for the query that writes summaries."""
     return {
         "concept": key_of(summary.concept),
-        "t_index": summary.t_index,
         "properties": {
             "name": summary.concept,
+            "t_index": summary.t_index,
             "text": summary.text,
             "terms": list(summary.terms),
             "traits": int(summary.traits),

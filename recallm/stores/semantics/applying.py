@@ -8,7 +8,7 @@ update with an id joins the passage with that id. Everything else gets the next 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from recallm.errors import (
@@ -29,10 +29,10 @@ from recallm.model import (
 from recallm.stores.base import Applied
 from recallm.stores.semantics.forgetting import forget_updates
 from recallm.stores.semantics.rows import Changes, NamespaceTotals, Rows
-from recallm.stores.semantics.sessions import with_session_key
+from recallm.stores.semantics.sessions import close_session, with_session_key
 from recallm.stores.semantics.writing import UpdateWriter
 
-__all__ = ["PinnedVectors", "amend", "apply_updates"]
+__all__ = ["amend", "apply_updates", "pin_vectors_of"]
 
 
 def apply_updates(rows: Rows, updates: Sequence[PreparedUpdate]) -> list[Applied]:
@@ -67,67 +67,49 @@ def amend(rows: Rows, amendment: Amendment) -> int:
 
 
 def _add_vectors(rows: Rows, amendment: AddVectors) -> int:
-    model = amendment.model
-    opened = rows.open(models=[model])
+    namespace = rows.open().totals
     missing = rows.unembedded(amendment.vectors.keys())
-    given = {key: (model, amendment.vectors[key]) for key in sorted(missing)}
+    given = {key: (amendment.model, amendment.vectors[key]) for key in sorted(missing)}
     if not given:
         return 0
-    pinned = PinnedVectors(opened.totals, opened.vector_sizes)
-    pinned.check_model(model)
-    for _, blob in given.values():
-        pinned.check_size(model, blob)
-    opened.totals.revision += 1
-    rows.write(Changes(namespace=opened.totals, vectors=given, vector_sizes=pinned.new_sizes))
+    _pin_vectors(namespace, given.values())
+    namespace.revision += 1
+    rows.write(Changes(namespace=namespace, vectors=given))
     return len(given)
 
 
-class PinnedVectors:
-    """The one model of a namespace's statement vectors, and the one size of the vectors under each
-    model: those of the first vector that was written, also when that one is forgotten."""
+def pin_vectors_of(namespace: NamespaceTotals, update: PreparedUpdate) -> None:
+    """Compare the vectors of an update with those before it; note what is new.
 
-    def __init__(self, namespace: NamespaceTotals, sizes: Mapping[str, int]) -> None:
-        self._namespace = namespace
-        self._sizes = dict(sizes)
-        self.new_sizes: dict[str, int] = {}
+    All statement vectors of a namespace are of one model, and all vectors under a model have one
+    size: those of the first that was written, also where that one was forgotten.
 
-    def check(self, update: PreparedUpdate) -> None:
-        """Compare the vectors of an update with those before it; pin what is new.
+    Raises:
+        EmbeddingModelError: a statement's vector is of another model than those before it.
+        DimensionError: a vector has another size than those under its model.
+    """
+    _pin_vectors(namespace, [(vector.model, vector.blob) for vector in update.vectors])
+    for entity in update.entities:
+        for model, blob in entity.vectors.items():
+            _pin_size(namespace, model, blob)
 
-        Raises:
-            EmbeddingModelError: a statement's vector is of another model than those before it.
-            DimensionError: a vector has another size than those under its model.
-        """
-        for vector in update.vectors:
-            self.check_model(vector.model)
-        for vector in update.vectors:
-            self.check_size(vector.model, vector.blob)
-        for entity in update.entities:
-            for model, blob in entity.vectors.items():
-                self.check_size(model, blob)
 
-    def check_model(self, model: str) -> None:
-        """`check` for the model of a statement vector."""
-        namespace = self._namespace
+def _pin_vectors(namespace: NamespaceTotals, vectors: Collection[tuple[str, bytes]]) -> None:
+    """`pin_vectors_of` for statement vectors: (model, vector)."""
+    for model, _ in vectors:
         if namespace.model is None:
             namespace.model = model
             namespace.origin = namespace.origin or uuid.uuid4().hex
         if model != namespace.model:
             raise EmbeddingModelError(stored=namespace.model, given=model)
-
-    def check_size(self, model: str, blob: bytes) -> None:
-        """`check` for the size of any vector."""
-        size = self._sizes.get(model)
-        if size is None:
-            size = self._sizes[model] = self.new_sizes[model] = len(blob)
-        if len(blob) != size:
-            raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
+    for model, blob in vectors:
+        _pin_size(namespace, model, blob)
 
 
-def models_of(updates: Iterable[PreparedUpdate]) -> set[str]:
-    """The models of all vectors in updates."""
-    models = {vector.model for update in updates for vector in update.vectors}
-    return models | {m for update in updates for e in update.entities for m in e.vectors}
+def _pin_size(namespace: NamespaceTotals, model: str, blob: bytes) -> None:
+    size = namespace.vector_sizes.setdefault(model, len(blob))
+    if len(blob) != size:
+        raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
 
 
 class _Batch:
@@ -146,14 +128,12 @@ class _Batch:
                 for update in updates
                 if update.text is not None and update.key is not None
             },
-            models=models_of(updates),
         )
         self._rows = rows
         self._namespace = opened.totals
         self._passages = opened.passages
         self._items = opened.items
         self._item_of = {t: item for item, kept in opened.items.items() for t in kept}
-        self._pinned = PinnedVectors(opened.totals, opened.vector_sizes)
         self._writer = UpdateWriter(rows, opened.totals)
         self._pending: list[PreparedUpdate] = []
         self._doomed: set[int] = set()
@@ -168,14 +148,14 @@ class _Batch:
         if update.text is None:
             if update.id and stored is None:
                 raise UnknownPassageError(update.id)
-            self._pinned.check(update)
+            pin_vectors_of(self._namespace, update)
             return self._add(update, joins=None if stored is None else stored[0])
         digest = text_digest(update.text)
         if stored is not None and stored[1] == digest:
             return Applied(t_index=stored[0], duplicate=True)
         if stored is not None and not update.replaces:
             raise ConflictError(update.id, index=index)
-        self._pinned.check(update)
+        pin_vectors_of(self._namespace, update)
         replaced = {} if stored is None else {stored[0]: update.id}
         item = None if update.key is None else (update.path, update.key)
         if item is not None:
@@ -199,13 +179,12 @@ class _Batch:
             forget_updates(self._rows, self._namespace, self._doomed)
             self._doomed = set()
         if self._pending:
-            self._writer.write(self._pending, self._pinned.new_sizes)
+            self._writer.write(self._pending)
             self._pending = []
-            self._pinned.new_sizes = {}
 
     def _add(self, update: PreparedUpdate, *, joins: int | None) -> Applied:
         if joins is not None:
-            if update.entities or update.triplets:
+            if update.elements:
                 self._pending.append(replace(update, t_index=joins))
             return Applied(t_index=joins)
         self._namespace.t += 1
@@ -215,11 +194,12 @@ class _Batch:
 
     def _replace(self, replaced: Mapping[int, str]) -> None:
         """Doom the passages at some t (→ id); those that are pending are never written."""
-        if any(update.entities or update.triplets for update in self._pending):
+        if any(update.elements for update in self._pending):
             self.write()
         pending = {update.t_index for update in self._pending}
         self._pending = [update for update in self._pending if update.t_index not in replaced]
         for t_index, id in replaced.items():
+            close_session(self._namespace, t_index)
             if t_index not in pending:
                 self._doomed.add(t_index)
             self._passages.pop(id, None)

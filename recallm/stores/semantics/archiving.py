@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from recallm.errors import InvalidInputError, UnknownEntityError
 from recallm.model import PreparedUpdate, Summary
-from recallm.stores.semantics.applying import PinnedVectors
-from recallm.stores.semantics.rows import Changes, Keys, NamespaceTotals, Rows
+from recallm.stores.semantics.applying import pin_vectors_of
+from recallm.stores.semantics.rows import Changes, NamespaceTotals, Rows
 from recallm.stores.semantics.sessions import with_session_key
 from recallm.stores.semantics.writing import UpdateWriter
 
@@ -67,7 +67,6 @@ class _Restoring:
         self.written = 0
         self._rows = rows
         self._totals = totals
-        self._pinned = PinnedVectors(totals, {})
         self._writer = UpdateWriter(rows, totals, late_entities=True)
         self._pending: list[PreparedUpdate] = []
         self._summaries: list[Summary] = []
@@ -82,7 +81,7 @@ class _Restoring:
         if isinstance(record, Summary):
             self._summaries.append(record)
             return
-        if record.text is None and not (record.entities or record.triplets):
+        if record.text is None and not record.elements:
             return
         if record.t_index is None or record.t_index <= self._totals.t:
             raise InvalidInputError(
@@ -90,7 +89,7 @@ class _Restoring:
                 "archive's updates ascend by it",
                 argument="records",
             )
-        self._pinned.check(record)
+        pin_vectors_of(self._totals, record)
         self._totals.t = record.t_index
         if record.text is None:
             record = replace(record, id="")
@@ -110,7 +109,7 @@ class _Restoring:
         self._write()
         if self._writer.missing:
             raise UnknownEntityError(min(self._writer.missing))
-        known = self._rows.look_up(Keys(concepts={s.concept for s in self._summaries})).concepts
+        known = self._rows.look_up(concepts={s.concept for s in self._summaries}).concepts
         for summary in self._summaries:
             if summary.concept not in known:
                 raise InvalidInputError(
@@ -121,5 +120,5 @@ class _Restoring:
 
     def _write(self) -> None:
         if self._pending:
-            self._writer.write(self._pending, self._pinned.new_sizes)
-            self._pending, self._pinned.new_sizes = [], {}
+            self._writer.write(self._pending)
+            self._pending = []

@@ -1,7 +1,7 @@
 """`GraphStore.forget`: what goes with a statement, and every total without it.
 
 * A statement goes with its mentions, postings, vector and evidence, with the neighbour pairs that
-  it shows, and with every summary of its concepts from its t on. A passage goes with its last
+  it shows, and with the summaries of its concepts that cover it. A passage goes with its last
   statement, an item with its first; a passage that keeps statements is cut (`redact`).
 * An entity or triplet goes with its last evidence; an entity takes its triplets along; a concept
   goes when nothing touches it. What stays is counted and merged anew from what is left; from a
@@ -16,6 +16,8 @@ from dataclasses import replace
 from typing import Any
 
 from recallm.model import (
+    ElementKey,
+    EntityUpsert,
     ExtractedStatement,
     Forgotten,
     GraphNames,
@@ -29,15 +31,13 @@ from recallm.model import (
 from recallm.stores.semantics.rows import (
     Changes,
     ConceptTotals,
-    Keys,
     NamespaceTotals,
     Pair,
     RelationTotals,
     Rows,
-    TripletKey,
     t_of,
 )
-from recallm.stores.semantics.sessions import stored_session_key
+from recallm.stores.semantics.sessions import close_session, stored_session_key
 from recallm.stores.semantics.writing import merged, pairs_of, recount_concepts
 
 __all__ = ["forget", "forget_updates", "redact"]
@@ -90,7 +90,7 @@ def forget(rows: Rows, selection: Selection) -> Forgotten:
         return _forget_everything(rows, namespace) if namespace.t else Forgotten()
     forgetting = _Forgetting(rows, namespace)
     if isinstance(selection.value, GraphNames):
-        forgetting.forget_graph(selection.value.entities, selection.value.triplets)
+        forgetting.forget_elements(selection.value.entities | selection.value.triplets)
         return forgetting.settle()
     if kind != "concept":
         forgetting.forget_statements(dict.fromkeys(rows.select(selection)))
@@ -100,7 +100,7 @@ def forget(rows: Rows, selection: Selection) -> Forgotten:
     for key in keys:
         positions.setdefault(t_index_of(key), set()).add(position_of(key))
     forgetting.forget_statements(positions)
-    forgetting.forget_graph(entities, ())
+    forgetting.forget_elements(entities)
     return forgetting.settle()
 
 
@@ -138,10 +138,9 @@ class _Forgetting:
         self._first_mentions: dict[str, int] = {}
         self._has_lost_vectors = False
         self._pairs: dict[Pair, set[int]] = {}
-        self._entities: set[str] = set()
-        self._triplets: set[TripletKey] = set()
-        self._chosen_entities: set[str] = set()
-        self._chosen_triplets: set[TripletKey] = set()
+        # Elements that lost evidence, and those that go whatever their evidence.
+        self._elements: set[ElementKey] = set()
+        self._chosen: set[ElementKey] = set()
 
     def forget_statements(self, positions: Mapping[int, set[int] | None]) -> None:
         """Forget the statements at these positions of updates, by t; None: the whole update."""
@@ -155,14 +154,13 @@ class _Forgetting:
             self._subtract(changes, gone, {key for key in keys if key is not None})
             self._rows.write(changes)
 
-    def forget_graph(self, entities: Iterable[str], triplets: Iterable[TripletKey]) -> None:
+    def forget_elements(self, elements: Iterable[ElementKey]) -> None:
         """Forget entities and triplets with all of their evidence."""
-        self._chosen_entities.update(entities)
-        self._chosen_triplets.update(triplets)
+        self._chosen.update(elements)
 
     def settle(self) -> Forgotten:
         """Count and merge anew all that has lost something."""
-        self._settle_graph()
+        self._settle_elements()
         self._settle_relations()
         if self._first_mentions:
             self._counts["summaries"] = self._rows.drop_summaries(self._first_mentions)
@@ -175,7 +173,7 @@ class _Forgetting:
         of the others anew; how many concepts nothing touches any more."""
         if not self._concepts:
             return 0
-        known = self._rows.look_up(Keys(concepts=self._concepts)).concepts
+        known = self._rows.look_up(concepts=self._concepts).concepts
         subtracted: dict[str, ConceptTotals | None] = {}
         ends = self._rows.mention_ends(known.keys() - self._recounted)
         for name, (first, t_index) in ends.items():
@@ -204,6 +202,7 @@ class _Forgetting:
         t_index, key = t_of(update), stored_session_key(update)
         if is_whole:
             gone, after = list(statements), None
+            close_session(self._namespace, t_index)
             self._counts["passages"] += update.text is not None
         else:
             after = _cut(update, {s.position for s in gone})
@@ -223,19 +222,13 @@ class _Forgetting:
                 first = self._first_mentions.get(mention.name, t_index)
                 self._first_mentions[mention.name] = min(first, t_index)
         positions = {s.position for s in gone}
-        for entity in update.entities:
-            if is_whole or entity.position in positions:
-                self._entities.add(entity.id)
-                at = statement_key(t_index, entity.position)
-                changes.entity_evidence[entity.id, at] = None
-                if entity.concept.name:
-                    self._concepts.add(entity.concept.name)
-                    self._recounted.add(entity.concept.name)
-        for x in update.triplets:
-            if is_whole or x.position in positions:
-                triplet = (x.subject, x.predicate, x.object)
-                self._triplets.add(triplet)
-                changes.triplet_evidence[triplet, statement_key(t_index, x.position)] = None
+        for element in update.elements:
+            if is_whole or element.position in positions:
+                self._elements.add(element.element)
+                at = statement_key(t_index, element.position)
+                changes.element_evidence.setdefault(element.element, {})[at] = None
+                if isinstance(element, EntityUpsert):
+                    self._lose_entity_on(element.concept.name)
         return [(key, s) for s in gone]
 
     def _subtract(
@@ -247,16 +240,11 @@ class _Forgetting:
         """Take statements out of the totals of stems, of these sessions and of the namespace."""
         lost = Counter(stem for _, s in gone for stem in set(s.terms))
         known = self._rows.look_up(
-            Keys(
-                concepts={mention.name for _, s in gone for mention in s.concepts},
-                terms=lost,
-                sessions=sessions,
-                relations={
-                    pair for _, after in changes.passages if after for pair in pairs_of(after)
-                },
-                entities={id for id, _ in changes.entity_evidence},
-                triplets={key for key, _ in changes.triplet_evidence},
-            )
+            concepts={mention.name for _, s in gone for mention in s.concepts},
+            terms=lost,
+            sessions=sessions,
+            relations={pair for _, after in changes.passages if after for pair in pairs_of(after)},
+            elements=changes.element_evidence.keys(),
         )
         changes.terms = {stem: known.terms[stem] - count for stem, count in lost.items()}
         changes.sessions = known.sessions
@@ -270,41 +258,28 @@ class _Forgetting:
                 changes.namespace.sessions -= not session.statements
         self._counts["statements"] += len(gone)
 
-    def _settle_graph(self) -> None:
+    def _lose_entity_on(self, concept: str) -> None:
+        if concept:
+            self._concepts.add(concept)
+            self._recounted.add(concept)
+
+    def _settle_elements(self) -> None:
         """Delete the entities and triplets that are chosen or have no evidence any more; merge the
         properties of the others anew."""
-        entities, triplets = self._entities, self._triplets
-        if not (entities or triplets or self._chosen_entities or self._chosen_triplets):
+        if not (self._elements or self._chosen):
             return
-        left = self._rows.evidence(entities, triplets)
-        doomed = self._chosen_entities | (entities - left.entities.keys())
-        doomed_triplets = self._chosen_triplets | (triplets - left.triplets.keys())
-        if doomed:
-            doomed_triplets |= self._rows.triplets_of(doomed)
-        known = self._rows.look_up(
-            Keys(entities=entities | doomed, triplets=triplets | doomed_triplets)
-        )
+        left = self._rows.evidence(self._elements)
+        doomed = self._chosen | (self._elements - left.keys())
+        doomed |= self._rows.triplets_of({key for key in doomed if isinstance(key, str)})
         changes = Changes(namespace=self._namespace)
-        for id, row in known.entities.items():
-            if id in doomed:
-                changes.entities[id] = None
-                self._counts["entities"] += 1
-                if row.concept.name:
-                    self._concepts.add(row.concept.name)
-                    self._recounted.add(row.concept.name)
+        for key, row in self._rows.look_up(elements=self._elements | doomed).elements.items():
+            if key in doomed:
+                changes.elements[key] = None
+                self._counts["entities" if isinstance(key, str) else "triplets"] += 1
+                self._lose_entity_on(row.concept.name)
             else:
-                evidence = left.entities[id]
-                changes.entities[id] = replace(
-                    row, properties=merged({}, evidence), latest=max(evidence)
-                )
-        for key, triplet in known.triplets.items():
-            if key in doomed_triplets:
-                changes.triplets[key] = None
-                self._counts["triplets"] += 1
-            else:
-                evidence = left.triplets[key]
-                changes.triplets[key] = replace(
-                    triplet, properties=merged({}, evidence), latest=max(evidence)
+                changes.elements[key] = replace(
+                    row, properties=merged({}, left[key]), latest=max(left[key])
                 )
         self._rows.write(changes)
 
@@ -313,7 +288,7 @@ class _Forgetting:
         if not self._pairs:
             return
         changes = Changes(namespace=self._namespace)
-        known = self._rows.look_up(Keys(relations=self._pairs)).relations
+        known = self._rows.look_up(relations=self._pairs).relations
         since = {pair: min(lost) for pair, lost in self._pairs.items()}
         for pair, shown in self._rows.relation_evidence(since).items():
             lost = self._pairs[pair]

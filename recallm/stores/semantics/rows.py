@@ -2,8 +2,7 @@
 
 The modules of this package say once, in Python, what a write means. They compute the final values
 of all rows that change; a store only looks rows up, writes rows and deletes rows. A new store
-implements `Rows` and gets `apply`, `amend`, `forget`
-and `restore`.
+implements `Rows` and gets `apply`, `amend`, `forget` and `restore`.
 
 **One transaction.** A `Rows` object lives inside one write transaction that holds the write lock of
 its namespace: between a look-up and a write, nobody else changes a row. An exception rolls
@@ -14,17 +13,17 @@ everything back. `Rows.open` is called first, and once.
 the latest, forgetting).
 
 **Natural keys.** Concepts are known by name, terms by stem, sessions by session key, relations by
-the two names (smaller name first), entities by id, triplets by (subject, predicate, object),
-passages and statements by t and position. A store that uses row numbers maps them itself. A key in
-`Changes` was looked up before in the same transaction, or it is new.
+the two names (smaller name first), passages and statements by t and position. An *element* is an
+entity, known by its id, or a triplet, known by (subject, predicate, object). A store that uses row
+numbers maps them itself. A key in `Changes` was looked up before in the same transaction, or it is
+new.
 
 **Passages are `PreparedUpdate` values** with their `t_index`, and `session_key` where that was
 derived from time. Inverted indexes (postings, mentions, metadata, paths) belong to the store: it
 derives them from the statements and the metadata of the passages that it writes and deletes.
 
-**Absence.** In `Changes` the value None deletes a row (for `terms`: 0). Deleting an entity or a
-triplet also deletes its evidence; deleting an entity deletes its vectors. Nothing else cascades:
-the semantics names every other row.
+**Absence.** In `Changes` the value None deletes a row (for `terms`: 0). Deleting an element also
+deletes its evidence and its vectors. Nothing else cascades: the semantics names every other row.
 
 **Evidence.** ``at`` is ``statement_key(t, position)``; the position is `NO_POSITION` where no
 statement shows the evidence. Written properties replace those at the same ``at``; written empty
@@ -36,43 +35,43 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from recallm.model import (
     ConceptKind,
     ConceptMention,
     ContextVersion,
+    ElementKey,
     Forgotten,
     PreparedUpdate,
     Selection,
     Summary,
+    TripletKey,
 )
 
 __all__ = [
+    "NO_CONCEPT",
     "Changes",
     "ConceptTotals",
-    "EntityRow",
-    "Evidence",
-    "Keys",
+    "ElementRow",
     "NamespaceTotals",
+    "OpenSession",
     "Opened",
     "Pair",
+    "Properties",
     "RelationTotals",
     "Rows",
     "SessionTotals",
     "Totals",
-    "TripletKey",
-    "TripletRow",
     "t_of",
 ]
 
 Pair = tuple[str, str]
 """The names of two related concepts, the smaller one first."""
 
-TripletKey = tuple[str, str, str]
-"""Subject, predicate and object."""
-
 Properties = Mapping[str, Any]
+
+NO_CONCEPT = ConceptMention(name="", label="", kind="entity")
 
 
 def t_of(update: PreparedUpdate) -> int:
@@ -82,24 +81,33 @@ def t_of(update: PreparedUpdate) -> int:
     return update.t_index
 
 
+class OpenSession(NamedTuple):
+    """The session derived from time that the next update may continue: the t of the latest update
+    in it, its session key, and the timestamp of that update."""
+
+    t_index: int
+    key: str
+    timestamp: datetime
+
+
 @dataclass(slots=True)
 class NamespaceTotals:
     """The row of a namespace: its counter t, its corpus size, and what `VectorState` says.
 
-    ``open_session`` is the session key that the latest update without a name got, ``open_said`` the
-    timestamp of that update: the next one may continue the session. ``sessions`` counts the
-    sessions that have statements.
+    ``sessions`` counts the sessions that have statements. Of ``open_session`` a store keeps the t
+    (0 for None): key and timestamp are those of the passage at that t. ``vector_sizes`` are the
+    sizes in bytes of the vectors under each model.
     """
 
     t: int = 0
     statements: int = 0
     terms: int = 0
     sessions: int = 0
-    open_session: str | None = None
-    open_said: datetime | None = None
     model: str | None = None
     origin: str | None = None
     revision: int = 0
+    vector_sizes: dict[str, int] = field(default_factory=dict)
+    open_session: OpenSession | None = None
 
 
 @dataclass(slots=True)
@@ -126,39 +134,22 @@ class SessionTotals:
 class RelationTotals:
     """Strength (the number of updates that show the relation), and the t of the latest of these."""
 
-    strength: int
-    t_index: int
+    strength: int = 0
+    t_index: int = 0
 
 
 @dataclass(slots=True)
-class EntityRow:
-    """What the latest upsert says of an entity, its merged properties, and the ``at`` of its latest
-    evidence (-1: none, an entity that only a triplet names so far)."""
+class ElementRow:
+    """The merged properties of an entity or a triplet, and the ``at`` of its latest evidence (-1:
+    none, an entity that only a triplet names so far).
 
-    type: str
-    concept: ConceptMention
-    properties: Properties
-    latest: int
+    ``type`` and ``concept`` are what the latest upsert says of an entity; a triplet has neither.
+    """
 
-
-@dataclass(slots=True)
-class TripletRow:
-    """A triplet's merged properties, and the ``at`` of its latest evidence."""
-
-    properties: Properties
-    latest: int
-
-
-@dataclass(slots=True, kw_only=True)
-class Keys:
-    """The keys of rows to look up, by table."""
-
-    concepts: Collection[str] = ()
-    terms: Collection[str] = ()
-    sessions: Collection[str] = ()
-    relations: Collection[Pair] = ()
-    entities: Collection[str] = ()
-    triplets: Collection[TripletKey] = ()
+    type: str = ""
+    concept: ConceptMention = NO_CONCEPT
+    properties: Properties = field(default_factory=dict)
+    latest: int = -1
 
 
 @dataclass(slots=True, kw_only=True)
@@ -169,28 +160,18 @@ class Totals:
     terms: dict[str, int] = field(default_factory=dict)
     sessions: dict[str, SessionTotals] = field(default_factory=dict)
     relations: dict[Pair, RelationTotals] = field(default_factory=dict)
-    entities: dict[str, EntityRow] = field(default_factory=dict)
-    triplets: dict[TripletKey, TripletRow] = field(default_factory=dict)
-
-
-@dataclass(slots=True, kw_only=True)
-class Evidence:
-    """All evidence of some entities and triplets: the key, then ``at`` → properties."""
-
-    entities: dict[str, dict[int, Properties]] = field(default_factory=dict)
-    triplets: dict[TripletKey, dict[int, Properties]] = field(default_factory=dict)
+    elements: dict[ElementKey, ElementRow] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
 class Opened:
     """What `Rows.open` finds: the namespace's row (fresh if it was never written), the passages
-    with the given ids (id → t, digest), the items under the given paths and keys (→ t → passage
-    id), and the sizes in bytes of the vectors under the given models."""
+    with the given ids (id → t, digest), and the items under the given paths and keys (→ t →
+    passage id)."""
 
     totals: NamespaceTotals
     passages: dict[str, tuple[int, str]] = field(default_factory=dict)
     items: dict[tuple[tuple[str, ...], str], dict[int, str]] = field(default_factory=dict)
-    vector_sizes: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -201,8 +182,9 @@ class Changes:
     cut, both hold the same t, and the statements that only ``before`` has are deleted with their
     vectors. A graph-only update (``text`` is None) has no passage; a store may ignore it here.
     ``relation_evidence`` is, by relation and t, the strength up to that t; its relations are in
-    ``relations`` too. ``vectors`` are those of
-    statements that are stored already, by key.
+    ``relations`` too. ``element_evidence`` holds properties, by element and ``at``.
+    ``entity_vectors`` are those of entities, by id and model, ``vectors`` those of statements that
+    are stored already, by key.
     """
 
     namespace: NamespaceTotals
@@ -214,14 +196,11 @@ class Changes:
     sessions: dict[str, SessionTotals] = field(default_factory=dict)
     relations: dict[Pair, RelationTotals | None] = field(default_factory=dict)
     relation_evidence: dict[Pair, dict[int, int | None]] = field(default_factory=dict)
-    entities: dict[str, EntityRow | None] = field(default_factory=dict)
-    entity_evidence: dict[tuple[str, int], Properties | None] = field(default_factory=dict)
+    elements: dict[ElementKey, ElementRow | None] = field(default_factory=dict)
+    element_evidence: dict[ElementKey, dict[int, Properties | None]] = field(default_factory=dict)
     entity_vectors: dict[tuple[str, str], bytes] = field(default_factory=dict)
-    triplets: dict[TripletKey, TripletRow | None] = field(default_factory=dict)
-    triplet_evidence: dict[tuple[TripletKey, int], Properties | None] = field(default_factory=dict)
     summaries: list[Summary] = field(default_factory=list)
     vectors: dict[int, tuple[str, bytes]] = field(default_factory=dict)
-    vector_sizes: dict[str, int] = field(default_factory=dict)
 
 
 class Rows(Protocol):
@@ -232,12 +211,19 @@ class Rows(Protocol):
         *,
         ids: Collection[str] = (),
         items: Collection[tuple[tuple[str, ...], str]] = (),
-        models: Collection[str] = (),
     ) -> Opened:
         """Take the namespace's write lock, and look up what the first decisions need."""
         ...
 
-    def look_up(self, keys: Keys) -> Totals:
+    def look_up(
+        self,
+        *,
+        concepts: Collection[str] = (),
+        terms: Collection[str] = (),
+        sessions: Collection[str] = (),
+        relations: Collection[Pair] = (),
+        elements: Collection[ElementKey] = (),
+    ) -> Totals:
         """The stored rows with these keys."""
         ...
 
@@ -249,10 +235,9 @@ class Rows(Protocol):
         """The updates at these t as `GraphReader.dump` gives them, ascending by t."""
         ...
 
-    def evidence(
-        self, entities: Collection[str] = (), triplets: Collection[TripletKey] = ()
-    ) -> Evidence:
-        """All evidence of these entities and triplets; one without evidence has no entry."""
+    def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Properties]]:
+        """All evidence of these elements: ``at`` → properties. One without evidence has no
+        entry."""
         ...
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
@@ -288,7 +273,7 @@ class Rows(Protocol):
         ...
 
     def drop_summaries(self, first: Mapping[str, int]) -> int:
-        """Delete the summaries of each concept from a t on; how many there were."""
+        """Delete the summary of each concept whose t is at least the given one; how many."""
         ...
 
     def context_version(self, concept: str) -> ContextVersion | None:

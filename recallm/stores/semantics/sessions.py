@@ -4,7 +4,8 @@ A session key is ``"="`` and the name for a named session, and ``"@"`` and a t f
 time, where t is that of its first update. An update without a name and without a timestamp has no
 session. Derived sessions follow the order of arrival: an update continues the session of the update
 before it (of those without a name and with a timestamp) if their timestamps are less than an hour
-apart. A session key stays as it was written, also where the update before it is forgotten.
+apart. A session key stays as it was written, also where the update before it is forgotten. Where
+the update that the next one may continue is forgotten, the next one begins a session.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 from recallm.model import PreparedUpdate, session_name_of
-from recallm.stores.semantics.rows import NamespaceTotals
+from recallm.stores.semantics.rows import NamespaceTotals, OpenSession, t_of
 
-__all__ = ["session_key_of", "stored_session_key", "with_session_key"]
+__all__ = ["close_session", "session_key_of", "stored_session_key", "with_session_key"]
 
 _GAP = timedelta(hours=1)
 _NAMED = "="
@@ -35,13 +36,19 @@ def stored_session_key(update: PreparedUpdate) -> str | None:
 def with_session_key(namespace: NamespaceTotals, update: PreparedUpdate) -> PreparedUpdate:
     """The numbered ``update`` with its session key, if that is derived from time; an update of an
     archive may have it already. ``namespace`` notes the session as the open one."""
-    said = update.timestamp
+    said, key = update.timestamp, update.session_key
     is_named = session_key_of(update.session, update.source) is not None
     if update.text is None or said is None or is_named:
         return update
-    key = update.session_key or f"@{update.t_index}"
-    if update.session_key is None and namespace.open_said is not None:
-        continues = abs(said - namespace.open_said) < _GAP
-        key = namespace.open_session if continues and namespace.open_session else key
-    namespace.open_session, namespace.open_said = key, said
+    open_session = namespace.open_session
+    if key is None and open_session and abs(said - open_session.timestamp) < _GAP:
+        key = open_session.key
+    key = key or f"@{update.t_index}"
+    namespace.open_session = OpenSession(t_of(update), key, said)
     return replace(update, session_key=key)
+
+
+def close_session(namespace: NamespaceTotals, t_index: int) -> None:
+    """Note that the update at this t is forgotten: no update continues its session."""
+    if namespace.open_session and namespace.open_session.t_index == t_index:
+        namespace.open_session = None

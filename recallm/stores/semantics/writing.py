@@ -6,19 +6,18 @@ once, adds the batch in order of its updates, and writes all changed rows at onc
 * Totals grow by what an update shows. A concept's totals are counted anew (`Rows.count_touches`)
   only where growing them would be wrong: evidence at a t that is not the concept's latest, an
   entity that moves to another concept, a label that changes.
-* Properties of an entity or a triplet are those of its evidence, merged in order of ``at``. Its
-  evidence is read only where new properties do not come after all that is stored.
+* Properties of an element (an entity or a triplet) are those of its evidence, merged in order of
+  ``at``. Its evidence is read only where new properties do not come after all that is stored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 from recallm.errors import InvalidInputError, UnknownEntityError
 from recallm.model import (
     ConceptMention,
+    ElementKey,
     EntityUpsert,
     PreparedUpdate,
     TripletUpsert,
@@ -28,16 +27,14 @@ from recallm.model import (
 from recallm.stores.semantics.rows import (
     Changes,
     ConceptTotals,
-    EntityRow,
-    Evidence,
-    Keys,
+    ElementRow,
     NamespaceTotals,
     Pair,
+    Properties,
     RelationTotals,
     Rows,
     SessionTotals,
-    TripletKey,
-    TripletRow,
+    Totals,
     t_of,
 )
 from recallm.stores.semantics.sessions import stored_session_key
@@ -49,15 +46,13 @@ __all__ = [
     "recount_concepts",
 ]
 
-_NO_CONCEPT = ConceptMention(name="", label="", kind="entity")
-
 
 def pairs_of(update: PreparedUpdate) -> set[Pair]:
     """The relations that an update shows."""
     return {(n.a, n.b) for n in update.neighbours}
 
 
-def merged(base: Mapping[str, Any], evidence: Mapping[int, Mapping[str, Any]]) -> Mapping[str, Any]:
+def merged(base: Properties, evidence: Mapping[int, Properties]) -> Properties:
     """``base`` and the properties of evidence, merged in order of ``at``: a later value replaces an
     earlier one of the same key."""
     properties = dict(base)
@@ -82,20 +77,6 @@ def recount_concepts(
     return len(gone)
 
 
-@dataclass(slots=True)
-class _Properties:
-    """The properties of one entity or triplet while a batch is added."""
-
-    base: Mapping[str, Any] = field(default_factory=empty_mapping)
-    evidence: dict[int, Mapping[str, Any]] = field(default_factory=dict)
-
-    def add(self, at: int, properties: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Add properties to the evidence at ``at``; all that it has now."""
-        if properties or at not in self.evidence:
-            self.evidence[at] = {**self.evidence.get(at, {}), **properties}
-        return self.evidence[at]
-
-
 class UpdateWriter:
     """Writes numbered updates in batches.
 
@@ -111,77 +92,61 @@ class UpdateWriter:
         self._late_entities = late_entities
         self.missing: set[str] = set()
 
-    def write(
-        self, updates: Sequence[PreparedUpdate], vector_sizes: Mapping[str, int] | None = None
-    ) -> None:
+    def write(self, updates: Sequence[PreparedUpdate]) -> None:
         """Write updates that have a t. An update with an id but without a text joins the stored
-        passage at its t. ``vector_sizes``: models whose size in bytes is new.
+        passage at its t.
 
         Raises:
             UnknownEntityError: a triplet names an entity that does not exist.
             InvalidInputError: a neighbour pair names a concept that no statement mentions.
         """
-        known = self._known = self._rows.look_up(_keys_of(updates))
-        # All rows that were looked up change; the batch adds to them in place.
+        known = self._look_up(updates)
+        # All rows that were looked up change, but for some elements; the batch adds to them in
+        # place.
         self._changes = Changes(
             namespace=self._namespace,
             concepts=dict(known.concepts),
             terms=known.terms,
             sessions=known.sessions,
             relations=dict(known.relations),
-            vector_sizes=dict(vector_sizes or {}),
         )
-        late = self._late_evidence(updates)
-        self._entities = {
-            id: _Properties(evidence=late.entities[id])
-            if id in late.entities
-            else _Properties(row.properties)
-            for id, row in known.entities.items()
-        }
-        self._triplets = {
-            key: _Properties(evidence=late.triplets[key])
-            if key in late.triplets
-            else _Properties(row.properties)
-            for key, row in known.triplets.items()
-        }
+        self._elements = known.elements
+        self._evidence: dict[ElementKey, dict[int, Properties]] = {}
         self._recount: set[str] = set()
         for update in updates:
-            self._add(update)
-        for id, entity in self._changes.entities.items():
-            if entity is not None:
-                entity.properties = merged(self._entities[id].base, self._entities[id].evidence)
-        for key, triplet in self._changes.triplets.items():
-            if triplet is not None:
-                triplet.properties = merged(self._triplets[key].base, self._triplets[key].evidence)
+            if update.text is not None:
+                self._add_passage(update)
+            elif not update.id:
+                self._changes.passages.append((None, update))
+            for element in update.elements:
+                self._add_element(t_of(update), element)
+        self._merge_properties()
         self._rows.write(self._changes)
         recount_concepts(self._rows, self._namespace, self._recount, self._changes.concepts)
 
-    def _late_evidence(self, updates: Sequence[PreparedUpdate]) -> Evidence:
-        """All evidence of what gets properties at an ``at`` that is not after its latest one."""
-        known = self._known
-        entities: set[str] = set()
-        triplets: set[TripletKey] = set()
+    def _look_up(self, updates: Sequence[PreparedUpdate]) -> Totals:
+        """The stored rows that updates touch."""
+        concepts: set[str] = set()
+        terms: set[str] = set()
+        elements: set[ElementKey] = set()
         for update in updates:
-            for e in update.entities:
-                at = statement_key(t_of(update), e.position)
-                row = known.entities.get(e.id)
-                if e.properties and not e.mentioned and row is not None and at <= row.latest:
-                    entities.add(e.id)
-            for x in update.triplets:
-                at, key = statement_key(t_of(update), x.position), _key_of(x)
-                if x.properties and key in known.triplets and at <= known.triplets[key].latest:
-                    triplets.add(key)
-        return self._rows.evidence(entities, triplets) if entities or triplets else Evidence()
-
-    def _add(self, update: PreparedUpdate) -> None:
-        if update.text is not None:
-            self._add_passage(update)
-        elif not update.id:
-            self._changes.passages.append((None, update))
-        for entity in update.entities:
-            self._add_entity(t_of(update), entity)
-        for triplet in update.triplets:
-            self._add_triplet(t_of(update), triplet)
+            for statement in update.statements:
+                concepts.update(mention.name for mention in statement.concepts)
+                terms.update(statement.terms)
+            for entity in update.entities:
+                elements.add(entity.id)
+                if entity.concept.name:
+                    concepts.add(entity.concept.name)
+            for triplet in update.triplets:
+                elements.update((triplet.element, triplet.subject, triplet.object))
+        keys = {stored_session_key(update) for update in updates if update.text is not None}
+        return self._rows.look_up(
+            concepts=concepts,
+            terms=terms,
+            sessions={key for key in keys if key is not None},
+            relations={pair for update in updates for pair in pairs_of(update)},
+            elements=elements,
+        )
 
     # -- passages ----------------------------------------------------------------------------
 
@@ -216,7 +181,7 @@ class UpdateWriter:
                 )
             relation = changes.relations.get(pair)
             if relation is None:
-                relation = changes.relations[pair] = RelationTotals(0, 0)
+                relation = changes.relations[pair] = RelationTotals()
             relation.strength += 1
             relation.t_index = t_index
             changes.relation_evidence.setdefault(pair, {})[t_index] = relation.strength
@@ -243,77 +208,59 @@ class UpdateWriter:
 
     # -- entities and triplets ---------------------------------------------------------------
 
-    def _add_entity(self, t_index: int, upsert: EntityUpsert) -> None:
-        row = self._known.entities.get(upsert.id)
-        is_new = row is None or upsert.id in self.missing
-        self.missing.discard(upsert.id)
-        if row is None:
-            row = self._new_entity(upsert.id)
-        stays = upsert.mentioned and not is_new
-        if not stays:
-            if not is_new and row.concept.name != upsert.concept.name:
-                self._recount.update({row.concept.name, upsert.concept.name} - {""})
-            row.type, row.concept = upsert.type, upsert.concept
-            for model, blob in upsert.vectors.items():
-                self._changes.entity_vectors[upsert.id, model] = blob
-        at = statement_key(t_index, upsert.position)
-        properties = empty_mapping() if stays else upsert.properties
-        evidence = self._entities[upsert.id].add(at, properties)
-        self._changes.entity_evidence[upsert.id, at] = evidence
-        row.latest = max(row.latest, at)
-        self._changes.entities[upsert.id] = row
-        if row.concept.name:
-            self._touch(row.concept, t_index, is_mention=False)
+    def _add_element(self, t_index: int, upsert: EntityUpsert | TripletUpsert) -> None:
+        key, at, properties = (
+            upsert.element,
+            statement_key(t_index, upsert.position),
+            upsert.properties,
+        )
+        if isinstance(upsert, TripletUpsert):
+            for id in (upsert.subject, upsert.object):
+                self._require_entity(id)
+            row = self._elements.setdefault(key, ElementRow())
+        else:
+            is_new = upsert.id in self.missing or key not in self._elements
+            row = self._elements.setdefault(key, ElementRow())
+            self.missing.discard(upsert.id)
+            if upsert.mentioned and not is_new:
+                properties = empty_mapping()
+            else:
+                self._set_entity(row, upsert, is_new=is_new)
+            if row.concept.name:
+                self._touch(row.concept, t_index, is_mention=False)
+        evidence = self._evidence.setdefault(key, {})
+        evidence[at] = {**evidence.get(at, {}), **properties}
+        self._changes.elements[key] = row
 
-    def _add_triplet(self, t_index: int, upsert: TripletUpsert) -> None:
-        for id in (upsert.subject, upsert.object):
-            if id not in self._known.entities:
-                if not self._late_entities:
-                    raise UnknownEntityError(id)
-                self._changes.entities[id] = self._new_entity(id)
-                self.missing.add(id)
-        key = _key_of(upsert)
-        row = self._known.triplets.get(key)
-        if row is None:
-            row = self._known.triplets[key] = TripletRow(empty_mapping(), -1)
-            self._triplets[key] = _Properties()
-        at = statement_key(t_index, upsert.position)
-        evidence = self._triplets[key].add(at, upsert.properties)
-        self._changes.triplet_evidence[key, at] = evidence
-        row.latest = max(row.latest, at)
-        self._changes.triplets[key] = row
+    def _require_entity(self, id: str) -> None:
+        if id not in self._elements:
+            if not self._late_entities:
+                raise UnknownEntityError(id)
+            self._changes.elements[id] = self._elements[id] = ElementRow()
+            self.missing.add(id)
 
-    def _new_entity(self, id: str) -> EntityRow:
-        row = self._known.entities[id] = EntityRow("", _NO_CONCEPT, empty_mapping(), -1)
-        self._entities[id] = _Properties()
-        return row
+    def _set_entity(self, row: ElementRow, upsert: EntityUpsert, *, is_new: bool) -> None:
+        """Write what the upsert says of the entity, all but its properties."""
+        if not is_new and row.concept.name != upsert.concept.name:
+            self._recount.update({row.concept.name, upsert.concept.name} - {""})
+        row.type, row.concept = upsert.type, upsert.concept
+        for model, blob in upsert.vectors.items():
+            self._changes.entity_vectors[upsert.id, model] = blob
 
-
-def _keys_of(updates: Sequence[PreparedUpdate]) -> Keys:
-    """The keys of all rows that updates touch."""
-    concepts: set[str] = set()
-    terms: set[str] = set()
-    entities: set[str] = set()
-    for update in updates:
-        for statement in update.statements:
-            concepts.update(mention.name for mention in statement.concepts)
-            terms.update(statement.terms)
-        for entity in update.entities:
-            entities.add(entity.id)
-            if entity.concept.name:
-                concepts.add(entity.concept.name)
-        for triplet in update.triplets:
-            entities.update((triplet.subject, triplet.object))
-    keys = {stored_session_key(update) for update in updates if update.text is not None}
-    return Keys(
-        concepts=concepts,
-        terms=terms,
-        sessions={key for key in keys if key is not None},
-        relations={pair for update in updates for pair in pairs_of(update)},
-        entities=entities,
-        triplets={_key_of(x) for update in updates for x in update.triplets},
-    )
-
-
-def _key_of(triplet: TripletUpsert) -> TripletKey:
-    return triplet.subject, triplet.predicate, triplet.object
+    def _merge_properties(self) -> None:
+        """Merge the properties of the batch's evidence into those of its elements."""
+        late = [
+            key
+            for key, evidence in self._evidence.items()
+            if any(evidence[at] and at <= self._elements[key].latest for at in evidence)
+        ]
+        stored = self._rows.evidence(late) if late else {}
+        for key, evidence in self._evidence.items():
+            row, before = self._elements[key], stored.get(key)
+            if before is None:
+                row.properties = merged(row.properties, evidence)
+            else:
+                evidence = {at: {**before.get(at, {}), **evidence[at]} for at in evidence}
+                row.properties = merged({}, {**before, **evidence})
+            row.latest = max(row.latest, *evidence)
+            self._changes.element_evidence[key] = dict(evidence)

@@ -14,11 +14,17 @@ from operator import itemgetter
 from typing import Any, LiteralString, TypeVar
 
 from recallm.errors import StoreError
-from recallm.model import ExtractedStatement, PreparedUpdate, statement_key, text_digest
-from recallm.stores.semantics.rows import Changes, Pair, TripletKey, t_of
+from recallm.model import (
+    ElementKey,
+    ExtractedStatement,
+    PreparedUpdate,
+    statement_key,
+    text_digest,
+)
+from recallm.stores.semantics.rows import Changes, Pair, t_of
 from recallm.stores.semantics.sessions import stored_session_key
 from recallm.stores.sqlite.codec import entry_hash, json_text, pack, pack_mentions, path_text
-from recallm.stores.sqlite.schema import MAX_T, NO_CONCEPT, passage_row
+from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.timestamps import microseconds, timestamp_text
 
 __all__ = ["RowNumbers", "write_changes"]
@@ -39,8 +45,7 @@ class RowNumbers:
     concepts: dict[str, int] = field(default_factory=dict)
     terms: dict[str, int] = field(default_factory=dict)
     sessions: dict[str, int] = field(default_factory=dict)
-    entities: dict[str, int] = field(default_factory=dict)
-    triplets: dict[TripletKey, int] = field(default_factory=dict)
+    elements: dict[ElementKey, int] = field(default_factory=dict)
     latest: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def of_pair(self, pair: Pair) -> tuple[int, int]:
@@ -82,10 +87,12 @@ _CONCEPTS = _NumberedTable(
 )
 _TERMS = _NumberedTable("term", "id", ("stem",), ("statements",))
 _SESSIONS = _NumberedTable("session", "id", ("key",), ("statements", "terms"))
-_ENTITIES = _NumberedTable(
-    "entity", "number", ("id",), ("type", "concept", "label", "kind", "properties")
+_ELEMENTS = _NumberedTable(
+    "element",
+    "number",
+    ("id", "subject", "predicate", "object"),
+    ("type", "concept", "label", "kind", "properties"),
 )
-_TRIPLETS = _NumberedTable("triplet", "number", ("subject", "predicate", "object"), ("properties",))
 
 
 def write_changes(connection: sqlite3.Connection, numbers: RowNumbers, changes: Changes) -> None:
@@ -102,7 +109,7 @@ def write_changes(connection: sqlite3.Connection, numbers: RowNumbers, changes: 
     writer.write_passages()
     writer.delete_unused()
     writer.write_relations()
-    writer.write_graph()
+    writer.write_elements()
     writer.write_summaries_and_vectors()
     writer.delete_concepts()
 
@@ -119,11 +126,12 @@ class _Writer:
     def write_namespace(self) -> None:
         row = self._changes.namespace
         self._connection.execute(
-            "UPDATE namespace SET t = ?, statements = ?, terms = ?, sessions = ?,"
-            " open_session = ?, open_said = ?, model = ?, origin = ?, revision = ? WHERE id = ?",
+            "UPDATE namespace SET t = ?, statements = ?, terms = ?, sessions = ?, open_t = ?,"
+            " model = ?, origin = ?, revision = ?, vector_sizes = ? WHERE id = ?",
             (
-                row.t, row.statements, row.terms, row.sessions, row.open_session,
-                timestamp_text(row.open_said), row.model, row.origin, row.revision, self._ns,
+                row.t, row.statements, row.terms, row.sessions,
+                row.open_session.t_index if row.open_session else 0,
+                row.model, row.origin, row.revision, json_text(row.vector_sizes), self._ns,
             ),
         )  # fmt: skip
 
@@ -313,69 +321,52 @@ class _Writer:
         self._many("DELETE FROM neighbour WHERE ns = ? AND a = ? AND t_index = ? AND b = ?", old)
         self._many("INSERT INTO neighbour VALUES (?, ?, ?, ?)", new)
 
-    def write_graph(self) -> None:
-        numbers, changes = self._numbers, self._changes
-        entities = {
-            id: (
-                e.type, numbers.concepts[e.concept.name] if e.concept.name else NO_CONCEPT,
-                e.concept.label, e.concept.kind, json_text(e.properties),
+    def write_elements(self) -> None:
+        ns, numbers, changes = self._ns, self._numbers.elements, self._changes
+        concepts = self._numbers.concepts
+        rows = {
+            key: (
+                e.type, concepts.get(e.concept.name), e.concept.label, e.concept.kind,
+                json_text(e.properties),
             )
-            for id, e in changes.entities.items()
+            for key, e in changes.elements.items()
             if e is not None
         }  # fmt: skip
-        self._put(_ENTITIES, numbers.entities, entities)
-        self._write_evidence("entity_evidence", "entity", numbers.entities, changes.entity_evidence)
-        self._many(
-            "INSERT OR REPLACE INTO entity_vector VALUES (?, ?, ?, ?)",
-            [
-                (self._ns, numbers.entities[id], model, blob)
-                for (id, model), blob in changes.entity_vectors.items()
-            ],
-        )
-        triplets = {
-            key: (json_text(x.properties),) for key, x in changes.triplets.items() if x is not None
-        }
-        self._put(
-            _TRIPLETS,
-            numbers.triplets,
-            triplets,
-            lambda key: (numbers.entities[key[0]], key[1], numbers.entities[key[2]]),
-        )
-        self._write_evidence(
-            "triplet_evidence", "triplet", numbers.triplets, changes.triplet_evidence
-        )
-        gone = [(numbers.triplets.pop(key),) for key, x in changes.triplets.items() if x is None]
-        ns_gone = [(self._ns, number) for (number,) in gone]
-        self._many("DELETE FROM triplet_evidence WHERE ns = ? AND triplet = ?", ns_gone)
-        self._many(_TRIPLETS.delete, gone)
-        gone = [(numbers.entities.pop(id),) for id, e in changes.entities.items() if e is None]
-        ns_gone = [(self._ns, number) for (number,) in gone]
-        self._many("DELETE FROM entity_evidence WHERE ns = ? AND entity = ?", ns_gone)
-        self._many("DELETE FROM entity_vector WHERE ns = ? AND entity = ?", ns_gone)
-        self._many(_ENTITIES.delete, gone)
-
-    def _write_evidence(
-        self,
-        table: LiteralString,
-        column: LiteralString,
-        numbers: Mapping[_Key, int],
-        evidence: Mapping[tuple[_Key, int], Mapping[str, Any] | None],
-    ) -> None:
+        self._put(_ELEMENTS, numbers, rows, self._element_key)
         gone: list[_Row] = []
         bare: list[_Row] = []
         full: list[_Row] = []
-        numbered = [((numbers[key], at), value) for (key, at), value in evidence.items()]
-        for (key, at), properties in sorted(numbered, key=itemgetter(0)):
-            row = (self._ns, key, at)
-            if properties is None:
-                gone.append(row)
-            elif properties:
-                full.append((*row, json_text(properties)))
-            else:
-                bare.append(row)
-        self._many("DELETE FROM " + table + " WHERE ns = ? AND " + column + " = ? AND at = ?", gone)
-        self._many("INSERT OR IGNORE INTO " + table + " VALUES (?, ?, ?, NULL)", bare)
-        self._many("INSERT OR REPLACE INTO " + table + " VALUES (?, ?, ?, ?)", full)
+        for key, evidence in changes.element_evidence.items():
+            for at, properties in evidence.items():
+                row = (ns, numbers[key], at)
+                if properties is None:
+                    gone.append(row)
+                elif properties:
+                    full.append((*row, json_text(properties)))
+                else:
+                    bare.append(row)
+        for evidence_rows in (gone, bare, full):
+            evidence_rows.sort()
+        self._many("DELETE FROM element_evidence WHERE ns = ? AND element = ? AND at = ?", gone)
+        self._many("INSERT OR IGNORE INTO element_evidence VALUES (?, ?, ?, NULL)", bare)
+        self._many("INSERT OR REPLACE INTO element_evidence VALUES (?, ?, ?, ?)", full)
+        self._many(
+            "INSERT OR REPLACE INTO entity_vector VALUES (?, ?, ?, ?)",
+            [
+                (ns, numbers[id], model, blob)
+                for (id, model), blob in changes.entity_vectors.items()
+            ],
+        )
+        deleted = [(ns, numbers.pop(key)) for key, e in changes.elements.items() if e is None]
+        self._many("DELETE FROM element_evidence WHERE ns = ? AND element = ?", deleted)
+        self._many("DELETE FROM entity_vector WHERE ns = ? AND entity = ?", deleted)
+        self._many(_ELEMENTS.delete, [(number,) for _, number in deleted])
+
+    def _element_key(self, key: ElementKey) -> _Row:
+        if isinstance(key, str):
+            return key, None, None, None
+        subject, predicate, object = key
+        return None, self._numbers.elements[subject], predicate, self._numbers.elements[object]
 
     def write_summaries_and_vectors(self) -> None:
         ns, changes = self._ns, self._changes
@@ -391,8 +382,6 @@ class _Writer:
         )  # fmt: skip
         vectors = [(ns, at, model, blob) for at, (model, blob) in changes.vectors.items()]
         self._many("INSERT INTO vector VALUES (?, ?, ?, ?)", vectors)
-        sizes = [(ns, model, size) for model, size in changes.vector_sizes.items()]
-        self._many("INSERT INTO vector_size VALUES (?, ?, ?)", sizes)
 
     # -- SQL ---------------------------------------------------------------------------------
 

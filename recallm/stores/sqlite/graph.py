@@ -4,31 +4,63 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from operator import itemgetter
-from typing import Any, LiteralString
+from typing import Any, LiteralString, NamedTuple
 
 from recallm.model import Entity, Triplet
 from recallm.stores.sqlite.checksums import verified_vectors
-from recallm.stores.sqlite.lookup import fetch_by, read, read_by
-from recallm.stores.sqlite.schema import NO_CONCEPT, passage_row
+from recallm.stores.sqlite.lookup import Fetch, read_by
+from recallm.stores.sqlite.schema import passage_row
 from recallm.stores.sqlite.view import View
 
-__all__ = ["read_entities", "read_entity_vectors", "read_triplets"]
+__all__ = ["Element", "elements_of", "read_entities", "read_entity_vectors", "read_triplets"]
 
-
-_ENTITY_SOURCE: LiteralString = (
-    "SELECT number, (SELECT p.id FROM entity_evidence v CROSS JOIN passage p"
-    "  ON p.row = (n.ns << 32) + (v.at >> 20) WHERE v.ns = n.ns AND v.entity = n.number{visible}"
-    "  ORDER BY v.at DESC LIMIT 1) FROM entity n WHERE number IN"
+_SHOWN: LiteralString = (
+    "SELECT element, count(DISTINCT at >> 20), max(at) >> 20 FROM element_evidence"
+    " WHERE ns = :ns AND element IN {list}{visible} GROUP BY element"
 )
-_TRIPLET_SOURCE = _ENTITY_SOURCE.replace("entity", "triplet")
-
-_ENTITIES_OF: LiteralString = (
-    "SELECT v.entity FROM passage CROSS JOIN entity_evidence v INDEXED BY entity_evidence_at"
+_SOURCE: LiteralString = (
+    "SELECT number, (SELECT p.id FROM element_evidence v CROSS JOIN passage p"
+    "  ON p.row = (n.ns << 32) + (v.at >> 20) WHERE v.ns = n.ns AND v.element = n.number{visible}"
+    "  ORDER BY v.at DESC LIMIT 1) FROM element n WHERE number IN {list}"
+)
+_OF_PASSAGES: LiteralString = (
+    "SELECT v.element FROM passage CROSS JOIN element_evidence v INDEXED BY element_evidence_at"
     " ON v.ns = passage.ns AND v.at >= passage.t << 20 AND v.at < (passage.t + 1) << 20"
-    " WHERE passage.ns = ? AND passage.id IN"
+    " WHERE passage.ns = :ns AND passage.id IN {list}"
 )
-_TRIPLETS_OF = _ENTITIES_OF.replace("entity", "triplet")
+_VECTORS: LiteralString = (
+    "SELECT e.id, w.blob, w.crc - w.entity FROM entity_vector w"
+    " CROSS JOIN element e ON e.number = w.entity WHERE w.ns = :ns AND w.model = :model"
+    " AND EXISTS (SELECT 1 FROM element_evidence v WHERE v.ns = e.ns AND v.element = e.number"
+    "  {visible})"
+)
+
+
+class Element(NamedTuple):
+    """A row of ``element``: the columns that its checksum covers. ``subject``, ``predicate`` and
+    ``object`` are None for an entity, ``id`` for a triplet."""
+
+    number: int
+    ns: int
+    id: Any
+    type: str
+    concept: int | None
+    label: str
+    kind: Any
+    subject: Any
+    predicate: Any
+    object: Any
+    properties: str
+
+
+def elements_of(fetch: Fetch, numbers: Collection[int]) -> dict[int, Element]:
+    """The rows with these numbers, by number.
+
+    Raises:
+        ValueError: a row is damaged.
+    """
+    rows = read_by(fetch, "element", "SELECT {} FROM element WHERE number IN", numbers)
+    return {row[0]: Element(*row) for row in rows}
 
 
 def read_entities(
@@ -38,105 +70,46 @@ def read_entities(
     passages: Collection[str] | None,
 ) -> list[Entity]:
     """``GraphReader.entities``."""
-    columns: LiteralString = (
-        "SELECT e.number, max(v.at) >> 20, count(DISTINCT v.at >> 20) FROM entity e"
-        " JOIN entity_evidence v ON v.ns = e.ns AND v.entity = e.number WHERE e.ns = ?"
-    )
-    after: LiteralString = view.visible_sql + " GROUP BY e.number"
-    conditions: list[tuple[LiteralString, Collection[object]]] = []
+    numbers: set[int] = set()
+    if ids is None and concepts is None and passages is None:
+        numbers = _numbers(view, " AND id IS NOT NULL")
     if ids is not None:
-        conditions.append((" AND e.id IN", set(ids)))
+        numbers |= _numbers(view, " AND id IN {list}", ids)
     if concepts is not None:
-        conditions.append((" AND e.concept IN", view.ids("concept", concepts).values()))
+        on = view.ids("concept", concepts).values()
+        numbers |= _numbers(view, " AND concept IN {list}", on)
     if passages is not None:
-        conditions.append((" AND e.number IN", _of_passages(view, _ENTITIES_OF, passages)))
-    rows: list[tuple[Any, ...]] = []
-    for condition, values in conditions:
-        rows += fetch_by(
-            view.rows, columns + condition, values, after, lead=(view.ns,), tail=view.visible_values
-        )
-    if not conditions:
-        rows = view.rows(columns + after, (view.ns, *view.visible_values))
-    found = {number: (t_index, updates) for number, t_index, updates in rows}
-    sources = _sources(view, _ENTITY_SOURCE, {n: t_index for n, (t_index, _) in found.items()})
-    entities = read_by(view.rows, "entity", "SELECT {} FROM entity WHERE number IN", found)
-    on = {row[4] for row in entities}
-    on_concepts = read_by(view.rows, "concept", "SELECT {} FROM concept WHERE id IN", on)
-    names = {NO_CONCEPT: "", **{id: name for id, _, name, *_ in on_concepts}}
-    return [
+        numbers |= _of_passages(view, passages)
+    shown = _shown(view, numbers)
+    found = [e for e in elements_of(view.rows, shown).values() if e.id is not None]
+    on_concepts = {e.concept for e in found} - {None}
+    sql: LiteralString = "SELECT {} FROM concept WHERE id IN {list}"
+    names = {id: name for id, _, name, *_ in view.read("concept", sql, on_concepts)}
+    sources = _sources(view, {e.number: shown[e.number][1] for e in found})
+    entities = [
         Entity(
-            id=id,
-            type=type,
-            label=label,
-            concept=names[concept],
-            properties=json.loads(properties),
-            t_index=found[number][0],
-            updates=found[number][1],
-            source=sources[number],
+            id=e.id,
+            type=e.type,
+            label=e.label,
+            concept="" if e.concept is None else names[e.concept],
+            properties=json.loads(e.properties),
+            t_index=shown[e.number][1],
+            updates=shown[e.number][0],
+            source=sources[e.number],
         )
-        for number, _, id, type, concept, label, _, properties in sorted(
-            set(entities), key=itemgetter(2)
-        )
+        for e in found
     ]
+    return sorted(entities, key=lambda entity: entity.id)
 
 
 def read_entity_vectors(view: View, ids: Collection[str] | None, model: str) -> dict[str, bytes]:
     """``GraphReader.entity_vectors``."""
-    visible: LiteralString = ""
-    if view.visible_sql:
-        visible = (
-            " AND EXISTS (SELECT 1 FROM entity_evidence v"
-            " WHERE v.ns = e.ns AND v.entity = e.number" + view.visible_sql + ")"
-        )
-    if ids is None:
-        rows = view.rows(
-            "SELECT e.id, w.blob, w.crc - w.entity FROM entity_vector w"
-            " CROSS JOIN entity e ON e.number = w.entity WHERE w.ns = ? AND w.model = ?" + visible,
-            (view.ns, model, *view.visible_values),
-        )
-    else:
-        rows = fetch_by(
-            view.rows,
-            "SELECT e.id, w.blob, w.crc - w.entity FROM entity e CROSS JOIN entity_vector w"
-            " ON w.ns = e.ns AND w.entity = e.number WHERE e.ns = ? AND w.model = ? AND e.id IN",
-            set(ids),
-            visible,
-            lead=(view.ns, model),
-            tail=view.visible_values,
-        )
-    return dict(sorted(verified_vectors(rows)))
-
-
-def _sources(view: View, sql: LiteralString, latest: Mapping[int, int]) -> dict[int, str | None]:
-    """Number of an entity or triplet → the id of the latest visible passage that is its evidence.
-
-    ``latest`` maps each number to the latest t of its evidence, which mostly has a passage; ``sql``
-    finds the passage for the others.
-    """
-    by_t = dict(
-        fetch_by(
-            view.rows,
-            "SELECT t, id FROM passage WHERE row IN",
-            {passage_row(view.ns, t) for t in latest.values()},
-        )
-    )
-    found: dict[int, str | None] = {n: by_t[t] for n, t in latest.items() if t in by_t}
-    text: LiteralString = sql.replace("{visible}", view.visible_sql)
-    found.update(fetch_by(view.rows, text, latest.keys() - found.keys(), lead=view.visible_values))
-    return found
-
-
-def _of_passages(view: View, sql: LiteralString, passages: Collection[str]) -> set[int]:
-    """The numbers of the entities or triplets that the updates of these visible passages wrote."""
-    rows = fetch_by(
-        view.rows,
-        sql,
-        set(passages),
-        view.visible_passage_sql,
-        lead=(view.ns,),
-        tail=view.visible_passage_values,
-    )
-    return {number for (number,) in rows}
+    sql: LiteralString = _VECTORS.replace("{visible}", view.visible)
+    numbers = None
+    if ids is not None:
+        sql += " AND w.entity IN {list}"
+        numbers = _numbers(view, " AND id IN {list}", ids)
+    return dict(sorted(verified_vectors(view.rows(sql, numbers, model=model))))
 
 
 def read_triplets(
@@ -149,41 +122,22 @@ def read_triplets(
 ) -> list[Triplet]:
     """``GraphReader.triplets``."""
     chosen = _chosen(view, subjects, predicates, objects, ends, passages)
-    involved = {number for _, _, s, _, o, _ in chosen for number in (s, o)}
-    named = read_by(
-        view.rows,
-        "entity",
-        "SELECT {} FROM entity e WHERE EXISTS (SELECT 1 FROM entity_evidence v"
-        " WHERE v.ns = e.ns AND v.entity = e.number" + view.visible_sql + ") AND number IN",
-        involved,
-        lead=view.visible_values,
-    )  # fmt: skip
-    ids = {number: id for number, _, id, *_ in named}
-    evidence = {
-        number: (strength, t_index)
-        for number, strength, t_index in fetch_by(
-            view.rows,
-            "SELECT triplet, count(DISTINCT at >> 20), max(at) >> 20 FROM triplet_evidence"
-            " WHERE ns = ? AND triplet IN",
-            [row[0] for row in chosen],
-            view.visible_sql + " GROUP BY triplet",
-            lead=(view.ns,),
-            tail=view.visible_values,
-        )
-    }
-    sources = _sources(view, _TRIPLET_SOURCE, {n: t for n, (_, t) in evidence.items()})
+    entities = {number for x in chosen for number in (x.subject, x.object)}
+    shown = _shown(view, entities | {x.number for x in chosen})
+    chosen = [x for x in chosen if {x.number, x.subject, x.object} <= shown.keys()]
+    named = elements_of(view.rows, entities & shown.keys())
+    sources = _sources(view, {x.number: shown[x.number][1] for x in chosen})
     triplets = [
         Triplet(
-            subject=ids[subject],
-            predicate=predicate,
-            object=ids[object],
-            properties=json.loads(properties),
-            strength=evidence[number][0],
-            t_index=evidence[number][1],
-            source=sources[number],
+            subject=named[x.subject].id,
+            predicate=x.predicate,
+            object=named[x.object].id,
+            properties=json.loads(x.properties),
+            strength=shown[x.number][0],
+            t_index=shown[x.number][1],
+            source=sources[x.number],
         )
-        for number, _, subject, predicate, object, properties in chosen
-        if number in evidence and subject in ids and object in ids
+        for x in chosen
     ]
     return sorted(triplets, key=lambda t: (t.subject, t.predicate, t.object))
 
@@ -195,49 +149,69 @@ def _chosen(
     objects: Collection[str] | None,
     ends: Collection[str] | None,
     passages: Collection[str] | None,
-) -> set[tuple[Any, ...]]:
-    """The rows (``CHECKSUMMED_COLUMNS``) of the triplets that meet all conditions; the query starts
-    at the condition that an index answers best."""
-    named = {
-        condition: None if ids is None else _numbers(view, ids)
-        for condition, ids in (("subject", subjects), ("object", objects), ("ends", ends))
+) -> list[Element]:
+    """The triplets that meet all conditions, whether visible or not. The query has one condition
+    alone: the first that is given of those that an index answers."""
+
+    def numbers_of(ids: Collection[str] | None) -> set[int] | None:
+        return None if ids is None else _numbers(view, " AND id IN {list}", ids)
+
+    either = numbers_of(ends)
+    conditions: dict[LiteralString, set[Any] | None] = {
+        "number": None if passages is None else _of_passages(view, passages),
+        "subject": numbers_of(subjects),
+        "object": numbers_of(objects),
+        "predicate": None if predicates is None else set(predicates),
     }
-    columns: LiteralString = "SELECT {} FROM triplet WHERE ns = ?"
-    # The sign keeps the planner from reading all of the namespace's by an index.
-    by_number: LiteralString = columns.replace("ns =", "+ns =") + " AND number IN"
-    by_subject: LiteralString = columns + " AND subject IN"
-    by_object: LiteralString = columns + " AND object IN"
-    lead = (view.ns,)
-    rows: list[tuple[Any, ...]]
-    if passages is not None:
-        written = _of_passages(view, _TRIPLETS_OF, passages)
-        rows = read_by(view.rows, "triplet", by_number, written, lead=lead)
-    elif (numbers := named["subject"]) is not None:
-        rows = read_by(view.rows, "triplet", by_subject, numbers, lead=lead)
-    elif (numbers := named["object"]) is not None:
-        rows = read_by(view.rows, "triplet", by_object, numbers, lead=lead)
-    elif (numbers := named["ends"]) is not None:
-        rows = read_by(view.rows, "triplet", by_subject, numbers, lead=lead)
-        rows += read_by(view.rows, "triplet", by_object, numbers, lead=lead)
-    elif predicates is not None:
-        rows = read_by(
-            view.rows, "triplet", columns + " AND predicate IN", set(predicates), lead=lead
-        )
-    else:
-        rows = read(view.rows, "triplet", columns, lead)
-    subject_in, object_in, end_in = named["subject"], named["object"], named["ends"]
-    return {
-        row
-        for row in rows
-        if (subject_in is None or row[2] in subject_in)
-        and (predicates is None or row[3] in predicates)
-        and (object_in is None or row[4] in object_in)
-        and (end_in is None or row[2] in end_in or row[4] in end_in)
-    }
+    given = [(column, values) for column, values in conditions.items() if values is not None]
+    entries = given[:1]
+    if not given and either is not None:
+        entries = [("subject", either), ("object", either)]
+    columns: LiteralString = "SELECT {} FROM element WHERE +ns = :ns AND "
+    rows: list[tuple[Any, ...]] = []
+    for column, values in entries:
+        sql: LiteralString = columns + column + " IN {list}"
+        # The sign keeps the planner from the indexes of the namespace; only a number needs none.
+        rows += view.read("element", sql if column == "number" else sql.replace("+", ""), values)
+    if not entries:
+        rows = view.read("element", "SELECT {} FROM element WHERE ns = :ns AND subject IS NOT NULL")
+    return [
+        x
+        for x in map(Element._make, set(rows))
+        if x.subject is not None
+        and all(getattr(x, column) in values for column, values in given)
+        and (either is None or x.subject in either or x.object in either)
+    ]
 
 
-def _numbers(view: View, ids: Collection[str]) -> set[int]:
-    rows = fetch_by(
-        view.rows, "SELECT number FROM entity WHERE ns = ? AND id IN", set(ids), lead=(view.ns,)
-    )
+def _shown(view: View, numbers: Collection[int]) -> dict[int, tuple[int, int]]:
+    """By the number of an entity or triplet with visible evidence: how many visible updates show
+    it, and the t of the latest of them."""
+    rows = view.rows(_SHOWN.replace("{visible}", view.visible), numbers)
+    return {number: (updates, t_index) for number, updates, t_index in rows}
+
+
+def _sources(view: View, latest: Mapping[int, int]) -> dict[int, str | None]:
+    """By the number of an entity or triplet: the id of the latest visible passage that shows it.
+
+    ``latest`` maps each number to the latest t of its evidence, which mostly has a passage.
+    """
+    rows = {passage_row(view.ns, t) for t in latest.values()}
+    by_t = dict(view.rows("SELECT t, id FROM passage WHERE row IN {list}", rows))
+    found: dict[int, str | None] = {n: by_t[t] for n, t in latest.items() if t in by_t}
+    sql: LiteralString = _SOURCE.replace("{visible}", view.visible)
+    found.update(view.rows(sql, latest.keys() - found.keys()))
+    return found
+
+
+def _of_passages(view: View, passages: Collection[str]) -> set[int]:
+    """The numbers of the elements that the updates of these visible passages show."""
+    rows = view.rows(_OF_PASSAGES + view.visible_passage, set(passages))
     return {number for (number,) in rows}
+
+
+def _numbers(
+    view: View, condition: LiteralString, listed: Collection[Any] | None = None
+) -> set[int]:
+    sql: LiteralString = "SELECT number FROM element WHERE ns = :ns" + condition
+    return {number for (number,) in view.rows(sql, None if listed is None else set(listed))}

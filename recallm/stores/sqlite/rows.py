@@ -10,38 +10,56 @@ import json
 import sqlite3
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any, LiteralString, TypeVar
+from typing import Any, LiteralString
 
-from recallm.model import ConceptMention, ContextVersion, Forgotten, PreparedUpdate, Selection
+from recallm.model import (
+    ConceptMention,
+    ContextVersion,
+    ElementKey,
+    Forgotten,
+    PreparedUpdate,
+    Selection,
+    TripletKey,
+)
 from recallm.stores.semantics.rows import (
     Changes,
     ConceptTotals,
-    EntityRow,
-    Evidence,
-    Keys,
+    ElementRow,
     NamespaceTotals,
     Opened,
+    OpenSession,
     Pair,
+    Properties,
     RelationTotals,
     SessionTotals,
     Totals,
-    TripletKey,
-    TripletRow,
 )
 from recallm.stores.sqlite.changes import RowNumbers, write_changes
 from recallm.stores.sqlite.codec import path_text
 from recallm.stores.sqlite.lookup import Fetch, fetch_by, fetch_from, in_pairs
-from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, NO_CONCEPT, TABLES
+from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, TABLES
 from recallm.stores.sqlite.stored import stored_updates
 from recallm.stores.sqlite.totals import context_version, count_touches, mention_ends
 from recallm.stores.timestamps import microseconds, timestamp_text, unpack_timestamp
 
 __all__ = ["SQLiteRows", "has_expired"]
 
-_Key = TypeVar("_Key")
-
 _LATEST_T = 1 << 42
 """No t comes after it; shifted to a key it still fits into an integer of SQLite."""
+
+_NAMESPACE: LiteralString = (
+    "SELECT n.id, n.t, n.statements, n.terms, n.sessions, n.model, n.origin, n.revision,"
+    " n.vector_sizes, n.open_t, s.key, p.timestamp FROM namespace n"
+    " LEFT JOIN passage p ON p.row = (n.id << 32) + n.open_t"
+    " LEFT JOIN session s ON s.id = p.session_id WHERE n.name = ?"
+)
+"""The row of a namespace, with the session that the next update may continue."""
+
+_ELEMENT: LiteralString = (
+    "SELECT number, id, subject, predicate, object, type, concept, label, kind, properties,"
+    " coalesce((SELECT max(at) FROM element_evidence v WHERE v.ns = e.ns AND v.element = e.number),"
+    " -1) FROM element e WHERE ns = ?"
+)
 
 _SHOWN: LiteralString = (
     "SELECT shown FROM evidence WHERE ns = ?1 AND a = ?2 AND b = ?3 AND shown >= coalesce("
@@ -59,8 +77,7 @@ _SELECT: dict[str, LiteralString] = {
     ),
     "before": (
         "SELECT t FROM passage WHERE ns = ?1 AND t < ?2"
-        " UNION SELECT at >> 20 FROM entity_evidence WHERE ns = ?1 AND at < ?2 << 20"
-        " UNION SELECT at >> 20 FROM triplet_evidence WHERE ns = ?1 AND at < ?2 << 20"
+        " UNION SELECT at >> 20 FROM element_evidence WHERE ns = ?1 AND at < ?2 << 20"
     ),
     "said before": "SELECT t FROM passage WHERE ns = ?1 AND said < ?2",
     "expired": (
@@ -94,25 +111,18 @@ class SQLiteRows:
         *,
         ids: Collection[str] = (),
         items: Collection[tuple[tuple[str, ...], str]] = (),
-        models: Collection[str] = (),
     ) -> Opened:
         """Look up what the first decisions need; the transaction has the lock already."""
-        rows = self._fetch(
-            "SELECT id, t, statements, terms, sessions, open_session, open_said, model, origin,"
-            " revision FROM namespace WHERE name = ?",
-            (self._namespace,),
-        )
+        rows = self._fetch(_NAMESPACE, (self._namespace,))
         if not rows:
             if self._fetch(FIND_WITHOUT_INDEX, {"name": self._namespace}):
                 raise ValueError("an index of the table namespace has lost a row")
             return Opened(totals=NamespaceTotals())
-        ns, t, statements, terms, sessions, open_session, open_said, *vectors = rows[0]
-        self._numbers.ns = ns
-        opened = Opened(
-            totals=NamespaceTotals(
-                t, statements, terms, sessions, open_session, unpack_timestamp(open_said), *vectors
-            )
-        )
+        self._numbers.ns, *totals, sizes, open_t, key, said = rows[0]
+        ns, timestamp = self._numbers.ns, unpack_timestamp(said)
+        session = OpenSession(open_t, key, timestamp) if key and timestamp else None
+        opened = Opened(totals=NamespaceTotals(*totals))
+        opened.totals.vector_sizes, opened.totals.open_session = json.loads(sizes), session
         for id, t, digest in fetch_by(
             self._fetch, "SELECT id, t, digest FROM passage WHERE ns = ? AND id IN", ids, lead=(ns,)
         ):
@@ -123,23 +133,28 @@ class SQLiteRows:
                 (ns, path_text(path), key),
             )
             opened.items[path, key] = dict(found)
-        sql = "SELECT model, size FROM vector_size WHERE ns = ? AND model IN"
-        opened.vector_sizes = dict(fetch_by(self._fetch, sql, models, lead=(ns,)))
         return opened
 
-    def look_up(self, keys: Keys) -> Totals:
+    def look_up(
+        self,
+        *,
+        concepts: Collection[str] = (),
+        terms: Collection[str] = (),
+        sessions: Collection[str] = (),
+        relations: Collection[Pair] = (),
+        elements: Collection[ElementKey] = (),
+    ) -> Totals:
         """The stored rows with these keys. Later writes use their numbers."""
         totals = Totals()
         if self._numbers.ns:
-            names = set(keys.concepts)
-            for pair in keys.relations:
+            names = set(concepts)
+            for pair in relations:
                 names.update(pair)
-            self._look_up_entities(totals, keys.entities)
+            self._look_up_elements(totals, elements)
             self._look_up_concepts(totals, " AND name IN", names)
-            self._look_up_terms(totals, keys.terms)
-            self._look_up_sessions(totals, keys.sessions)
-            self._look_up_relations(totals, keys.relations)
-            self._look_up_triplets(totals, keys.triplets)
+            self._look_up_terms(totals, terms)
+            self._look_up_sessions(totals, sessions)
+            self._look_up_relations(totals, relations)
         return totals
 
     def write(self, changes: Changes) -> None:
@@ -153,32 +168,20 @@ class SQLiteRows:
         """The updates at these t."""
         return stored_updates(self._fetch, self._numbers.ns, sorted(ts))
 
-    def evidence(
-        self, entities: Collection[str] = (), triplets: Collection[TripletKey] = ()
-    ) -> Evidence:
-        """All evidence of these entities and triplets."""
-        self.look_up(Keys(entities=entities, triplets=triplets))
-        entity_sql: LiteralString = (
-            "SELECT entity, at, properties FROM entity_evidence WHERE ns = ? AND entity IN"
-        )
-        triplet_sql: LiteralString = entity_sql.replace("entity", "triplet")
-        return Evidence(
-            entities=self._evidence(entity_sql, self._numbers.entities, entities),
-            triplets=self._evidence(triplet_sql, self._numbers.triplets, triplets),
-        )
-
-    def _evidence(
-        self, sql: LiteralString, numbers: Mapping[_Key, int], keys: Collection[_Key]
-    ) -> dict[_Key, dict[int, Mapping[str, Any]]]:
-        found: dict[_Key, dict[int, Mapping[str, Any]]] = {}
-        named = {numbers[key]: key for key in keys if key in numbers}
+    def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Properties]]:
+        """All evidence of these elements."""
+        self.look_up(elements=elements)
+        numbers = self._numbers.elements
+        named = {numbers[key]: key for key in elements if key in numbers}
+        sql = "SELECT element, at, properties FROM element_evidence WHERE ns = ? AND element IN"
+        found: dict[ElementKey, dict[int, Properties]] = {}
         for number, at, text in fetch_by(self._fetch, sql, named, lead=(self._numbers.ns,)):
             found.setdefault(named[number], {})[at] = {} if text is None else json.loads(text)
         return found
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
         """The t of the updates that show each relation: from a t on, and the latest before."""
-        self.look_up(Keys(relations=since.keys()))
+        self.look_up(relations=since.keys())
         ns, of_pair = self._numbers.ns, self._numbers.of_pair
         found: dict[Pair, list[int]] = {}
         for pair, t_index in since.items():
@@ -201,7 +204,7 @@ class SQLiteRows:
     def _names_of(self, concepts: Collection[str]) -> dict[int, str]:
         """The names of those of the concepts that are stored, by id."""
         ids = self._numbers.concepts
-        self.look_up(Keys(concepts=[name for name in concepts if name not in ids]))
+        self.look_up(concepts=[name for name in concepts if name not in ids])
         return {ids[name]: name for name in concepts if name in ids}
 
     def select(self, selection: Selection) -> list[int]:
@@ -219,19 +222,20 @@ class SQLiteRows:
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
         """The statements that mention a concept, and the entities on it."""
-        self.look_up(Keys(concepts=[concept]))
+        self.look_up(concepts=[concept])
         key = (self._numbers.ns, self._numbers.concepts.get(concept, 0))
         keys = self._fetch("SELECT at FROM mention WHERE ns = ? AND concept = ?", key)
-        ids = self._fetch("SELECT id FROM entity WHERE ns = ? AND concept = ?", key)
+        ids = self._fetch("SELECT id FROM element WHERE ns = ? AND concept = ?", key)
         return [at for (at,) in keys], [id for (id,) in ids]
 
     def triplets_of(self, entities: Collection[str]) -> set[TripletKey]:
         """The triplets that have one of these entities as an end."""
-        self.look_up(Keys(entities=entities))
-        numbers = [self._numbers.entities[id] for id in entities if id in self._numbers.entities]
+        self.look_up(elements=entities)
+        elements = self._numbers.elements
+        numbers = [elements[id] for id in entities if id in elements]
         sql = (
-            "SELECT s.id, x.predicate, o.id FROM triplet x JOIN entity s ON s.number = x.subject"
-            " JOIN entity o ON o.number = x.object WHERE x.ns = ?"
+            "SELECT s.id, x.predicate, o.id FROM element x JOIN element s ON s.number = x.subject"
+            " JOIN element o ON o.number = x.object WHERE x.ns = ?"
         )
         ns = (self._numbers.ns,)
         rows = fetch_by(self._fetch, sql + " AND x.subject IN", numbers, lead=ns)
@@ -239,11 +243,11 @@ class SQLiteRows:
         return {(subject, predicate, object) for subject, predicate, object in rows}
 
     def drop_summaries(self, first: Mapping[str, int]) -> int:
-        """Delete the summaries of each concept from a t on."""
+        """Delete summaries whose t is at least the given one."""
         ns, ids = self._numbers.ns, self._numbers.concepts
         if not self._fetch("SELECT 1 FROM summary WHERE ns = ? LIMIT 1", (ns,)):
             return 0
-        self.look_up(Keys(concepts=[name for name in first if name not in ids]))
+        self.look_up(concepts=[name for name in first if name not in ids])
         return self._connection.executemany(
             "DELETE FROM summary WHERE ns = ? AND concept = ? AND t_index >= ?",
             [(ns, ids[name], t) for name, t in first.items() if name in ids],
@@ -251,7 +255,7 @@ class SQLiteRows:
 
     def context_version(self, concept: str) -> ContextVersion | None:
         """What a revision compares."""
-        self.look_up(Keys(concepts=[concept]))
+        self.look_up(concepts=[concept])
         return context_version(self._fetch, self._numbers.ns, concept)
 
     def unembedded(self, keys: Collection[int]) -> set[int]:
@@ -281,6 +285,9 @@ class SQLiteRows:
         """Delete every row but the namespace's own."""
         counts: dict[str, int] = {}
         ns = (self._numbers.ns,)
+        ((entities, triplets),) = self._fetch(
+            "SELECT count(id), count(predicate) FROM element WHERE ns = ?", ns
+        )
         for table in TABLES:
             sql = "SELECT count(*) FROM " + table + " WHERE ns = ?"
             (counts[table],) = self._connection.execute(sql, ns).fetchone()
@@ -291,8 +298,8 @@ class SQLiteRows:
             statements=counts["statement"],
             concepts=counts["concept"],
             relations=counts["neighbour"] // 2,
-            entities=counts["entity"],
-            triplets=counts["triplet"],
+            entities=entities,
+            triplets=triplets,
             summaries=counts["summary"],
         )
 
@@ -336,42 +343,28 @@ class SQLiteRows:
                 totals.relations[named[a, b]] = RelationTotals(strength, shown)
                 self._numbers.latest[a, b] = shown
 
-    def _look_up_entities(self, totals: Totals, ids: Collection[str]) -> None:
-        if not ids:
+    def _look_up_elements(self, totals: Totals, keys: Collection[ElementKey]) -> None:
+        if not keys:
             return
-        ns = self._numbers.ns
-        rows = fetch_by(
-            self._fetch,
-            "SELECT id, number, type, concept, label, kind, properties, coalesce((SELECT max(at)"
-            " FROM entity_evidence v WHERE v.ns = e.ns AND v.entity = e.number), -1)"
-            " FROM entity e WHERE ns = ? AND id IN",
-            set(ids),
-            lead=(ns,),
-        )
-        self._look_up_concepts(
-            totals, " AND id IN", {row[3] for row in rows if row[3] != NO_CONCEPT}
-        )
+        lead, numbers = (self._numbers.ns,), self._numbers.elements
+        triplets = [key for key in keys if not isinstance(key, str)]
+        ids = {key for key in keys if isinstance(key, str)}
+        ids.update(end for key in triplets for end in (key[0], key[2]) if end not in numbers)
+        found: dict[ElementKey, tuple[Any, ...]] = {
+            row[1]: row for row in fetch_by(self._fetch, _ELEMENT + " AND id IN", ids, lead=lead)
+        }
+        numbers.update({key: row[0] for key, row in found.items()})
+        for triplet in triplets:
+            subject, predicate, object = triplet
+            for row in self._fetch(
+                _ELEMENT + " AND subject = ? AND predicate = ? AND object = ?",
+                (*lead, numbers.get(subject), predicate, numbers.get(object)),
+            ):
+                found[triplet] = row
+                numbers[triplet] = row[0]
+        self._look_up_concepts(totals, " AND id IN", {row[6] for row in found.values()} - {None})
         names = {self._numbers.concepts[name]: name for name in totals.concepts}
-        names[NO_CONCEPT] = ""
-        for id, number, type, concept, label, kind, properties, latest in rows:
-            self._numbers.entities[id] = number
-            mention = ConceptMention(name=names[concept], label=label, kind=kind)
-            totals.entities[id] = EntityRow(type, mention, json.loads(properties), latest)
-
-    def _look_up_triplets(self, totals: Totals, keys: Collection[TripletKey]) -> None:
-        entities = self._numbers.entities
-        ends = {id for subject, _, object in keys for id in (subject, object)}
-        missing = ends - entities.keys()
-        if missing:
-            self._look_up_entities(Totals(), missing)
-        for key in keys:
-            subject, predicate, object = key
-            rows = self._fetch(
-                "SELECT number, properties, coalesce((SELECT max(at) FROM triplet_evidence v"
-                " WHERE v.ns = x.ns AND v.triplet = x.number), -1) FROM triplet x"
-                " WHERE ns = ? AND subject = ? AND predicate = ? AND object = ?",
-                (self._numbers.ns, entities.get(subject), predicate, entities.get(object)),
-            )
-            for number, properties, latest in rows:
-                self._numbers.triplets[key] = number
-                totals.triplets[key] = TripletRow(json.loads(properties), latest)
+        for key, (*_, type, concept, label, kind, properties, latest) in found.items():
+            if key in keys:
+                mention = ConceptMention(name=names.get(concept, ""), label=label, kind=kind)
+                totals.elements[key] = ElementRow(type, mention, json.loads(properties), latest)

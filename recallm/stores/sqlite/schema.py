@@ -18,13 +18,14 @@ range of ``at`` is a range of time.
 * ``passage.pairs`` holds the neighbour pairs: flat (a, b, earlier, later).
 * ``metadata_entry`` has one row for each entry of a passage's metadata, by a hash of its key and
   value: filters by metadata use it.
-* ``entity.concept`` is ``NO_CONCEPT`` for an entity that stands on no concept.
-* ``entity_evidence.properties`` (``triplet_evidence.properties``) are those of that evidence, null
-  for none; ``entity.properties`` are these merged.
-* ``vector_size`` is for ``vector`` and ``entity_vector`` together, and outlives their rows.
+* ``element`` holds entities and triplets. An entity has an ``id``, a ``type``, and a ``concept`` if
+  it stands on one; a triplet has two entities as ``subject`` and ``object``, and a ``predicate``.
+* ``element_evidence`` has one row for each statement (or update) that shows an element;
+  ``properties`` are those of that evidence, null for none. ``element.properties`` are these merged.
 * ``namespace.model``, ``origin`` and ``revision`` are those of ``VectorState``; ``model`` is null
-  before the first statement vector, and after everything is forgotten. ``open_session`` and
-  ``open_said`` are the session derived from time that the next update may continue.
+  before the first statement vector, and after everything is forgotten. ``vector_sizes`` (JSON: the
+  size of a vector under each model) outlives the vectors. ``open_t`` is the t of the update whose
+  session the next one may continue, 0 for none.
 * ``crc`` is the checksum of a row (``checksums``): over its ``CHECKSUMMED_COLUMNS``, or over a
   vector and the number of its statement or entity. ``passage.pairs_crc`` is that of the pairs,
   which recall does not read.
@@ -44,7 +45,6 @@ __all__ = [
     "CHECKSUMMED_COLUMNS",
     "FIND_WITHOUT_INDEX",
     "MAX_T",
-    "NO_CONCEPT",
     "TABLES",
     "check_schema",
     "create_schema",
@@ -55,8 +55,6 @@ __all__ = [
 
 MAX_T = (1 << 32) - 1
 """The last t of a namespace: ``passage.row`` has room for no more."""
-
-NO_CONCEPT = -1
 
 _APPLICATION_ID = 0x52634C4D  # "RcLM"
 
@@ -69,13 +67,10 @@ TABLES: tuple[LiteralString, ...] = (
     "evidence",
     "neighbour",
     "vector",
-    "vector_size",
     "summary",
-    "entity",
-    "entity_evidence",
+    "element",
+    "element_evidence",
     "entity_vector",
-    "triplet",
-    "triplet_evidence",
     "concept",
     "term",
     "session",
@@ -95,10 +90,11 @@ CHECKSUMMED_COLUMNS: dict[str, tuple[LiteralString, ...]] = {
     "term": ("id", "ns", "stem", "statements"),
     "concept": ("id", "ns", "name", "label", "kind", "t_index", "updates", "statements"),
     "summary": ("ns", "concept", "t_index", "text", "terms", "traits"),
-    "entity": ("number", "ns", "id", "type", "concept", "label", "kind", "properties"),
-    "triplet": ("number", "ns", "subject", "predicate", "object", "properties"),
-    "entity_evidence": ("ns", "entity", "at", "properties"),
-    "triplet_evidence": ("ns", "triplet", "at", "properties"),
+    "element": (
+        "number", "ns", "id", "type", "concept", "label", "kind", "subject", "predicate", "object",
+        "properties",
+    ),
+    "element_evidence": ("ns", "element", "at", "properties"),
 }  # fmt: skip
 """Table → the columns that the checksum of its rows covers."""
 
@@ -112,8 +108,9 @@ _SCHEMA = f"""
 CREATE TABLE namespace (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, t INTEGER NOT NULL,
     statements INTEGER NOT NULL DEFAULT 0, terms INTEGER NOT NULL DEFAULT 0,
-    sessions INTEGER NOT NULL DEFAULT 0, open_session TEXT, open_said TEXT, model TEXT, origin TEXT,
-    revision INTEGER NOT NULL DEFAULT 0{_CRC["namespace"]});
+    sessions INTEGER NOT NULL DEFAULT 0, open_t INTEGER NOT NULL DEFAULT 0, model TEXT, origin TEXT,
+    revision INTEGER NOT NULL DEFAULT 0, vector_sizes TEXT NOT NULL DEFAULT '{{}}'
+    {_CRC["namespace"]});
 
 CREATE TABLE passage (
     row INTEGER PRIMARY KEY, ns INTEGER NOT NULL, t INTEGER NOT NULL,
@@ -171,40 +168,30 @@ CREATE TABLE neighbour (
 CREATE TABLE summary (
     ns INTEGER NOT NULL, concept INTEGER NOT NULL, t_index INTEGER NOT NULL, text TEXT NOT NULL,
     terms TEXT NOT NULL, traits INTEGER NOT NULL{_CRC["summary"]},
-    PRIMARY KEY (ns, concept, t_index));
+    PRIMARY KEY (ns, concept));
 CREATE TABLE vector (
     ns INTEGER NOT NULL, at INTEGER NOT NULL, model TEXT NOT NULL,
     blob BLOB NOT NULL{_CRC["vector"]},
     PRIMARY KEY (ns, at, model));
 
-CREATE TABLE entity (
-    number INTEGER PRIMARY KEY, ns INTEGER NOT NULL, id TEXT NOT NULL, type TEXT NOT NULL,
-    concept INTEGER NOT NULL, label TEXT NOT NULL, kind TEXT NOT NULL,
-    properties TEXT NOT NULL{_CRC["entity"]}, UNIQUE (ns, id));
-CREATE INDEX entity_concept ON entity (ns, concept);
-CREATE TABLE entity_evidence (
-    ns INTEGER NOT NULL, entity INTEGER NOT NULL, at INTEGER NOT NULL,
-    properties TEXT{_CRC["entity_evidence"]},
-    PRIMARY KEY (ns, entity, at)) WITHOUT ROWID;
-CREATE INDEX entity_evidence_at ON entity_evidence (ns, at);
-CREATE TABLE triplet (
-    number INTEGER PRIMARY KEY, ns INTEGER NOT NULL, subject INTEGER NOT NULL,
-    predicate TEXT NOT NULL, object INTEGER NOT NULL,
-    properties TEXT NOT NULL{_CRC["triplet"]}, UNIQUE (ns, subject, predicate, object));
-CREATE INDEX triplet_object ON triplet (ns, object);
-CREATE INDEX triplet_predicate ON triplet (ns, predicate);
-CREATE TABLE triplet_evidence (
-    ns INTEGER NOT NULL, triplet INTEGER NOT NULL, at INTEGER NOT NULL,
-    properties TEXT{_CRC["triplet_evidence"]},
-    PRIMARY KEY (ns, triplet, at)) WITHOUT ROWID;
-CREATE INDEX triplet_evidence_at ON triplet_evidence (ns, at);
+CREATE TABLE element (
+    number INTEGER PRIMARY KEY, ns INTEGER NOT NULL, id TEXT, type TEXT NOT NULL, concept INTEGER,
+    label TEXT NOT NULL, kind TEXT NOT NULL, subject INTEGER, predicate TEXT, object INTEGER,
+    properties TEXT NOT NULL{_CRC["element"]});
+CREATE UNIQUE INDEX entity_id ON element (ns, id) WHERE id IS NOT NULL;
+CREATE INDEX entity_concept ON element (ns, concept) WHERE concept IS NOT NULL;
+CREATE UNIQUE INDEX triplet ON element (ns, subject, predicate, object) WHERE subject IS NOT NULL;
+CREATE INDEX triplet_object ON element (ns, object) WHERE object IS NOT NULL;
+CREATE INDEX triplet_predicate ON element (ns, predicate) WHERE predicate IS NOT NULL;
+CREATE TABLE element_evidence (
+    ns INTEGER NOT NULL, element INTEGER NOT NULL, at INTEGER NOT NULL,
+    properties TEXT{_CRC["element_evidence"]},
+    PRIMARY KEY (ns, element, at)) WITHOUT ROWID;
+CREATE INDEX element_evidence_at ON element_evidence (ns, at);
 CREATE TABLE entity_vector (
     ns INTEGER NOT NULL, entity INTEGER NOT NULL, model TEXT NOT NULL,
     blob BLOB NOT NULL{_CRC["entity_vector"]},
     PRIMARY KEY (ns, entity, model));
-CREATE TABLE vector_size (
-    ns INTEGER NOT NULL, model TEXT NOT NULL, size INTEGER NOT NULL,
-    PRIMARY KEY (ns, model)) WITHOUT ROWID;
 
 CREATE TABLE erasure (due INTEGER NOT NULL);
 """

@@ -24,28 +24,29 @@ _SESSIONS: LiteralString = (
 _OF_PRESENT: dict[str, LiteralString] = {
     "concepts": "SELECT count(*) FROM concept WHERE ns = :ns",
     "relations": "SELECT count(*) / 2 FROM neighbour WHERE ns = :ns",
-    "entities": "SELECT count(*) FROM entity WHERE ns = :ns",
-    "triplets": "SELECT count(*) FROM triplet WHERE ns = :ns",
+    "entities": "SELECT count(*) FROM element WHERE ns = :ns AND id IS NOT NULL",
+    "triplets": "SELECT count(*) FROM element WHERE ns = :ns AND subject IS NOT NULL",
     "vectors": "SELECT count(*) FROM vector WHERE ns = :ns",
 }
-_END: LiteralString = (
-    " AND EXISTS (SELECT 1 FROM entity_evidence WHERE ns = n.ns AND entity = n.{} AND at < :end)"
+_SHOWN: LiteralString = (
+    " AND EXISTS (SELECT 1 FROM element_evidence WHERE ns = n.ns AND element = n.{} AND at < :end)"
 )
 _OF_PAST: dict[str, LiteralString] = {
     "concepts": "SELECT count(*) FROM concept c WHERE ns = :ns"
     + TOUCHED.replace("{visible}", " AND at < :end"),
     "relations": "SELECT count(*) FROM"
     " (SELECT DISTINCT a, b FROM evidence WHERE ns = :ns AND shown <= :last)",
-    "entities": "SELECT count(DISTINCT entity) FROM entity_evidence WHERE ns = :ns AND at < :end",
-    "triplets": "SELECT count(*) FROM triplet n WHERE ns = :ns AND EXISTS (SELECT 1"
-    " FROM triplet_evidence WHERE ns = n.ns AND triplet = n.number AND at < :end)"
-    + _END.replace("{}", "subject")
-    + _END.replace("{}", "object"),
+    "entities": "SELECT count(*) FROM element n WHERE ns = :ns AND id IS NOT NULL"
+    + _SHOWN.replace("{}", "number"),
+    "triplets": "SELECT count(*) FROM element n WHERE ns = :ns AND subject IS NOT NULL"
+    + _SHOWN.replace("{}", "number")
+    + _SHOWN.replace("{}", "subject")
+    + _SHOWN.replace("{}", "object"),
     "vectors": "SELECT count(*) FROM vector WHERE ns = :ns AND at < :end",
 }
 _OF_BOTH: dict[str, LiteralString] = {
     "passages": "SELECT count(*) FROM passage INDEXED BY passage_t WHERE ns = :ns AND t <= :last",
-    "summaries": "SELECT count(DISTINCT concept) FROM summary WHERE ns = :ns AND t_index <= :last",
+    "summaries": "SELECT count(*) FROM summary WHERE ns = :ns AND t_index <= :last",
 }
 """Queries by the field of `Stats` that they count."""
 

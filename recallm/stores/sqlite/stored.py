@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, LiteralString
 
 from recallm.model import (
@@ -24,8 +24,9 @@ from recallm.model import (
 from recallm.stores.semantics.archiving import in_dump_order
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
 from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions
+from recallm.stores.sqlite.graph import elements_of
 from recallm.stores.sqlite.lookup import Fetch, columns, fetch_by, in_pairs, read, read_by
-from recallm.stores.sqlite.schema import NO_CONCEPT, passage_row
+from recallm.stores.sqlite.schema import passage_row
 from recallm.stores.timestamps import unpack_timestamp
 
 __all__ = ["page_of_updates", "stored_summaries", "stored_updates"]
@@ -35,8 +36,7 @@ def page_of_updates(fetch: Fetch, ns: int, after: int, limit: int) -> list[Prepa
     """The first ``limit`` updates after a t."""
     ts = fetch(
         "SELECT t FROM passage WHERE ns = ?1 AND t > ?2"
-        " UNION SELECT at >> 20 FROM entity_evidence WHERE ns = ?1 AND at >= (?2 + 1) << 20"
-        " UNION SELECT at >> 20 FROM triplet_evidence WHERE ns = ?1 AND at >= (?2 + 1) << 20"
+        " UNION SELECT at >> 20 FROM element_evidence WHERE ns = ?1 AND at >= (?2 + 1) << 20"
         " ORDER BY 1 LIMIT ?3",
         (ns, after, limit),
     )
@@ -87,14 +87,15 @@ def stored_updates(fetch: Fetch, ns: int, ts: Sequence[int]) -> list[PreparedUpd
         vectors.setdefault(t_index_of(at), []).append(
             StatementVector(position=position_of(at), model=model, blob=blob)
         )
-    entities, triplets = _entities(fetch, ns, ts), _triplets(fetch, ns, ts)
+    elements = _elements(fetch, ns, ts)
     passages = _passages(fetch, ns, ts)
     updates: list[PreparedUpdate] = []
     for t in ts:
+        upserts = elements.get(t, [])
         graph: dict[str, Any] = {
             "t_index": t,
-            "entities": tuple(entities.get(t, ())),
-            "triplets": tuple(triplets.get(t, ())),
+            "entities": tuple(e for e in upserts if isinstance(e, EntityUpsert)),
+            "triplets": tuple(x for x in upserts if isinstance(x, TripletUpsert)),
         }
         said: dict[str, Any] = {
             "statements": tuple(statements.get(t, ())),
@@ -181,64 +182,48 @@ def _concept_names(fetch: Fetch, ids: Collection[int]) -> dict[int, str]:
     return {id: name for id, _, name, *_ in rows}
 
 
-def _entities(fetch: Fetch, ns: int, ts: Iterable[int]) -> dict[int, list[EntityUpsert]]:
-    """T → the entities that it is evidence of; an entity's vectors stand at its latest evidence."""
-    select = "SELECT " + columns("entity_evidence")
-    evidence = verified(_of_updates(fetch, ns, ts, select, "entity_evidence"), "entity_evidence")
+def _elements(
+    fetch: Fetch, ns: int, ts: Iterable[int]
+) -> dict[int, list[EntityUpsert | TripletUpsert]]:
+    """T → the entities and triplets that it is evidence of; an entity's vectors stand at its latest
+    evidence."""
+    select = "SELECT " + columns("element_evidence")
+    evidence = verified(_of_updates(fetch, ns, ts, select, "element_evidence"), "element_evidence")
     numbers = {number for _, number, _, _ in evidence}
-    sql = "SELECT entity, max(at) FROM entity_evidence WHERE ns = ? AND entity IN"
-    latest = dict(fetch_by(fetch, sql, numbers, "GROUP BY entity", lead=(ns,)))
-    rows = read_by(fetch, "entity", "SELECT {} FROM entity WHERE number IN", numbers)
-    entities = {row[0]: row[2:] for row in rows}
-    names = _concept_names(fetch, {concept for _, _, concept, *_ in entities.values()})
-    names[NO_CONCEPT] = ""
+    sql = "SELECT element, max(at) FROM element_evidence WHERE ns = ? AND element IN"
+    latest = dict(fetch_by(fetch, sql, numbers, "GROUP BY element", lead=(ns,)))
+    rows = elements_of(fetch, numbers)
+    ends = elements_of(fetch, {end for e in rows.values() for end in (e.subject, e.object) if end})
+    names = _concept_names(fetch, {e.concept for e in rows.values() if e.concept})
     sql = "SELECT entity, model, blob, crc - entity FROM entity_vector WHERE ns = ? AND entity IN"
     blobs = fetch_by(fetch, sql, numbers, lead=(ns,))
     keyed = (((number, model), blob, crc) for number, model, blob, crc in blobs)
     vectors: dict[int, dict[str, bytes]] = {}
     for (number, model), blob in sorted(verified_vectors(keyed)):
         vectors.setdefault(number, {})[model] = blob
-    found: dict[int, list[EntityUpsert]] = {}
-    for _, number, at, properties in evidence:
-        id, type, concept, label, kind, _ = entities[number]
+    found: dict[int, list[EntityUpsert | TripletUpsert]] = {}
+    for _, number, at, text in evidence:
+        e = rows[number]
+        properties = empty_mapping() if text is None else json.loads(text)
         own = vectors.get(number) if at == latest[number] else None
         found.setdefault(t_index_of(at), []).append(
-            EntityUpsert(
-                id=id,
-                type=type,
-                concept=ConceptMention(name=names[concept], label=label, kind=kind),
-                properties=_properties(properties),
+            TripletUpsert(
+                subject=ends[e.subject].id,
+                predicate=e.predicate,
+                object=ends[e.object].id,
+                properties=properties,
+                position=position_of(at),
+            )
+            if e.subject
+            else EntityUpsert(
+                id=e.id,
+                type=e.type,
+                concept=ConceptMention(
+                    name=names[e.concept] if e.concept else "", label=e.label, kind=e.kind
+                ),
+                properties=properties,
                 vectors=own or empty_mapping(),
                 position=position_of(at),
             )
         )
     return found
-
-
-def _triplets(fetch: Fetch, ns: int, ts: Iterable[int]) -> dict[int, list[TripletUpsert]]:
-    """T → the triplets that it is evidence of."""
-    select = "SELECT " + columns("triplet_evidence")
-    evidence = verified(_of_updates(fetch, ns, ts, select, "triplet_evidence"), "triplet_evidence")
-    numbers = {number for _, number, _, _ in evidence}
-    rows = read_by(fetch, "triplet", "SELECT {} FROM triplet WHERE number IN", numbers)
-    triplets = {row[0]: row[2:5] for row in rows}
-    ends = {number for subject, _, object in triplets.values() for number in (subject, object)}
-    entities = read_by(fetch, "entity", "SELECT {} FROM entity WHERE number IN", ends)
-    ids = {number: id for number, _, id, *_ in entities}
-    found: dict[int, list[TripletUpsert]] = {}
-    for _, number, at, properties in evidence:
-        subject, predicate, object = triplets[number]
-        found.setdefault(t_index_of(at), []).append(
-            TripletUpsert(
-                subject=ids[subject],
-                predicate=predicate,
-                object=ids[object],
-                properties=_properties(properties),
-                position=position_of(at),
-            )
-        )
-    return found
-
-
-def _properties(properties: str | None) -> Mapping[str, Any]:
-    return empty_mapping() if properties is None else json.loads(properties)

@@ -26,9 +26,9 @@ _TOUCHES: LiteralString = (
     "WITH touch (concept, at, entity) AS ("
     " SELECT w.value, at, NULL FROM json_each(:listed) w CROSS JOIN mention m"
     " ON m.ns = :ns AND m.concept = w.value{counted}"
-    " UNION ALL SELECT w.value, at, e.id FROM json_each(:listed) w CROSS JOIN entity e"
-    " ON e.ns = :ns AND e.concept = w.value CROSS JOIN entity_evidence v"
-    " ON v.ns = e.ns AND v.entity = e.number{counted}) "
+    " UNION ALL SELECT w.value, at, e.id FROM json_each(:listed) w CROSS JOIN element e"
+    " ON e.ns = :ns AND e.concept = w.value CROSS JOIN element_evidence v"
+    " ON v.ns = e.ns AND v.element = e.number{counted}) "
 )
 """One row for each mention of a concept, and for each evidence of an entity on it."""
 
@@ -75,7 +75,7 @@ def _count_touches(
     spellings: dict[int, tuple[Any, Any]] = {}
     if any(first is None for *_, first in rows):
         for concept, label, kind in queries.rows(
-            touches + "SELECT touch.concept, e.label, e.kind FROM touch JOIN entity e"
+            touches + "SELECT touch.concept, e.label, e.kind FROM touch JOIN element e"
             " ON e.ns = :ns AND e.id = touch.entity ORDER BY at >> 20, e.id",
             names,
         ):
@@ -98,7 +98,7 @@ def mention_ends(
     rows = queries.rows(
         "SELECT id, (SELECT min(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
         " (SELECT max(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id) FROM concept c"
-        " WHERE NOT EXISTS (SELECT 1 FROM entity e WHERE e.ns = c.ns AND e.concept = c.id)"
+        " WHERE NOT EXISTS (SELECT 1 FROM element e WHERE e.ns = c.ns AND e.concept = c.id)"
         " AND id IN {list}",
         names,
     )
@@ -162,11 +162,11 @@ def _in_force(view: View, ids: list[int]) -> dict[int, tuple[Any, ...]]:
         return {}
     sql: LiteralString = "SELECT {} FROM summary WHERE ns = :ns AND concept IN {list}"
     rows = view.read("summary", sql + " AND t_index <= :last", ids)
-    latest: dict[int, tuple[Any, ...]] = {}
-    for _, *row in sorted(rows):
-        if not view.hides or not _covers_hidden(view, row[0], row[1]):
-            latest[row[0]] = tuple(row)
-    return latest
+    return {
+        row[1]: row[1:]
+        for row in rows
+        if not view.hides or not _covers_hidden(view, row[1], row[2])
+    }
 
 
 def _covers_hidden(view: View, concept: int, t_index: int) -> bool:
@@ -190,7 +190,7 @@ def context_version(fetch: Fetch, ns: int, name: str) -> ContextVersion | None:
     rows = fetch(
         "SELECT statements,"
         " (SELECT max(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
-        " (SELECT max(t_index) FROM summary y WHERE y.ns = c.ns AND y.concept = c.id)"
+        " (SELECT t_index FROM summary y WHERE y.ns = c.ns AND y.concept = c.id)"
         " FROM concept c WHERE ns = ? AND name = ? AND statements > 0",
         (ns, name),
     )

@@ -24,8 +24,7 @@ from recallm.stores.timestamps import microseconds
 __all__ = ["TOUCHED", "View"]
 
 _NAMESPACE: LiteralString = (
-    "SELECT model, origin, revision, (SELECT json_group_object(z.model, z.size)"
-    "  FROM vector_size z WHERE z.ns = namespace.id),"
+    "SELECT model, origin, revision, vector_sizes,"
     " EXISTS (SELECT 1 FROM passage INDEXED BY passage_expires"
     "  WHERE ns = namespace.id AND expires <= :now),"
     " CASE WHEN :said IS NOT NULL THEN coalesce((SELECT p.t FROM passage p INDEXED BY passage_t"
@@ -35,8 +34,8 @@ _NAMESPACE: LiteralString = (
 )
 TOUCHED: LiteralString = (
     " AND (EXISTS (SELECT 1 FROM mention WHERE ns = c.ns AND concept = c.id{visible})"
-    " OR EXISTS (SELECT 1 FROM entity e JOIN entity_evidence v ON v.ns = e.ns"
-    "  AND v.entity = e.number WHERE e.ns = c.ns AND e.concept = c.id{visible}))"
+    " OR EXISTS (SELECT 1 FROM element e JOIN element_evidence v ON v.ns = e.ns"
+    "  AND v.element = e.number WHERE e.ns = c.ns AND e.concept = c.id{visible}))"
 )
 """The condition that a row touches ``concept c``: a mention, or evidence of an entity on it."""
 
