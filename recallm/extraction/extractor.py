@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from recallm.config import RecallConfig
@@ -18,7 +19,7 @@ from recallm.extraction.concepts import (
 )
 from recallm.extraction.names import entities, entities_within, with_missed_names
 from recallm.extraction.pipeline import Pipeline, TaggedText, load_pipeline
-from recallm.extraction.questions import HYPHENS, asked_traits, temporal_reading, time_terms
+from recallm.extraction.questions import asked_traits, temporal_reading, time_terms
 from recallm.extraction.sentences import Span, blocks, cleaned, sentences
 from recallm.extraction.stems import is_all_capitals
 from recallm.extraction.terms import terms
@@ -102,13 +103,12 @@ class Extractor:
     def question(self, text: str) -> Question:
         """The essential concepts, terms, answer traits and temporal intent of a question (paper,
         Questioning the System)."""
-        parts = self._sentences(_ends_of_text(text), asked=True)
-        read = [sentence for part in parts for sentence in part]
+        ends = _ends_of_text(text)
+        read = list(chain.from_iterable(self._sentences(ends, asked=True)))
         concepts: dict[str, ConceptMention] = {}
         found_terms: dict[str, None] = {}
         asks = tenses = Trait(0)
         words: list[Word] = []
-        words_and_hyphens: list[Word] = []
         for sentence in read:
             _add_mentions(concepts, sentence.places)
             found_terms.update(dict.fromkeys(sentence.terms))
@@ -116,9 +116,6 @@ class Extractor:
             asks = asked_traits(plain_words) or asks
             tenses |= sentence.traits
             words.extend(plain_words)
-            words_and_hyphens.extend(
-                word for word in sentence.words if word.is_word or word.text in HYPHENS
-            )
         stems = content_terms(tuple(found_terms))
         tokens: dict[str, None] = {}
         if len(words) == 1:
@@ -126,7 +123,7 @@ class Extractor:
         if not stems and not concepts:
             tokens |= found_terms
             tokens |= {word.stem: None for word in words if exact_token(word.stem) in tokens}
-        reading = temporal_reading(words_and_hyphens, tenses)
+        reading = temporal_reading(" ".join(ends), tenses)
         terms_asked = _ends(stems)
         return Question(
             text=text,

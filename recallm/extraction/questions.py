@@ -14,7 +14,7 @@ from recallm.extraction.temporal_rules import RULES
 from recallm.extraction.words import Mark, Word
 from recallm.model import TemporalReading, Trait
 
-__all__ = ["HYPHENS", "asked_traits", "temporal_reading", "time_terms"]
+__all__ = ["asked_traits", "temporal_reading", "time_terms"]
 
 
 def _traits_by_word(lists: Mapping[str, str]) -> dict[str, Trait]:
@@ -39,14 +39,12 @@ _REACH = 3
 _STEMS_OF_ORDER = word_set(ENGLISH["asked"]["stems_of_order"])
 _STEMS_OF_COUNT = word_set(ENGLISH["asked"]["stems_of_count"])
 
-HYPHENS = ("-", "–")
-"""The punctuation that is read: between the numbers of a date."""
-
 _SOME_DAY = date(2000, 1, 1)
 """Which words of a question are dates does not depend on the day on which it is asked."""
-_APART = re.compile(r"(?<=\w) (?='s\b)")
-_DIGITS_APART = re.compile(r"(?<=\d) ([-–]) (?=\d)")
-_HYPHEN_APART = re.compile(r"(?:^|(?<= ))[-–](?: |$)")
+_PUNCTUATION = re.compile(
+    r"[^\w\s'./:–-]|(?<=[^\W\d])/|[./:'](?!\w)|(?<!\w)['.:](?!\w+\b)|(?<!\d )[-–](?!\S)"
+)
+"""What is not read: all but apostrophes and what stands within dates, numbers and words."""
 _BY_TODAY = re.compile(r"\b(?:as of|by)$")
 _KINDS = (
     ("ago", re.compile(r"\b(?:ago|back)$")),
@@ -110,15 +108,13 @@ def _asked_by_noun(rest: Sequence[Word]) -> Trait:
     return Trait(0)
 
 
-def temporal_reading(words: Sequence[Word], tenses: Trait) -> TemporalReading:
+def temporal_reading(text: str, tenses: Trait) -> TemporalReading:
     """What a question asks of time; a neutral reading if no rule fires.
 
-    ``words`` stand without punctuation except ``HYPHENS``; ``tenses`` are the traits PAST, PRESENT
-    and FUTURE of the question's verbs.
+    ``tenses`` are the traits PAST, PRESENT and FUTURE of the question's verbs.
     """
-    joined = " ".join(word.lowered for word in words).replace("’", "'").replace("@", "")
-    joined = _HYPHEN_APART.sub("", _DIGITS_APART.sub(r"\1", _APART.sub("", joined))).strip()
-    question, remaining = _split(joined), _split(_with_dates(joined))
+    plain = " ".join(_PUNCTUATION.sub(" ", text.lower().replace("’", "'")).split())
+    question, remaining = _split(plain), _split(_with_dates(plain))
     found: dict[str, Any] = {}
     fired: list[str] = []
     for rule in RULES:
@@ -128,7 +124,7 @@ def temporal_reading(words: Sequence[Word], tenses: Trait) -> TemporalReading:
         if rest is None:
             continue
         remaining = rest
-        new = rule.effect.without(found)
+        new = {name: value for name, value in rule.effect.items() if name not in found}
         if new:
             found |= new
             fired.append(f"{rule.name} → {_described(new)}")

@@ -11,18 +11,11 @@ from hypothesis import strategies as st
 from recallm.extraction.questions import temporal_reading
 from recallm.extraction.temporal_rules import RULES
 from recallm.extraction.traits import tenses
-from recallm.extraction.words import Lexicon, Word
 from recallm.model import TemporalIntent, TemporalReading, Trait
 from tests.extraction.tagging import given
 
 PRESENT, PAST, FUTURE, MIXED = Trait.PRESENT, Trait.PAST, Trait.FUTURE, Trait.PRESENT | Trait.PAST
 NONE = Trait(0)
-
-
-def words(text: str) -> list[Word]:
-    lexicon = Lexicon()
-    bare = (word.strip(".,?!\"'") for word in text.split())
-    return [lexicon.add(i, word) for i, word in enumerate(bare) if word]
 
 
 def in_words(reading: TemporalReading) -> str:
@@ -216,7 +209,7 @@ def in_words(reading: TemporalReading) -> str:
     ],
 )
 def test_readings(question: str, tense: Trait, expected: str) -> None:
-    assert in_words(temporal_reading(words(question), tense)) == expected
+    assert in_words(temporal_reading(question, tense)) == expected
 
 
 @pytest.mark.parametrize(
@@ -238,12 +231,12 @@ def test_words_take_precedence_over_tenses(question: str, expected: TemporalInte
     tagged = given(question)
     marks = [word.marks for word in tagged.words]
     found = tenses(marks, tagged.tags, [word.lowered for word in tagged.words])
-    assert temporal_reading(tagged.words, found).intent == expected
+    assert temporal_reading(tagged.text, found).intent == expected
 
 
 def test_fired_rules_are_named_in_order() -> None:
     """With what each set; one that only confirms an earlier one is not named."""
-    reading = temporal_reading(words("What are all the places she visited last week?"), MIXED)
+    reading = temporal_reading("What are all the places she visited last week?", MIXED)
     assert reading.rules == (
         "last <period> → recency 0.5, window within",
         "list → all of them",
@@ -252,12 +245,12 @@ def test_fired_rules_are_named_in_order() -> None:
 
 def test_an_earlier_rule_wins() -> None:
     """A date before a word of the present, a word before a tense."""
-    dated = temporal_reading(words("What is he currently doing in August 2023?"), PRESENT)
+    dated = temporal_reading("What is he currently doing in August 2023?", PRESENT)
     assert (dated.intent, dated.recency, dated.order) == ("historical", 0.0, "latest")
 
 
 def test_text_without_a_question_reads_as_neutral() -> None:
-    assert temporal_reading([], Trait(0)) == TemporalReading()
+    assert temporal_reading("", Trait(0)) == TemporalReading()
 
 
 def test_every_rule_has_its_own_name() -> None:
@@ -279,7 +272,7 @@ def test_every_rule_has_its_own_name() -> None:
 )
 def test_a_long_text_is_read_in_a_moment(text: str) -> None:
     """Under 50 ms each where it was written; a pattern that looks back and forth takes 10 s."""
-    asked = words(text)
+    asked = text
     start = perf_counter()
     temporal_reading(asked, PAST)
     assert perf_counter() - start < 2.0
@@ -300,6 +293,6 @@ VOCABULARY = (
     st.sampled_from([PRESENT, PAST, FUTURE, MIXED, NONE]),
 )
 def test_any_text_is_read_deterministically(text: str, tense: Trait) -> None:
-    reading = temporal_reading(words(text), tense)
-    assert reading == temporal_reading(words(text), tense)
+    reading = temporal_reading(text, tense)
+    assert reading == temporal_reading(text, tense)
     assert 0.0 <= reading.recency <= 1.0
