@@ -1,4 +1,5 @@
-"""All Cypher of recallm; ``schema`` describes the graph.
+"""The Cypher of readers and writers; ``schema`` describes the graph.
 
-Every query is a ``LiteralString``: values enter as parameters alone.
+Every query is a ``LiteralString``: values enter as parameters alone. What one module of
+``recallm.stores.neo4j`` alone runs stands there.
 """

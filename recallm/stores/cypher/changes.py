@@ -5,30 +5,11 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-__all__ = [
-    "CUT_PASSAGES",
-    "DELETE_ELEMENTS",
-    "DELETE_EVIDENCE",
-    "DELETE_PASSAGES",
-    "DELETE_RELATIONS",
-    "DELETE_STATEMENTS",
-    "DELETE_SUMMARIES",
-    "ELEMENTS",
-    "ENTITY_VECTORS",
-    "EXPIRE",
-    "FORGET_EVERYTHING",
-    "RELATIONS",
-    "SUMMARIES",
-    "TOTALS",
-    "UPDATES",
-    "VECTORS",
-]
-
 TOTALS: Final[LiteralString] = """
 CALL () {
     UNWIND $concepts AS row
     MERGE (c:RecallMConcept {namespace: $namespace, key: row.key})
-    ON CREATE SET c.name = row.name, c.sort = row.sort
+    ON CREATE SET c.name = row.name
     SET c.label = row.label, c.kind = row.kind, c.t_index = row.t_index, c.updates = row.updates,
         c.statements = row.statements
 }

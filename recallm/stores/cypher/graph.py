@@ -7,16 +7,6 @@ from typing import Final, LiteralString
 
 from recallm.stores.cypher.conditions import spelled
 
-__all__ = [
-    "CONCEPTS_LATEST",
-    "CONCEPTS_NAMED",
-    "ENTITIES",
-    "ENTITY_VECTORS",
-    "RELATIONS",
-    "RELATIONS_AMONG",
-    "TRIPLETS",
-]
-
 _WITH_SUMMARY: Final[LiteralString] = spelled("""
 OPTIONAL MATCH (c)<-[:SUMMARISES]-(summary:RecallMSummary)
 WHERE summary.t_index <= $t AND ($plain OR NOT EXISTS {
@@ -57,7 +47,7 @@ CALL () {
     MATCH (c:RecallMConcept)
     WHERE c.namespace = $namespace AND c.t_index <= $t AND {{CONCEPT_SEEN}}
     RETURN c
-    ORDER BY c.namespace DESC, c.t_index DESC, coalesce(c.sort, c.name) LIMIT $limit
+    ORDER BY c.namespace DESC, c.t_index DESC, c.name LIMIT $limit
 }
 """)
     + _WITH_SUMMARY
@@ -76,7 +66,7 @@ CALL (a) {
         RETURN b, startNode(e) = a AS out, count(e) AS strength, max(e.t) AS t_index
     }
     RETURN b, out, strength, t_index
-    ORDER BY t_index DESC, strength DESC, coalesce(b.sort, b.name) LIMIT $limit
+    ORDER BY t_index DESC, strength DESC, b.name LIMIT $limit
 }
 RETURN DISTINCT CASE WHEN out THEN a.name ELSE b.name END AS a,
     CASE WHEN out THEN b.name ELSE a.name END AS b, strength, t_index

@@ -5,19 +5,6 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-__all__ = [
-    "CONTEXT_VERSION",
-    "COUNT_TOUCHES",
-    "EVIDENCE",
-    "LOCK",
-    "LOOK_UP",
-    "RELATION_EVIDENCE",
-    "SELECT",
-    "TOUCHING",
-    "TRIPLETS_OF",
-    "UNEMBEDDED",
-]
-
 LOCK: Final[LiteralString] = """
 MERGE (n:RecallMNamespace {key: $key})
 ON CREATE SET n.name = $name, n.rows = $key, n.t = 0,
@@ -114,7 +101,7 @@ CALL (c) {
 WITH c, sum(mention) AS statements, collect(DISTINCT shown / 1048576) AS ts,
     min(CASE mention WHEN 1 THEN shown END) AS first_mention,
     min(CASE mention WHEN 0 THEN
-        [shown / 1048576, coalesce(entity.sort, entity.id), entity.label, entity.kind]
+        [shown / 1048576, entity.id, entity.label, entity.kind]
     END) AS first_entity
 WHERE size(ts) > 0
 OPTIONAL MATCH (s:RecallMStatement {namespace: $namespace, key: first_mention})

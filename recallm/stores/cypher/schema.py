@@ -34,13 +34,6 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-__all__ = [
-    "AWAIT_INDEXES",
-    "CREATE",
-    "READ_VERSION",
-    "WRITE_VERSION",
-]
-
 READ_VERSION: Final[LiteralString] = """
 OPTIONAL MATCH (schema:RecallMSchema {key: 'schema'})
 RETURN schema.version AS version

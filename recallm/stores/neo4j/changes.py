@@ -9,7 +9,6 @@ from typing import Any, LiteralString, Protocol
 from recallm.model import ElementKey, PreparedUpdate, statement_key, text_digest
 from recallm.stores.cypher import changes as cypher
 from recallm.stores.neo4j.values import (
-    code_point_sort_key,
     element_key,
     json_out,
     key_of,
@@ -72,7 +71,6 @@ def _write_totals(write: _Write, changes: Changes) -> None:
             {
                 "key": key_of(name),
                 "name": name,
-                "sort": code_point_sort_key(name),
                 "label": row.label,
                 "kind": row.kind,
                 "t_index": row.t_index,
@@ -262,7 +260,7 @@ def _element(
         "latest": row.latest,
     }
     if isinstance(key, str):
-        properties |= {"id": key, "sort": code_point_sort_key(key)}
+        properties["id"] = key
     else:
         subject, predicate, object = map(key_of, key)
         ends = {"subject": subject, "predicate": predicate, "object": object}

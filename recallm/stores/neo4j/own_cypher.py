@@ -19,11 +19,12 @@ from neo4j.spatial import Point
 from neo4j.time import Date, DateTime, Duration, Time
 
 from recallm.errors import InvalidInputError
+from recallm.model import LARGEST_NUMBER
 from recallm.stores.cypher.reading import OPEN
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.failures import ran_out_of_time
 from recallm.stores.neo4j.transaction import Tx
-from recallm.stores.neo4j.values import ENDLESS, key_of
+from recallm.stores.neo4j.values import key_of
 
 __all__ = ["CYPHER_SCHEMA", "run_own_cypher"]
 
@@ -104,7 +105,7 @@ def run_own_cypher(
     text: LiteralString = query  # pyright: ignore[reportAssignmentType]
 
     def work(tx: Tx) -> list[dict[str, Any]]:
-        opened = tx.rows(OPEN, {"key": key_of(namespace), "now": -ENDLESS})[0]
+        opened = tx.rows(OPEN, {"key": key_of(namespace), "now": -LARGEST_NUMBER})[0]
         given = {**parameters, "namespace": opened["rows"]}
         try:
             _check(_explained(tx, text, given))

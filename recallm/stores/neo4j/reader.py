@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, LiteralString
 
 from recallm.model import (
+    LARGEST_NUMBER,
     ConceptRow,
     CorpusSize,
     Entity,
@@ -26,6 +27,8 @@ from recallm.model import (
     Summary,
     Triplet,
     VectorState,
+    statement_key,
+    t_index_of,
 )
 from recallm.stores.cypher import graph, lookups
 from recallm.stores.cypher import reading as cypher
@@ -34,8 +37,6 @@ from recallm.stores.neo4j.stored import dump
 from recallm.stores.neo4j.torn_reads import complete_rows
 from recallm.stores.neo4j.transaction import Row, chunks
 from recallm.stores.neo4j.values import (
-    BEFORE_NEXT,
-    ENDLESS,
     item_key,
     json_in,
     key_of,
@@ -65,7 +66,7 @@ class Neo4jReader:
         self._connection = connection
         as_of, now = horizon.as_of, horizon.now
         said = microseconds(as_of) if isinstance(as_of, datetime) else None
-        expired_by = -ENDLESS if now is None else microseconds(now)
+        expired_by = -LARGEST_NUMBER if now is None else microseconds(now)
         self._key = key_of(namespace)
         state = self._run(cypher.OPEN, key=self._key, now=expired_by)[0]
         self._key = state["rows"]
@@ -74,7 +75,7 @@ class Neo4jReader:
         self._t: int = min(as_of, self._counter) if isinstance(as_of, int) else self._counter
         if said is not None:
             self._t = self._run(cypher.LATEST_SAID, said=said, t=self._counter)[0]["t"]
-        self._before = (self._t + 1) * BEFORE_NEXT
+        self._before = statement_key(self._t + 1, 0)
         self._horizon = {
             "t": self._t,
             "before": self._before,
@@ -304,13 +305,13 @@ class Neo4jReader:
         return Stats(t_index=self._t, **self._ask(cypher.STATS)[0])
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
-        before = (self._counter + 1) * BEFORE_NEXT
+        before = statement_key(self._counter + 1, 0)
         return dump(partial(self._ask, t=self._counter, before=before))
 
     def _within(self, conditions: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters of a filter, with its bounds of t within the view."""
-        after = conditions["since_key"] // BEFORE_NEXT - 1
-        last = min(self._t, conditions["until_key"] // BEFORE_NEXT - 1)
+        after = t_index_of(conditions["since_key"]) - 1
+        last = min(self._t, t_index_of(conditions["until_key"]) - 1)
         return {**conditions, "after": after, "last": last}
 
     def _ask(self, query: LiteralString, **parameters: Any) -> list[Row]:
@@ -350,7 +351,11 @@ def _source(row: Row) -> str | None:
 
 
 def _bound(limit: int | None) -> int:
-    return ENDLESS if limit is None else min(limit, ENDLESS)
+    return LARGEST_NUMBER if limit is None else min(limit, LARGEST_NUMBER)
+
+
+def _first_key(t_index: int) -> int:
+    return min(statement_key(t_index, 0), LARGEST_NUMBER)
 
 
 def _filter(where: Filter) -> dict[str, Any]:
@@ -359,11 +364,11 @@ def _filter(where: Filter) -> dict[str, Any]:
     session_key = session_key_of(where.session, None)
     return {
         "filtered": bool(where),
-        "since_key": min(since * BEFORE_NEXT, ENDLESS) if isinstance(since, int) else 0,
-        "until_key": min((until + 1) * BEFORE_NEXT, ENDLESS) if isinstance(until, int) else ENDLESS,
+        "since_key": _first_key(since) if isinstance(since, int) else 0,
+        "until_key": _first_key(until + 1) if isinstance(until, int) else LARGEST_NUMBER,
         "timed": isinstance(since, datetime) or isinstance(until, datetime),
-        "since_said": microseconds(since) if isinstance(since, datetime) else -ENDLESS,
-        "until_said": microseconds(until) if isinstance(until, datetime) else ENDLESS,
+        "since_said": microseconds(since) if isinstance(since, datetime) else -LARGEST_NUMBER,
+        "until_said": microseconds(until) if isinstance(until, datetime) else LARGEST_NUMBER,
         "lanes": [] if session_key is None else [key_of(session_key)],
         "speakers": [] if where.speaker is None else [where.speaker],
         "metadata": metadata_entries(where.metadata),

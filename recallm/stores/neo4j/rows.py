@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, LiteralString, cast
 
 from recallm.model import (
+    LARGEST_NUMBER,
     ConceptMention,
     ContextVersion,
     ElementKey,
@@ -25,7 +26,6 @@ from recallm.stores.neo4j.changes import write_changes
 from recallm.stores.neo4j.stored import stored_updates
 from recallm.stores.neo4j.transaction import AlreadyWrittenError, Row, Tx
 from recallm.stores.neo4j.values import (
-    ENDLESS,
     element_key,
     fresh_rows,
     item_key,
@@ -142,7 +142,7 @@ class Neo4jRows(ABC):
         write_changes(self._rows, self.key, changes)
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
-        return stored_updates(partial(self._rows, before=ENDLESS), sorted(ts))
+        return stored_updates(partial(self._rows, before=LARGEST_NUMBER), sorted(ts))
 
     def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Properties]]:
         by_key = {element_key(it): it for it in elements}
@@ -160,7 +160,9 @@ class Neo4jRows(ABC):
         return shown
 
     def count_touches(self, concepts: Collection[str]) -> dict[str, ConceptTotals]:
-        found = self._rows(cypher.COUNT_TOUCHES, names=keys_of(concepts), t=ENDLESS, before=ENDLESS)
+        found = self._rows(
+            cypher.COUNT_TOUCHES, names=keys_of(concepts), t=LARGEST_NUMBER, before=LARGEST_NUMBER
+        )
         return {
             row["name"]: ConceptTotals(
                 label=row["label"],
@@ -185,12 +187,12 @@ class Neo4jRows(ABC):
             case "before", datetime():
                 kind, given = "said before", microseconds(value)
             case "before", int():
-                given = min(value, ENDLESS)
+                given = min(value, LARGEST_NUMBER)
             case "session", _:
                 given = key_of(session_key_of(str(value), None) or "")
             case _:
                 given = key_of(str(value))
-        limit = ENDLESS if selection.limit is None else selection.limit
+        limit = LARGEST_NUMBER if selection.limit is None else selection.limit
         return [row["t"] for row in self._rows(cypher.SELECT[kind], value=given, limit=limit)]
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:

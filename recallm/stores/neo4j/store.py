@@ -48,7 +48,7 @@ class Neo4jStore:
 
     Readers hold no transaction and no lock, so that they never wait. They see the updates up to
     the t at which they were opened; what a writer forgets or replaces disappears for open readers
-    too.
+    too. Where a limit cuts between equals, their names are compared by UTF-16 units.
 
     Args:
         server: ``bolt://`` or ``neo4j://`` URI (with ``+s`` or ``+ssc`` for TLS), or a driver,

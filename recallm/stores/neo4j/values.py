@@ -9,8 +9,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from recallm.model import (
-    LARGEST_NUMBER,
-    NO_POSITION,
     ConceptMention,
     ElementKey,
     ExtractedStatement,
@@ -25,9 +23,6 @@ from recallm.model import (
 from recallm.stores.timestamps import microseconds, timestamp_text, unpack_timestamp
 
 __all__ = [
-    "BEFORE_NEXT",
-    "ENDLESS",
-    "code_point_sort_key",
     "element_key",
     "fresh_rows",
     "item_key",
@@ -51,10 +46,6 @@ __all__ = [
 
 _INDEXABLE = 1000
 _RESERVED = "\0"
-ENDLESS = LARGEST_NUMBER
-"""Greater than every t, key and limit; the server's 64-bit integers hold it."""
-BEFORE_NEXT = NO_POSITION + 1
-"""``t * BEFORE_NEXT`` is the first statement key of the update t."""
 
 
 def key_of(text: str) -> str:
@@ -101,24 +92,6 @@ def item_key(path: Sequence[str], key: str) -> str:
 def fresh_rows() -> str:
     """A name for a new generation of a namespace's rows, which no namespace has."""
     return f"{_RESERVED}{uuid.uuid4().hex}"
-
-
-def code_point_sort_key(text: str) -> str | None:
-    """A text that Neo4j, which orders by UTF-16 units, sorts where code points would sort ``text``.
-
-    None where ``text`` itself does: nearly always. Code points from U+FFFF on get the unit FFFF
-    before them, so that they come after all others.
-    """
-    if text.isascii() or max(text) < "\uffff":
-        return None
-    return "".join(
-        f"\uffff{character}"
-        if character > "\uffff"
-        else "\uffff\0"
-        if character == "\uffff"
-        else character
-        for character in text
-    )
 
 
 def json_out(value: Mapping[str, Any]) -> str:
