@@ -35,7 +35,7 @@ from recallm.stores.cypher import reading as cypher
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.stored import dump
 from recallm.stores.neo4j.torn_reads import complete_rows
-from recallm.stores.neo4j.transaction import Row, chunks
+from recallm.stores.neo4j.transaction import Row
 from recallm.stores.neo4j.values import (
     item_key,
     json_in,
@@ -136,10 +136,11 @@ class Neo4jReader:
         return [row["key"] for row in found]
 
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
+        known = sorted(key for key in set(keys) if key < self._before)
+        found = self._ask(cypher.STATEMENTS, keys=known) if known else []
         return [
             statement_in(row["statement"], row["origin"], row["previous"], row["next"])
-            for chunk in chunks(sorted(key for key in set(keys) if key < self._before))
-            for row in self._ask(cypher.STATEMENTS, keys=chunk)
+            for row in found
         ]
 
     def postings(
@@ -286,12 +287,10 @@ class Neo4jReader:
     ) -> Mapping[int, bytes]:
         if keys is None:
             found = self._ask(cypher.VECTORS_AFTER, model=model, after=after, limit=_bound(limit))
-            return {row["key"]: row["blob"] for row in found}
-        return {
-            row["key"]: row["blob"]
-            for chunk in chunks(sorted(set(keys)))
-            for row in self._ask(cypher.VECTORS, keys=chunk, model=model)
-        }
+        else:
+            known = sorted(key for key in set(keys) if key < self._before)
+            found = self._ask(cypher.VECTORS, keys=known, model=model) if known else []
+        return {row["key"]: row["blob"] for row in found}
 
     def entity_vectors(
         self, ids: Collection[str] | None = None, *, model: str
@@ -326,11 +325,10 @@ class Neo4jReader:
         else counted."""
         totals = {row["concept"]["name"]: row["concept"] for row in found}
         later = [name for name, node in totals.items() if node["t_index"] > self._t]
-        for chunk in chunks(later):
-            for name in chunk:
-                del totals[name]
-            for row in self._ask(lookups.COUNT_TOUCHES, names=keys_of(chunk)):
-                totals[row["name"]] = {**row, "t_index": max(row["ts"]), "updates": len(row["ts"])}
+        for name in later:
+            del totals[name]
+        for row in self._ask(lookups.COUNT_TOUCHES, names=keys_of(later)) if later else ():
+            totals[row["name"]] = {**row, "t_index": max(row["ts"]), "updates": len(row["ts"])}
         concepts = []
         for row in found:
             if counted := totals.get(row["concept"]["name"]):

@@ -7,18 +7,16 @@ is gone. Only the first query of a writer, which takes the lock, has a shorter l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, Final, LiteralString, TypeVar
+from typing import Any, Final, LiteralString
 
 from neo4j import Result, Transaction
 from neo4j.graph import Node
 
-__all__ = ["GRACE", "AlreadyWrittenError", "Row", "Tx", "WriteStamp", "chunks"]
+__all__ = ["GRACE", "AlreadyWrittenError", "Row", "Tx", "WriteStamp"]
 
-Item = TypeVar("Item")
 Row = Mapping[str, Any]
 
 GRACE: Final = 5.0
@@ -116,10 +114,3 @@ def _reply_timeout(raw: Transaction) -> tuple[Callable[[], Any], Callable[[Any],
         if all(hasattr(socket, name) for name in names):
             return getattr(socket, names[0]), getattr(socket, names[1])
     return (lambda: None), (lambda _: None)
-
-
-def chunks(items: Iterable[Item], size: int = 2000) -> Iterator[list[Item]]:
-    """The items in lists of ``size``: one query gets one list."""
-    iterator = iter(items)
-    while chunk := list(islice(iterator, size)):
-        yield chunk
