@@ -42,7 +42,7 @@ def test_servers(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("localhost:7687", _WHAT_TO_WRITE),
         ("db.example.com:7687/", _WHAT_TO_WRITE),
@@ -74,11 +74,11 @@ def test_servers(text: str) -> None:
     ],
 )
 def test_what_is_neither(
-    text: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Refused with what to write; no file is made, and nothing of a secret is shown."""
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InvalidInputError, match=said) as caught:
+    with pytest.raises(InvalidInputError, match=message) as caught:
         RecallM(text)
     assert caught.value.argument == "store"
     error: BaseException | None = caught.value

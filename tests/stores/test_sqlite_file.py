@@ -56,7 +56,7 @@ def fill(path: Path, updates: int = 3) -> None:
 
 
 class TestOpening:
-    def test_a_file_keeps_what_it_was_told(self, path: Path) -> None:
+    def test_a_file_is_opened_again(self, path: Path) -> None:
         fill(path)
         with closing(SQLiteStore(str(path))) as store:
             assert count(store) == 3
@@ -133,10 +133,10 @@ class TestOpening:
 class TestFullDisk:
     def test_nothing_of_the_batch_stays(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         fill(path)
-        whole = connections.connect
+        unlimited = connections.connect
 
         def with_little_room(address: str, timeout: float) -> sqlite3.Connection:
-            connection = whole(address, timeout)
+            connection = unlimited(address, timeout)
             connection.execute("PRAGMA max_page_count = 120").fetchone()
             return connection
 
@@ -219,9 +219,9 @@ class TestSeveralUsers:
             for name in ("a", "b")
         ]
         own = [store.apply("n", [prepared(f"c-{i}", "[Ann] [Bo]")])[0].t_index for i in range(25)]
-        told = [process.communicate(timeout=120)[0].split() for process in processes]
+        outputs = [process.communicate(timeout=120)[0].split() for process in processes]
         assert [process.returncode for process in processes] == [0, 0]
-        ts = sorted(own + [int(t) for numbers in told for t in numbers])
+        ts = sorted(own + [int(t) for numbers in outputs for t in numbers])
         assert ts == list(range(1, 76))
         with store.reader("n", Horizon()) as reader:
             [relation] = reader.relations(["ann"], limit=5)

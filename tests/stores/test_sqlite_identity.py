@@ -183,7 +183,7 @@ class TestTimeouts:
 
 LIMITED = """
 import resource, sys
-from recallm.errors import StoreError
+from recallm.errors import StoreFullError
 from recallm.stores.sqlite import SQLiteStore
 from recallm.testing.marked_text import prepared
 store = SQLiteStore(sys.argv[1])
@@ -193,7 +193,7 @@ try:
     for number in range(5_000):
         store.apply("n", [prepared(str(number), "[Ann] met [Bo] " * 20)])
         written += 1
-except StoreError as error:
+except StoreFullError as error:
     assert "ulimit -f" in str(error), error
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
     store.apply("n", [prepared("after", "[Ann]")])

@@ -70,7 +70,7 @@ def interrupting() -> Generator[Callable[[Callable[[], object]], bool], None, No
         signal.signal(signal.SIGALRM, before)
 
 
-def interrupted_often(store: SQLiteStore, whole: Callable[[], None]) -> set[str]:
+def interrupted_often(store: SQLiteStore, check: Callable[[], None]) -> set[str]:
     """Write, read and forget, and be interrupted; the ids whose writing was acknowledged."""
     acknowledged: set[str] = set()
     attempted = interrupts = 0
@@ -83,14 +83,14 @@ def interrupted_often(store: SQLiteStore, whole: Callable[[], None]) -> set[str]
             else:
                 interrupts += 1
                 if interrupts % 500 == 0:
-                    whole()
-            interrupts += not attempt(lambda: held(store))
+                    check()
+            interrupts += not attempt(lambda: read_ids(store))
             if attempted % 10 == 0:
-                gone = chosen(acknowledged)
-                acknowledged -= gone
+                forgotten = chosen(acknowledged)
+                acknowledged -= forgotten
                 interrupts += not attempt(
-                    lambda gone=gone: [  # type: ignore[misc]
-                        store.forget("n", Selection(kind="id", value=id)) for id in gone
+                    lambda forgotten=forgotten: [  # type: ignore[misc]
+                        store.forget("n", Selection(kind="id", value=id)) for id in forgotten
                     ]
                 )
     return acknowledged
@@ -106,7 +106,7 @@ def chosen(acknowledged: set[str]) -> set[str]:
     return set(sorted(acknowledged)[:8]) if len(acknowledged) > 20 else set()
 
 
-def held(store: SQLiteStore) -> set[str]:
+def read_ids(store: SQLiteStore) -> set[str]:
     with store.reader("n", Horizon()) as reader:
         return {record.id for record in reader.dump() if isinstance(record, PreparedUpdate)}
 
@@ -115,26 +115,28 @@ def test_a_file(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     store = SQLiteStore(path, timeout=5)
 
-    def whole() -> None:
+    def check_other_processes() -> None:
         """Other processes can write, and so can other threads."""
         with closing(sqlite3.connect(path, timeout=0.2, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             other.rollback()
 
-    acknowledged = interrupted_often(store, whole)
+    acknowledged = interrupted_often(store, check_other_processes)
     assert acknowledged
     with ThreadPoolExecutor(max_workers=1) as pool:
         pool.submit(store.apply, "n", [prepared("last", "[Ann]")]).result(timeout=30)
-        assert pool.submit(held, store).result(timeout=30) >= acknowledged | {"last"}
+        assert pool.submit(read_ids, store).result(timeout=30) >= acknowledged | {"last"}
         assert open_views(store) == 0
-        gone = pool.submit(store.forget, "n", Selection(kind="id", value="last")).result(timeout=30)
-        assert not gone.erasure_pending
+        forgotten = pool.submit(store.forget, "n", Selection(kind="id", value="last")).result(
+            timeout=30
+        )
+        assert not forgotten.erasure_pending
         pool.submit(store.close).result(timeout=30)
     assert [file.name for file in path.parent.iterdir()] == [path.name]
     with closing(sqlite3.connect(path)) as connection:
         check_rows(connection)
     with closing(SQLiteStore(path)) as opened:
-        assert held(opened) >= acknowledged
+        assert read_ids(opened) >= acknowledged
 
 
 def test_a_store_in_memory() -> None:
@@ -142,7 +144,7 @@ def test_a_store_in_memory() -> None:
     acknowledged = interrupted_often(store, lambda: None)
     with ThreadPoolExecutor(max_workers=1) as pool:
         pool.submit(store.apply, "n", [prepared("last", "[Ann]")]).result(timeout=30)
-        assert pool.submit(held, store).result(timeout=30) >= acknowledged | {"last"}
+        assert pool.submit(read_ids, store).result(timeout=30) >= acknowledged | {"last"}
         assert open_views(store) == 0
         pool.submit(store.close).result(timeout=30)
 
@@ -169,11 +171,11 @@ def test_while_another_thread_writes(tmp_path: Path) -> None:
             stop.append(True)
             written = using.result(timeout=30)
         threads = {f"thread-{number}" for number in range(1, written + 1)}
-        assert held(store) >= acknowledged | threads
+        assert read_ids(store) >= acknowledged | threads
 
 
 def test_closing_is_interrupted(tmp_path: Path) -> None:
-    """The memory is closed, or works; the file is whole either way."""
+    """The memory is closed, or works; the file is undamaged either way."""
     path = tmp_path / "memory.db"
     with interrupting() as attempt:
         for number in range(200):
@@ -185,4 +187,4 @@ def test_closing_is_interrupted(tmp_path: Path) -> None:
             store.close()
             store.close()
     with closing(SQLiteStore(path)) as store:
-        assert held(store) == {str(number) for number in range(200)}
+        assert read_ids(store) == {str(number) for number in range(200)}

@@ -90,8 +90,8 @@ def test_while_another_process_writes(folder: Path) -> None:
 
 
 def test_while_somebody_writes_now_and_then(folder: Path) -> None:
-    """A reader who can write nothing beside the file sees one whole state, or is told to read
-    again."""
+    """A reader who can write nothing beside the file sees one state, or gets an error that
+    says to read again."""
     path = folder / "memory.db"
     fill(path)
     path.chmod(0o444)

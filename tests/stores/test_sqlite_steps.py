@@ -22,7 +22,7 @@ EXPIRED = Horizon(now=at(10))
 KEYS = [number << 20 for number in range(2, 12)]
 
 
-def told(size: int) -> SQLiteStore:
+def filled(size: int) -> SQLiteStore:
     """A hub in every statement; the first passage expires, the second one alone is Eve's."""
     store = SQLiteStore()
     first = {
@@ -50,7 +50,7 @@ def told(size: int) -> SQLiteStore:
 
 @pytest.fixture(scope="module")
 def stores() -> Any:
-    with closing(told(SMALL)) as small, closing(told(LARGE)) as large:
+    with closing(filled(SMALL)) as small, closing(filled(LARGE)) as large:
         yield small, large
 
 

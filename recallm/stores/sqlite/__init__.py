@@ -47,15 +47,18 @@ class SQLiteStore:
 
     Safe for threads, and for several processes on one file (on a local disk): readers never wait;
     writers take turns and wait at most ``timeout`` seconds. A write that returned is on the disk
-    (WAL with ``synchronous=FULL``). When ``forget`` returns, no byte of what it took away is in the
-    file or the log, unless the ``Forgotten`` says ``erasure_pending``: a reader, here or in another
-    process, still sees an earlier state; whoever writes or opens the file next erases. What an
-    update replaces, and what has expired and is swept by a write, is erased by the next ``forget``.
+    (WAL with ``synchronous=FULL``). In a folder where this process cannot write, a reader cannot
+    lock the file, and raises StoreBusyError where another process writes to it meanwhile.
+
+    When ``forget`` returns, no byte of what it took away is in the file or the log, unless the
+    ``Forgotten`` says ``erasure_pending``: a reader, here or in another process, still sees an
+    earlier state; whoever writes or opens the file next erases. What an update replaces, and what
+    has expired and is swept by a write, is erased by the next ``forget``.
 
     A process may be forked while the store is open: parent and child each go on with connections of
     their own (of a store in memory, the child has a copy). Readers that are open in the parent are
     closed in the child. Where the thread that forks is itself writing, the child may not use the
-    file.
+    store.
 
     Args:
         path: the file, made if there is none; None for memory.

@@ -59,12 +59,21 @@ _FAILURES: dict[int, tuple[type[StoreError], str]] = {
     ),
     sqlite3.SQLITE_IOERR: (
         StoreError,
-        "cannot be read or written ({}); check the disk, and this process's ulimit -f",
+        "cannot be read or written ({}); check the disk",
+    ),
+    sqlite3.SQLITE_IOERR_WRITE: (
+        StoreFullError,
+        "cannot grow ({}); nothing of this was written: check the disk and ulimit -f",
     ),
 }
+_FAILURES[sqlite3.SQLITE_IOERR_TRUNCATE] = _FAILURES[sqlite3.SQLITE_IOERR_WRITE]
+_FAILURES[sqlite3.SQLITE_IOERR_SHMSIZE] = _FAILURES[sqlite3.SQLITE_IOERR_WRITE]
 _FAILURES[sqlite3.SQLITE_PERM] = _FAILURES[sqlite3.SQLITE_READONLY]
 _FAILURES[sqlite3.SQLITE_NOTADB] = _FAILURES[sqlite3.SQLITE_CORRUPT]
-"""Primary result code → the error and its advice, in which SQLite's message is put."""
+"""Result code, extended or primary → the error and its advice, in which SQLite's message is put."""
+
+
+_UNKNOWN_FAILURE = (StoreError, "failed in SQLite: {}")
 
 
 def busy(name: str, waited: float, limit: float) -> StoreBusyError:
@@ -135,7 +144,8 @@ def translated(
         )
     if isinstance(error, UnicodeDecodeError) or "decode to UTF-8" in str(error):
         code = sqlite3.SQLITE_CORRUPT
-    kind, advice = _FAILURES.get(code, (StoreError, "failed in SQLite: {}"))
+    extended = getattr(error, "sqlite_errorcode", code)
+    kind, advice = _FAILURES.get(extended) or _FAILURES.get(code) or _UNKNOWN_FAILURE
     return kind(f"{name} {advice.format(error)}")
 
 
