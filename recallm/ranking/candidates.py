@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -60,7 +61,7 @@ def _association(together: int, first: int, second: int) -> float:
     return together / math.sqrt(max(first, together) * max(second, together))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Candidates:
     """The candidates of a question, with all that the signals are measured on.
 
@@ -107,18 +108,18 @@ class Candidates:
     dates: tuple[AskedDate, ...]
     question_vector: Floats | None
 
-    @property
+    @cached_property
     def keys(self) -> Keys:
         """The key of each candidate."""
         return np.array([statement.key for statement in self.statements], dtype=np.int64)
 
-    @property
+    @cached_property
     def traits(self) -> Keys:
         """The traits of each candidate, as the bits of ``Trait``."""
         bits = [statement.traits.value for statement in self.statements]
         return np.array(bits, dtype=np.int64)
 
-    @property
+    @cached_property
     def alone(self) -> Floats:
         """1 for each candidate that has no other statement in its session, else 0. A single fact is
         complete; a turn of a conversation is not."""

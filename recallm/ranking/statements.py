@@ -108,26 +108,30 @@ def rank_measured(
     order = np.lexsort((-candidates.keys, -scores))
     if min_score is not None:
         order = order[scores[order] >= min_score]
-    asked = one_line(candidates.question.text).casefold()
+    left_out = {
+        place for place, statement in enumerate(statements) if statement.passage_id in known
+    }
+    if not repeats:
+        left_out |= _repeating(candidates)
     return RankedStatements(
         statements=statements,
         scores=scores,
         worth=scores,
         added=added,
-        order=tuple(
-            place
-            for place in order.tolist()
-            if statements[place].passage_id not in known
-            and (repeats or not _repeats(statements[place], asked))
-        ),
+        order=tuple(place for place in order.tolist() if place not in left_out),
         intercept=weights.intercept,
     )
 
 
-def _repeats(statement: StoredStatement, asked: str) -> bool:
-    """Whether a statement is a question that stands in ``asked`` word for word."""
-    is_question = statement.traits.value & Trait.QUESTION.value  # ``Flag.__and__`` is slow
-    return bool(is_question) and one_line(statement.text).casefold() in asked
+def _repeating(candidates: Candidates) -> set[int]:
+    """The places of the questions that stand in this question word for word."""
+    asked = one_line(candidates.question.text).casefold()
+    questions = np.flatnonzero(candidates.traits & Trait.QUESTION.value).tolist()
+    return {
+        place
+        for place in questions
+        if one_line(candidates.statements[place].text).casefold() in asked
+    }
 
 
 # Diversity.

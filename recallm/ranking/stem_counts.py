@@ -289,11 +289,9 @@ class PostingCounts:
         passages at most 3 updates away, its own among them; the newest of equals first."""
         weights = rarity(self.documents, corpus.statements) * self.is_content
         own = weighted_sums(self.counts / (self.counts + 1.0), weights)
-        t_indexes = t_indexes_of(self.keys)
-        passages = StemCounts.summed(t_indexes, self.counts)
-        of_passage = weighted_sums(passages.counts > 0, weights)
-        passage_scores = StemCounts(units=passages.units, counts=of_passage[:, None])
-        near = passage_scores.around(t_indexes, -_NEAR_PASSAGES, _NEAR_PASSAGES)[:, 0]
+        passages = StemCounts.summed(t_indexes_of(self.keys), self.counts)
+        near = _summed_near(passages.units, weighted_sums(passages.counts > 0, weights))
+        near = near[np.searchsorted(passages.units, t_indexes_of(self.keys))]
         score = 3.0 * own + 0.5 * near + self.concept_rarity
         order = np.lexsort((-self.keys, -score))[:number]
         return [int(key) for key in self.keys[order]]
@@ -317,6 +315,17 @@ class PostingCounts:
             for session, counts in self.session_counts.items()
             if counts[columns].any()
         }
+
+
+def _summed_near(units: Keys, values: Floats) -> Floats:
+    """For each of ``units`` (ascending) the sum of the values of those at most ``_NEAR_PASSAGES``
+    away, its own among them."""
+    total = values.copy()
+    for step in range(1, _NEAR_PASSAGES + 1):
+        is_near = units[step:] - units[:-step] <= _NEAR_PASSAGES
+        total[step:] += is_near * values[:-step]
+        total[:-step] += is_near * values[step:]
+    return total
 
 
 def _session_counts(width: int, posted: Sequence[tuple[int, Postings]]) -> dict[str, Floats]:

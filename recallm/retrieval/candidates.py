@@ -97,7 +97,7 @@ def read_candidates(
     stems += tokens
     mentions = reader.mentions(names, limit=limit, where=where)
     essential = {row.name: row for row in reader.concepts(names)} if names else {}
-    session_keys = set(chain.from_iterable(found.sessions for found in postings.values()))
+    session_keys = set().union(*(found.sessions for found in postings.values()))
     sizes = reader.sizes({key for key in session_keys if key is not None})
     corpus = sizes.corpus
     similar = (
