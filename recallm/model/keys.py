@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -27,7 +26,6 @@ __all__ = [
     "statement_id",
     "statement_key",
     "t_index_of",
-    "text_digest",
 ]
 
 POSITION_BITS = 20
@@ -77,12 +75,6 @@ def parse_statement_id(id: str) -> tuple[str, int] | None:
     position = int(digits)
     is_canonical = id == statement_id(passage_id, position) and position <= MAX_POSITION
     return (passage_id, position) if is_canonical else None
-
-
-def text_digest(text: str) -> str:
-    """SHA-256 of a passage's text, in hexadecimal: two passages with the same digest have the same
-    text."""
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def canonical_json(value: Any) -> str:

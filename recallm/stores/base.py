@@ -300,7 +300,7 @@ class GraphStore(Protocol):
         neighbour pair across two statements goes with either; no new pair is made up), and with
         the summary of a concept they mention where its t is not before theirs. A passage goes with
         its last statement; ``redact`` (``recallm.stores.semantics.forgetting``) cuts one that keeps
-        some (positions stay; its digest is the remaining text's). Entity and triplet evidence goes
+        some (positions stay). Entity and triplet evidence goes
         with its statement, that without one with the last statement of its update (``before`` a t:
         with its t). An entity without evidence goes with its triplets; a triplet without evidence
         and a concept that nothing touches go too. Session keys derived from time stay as written,

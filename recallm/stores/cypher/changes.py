@@ -106,7 +106,7 @@ SET v = row
 CUT_PASSAGES: Final[LiteralString] = """
 UNWIND $passages AS row
 MATCH (u:RecallMUpdate {namespace: $namespace, t: row.t})
-SET u.text = row.text, u.digest = row.digest
+SET u.text = row.text
 WITH row
 CALL (row) {
     UNWIND row.spans AS span

@@ -20,7 +20,7 @@ WITH n, written
 CALL (n) {
     UNWIND $ids AS id
     MATCH (u:RecallMUpdate {namespace: n.rows, id_key: id})
-    RETURN collect([u.id, u.t, u.digest]) AS passages
+    RETURN collect([u.id, u.t, u.text]) AS passages
 }
 CALL (n) {
     UNWIND $items AS item

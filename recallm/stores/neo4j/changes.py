@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, LiteralString, Protocol
 
-from recallm.model import ElementKey, PreparedUpdate, statement_key, text_digest
+from recallm.model import ElementKey, PreparedUpdate, statement_key
 from recallm.stores.cypher import changes as cypher
 from recallm.stores.neo4j.values import (
     element_key,
@@ -160,7 +160,6 @@ def _cut_passage(update: PreparedUpdate) -> dict[str, Any]:
     return {
         "t": t_index,
         "text": text,
-        "digest": text_digest(text),
         "spans": [[statement_key(t_index, s.position), s.start, s.end] for s in update.statements],
         "pairs": list(_pairs(update).values()),
     }

@@ -270,7 +270,7 @@ class LockedRows(Neo4jRows):
                 vector_sizes=json_in(node["vector_bytes"] or "{}"),
                 open_session=key and OpenSession(t_index, key, from_microseconds(said)),
             ),
-            passages={id: (t, digest) for id, t, digest in found["passages"]},
+            passages={id: (t, text) for id, t, text in found["passages"]},
         )
         for item, t, id in found["items"]:
             opened.items.setdefault(by_key[item], {})[t] = id

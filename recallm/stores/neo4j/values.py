@@ -18,7 +18,6 @@ from recallm.model import (
     Trait,
     canonical_json,
     statement_key,
-    text_digest,
 )
 from recallm.stores.timestamps import microseconds, timestamp_text, unpack_timestamp
 
@@ -126,7 +125,6 @@ def update_out(namespace: str, update: PreparedUpdate, session_key: str | None) 
     return properties | {
         "id": update.id,
         "id_key": key_of(update.id),
-        "digest": text_digest(update.text),
         "text": update.text,
         "source": update.source,
         "source_key": None if update.source is None else key_of(update.source),

@@ -24,7 +24,6 @@ from recallm.model import (
     PreparedUpdate,
     SetExpiry,
     WriteSummary,
-    text_digest,
 )
 from recallm.stores.base import Applied
 from recallm.stores.semantics.forgetting import forget_updates
@@ -150,8 +149,7 @@ class _Batch:
                 raise UnknownPassageError(update.id)
             pin_vectors_of(self._namespace, update)
             return self._add(update, joins=None if stored is None else stored[0])
-        digest = text_digest(update.text)
-        if stored is not None and stored[1] == digest:
+        if stored is not None and stored[1] == update.text:
             return Applied(t_index=stored[0], duplicate=True)
         if stored is not None and not update.replaces:
             raise ConflictError(update.id, index=index)
@@ -163,7 +161,7 @@ class _Batch:
         if replaced:
             self._replace(replaced)
         applied = self._add(update, joins=None)
-        self._passages[update.id] = applied.t_index, digest
+        self._passages[update.id] = applied.t_index, update.text
         if item is not None:
             self._items.setdefault(item, {})[applied.t_index] = update.id
             self._item_of[applied.t_index] = item

@@ -53,72 +53,50 @@ def restore_records(
             f"namespace {namespace!r} was written before; restore into a new one",
             argument="namespace",
         )
-    restoring = _Restoring(rows, totals)
+    writer = UpdateWriter(rows, totals, late_entities=True)
+    pending: list[PreparedUpdate] = []
+    summaries: list[Summary] = []
+    written = 0
     for record in records:
-        restoring.take(record)
-    restoring.finish(t_index)
-    return restoring.written
-
-
-class _Restoring:
-    """Writes records in chunks; summaries come after all updates."""
-
-    def __init__(self, rows: Rows, totals: NamespaceTotals) -> None:
-        self.written = 0
-        self._rows = rows
-        self._totals = totals
-        self._writer = UpdateWriter(rows, totals, late_entities=True)
-        self._pending: list[PreparedUpdate] = []
-        self._summaries: list[Summary] = []
-
-    def take(self, record: PreparedUpdate | Summary) -> None:
-        """Check a record and write it, now or with those that follow.
-
-        Raises:
-            InvalidInputError: the updates do not ascend by t.
-            EmbeddingModelError, DimensionError: see `restore`.
-        """
         if isinstance(record, Summary):
-            self._summaries.append(record)
-            return
-        if record.text is None and not record.elements:
-            return
-        if record.t_index is None or record.t_index <= self._totals.t:
+            summaries.append(record)
+        elif record.text is not None or record.elements:
+            pending.append(_numbered(totals, record))
+            written += 1
+        if len(pending) == _CHUNK:
+            writer.write(pending)
+            pending = []
+    totals.t = max(t_index, totals.t)
+    if pending:
+        writer.write(pending)
+    if writer.missing:
+        raise UnknownEntityError(min(writer.missing))
+    known = rows.look_up(concepts={s.concept for s in summaries}).concepts
+    for summary in summaries:
+        if summary.concept not in known:
             raise InvalidInputError(
-                f"update {record.id!r} has t_index {record.t_index!r} after {self._totals.t}; an "
-                "archive's updates ascend by it",
+                f"a summary is of {summary.concept!r}, which no update mentions",
                 argument="records",
             )
-        pin_vectors_of(self._totals, record)
-        self._totals.t = record.t_index
-        if record.text is None:
-            record = replace(record, id="")
-        self._pending.append(with_session_key(self._totals, record))
-        self.written += 1
-        if len(self._pending) == _CHUNK:
-            self._write()
+    rows.write(Changes(namespace=totals, summaries=summaries))
+    return written
 
-    def finish(self, t_index: int) -> None:
-        """Write the rest, and set the counter.
 
-        Raises:
-            UnknownEntityError: a triplet names an entity that no record brings.
-            InvalidInputError: a summary is of a concept that no update mentions.
-        """
-        self._totals.t = max(t_index, self._totals.t)
-        self._write()
-        if self._writer.missing:
-            raise UnknownEntityError(min(self._writer.missing))
-        known = self._rows.look_up(concepts={s.concept for s in self._summaries}).concepts
-        for summary in self._summaries:
-            if summary.concept not in known:
-                raise InvalidInputError(
-                    f"a summary is of {summary.concept!r}, which no update mentions",
-                    argument="records",
-                )
-        self._rows.write(Changes(namespace=self._totals, summaries=self._summaries))
+def _numbered(namespace: NamespaceTotals, update: PreparedUpdate) -> PreparedUpdate:
+    """An update of an archive, checked, with its session key; it moves the counter on.
 
-    def _write(self) -> None:
-        if self._pending:
-            self._writer.write(self._pending)
-            self._pending = []
+    Raises:
+        InvalidInputError: the updates do not ascend by t.
+        EmbeddingModelError, DimensionError: see `pin_vectors_of`.
+    """
+    if update.t_index is None or update.t_index <= namespace.t:
+        raise InvalidInputError(
+            f"update {update.id!r} has t_index {update.t_index!r} after {namespace.t}; an "
+            "archive's updates ascend by it",
+            argument="records",
+        )
+    pin_vectors_of(namespace, update)
+    namespace.t = update.t_index
+    if update.text is None:
+        update = replace(update, id="")
+    return with_session_key(namespace, update)

@@ -166,7 +166,7 @@ class Totals:
 @dataclass(slots=True, kw_only=True)
 class Opened:
     """What `Rows.open` finds: the namespace's row (fresh if it was never written), the passages
-    with the given ids (id → t, digest), and the items under the given paths and keys (→ t →
+    with the given ids (id → t, text), and the items under the given paths and keys (→ t →
     passage id)."""
 
     totals: NamespaceTotals

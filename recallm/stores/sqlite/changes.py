@@ -19,7 +19,6 @@ from recallm.model import (
     ExtractedStatement,
     PreparedUpdate,
     statement_key,
-    text_digest,
 )
 from recallm.stores.semantics.rows import Changes, Pair, t_of
 from recallm.stores.semantics.sessions import stored_session_key
@@ -65,17 +64,9 @@ class _NumberedTable:
         key: tuple[LiteralString, ...],
         values: tuple[LiteralString, ...],
     ) -> None:
-        columns: list[LiteralString] = [*values, number, "ns", *key]
-        marks: list[LiteralString] = ["?"] * len(columns)
-        self.insert: LiteralString = (
-            "INSERT INTO "
-            + name
-            + " ("
-            + ", ".join(columns)
-            + ") VALUES ("
-            + ", ".join(marks)
-            + ")"
-        )
+        columns: LiteralString = ", ".join((*values, number, "ns", *key))
+        marks: LiteralString = "?, " * (len(values) + 1 + len(key)) + "?"
+        self.insert: LiteralString = f"INSERT INTO {name} ({columns}) VALUES ({marks})"
         assigned = " = ?, ".join(values)
         self.update: LiteralString = f"UPDATE {name} SET {assigned} = ? WHERE {number} = ?"
         self.delete: LiteralString = f"DELETE FROM {name} WHERE {number} = ?"
@@ -206,11 +197,11 @@ class _Writer:
         ns = self._ns
         self._many(
             "INSERT INTO passage VALUES"
-            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 (
-                    passage_row(ns, t_of(u)), ns, u.t_index, u.id, text_digest(u.text or ""),
-                    u.text, u.source, u.session, u.speaker, u.speaker_concept,
+                    passage_row(ns, t_of(u)), ns, u.t_index, u.id, u.text, u.source, u.session,
+                    u.speaker, u.speaker_concept,
                     timestamp_text(u.timestamp), microseconds(u.timestamp),
                     json_text(u.metadata), path_text(u.path), u.key,
                     timestamp_text(u.expires_at), microseconds(u.expires_at),
@@ -240,11 +231,8 @@ class _Writer:
 
     def _cut_passages(self, updates: list[PreparedUpdate]) -> None:
         self._many(
-            "UPDATE passage SET text = ?, digest = ?, pairs = ? WHERE row = ?",
-            [
-                (u.text, text_digest(u.text or ""), self._pairs(u), passage_row(self._ns, t_of(u)))
-                for u in updates
-            ],
+            "UPDATE passage SET text = ?, pairs = ? WHERE row = ?",
+            [(u.text, self._pairs(u), passage_row(self._ns, t_of(u))) for u in updates],
         )
         self._many(
             "UPDATE statement SET start = ?, stop = ? WHERE ns = ? AND at = ?",

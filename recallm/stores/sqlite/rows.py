@@ -123,10 +123,10 @@ class SQLiteRows:
         session = OpenSession(open_t, key, timestamp) if key and timestamp else None
         opened = Opened(totals=NamespaceTotals(*totals))
         opened.totals.vector_sizes, opened.totals.open_session = json.loads(sizes), session
-        for id, t, digest in fetch_by(
-            self._fetch, "SELECT id, t, digest FROM passage WHERE ns = ? AND id IN", ids, lead=(ns,)
+        for id, t, text in fetch_by(
+            self._fetch, "SELECT id, t, text FROM passage WHERE ns = ? AND id IN", ids, lead=(ns,)
         ):
-            opened.passages[id] = t, digest
+            opened.passages[id] = t, text
         for path, key in items:
             found = self._fetch(
                 "SELECT t, id FROM passage WHERE ns = ? AND path = ? AND key = ?",

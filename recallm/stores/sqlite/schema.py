@@ -114,10 +114,9 @@ CREATE TABLE namespace (
 
 CREATE TABLE passage (
     row INTEGER PRIMARY KEY, ns INTEGER NOT NULL, t INTEGER NOT NULL,
-    id TEXT NOT NULL, digest TEXT NOT NULL,
-    text TEXT NOT NULL, source TEXT, session TEXT, speaker TEXT, speaker_concept TEXT,
-    timestamp TEXT, said INTEGER, metadata TEXT NOT NULL, path TEXT NOT NULL, key TEXT,
-    expires_at TEXT, expires INTEGER, session_id INTEGER,
+    id TEXT NOT NULL, text TEXT NOT NULL, source TEXT, session TEXT, speaker TEXT,
+    speaker_concept TEXT, timestamp TEXT, said INTEGER, metadata TEXT NOT NULL,
+    path TEXT NOT NULL, key TEXT, expires_at TEXT, expires INTEGER, session_id INTEGER,
     pairs TEXT NOT NULL{_CRC["passage"]}{_PAIRS_CRC});
 CREATE UNIQUE INDEX passage_id ON passage (ns, id);
 CREATE UNIQUE INDEX passage_t ON passage (ns, t, said, expires, session_id);

@@ -281,7 +281,7 @@ class ForgettingTests(StoreTests):
         with store.reader(namespace, Horizon()) as reader:
             assert list(reader.dump()) == []
 
-    def test_a_cut_text_has_a_new_digest(self, store: GraphStore, namespace: str) -> None:
+    def test_a_cut_text_is_another_text(self, store: GraphStore, namespace: str) -> None:
         """The passage is the remaining text: the old text conflicts with it."""
         whole = prepared("1", "[Ann] ran", "[Bo] ran")
         apply_each(store, namespace, whole)
