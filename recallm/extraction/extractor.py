@@ -19,7 +19,7 @@ from recallm.extraction.concepts import (
 )
 from recallm.extraction.names import entities, entities_within, with_missed_names
 from recallm.extraction.pipeline import Pipeline, TaggedText, load_pipeline
-from recallm.extraction.questions import asked_traits, temporal_reading, time_terms
+from recallm.extraction.questions import asked_traits, date_terms, temporal_reading, time_terms
 from recallm.extraction.sentences import Span, blocks, cleaned, sentences
 from recallm.extraction.stems import is_all_capitals
 from recallm.extraction.terms import terms
@@ -123,7 +123,8 @@ class Extractor:
         if not stems and not concepts:
             tokens |= found_terms
             tokens |= {word.stem: None for word in words if exact_token(word.stem) in tokens}
-        reading = temporal_reading(" ".join(ends), tenses)
+        asked = " ".join(ends)
+        reading = temporal_reading(asked, tenses)
         terms_asked = _ends(stems)
         return Question(
             text=text,
@@ -132,7 +133,7 @@ class Extractor:
             asks=asks,
             time=reading,
             tokens=_ends(tuple(tokens)),
-            time_terms=time_terms(reading).intersection(terms_asked),
+            time_terms=(time_terms(reading) | date_terms(asked)).intersection(terms_asked),
         )
 
     def concept_name(self, label: str) -> str:

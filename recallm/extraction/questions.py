@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from recallm.dating import named_dates
+from recallm.dating import Interval, named_dates
 from recallm.extraction.english import ENGLISH, word_set
+from recallm.extraction.stems import stem
 from recallm.extraction.temporal_rules import RULES
 from recallm.extraction.words import Mark, Word
 from recallm.model import TemporalReading, Trait
 
-__all__ = ["asked_traits", "temporal_reading", "time_terms"]
+__all__ = ["asked_traits", "date_terms", "temporal_reading", "time_terms"]
 
 
 def _traits_by_word(lists: Mapping[str, str]) -> dict[str, Trait]:
@@ -45,6 +46,7 @@ _PUNCTUATION = re.compile(
     r"[^\w\s'./:–-]|(?<=[^\W\d])/|[./:'](?!\w)|(?<!\w)['.:](?!\w+\b)|(?<!\d )[-–](?!\S)"
 )
 """What is not read: all but apostrophes and what stands within dates, numbers and words."""
+_DATE_WORD = re.compile(r"[^\s–-]+")
 _BY_TODAY = re.compile(r"\b(?:as of|by)$")
 _KINDS = (
     ("ago", re.compile(r"\b(?:ago|back)$")),
@@ -113,7 +115,7 @@ def temporal_reading(text: str, tenses: Trait) -> TemporalReading:
 
     ``tenses`` are the traits PAST, PRESENT and FUTURE of the question's verbs.
     """
-    plain = " ".join(_PUNCTUATION.sub(" ", text.lower().replace("’", "'")).split())
+    plain = _plain(text)
     question, remaining = _split(plain), _split(_with_dates(plain))
     found: dict[str, Any] = {}
     fired: list[str] = []
@@ -140,6 +142,24 @@ def time_terms(reading: TemporalReading) -> frozenset[str]:
     if reading.spread:
         terms |= _STEMS_OF_COUNT
     return terms
+
+
+def date_terms(text: str) -> frozenset[str]:
+    """The terms of the dates in a question that name their year: "October 2025". The reading limits
+    time by them, and what was said then need not spell them. The words of other dates ("last
+    summer", "Christmas") may be what a statement is found by."""
+    plain = _plain(text)
+    return frozenset(
+        stem(word)
+        for named in named_dates(plain, None)
+        if isinstance(named.means, Interval)
+        for word in _DATE_WORD.findall(plain, named.start, named.end)
+    )
+
+
+def _plain(text: str) -> str:
+    """The text in lower case, its words one space apart, without punctuation beside them."""
+    return " ".join(_PUNCTUATION.sub(" ", text.lower().replace("’", "'")).split())
 
 
 def _split(text: str) -> str:

@@ -140,8 +140,8 @@ class Question:
     exact tokens and the stems of those that are one word; for a question of one word its exact
     token. ``asks`` holds the traits that an answer would have (TIME for "when", NUMBER for "how
     many", PERSON for "who", PLACE for "where", NAME for any name). ``time`` is what its tense and
-    its words ask about time. ``time_terms`` are the terms that only ask for an order in time or for
-    a count of times ("now", "first", "how often").
+    its words ask about time. ``time_terms`` are the terms that only ask for an order in time, for a
+    count of times or for a date with its year ("now", "first", "how often", "May 2023").
     """
 
     text: str
@@ -155,7 +155,7 @@ class Question:
     @property
     def search_terms(self) -> tuple[str, ...]:
         """``terms`` without ``time_terms``, if any are left: no statement answers better because it
-        holds "now"."""
+        holds "now", and what was said in May 2023 need not say so."""
         return tuple(term for term in self.terms if term not in self.time_terms) or self.terms
 
     @property

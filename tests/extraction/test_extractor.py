@@ -268,3 +268,21 @@ def test_a_question_has_64_terms_and_concepts_at_most() -> None:
     question = extractor.question("Who met " + ", ".join(f"Zed{n}" for n in range(300)) + "?")
     assert len(question.terms) == len(question.concepts) == 64
     assert {"zed0", "zed299"} <= {concept.name for concept in question.concepts}
+
+
+@pytest.mark.parametrize(
+    ("question", "search_terms"),
+    [
+        ("What happened in October 2025?", ("happen",)),
+        ("What did Bob do on May 3, 2023?", ("bob",)),
+        ("What did Bob do before 2023-05-03?", ("bob",)),
+        ("What did Bob do last summer?", ("bob", "last", "summer")),
+        ("What did Bob get for Christmas?", ("bob", "christma")),
+        ("In May 2023?", ("mai", "2023")),
+    ],
+)
+def test_a_date_with_its_year_is_no_search_term(
+    question: str, search_terms: tuple[str, ...]
+) -> None:
+    """The date limits time; where nothing else is asked, its words are all there is to search."""
+    assert EXTRACTOR.question(question).search_terms == search_terms
