@@ -73,7 +73,7 @@ class Reviser:
                     if concept.merges >= self._every
                 )
         except StoreError as error:
-            return [_failed(name, error) for name in sorted(touched)]
+            return [_store_failed(name, error) for name in sorted(touched)]
         return [self._revise_safely(namespace, name) for name in due]
 
     def _revise_safely(self, namespace: str, name: str) -> Revision:
@@ -81,35 +81,27 @@ class Reviser:
         try:
             return self._revise(namespace, name)
         except StoreError as error:
-            return _failed(name, error)
+            return _store_failed(name, error)
 
     def _revise(self, namespace: str, name: str) -> Revision:
         with self._store.reader(namespace) as reader:
             read = _read(reader, name)
         if read is None:
-            return Revision(concept=name, text=None, reason="the concept was forgotten meanwhile")
+            return _not_revised(name, "the concept was forgotten meanwhile")
         label, context, version = read
         try:
             text = self._ask(label, context.sentences())
         except Exception as error:  # noqa: BLE001 - the user's callable may raise anything
-            return Revision(
-                concept=name,
-                text=None,
-                reason=f"the language model failed: {type(error).__name__}: {error}",
-            )
+            return _not_revised(name, f"the language model failed: {type(error).__name__}: {error}")
         if not text:
-            return Revision(
-                concept=name, text=None, reason="the language model gave an empty answer"
-            )
+            return _not_revised(name, "the language model gave an empty answer")
         terms, traits = self._describe(text)
         summary = Summary(
             concept=name, t_index=version.t_index, text=text, terms=terms, traits=traits
         )
         if not self._store.amend(namespace, WriteSummary(summary=summary, expected=version)):
-            return Revision(
-                concept=name,
-                text=None,
-                reason="the context changed meanwhile; it is due again with the next update",
+            return _not_revised(
+                name, "the context changed meanwhile; it is due again with the next update"
             )
         return Revision(concept=name, text=text)
 
@@ -120,15 +112,19 @@ class Reviser:
             answer = self._llm(revision_prompt(label, before + part))
             if not isinstance(answer, str):
                 raise TypeError(f"it answered with {type(answer).__name__}, not with a str")
-            answer.encode()
+            answer.encode()  # lone surrogates raise: no store could hold them
             text = answer.strip()
             if not text:
                 return ""
         return text
 
 
-def _failed(name: str, error: StoreError) -> Revision:
-    return Revision(concept=name, text=None, reason=f"the store failed: {error}")
+def _not_revised(name: str, reason: str) -> Revision:
+    return Revision(concept=name, text=None, reason=reason)
+
+
+def _store_failed(name: str, error: StoreError) -> Revision:
+    return _not_revised(name, f"the store failed: {error}")
 
 
 def _read(reader: GraphReader, name: str) -> tuple[str, ConceptContext, ContextVersion] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from spacy.symbols import (
     ADJ,
@@ -146,17 +147,18 @@ def _without_edges(tagged: TaggedText, entity: Entity) -> Entity | None:
     it can be a name."""
     first, last, kind = entity
     words, tags = tagged.words, tagged.tags
-    while first < last and (
-        tags[first] in _NOT_EDGES
-        or not words[first].is_word
-        or (last - first > 1 and words[first].marks & Mark.EDGE)
-    ):
+
+    def is_cut(i: int) -> bool:
+        of_several = last - first > 1
+        return (
+            tags[i] in _NOT_EDGES
+            or not words[i].is_word
+            or bool(of_several and words[i].marks & Mark.EDGE)
+        )
+
+    while first < last and is_cut(first):
         first += 1
-    while first < last and (
-        tags[last - 1] in _NOT_EDGES
-        or not words[last - 1].is_word
-        or (last - first > 1 and words[last - 1].marks & Mark.EDGE)
-    ):
+    while first < last and is_cut(last - 1):
         last -= 1
     if first == last or all(
         tags[i] in _NOT_NAMES
@@ -170,12 +172,7 @@ def _without_edges(tagged: TaggedText, entity: Entity) -> Entity | None:
 
 def _runs(flags: Sequence[bool]) -> Iterator[Span]:
     """The longest runs of flags that are set."""
-    start = -1
-    for i, flag in enumerate(flags):
-        if flag and start < 0:
-            start = i
-        elif not flag and start >= 0:
-            yield start, i
-            start = -1
-    if start >= 0:
-        yield start, len(flags)
+    for is_set, places in groupby(range(len(flags)), key=flags.__getitem__):
+        if is_set:
+            run = list(places)
+            yield run[0], run[-1] + 1
