@@ -194,7 +194,7 @@ class Connection:
                         raise StoreBusyError(
                             f"another writer did not let go of the namespace on {self._name} in "
                             f"{self._lock_patience:g} s; try again, or let writes wait longer with "
-                            "retry_time=…"
+                            "timeout=… (retry_time=… of Neo4jStore)"
                         ) from error
                 else:
                     if locks and tx is not None and tx.lock_patience is None:
