@@ -361,7 +361,7 @@ def test_round_trips_of_an_update(store: Neo4jStore, namespace: str, queries: li
 
 
 def test_round_trips_of_a_recall(store: Neo4jStore, namespace: str, queries: list[str]) -> None:
-    """Each question to the reader is one query, but for the sizes, which are read twice."""
+    """Each question to the reader is one query."""
     with RecallM(store, namespace=namespace) as memory:
         memory.update("Ann met Bo at the harbour.", session="a")
         memory.update("Bo sold the boat to Cy.", session="a")
