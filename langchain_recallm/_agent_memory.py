@@ -218,7 +218,7 @@ class AgentMemory:
                 memory,
                 lambda room: conversation.recall(
                     asked,
-                    asking=turn.without_refused(asking),
+                    asking=conversation.core_messages(turn.without_refused(asking)),
                     limit=self.limit,
                     max_tokens=room,
                     min_score=self.min_score,
@@ -237,9 +237,9 @@ class AgentMemory:
         turn = Turn(asking=ids_of(asking), was_answered=was_answered, reached_model=True)
 
         def is_forgotten() -> bool:
-            core, questions = conversation.core, conversation.core_messages(asking)
+            questions = conversation.core_messages(asking)
             return bool(questions) and not any(
-                core.passage_id(it) or is_postponed(core, it) for it in questions
+                conversation.passage_id(it) or is_postponed(conversation, it) for it in questions
             )
 
         if was_answered and self.guard.run(is_forgotten, "what was forgotten is not known"):
@@ -282,11 +282,11 @@ class AgentMemory:
             new = conversation.core_messages(messages)
             after_postponed = turn is not None and turn.has_postponed
             if postpones and (after_postponed or is_long(new)):
-                postpone(conversation.core, new)
+                postpone(conversation, new)
                 if turn is not None:
                     turn.has_postponed = True
             else:
-                conversation.core.remember(new)
+                conversation.remember(new)
             return True
 
         loss = f"{len(messages)} message(s) were not remembered"

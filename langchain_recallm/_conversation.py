@@ -1,21 +1,23 @@
-"""LangChain's messages as a conversation of a memory: their texts, roles and speakers."""
+"""LangChain's messages as a conversation of a memory: their texts, roles and speakers.
+
+Where the store fails, every method raises ``StoreError``, and nothing is written.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, ToolMessage
 
-from recallm import KnowledgeUpdate, RecalledContext, RecallM, adapting
+from recallm import adapting
 from recallm.adapting import (
     DEFAULT_ROLES,
     SPEAKER_NAMES,
+    Conversation,
     Message,
     MessageFilter,
     Role,
-    Scope,
     joined_text,
     speaker_name,
 )
@@ -73,26 +75,18 @@ def _is_summary(message: BaseMessage) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MessageConversation:
-    """``recallm.adapting.Conversation`` in LangChain's messages. It remembers the messages in
-    ``roles`` that ``filter`` accepts; ``names`` are the speakers of messages without a name.
+class MessageConversation(Conversation):
+    """A conversation in LangChain's messages. It remembers the messages in ``roles`` that
+    ``filter`` accepts; ``names`` are the speakers of messages without a name.
 
     ``instructor``: the speaker of the human messages where another model wrote them; they are
     remembered in the role "ai".
     """
 
-    memory: RecallM
-    session: str | None = None
-    scope: Scope = "namespace"
     roles: frozenset[Role] = DEFAULT_ROLES
     names: Mapping[Role, str] = field(default_factory=lambda: SPEAKER_NAMES)
     filter: MessageFilter = field(default_factory=MessageFilter)
     instructor: str | None = None
-
-    @property
-    def core(self) -> adapting.Conversation:
-        """The conversation in the core's messages."""
-        return adapting.Conversation(memory=self.memory, session=self.session, scope=self.scope)
 
     def core_messages(self, messages: Iterable[BaseMessage]) -> list[Message]:
         """What is remembered of these messages.
@@ -113,53 +107,16 @@ class MessageConversation:
                 found.append(Message(text=text, speaker=speaker, role=role, id=message.id))
         return self.filter.accepted(found)
 
-    def recall(
-        self, question: str, *, asking: Sequence[BaseMessage] = (), **arguments: Any
-    ) -> RecalledContext:
-        """What helps to answer ``question``, which the messages ``asking`` ask; ``arguments`` are
-        those of ``RecallM.recall``.
-
-        Raises:
-            InvalidInputError: an argument cannot be used, or the scope is the session and there
-                is none.
-            StoreError: the store failed.
-
-        """
-        return self.core.recall(question, asking=self.core_messages(asking), **arguments)
-
-    def remember(self, messages: Iterable[BaseMessage]) -> list[KnowledgeUpdate]:
-        """Write what is remembered of ``messages``, all or nothing. Messages without text are left
-        out, and so are those of which a part was forgotten: that part stays forgotten.
-
-        Raises:
-            InvalidInputError: a message cannot be stored.
-            StoreError: the store failed; nothing was written.
-
-        """
-        return self.core.remember(self.core_messages(messages))
-
-    def passage_ids(self, messages: Iterable[BaseMessage]) -> set[str]:
-        """The ids of the passages that hold these messages in this session.
-
-        Raises:
-            StoreError: the store failed.
-
-        """
-        core = self.core
-        ids = (core.passage_id(message) for message in self.core_messages(messages))
+    def passages_of(self, messages: Iterable[BaseMessage]) -> set[str]:
+        """The ids of the passages that hold these messages in this session."""
+        ids = map(self.passage_id, self.core_messages(messages))
         return {id for id in ids if id is not None}
 
     def edited(self, messages: Iterable[BaseMessage]) -> list[BaseMessage]:
         """The messages under whose ids this session holds only other texts. What a ``forget`` left
-        of a message's own text does not count.
-
-        Raises:
-            StoreError: the store failed.
-
-        """
-        core = self.core
+        of a message's own text does not count."""
         return [
             message
             for message in messages
-            if any(core.is_edited(it) for it in self.core_messages([message]))
+            if any(map(self.is_edited, self.core_messages([message])))
         ]

@@ -36,20 +36,9 @@ _ENCODING = re.compile(
 _VECTOR = re.compile(r"[\w+/=-]{16,}")
 
 _NUMBERED_THINGS = (
-    *(
-        "agent",
-        "assistant",
-        "chat",
-        "checkpoint",
-        "chunk",
-        "conversation",
-        "doc",
-        "document",
-        "file",
-    ),
-    *("item", "memory", "message", "namespace", "node", "org", "parent", "record", "ref_doc"),
-    *("request", "run", "session", "source", "task", "tenant", "thread", "tool_call", "trace"),
-    *("user", "workspace"),
+    "agent|assistant|chat|checkpoint|chunk|conversation|doc|document|file|item|memory|message"
+    "|namespace|node|org|parent|record|ref_doc|request|run|session|source|task|tenant|thread"
+    "|tool_call|trace|user|workspace"
 )
 """What programs number, with ids of any form: "user_id"."""
 
@@ -57,10 +46,7 @@ _BOOKKEEPING: Sequence[tuple[re.Pattern[str], re.Pattern[str]]] = [
     (re.compile(names), values)
     for names, values in (
         (r"ids?|uuid", _ID),
-        (
-            rf"(?:{'|'.join(_NUMBERED_THINGS)})_ids?",
-            _ID,
-        ),
+        (rf"(?:{_NUMBERED_THINGS})_ids?", _ID),
         (r"\w+_ids?", _LONG_ID),
         (
             r"(?:created|updated|modified|accessed|last_accessed|deleted|expires)_at|timestamp",

@@ -71,12 +71,7 @@ def passages_in_request(
 
     They are found by the messages' ids. An app without checkpoints hands in the conversation with
     new ids each time: messages with an unknown id are found by their text, among the statements
-    that ``question`` recalls. Messages that ask are new, and not looked for by text.
-
-    Raises:
-        StoreError: the store failed.
-
-    """
+    that ``question`` recalls. Messages that ask are new, and not looked for by text."""
     found, unknown = _passages_by_id(conversation, [*messages, *asking])
     asking_ids = {message.id for message in asking if message.id}
     not_asking = [
@@ -106,7 +101,7 @@ def _passages_by_id(
 ) -> tuple[set[str], list[BaseMessage]]:
     """The ids of the passages that this session holds under the messages' ids, those of edited
     texts included, and the messages under whose id it holds none."""
-    ids = conversation.core.passage_ids(message.id for message in messages if message.id)
+    ids = conversation.passage_ids(message.id for message in messages if message.id)
     unknown = [message for message in messages if message.id not in ids]
     passages = conversation.memory.get_many(set(ids.values()))
     # The text was edited (the new one is a passage of its own), redacted, or cut by a forget.
@@ -117,4 +112,4 @@ def _passages_by_id(
         and (passage := passages.get(ids[message.id])) is not None
         and passage.text != text_of(message)
     ]
-    return set(ids.values()) | conversation.passage_ids(changed), unknown
+    return set(ids.values()) | conversation.passages_of(changed), unknown

@@ -103,8 +103,8 @@ def recall_in_run(
     config: RunnableConfig,
     *,
     namespace: Namespace,
-    session: str | None,
     scope: Scope,
+    session: str | None = None,
     **arguments: Any,
 ) -> RecalledContext:
     """What helps to answer ``question``, for whoever the run of ``config`` is; ``arguments`` are
@@ -116,8 +116,6 @@ def recall_in_run(
     Raises:
         InvalidInputError: an argument cannot be used, or the scope is the session and there is
             none.
-        ClosedError: the memory is closed.
-        StoreError: the store failed.
 
     """
     owned_memory = memory_of_run(memory, namespace, _Run(config))

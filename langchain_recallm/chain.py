@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any, Unpack
 
 from langchain_core.prompts import BasePromptTemplate, ChatPromptTemplate
 from langchain_core.runnables import (
@@ -22,6 +20,7 @@ from langchain_recallm.llm import checked_model, text_of_reply
 from recallm import InvalidInputError, RecalledContext, RecallM
 from recallm.adapting import (
     RecallOptions,
+    RetrieverArguments,
     Scope,
     check_budget,
     checked_memory,
@@ -47,17 +46,8 @@ def answer_chain(
     *,
     prompt: BasePromptTemplate[Any] | None = None,
     namespace: str | Callable[[RunnableConfig], str] | None = None,
-    session: str | None = None,
     scope: Scope = "namespace",
-    limit: int | None = None,
-    max_tokens: int | None = 1000,
-    as_of: int | datetime | None = None,
-    since: int | datetime | None = None,
-    until: int | datetime | None = None,
-    speaker: str | None = None,
-    where: Mapping[str, Any] | None = None,
-    path: Sequence[str] | None = None,
-    min_score: float | None = None,
+    **arguments: Unpack[RetrieverArguments],
 ) -> Runnable[str | dict[str, Any], dict[str, Any]]:
     """A runnable that answers questions with ``chat_model`` from what ``memory`` recalls.
 
@@ -72,10 +62,11 @@ def answer_chain(
     is said to be data; braces in it are no variables. ``namespace``: whose memory, where it is not
     the memory's own: a name, or a callable from the run to a name; the run is its
     ``RunnableConfig``, in a graph also with the attributes of the graph's ``Runtime``
-    (``context``). ``session``: only statements of that session are recalled; with
-    ``scope="session"`` and no ``session`` those of the run's thread. ``max_tokens`` counts the
-    context with its delimiters; ``where`` is the ``metadata`` of ``RecallM.recall``, and the others
-    are its arguments. The chain writes nothing.
+    (``context``). ``arguments`` are ``limit``, ``max_tokens``, ``as_of``, ``since``, ``until``,
+    ``speaker``, ``session``, ``path`` and ``min_score`` of ``RecallM.recall``, and ``where``, which
+    is its ``metadata``. ``max_tokens`` (1000) counts the context with its delimiters. With
+    ``scope="session"`` and no ``session``, recall stays in the run's thread. The chain writes
+    nothing.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> from recallm import RecallM
@@ -97,18 +88,8 @@ def answer_chain(
     checked_memory(memory)
     namespace = checked_namespace(namespace)
     scope = checked_scope(scope)
-    options = RecallOptions(
-        limit=limit,
-        max_tokens=max_tokens,
-        as_of=as_of,
-        since=since,
-        until=until,
-        speaker=speaker,
-        session=session,
-        where=where,
-        path=path,
-        min_score=min_score,
-    )
+    max_tokens = arguments.setdefault("max_tokens", 1000)
+    options = RecallOptions(**arguments)
     options.check(memory)
     check_budget(memory, max_tokens)
     model = checked_model(chat_model)
@@ -126,7 +107,7 @@ def answer_chain(
                 config,
                 namespace=namespace,
                 scope=scope,
-                **replace(options, max_tokens=room).arguments(),
+                **(options.arguments() | {"max_tokens": room}),
             )
             return context
 

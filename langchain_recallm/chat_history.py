@@ -8,8 +8,14 @@ from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from langchain_recallm._conversation import MessageConversation
-from recallm import InvalidInputError, Passage, RecallM
-from recallm.adapting import SPEAKER_NAMES, RecallOptions, checked_memory, checked_session
+from recallm import Passage, RecallM
+from recallm.adapting import (
+    SPEAKER_NAMES,
+    RecallOptions,
+    checked_memory,
+    checked_session,
+    checks,
+)
 
 __all__ = ["RecallMChatMessageHistory"]
 
@@ -41,14 +47,9 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
 
     def __init__(self, *, memory: RecallM, session: str, limit: int | None = None) -> None:
         super().__init__()
-        given: object = session
-        if not isinstance(given, str) or not given:
-            raise InvalidInputError(
-                "session must name the conversation, as in session='thread-1'", argument="session"
-            )
         self.memory = checked_memory(memory)
         RecallOptions(limit=limit).check(memory)
-        self.session = checked_session(given)
+        self.session = checked_session(checks.name(session, "session"))
         self.limit = limit
 
     @property
@@ -75,7 +76,8 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
             StoreError: the memory's store failed; nothing was written.
 
         """
-        MessageConversation(memory=self.memory, session=self.session).remember(messages)
+        conversation = MessageConversation(memory=self.memory, session=self.session)
+        conversation.remember(conversation.core_messages(messages))
 
     def clear(self) -> None:
         """Forget the session, for good, and everything in it.

@@ -98,18 +98,12 @@ class RecallMMemory(BaseMemory):
         speaker_names(self.human_prefix, self.ai_prefix)
         checked_memory(self.memory)
         check_budget(self.memory, self.max_tokens)
-        self._conversation().core.only_session()  # scope="session" needs a session
+        self._conversation().only_session()  # scope="session" needs a session
         return self
 
     @property
     def memory_variables(self) -> list[str]:
-        """The key that is added to a chain's inputs.
-
-        >>> from recallm import RecallM
-        >>> RecallMMemory(memory=RecallM(), memory_key="known").memory_variables
-        ['known']
-
-        """
+        """The key that is added to a chain's inputs."""
         return [self.memory_key]
 
     def load_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -128,7 +122,10 @@ class RecallMMemory(BaseMemory):
             self.max_tokens,
             conversation.memory,
             lambda room: conversation.recall(
-                question, asking=asking, limit=self.limit, max_tokens=room
+                question,
+                asking=conversation.core_messages(asking),
+                limit=self.limit,
+                max_tokens=room,
             ),
         )
         if self.return_messages:
@@ -150,7 +147,8 @@ class RecallMMemory(BaseMemory):
 
         """
         messages = [*self._input_messages(inputs), *self._output_messages(outputs)]
-        self._conversation().remember(messages)
+        conversation = self._conversation()
+        conversation.remember(conversation.core_messages(messages))
 
     async def asave_context(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:
         """``save_context``, off the event loop."""

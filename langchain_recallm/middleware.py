@@ -27,7 +27,7 @@ from langgraph.types import Command
 from langchain_recallm._agent_memory import AgentMemory
 from langchain_recallm._model_request import Position, with_recalled_text
 from langchain_recallm._runs import checked_namespace
-from recallm import InvalidInputError, RecallM
+from recallm import RecallM
 from recallm.adapting import (
     SPEAKER_NAMES,
     Accept,
@@ -41,6 +41,7 @@ from recallm.adapting import (
     checked_memory,
     checked_roles,
     checked_scope,
+    checks,
     speaker_names,
 )
 
@@ -170,18 +171,11 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        if position not in get_args(Position):
-            raise InvalidInputError(
-                f"position must be 'system' or 'user', not {position!r}", argument="position"
-            )
-        given: object = name
-        if given is not None and not (isinstance(given, str) and given.strip()):
-            raise InvalidInputError(f"name must be a name, not {name!r}", argument="name")
         self.memory = checked_memory(memory)
         RecallOptions(limit=limit, max_tokens=max_tokens, min_score=min_score).check(memory)
         check_budget(memory, max_tokens)
-        self._position: Position = position
-        self._name = name
+        self._position: Position = checks.choice(position, get_args(Position), "position")
+        self._name = checks.optional_name(name, "name")
         self._agent_memory = AgentMemory(
             memory=memory,
             namespace=checked_namespace(namespace),

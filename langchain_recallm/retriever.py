@@ -18,7 +18,14 @@ from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_val
 
 from langchain_recallm._runs import checked_namespace, recall_in_run
 from recallm import InvalidInputError, RecalledContext, RecalledStatement, RecallM
-from recallm.adapting import Order, RecallOptions, Scope, checked_memory, statement_metadata
+from recallm.adapting import (
+    Order,
+    RecallOptions,
+    RetrieverArguments,
+    Scope,
+    checked_memory,
+    statement_metadata,
+)
 
 __all__ = ["RecallMRetriever"]
 
@@ -151,19 +158,10 @@ class RecallMRetriever(BaseRetriever):
         return [_statement_document(statement) for statement in options.ordered(context)]
 
     def _options(self) -> RecallOptions:
-        return RecallOptions(
-            limit=self.k,
-            max_tokens=self.max_tokens,
-            as_of=self.as_of,
-            since=self.since,
-            until=self.until,
-            speaker=self.speaker,
-            session=self.session,
-            where=self.where,
-            path=self.path,
-            min_score=self.min_score,
-            order=self.order,
-        )
+        arguments: RetrieverArguments = {"limit": self.k}
+        for name in RetrieverArguments.__annotations__.keys() - {"limit"}:
+            arguments[name] = getattr(self, name)  # type: ignore[literal-required]
+        return RecallOptions(order=self.order, **arguments)
 
     def _with(self, changes: Mapping[str, Any]) -> RecallMRetriever:
         """This retriever with other fields for one call, checked like its own."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
@@ -29,7 +28,7 @@ from langgraph.store.base import (
 from langchain_recallm._item_filter import passes_filter
 from langchain_recallm._item_text import is_number, recalled_text
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
-from recallm.adapting import POSTPONED_PATH, checked_memory, digest
+from recallm.adapting import POSTPONED_PATH, checked_memory, checks, digest
 
 __all__ = ["RecallMStore"]
 
@@ -95,7 +94,7 @@ class RecallMStore(BaseStore):
         ttl: TTLConfig | None = None,
     ) -> None:
         self.memory = checked_memory(memory)
-        self._fields = _checked_fields(fields, "fields") if fields is not None else None
+        self._fields = checks.optional(checks.strings, fields, "fields")
         self.ttl_config = _checked_ttl(ttl)
         self._sweep_every = ((ttl or {}).get("sweep_interval_minutes") or _SWEEP_MINUTES) * 60
         self._swept = time.monotonic()
@@ -152,7 +151,9 @@ class RecallMStore(BaseStore):
         return Item(**_item_arguments(item))
 
     def _search(self, op: SearchOp, refreshed: list[Passage]) -> list[SearchItem]:
-        _check_search(op)
+        checks.whole(op.limit, "limit", least=0)
+        checks.whole(op.offset, "offset", least=0)
+        checks.optional(checks.mapping, op.filter, "filter")
         end = op.offset + op.limit
         found: dict[str, tuple[Passage, float | None]] = {}
         if op.query and op.limit:
@@ -206,15 +207,11 @@ class RecallMStore(BaseStore):
                 _log.warning("expired items were not swept", exc_info=True)
 
     def _new_item(self, op: PutOp, now: datetime) -> NewItem:
-        if not isinstance(op.value, Mapping):
-            raise InvalidInputError(
-                f"a value must be a mapping, not {type(op.value).__name__}", argument="value"
-            )
-        value = _checked_value(op.value)
+        value = checks.properties(op.value, "value")
         if op.index is None:
             fields = self._fields
         else:
-            fields = () if op.index is False else _checked_fields(op.index, "index")
+            fields = [] if op.index is False else checks.strings(op.index, "index")
         text = recalled_text(value, fields)
         before = self.memory.items.get(op.namespace, op.key)
         created = now if before is None else _item_arguments(before)["created_at"]
@@ -266,31 +263,6 @@ def _source(path: Sequence[str], key: str) -> str:
     return "store/" + digest(source)
 
 
-def _checked_value(given: Mapping[str, Any]) -> dict[str, Any]:
-    value = dict(given)
-    try:
-        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
-        text.encode()
-        if json.loads(text) != value:
-            raise ValueError("it would come back changed")
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInputError(
-            f"a value must hold JSON values only (str, int, finite float, bool, None, lists, dicts "
-            f"with str keys; no tuples): {error}",
-            argument="value",
-        ) from None
-    return value
-
-
-def _checked_fields(fields: object, argument: str) -> tuple[str, ...]:
-    if isinstance(fields, list | tuple) and all(isinstance(field, str) for field in fields):
-        return tuple(fields)
-    raise InvalidInputError(
-        f"{argument} must be a list of paths such as ['text', 'notes[*].title'], not {fields!r}",
-        argument=argument,
-    )
-
-
 def _checked_ttl(ttl: object) -> TTLConfig | None:
     if ttl is None:
         return None
@@ -303,21 +275,6 @@ def _checked_ttl(ttl: object) -> TTLConfig | None:
             argument="ttl",
         )
     return cast(TTLConfig, ttl)
-
-
-def _check_search(op: SearchOp) -> None:
-    for argument, number in (("limit", op.limit), ("offset", op.offset)):
-        given: object = number
-        if isinstance(given, bool) or not isinstance(given, int) or given < 0:
-            raise InvalidInputError(
-                f"{argument} must be a whole number from 0 on, not {given!r}", argument=argument
-            )
-    condition: object = op.filter
-    if condition is not None and not isinstance(condition, Mapping):
-        raise InvalidInputError(
-            f"filter must be a mapping of fields, not {type(condition).__name__}",
-            argument="filter",
-        )
 
 
 def _unread_last(items: Sequence[Passage]) -> tuple[Passage, ...]:

@@ -36,6 +36,7 @@ from recallm.adapting import (
     extract_postponed,
     gives_probabilities,
     shown_name,
+    statement_fields,
     storable,
 )
 
@@ -92,8 +93,8 @@ def create_recallm_tools(
     memories: ``prefix="team_"`` makes them ``team_recall_memory`` and so on.
 
     * ``recall_memory`` returns statements with their ids, delimited as data; the artifact is a list
-      of dicts with id, text, t_index, timestamp, speaker, source, session, metadata, concepts and
-      score.
+      of dicts with id, text, metadata, t_index, timestamp, speaker, source, session, concepts,
+      score and passage.
     * ``save_memory`` writes one knowledge update with the speaker "AI", since the model wrote it.
       The same tool call writes it once.
     * ``forget_memory`` forgets one statement by its id, or all that mention a concept; a store's
@@ -199,7 +200,7 @@ class _Tools:
         with _errors_for_the_model():
             conversation = self._conversation(runtime, config)
             # The present turn may be written already, and is no answer to itself.
-            present = conversation.passage_ids(_turn_messages(runtime))
+            present = conversation.passages_of(_turn_messages(runtime))
             limit = None if self.limit is None else self.limit + len(present)
             context = conversation.recall(_checked_text(query, "query"), limit=limit)
             found = [it for it in context.statements if it.passage not in present]
@@ -316,18 +317,11 @@ def _without_worst(found: Sequence[RecalledStatement], count: int) -> list[Recal
 
 def _as_dict(statement: RecalledStatement) -> dict[str, Any]:
     """A statement in plain values, as checkpoints can hold them."""
-    timestamp = statement.timestamp
     return {
         "id": statement.id,
         "text": statement.text,
-        "t_index": statement.t_index,
-        "timestamp": None if timestamp is None else timestamp.isoformat(),
-        "speaker": statement.speaker,
-        "source": statement.source,
-        "session": statement.session,
         "metadata": dict(statement.metadata),
-        "concepts": list(statement.concepts),
-        "score": statement.score,
+        **statement_fields(statement),
     }
 
 
@@ -335,7 +329,7 @@ def _as_dict(statement: RecalledStatement) -> dict[str, Any]:
 
 
 def _forget_one(conversation: MessageConversation, id: str) -> str:
-    memory, session = conversation.memory, conversation.core.only_session()
+    memory, session = conversation.memory, conversation.only_session()
     passage = memory.get(id.rpartition("#")[0])
     is_known = passage is not None and session in (None, passage.session or passage.source)
     if not is_known or not memory.forget(statement=id):
@@ -346,7 +340,7 @@ def _forget_one(conversation: MessageConversation, id: str) -> str:
 
 
 def _forget_about(conversation: MessageConversation, about: str) -> str:
-    memory, session = conversation.memory, conversation.core.only_session()
+    memory, session = conversation.memory, conversation.only_session()
     about = _checked_text(about, "about")
     extract_postponed(memory)  # long messages that wait for extraction may mention it too
     if session is None:

@@ -20,6 +20,7 @@ from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 from llama_index_recallm._nodes import entities_named_like, is_chunk, node_of, relation_of
 from llama_index_recallm._property_values import decoded
 from recallm import Entity, InvalidInputError, Passage, RecallM, Triplet
+from recallm.adapting import checks
 
 __all__ = [
     "entities_meant_by",
@@ -32,26 +33,10 @@ __all__ = [
     "paths_of",
     "schema_of",
     "schema_text",
-    "string_list",
     "structured_queries_allowed",
     "structured_query",
     "values_text",
 ]
-
-
-def string_list(strings: Iterable[str], argument: str) -> list[str]:
-    """``strings`` as a list.
-
-    Raises:
-        InvalidInputError: it is a single str, or an element is not a str.
-
-    """
-    listed = [] if isinstance(strings, str) else list(strings)
-    if isinstance(strings, str) or not all(isinstance(string, str) for string in listed):
-        raise InvalidInputError(
-            f"{argument} must be a list of str, not {strings!r}", argument=argument
-        )
-    return listed
 
 
 def llama_id(name: str) -> str:
@@ -66,7 +51,7 @@ def entities_meant_by(memory: RecallM, names: Iterable[str]) -> list[Entity]:
     """For each of ``names``, in their order: the entity with exactly this id, else the entities
     whose name differs in casing alone, else those on the same concept."""
     graph = memory.graph
-    names = list(dict.fromkeys(string_list(names, "ids")))
+    names = list(dict.fromkeys(checks.strings(names, "ids")))
     exact = {entity.id: entity for entity in graph.entities([*names, *map(llama_id, names)])}
     similar = entities_named_like(
         graph, [name for name in names if not {name, llama_id(name)} & exact.keys()]
@@ -251,32 +236,39 @@ def schema_of(entities: Iterable[Entity], triplets: Iterable[Triplet]) -> dict[s
 
 def schema_text(schema: Mapping[str, Any]) -> str:
     """``schema_of`` in words."""
-    return "\n".join(
-        [
-            "Node labels and their properties:",
-            *_property_lines(schema["node_props"]),
-            "Relation labels and their properties:",
-            *_property_lines(schema["rel_props"]),
-            "Relations:",
-            *(
-                f"({source})-[{label}]->({target})"
-                for source, label, target in _relationships_in_lines(schema)
-            ),
-        ]
+    return _described(
+        schema,
+        "Node labels and their properties:",
+        "Relation labels and their properties:",
+        "Relations:",
+        "({})-[{}]->({})",
     )
 
 
 def values_text(schema: Mapping[str, Any]) -> str:
     """``schema_of`` as values of ``type`` and ``name`` in Neo4j's nodes for entities and
     triplets."""
+    return _described(
+        schema,
+        "Values of RecallMEntity.type, and what is in properties:",
+        "Values of RecallMTriplet.name, and what is in properties:",
+        "Type of the subject, name of the triplet, type of the object:",
+        "{}, {}, {}",
+    )
+
+
+def _described(
+    schema: Mapping[str, Any], nodes: str, relations: str, relationships: str, form: str
+) -> str:
+    """The parts of a schema under their headings; a relationship in ``form``."""
     return "\n".join(
         [
-            "Values of RecallMEntity.type, and what is in properties:",
+            nodes,
             *_property_lines(schema["node_props"]),
-            "Values of RecallMTriplet.name, and what is in properties:",
+            relations,
             *_property_lines(schema["rel_props"]),
-            "Type of the subject, name of the triplet, type of the object:",
-            *map(", ".join, _relationships_in_lines(schema)),
+            relationships,
+            *(form.format(*map(_in_one_line, parts)) for parts in schema["relationships"]),
         ]
     )
 
@@ -291,10 +283,6 @@ def _property_lines(properties_by_label: Mapping[str, Mapping[str, str]]) -> lis
         + ", ".join(f"{_in_one_line(name)} ({kind})" for name, kind in properties.items())
         for label, properties in properties_by_label.items()
     ]
-
-
-def _relationships_in_lines(schema: Mapping[str, Any]) -> list[list[str]]:
-    return [[_in_one_line(part) for part in parts] for parts in schema["relationships"]]
 
 
 def _in_one_line(name: str) -> str:

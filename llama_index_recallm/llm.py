@@ -13,7 +13,6 @@ from llama_index.core.base.llms.types import (
     TextBlock,
 )
 
-from recallm import LLMError
 from recallm.adapting import answer_without_text, not_a_model, storable
 
 __all__ = ["as_llm"]
@@ -63,9 +62,7 @@ def _chat_messages(system: str | None, prompt: str) -> list[ChatMessage]:
     return [ChatMessage(role=MessageRole.SYSTEM, content=system), user_message]
 
 
-def _text_of_chat(response: object) -> str:
-    if not isinstance(response, ChatResponse):
-        raise _wrong_response(response)
+def _text_of_chat(response: ChatResponse) -> str:
     message = response.message
     text = message.content or ""
     other_blocks = [block for block in message.blocks if not isinstance(block, TextBlock)]
@@ -74,16 +71,7 @@ def _text_of_chat(response: object) -> str:
     return text
 
 
-def _text_of_completion(response: object) -> str:
-    if not isinstance(response, CompletionResponse):
-        raise _wrong_response(response)
+def _text_of_completion(response: CompletionResponse) -> str:
     if not response.text and response.additional_kwargs.get("tool_calls"):
         raise answer_without_text()
     return response.text
-
-
-def _wrong_response(response: object) -> LLMError:
-    return LLMError(
-        f"the model answered with {type(response).__name__}, not with a ChatResponse or a "
-        "CompletionResponse"
-    )

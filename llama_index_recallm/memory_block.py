@@ -265,25 +265,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         return await asyncio.to_thread(self._remember, shown, session)
 
     def flush(self, memory: Memory) -> int:
-        """``aflush`` for code that is not async.
-
-        >>> import asyncio
-        >>> from llama_index.core.llms import ChatMessage
-        >>> from llama_index.core.memory import Memory
-        >>> from recallm import RecallM
-        >>> from sqlalchemy.ext.asyncio import create_async_engine
-        >>> engine = create_async_engine("sqlite+aiosqlite://")
-        >>> block = RecallMMemoryBlock(memory=RecallM())
-        >>> memory = Memory.from_defaults(memory_blocks=[block], async_engine=engine)
-        >>> memory.put(ChatMessage(role="assistant", content="Your train is at ten."))
-        >>> block.flush(memory)
-        1
-        >>> asyncio.run(engine.dispose())
-
-        Raises:
-            Exception: as ``aflush`` does; nothing was written.
-
-        """
+        """``aflush`` for code that is not async."""
         return int(asyncio_run(self.aflush(memory)))
 
     # -- recalling and remembering ---------------------------------------------------------

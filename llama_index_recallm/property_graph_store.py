@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, cast
 
 import fsspec
 from llama_index.core.graph_stores.types import (
@@ -13,13 +15,13 @@ from llama_index.core.graph_stores.types import (
     DEFAULT_PG_PERSIST_FNAME,
     ChunkNode,
     LabelledNode,
+    PropertyGraphStore,
     Relation,
 )
 from llama_index.core.graph_stores.types import Triplet as Path
 from llama_index.core.schema import BaseNode
 from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQueryMode
 
-from llama_index_recallm._async_store import ThreadedPropertyGraphStore
 from llama_index_recallm._graph_reading import (
     entities_meant_by,
     has_properties,
@@ -31,7 +33,6 @@ from llama_index_recallm._graph_reading import (
     paths_of,
     schema_of,
     schema_text,
-    string_list,
     structured_queries_allowed,
     structured_query,
     values_text,
@@ -47,12 +48,28 @@ from llama_index_recallm._persistence import load_memory, persist_memory
 from llama_index_recallm._property_values import encoded
 from llama_index_recallm._relation_map import rel_map
 from recallm import InvalidInputError, RecallM
-from recallm.adapting import checked_memory
+from recallm.adapting import checked_memory, checks
 
 __all__ = ["RecallMPropertyGraphStore"]
 
 
-class RecallMPropertyGraphStore(ThreadedPropertyGraphStore):
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _in_a_thread(async_method: Callable[_P, _R]) -> Callable[_P, _R]:
+    """An async method that runs the sync method of its name in a thread: unlike LlamaIndex's own,
+    it does not block the event loop."""
+    sync_name = async_method.__name__.removeprefix("a")
+
+    @wraps(async_method)
+    async def call(store: object, *args: Any, **kwargs: Any) -> Any:
+        return await asyncio.to_thread(getattr(store, sync_name), *args, **kwargs)
+
+    return cast("Callable[_P, _R]", call)
+
+
+class RecallMPropertyGraphStore(PropertyGraphStore):
     """The entities, triplets and passages of ``memory`` as a property graph.
 
     Entity nodes are entities, by their exact id. Chunk nodes are passages with their text verbatim,
@@ -104,16 +121,8 @@ class RecallMPropertyGraphStore(ThreadedPropertyGraphStore):
         structured_queries: bool = False,
     ) -> None:
         self._memory = checked_memory(memory)
-        for argument, name in (
-            ("embedding_model", embedding_model),
-            ("timestamp_key", timestamp_key),
-        ):
-            if not (isinstance(name, str) and name) and (argument, name) != ("timestamp_key", None):
-                raise InvalidInputError(
-                    f"{argument} must be a name, not {name!r}", argument=argument
-                )
-        self._model = embedding_model
-        self._timestamp_key = timestamp_key
+        self._model = checks.name(embedding_model, "embedding_model")
+        self._timestamp_key = checks.optional_name(timestamp_key, "timestamp_key")
         self.supports_structured_queries = structured_queries_allowed(memory, structured_queries)
         self._schema: dict[str, Any] | None = None
 
@@ -191,7 +200,7 @@ class RecallMPropertyGraphStore(ThreadedPropertyGraphStore):
 
     def get_llama_nodes(self, node_ids: list[str]) -> list[BaseNode]:
         """The nodes that chunks were made from, with these exact ids."""
-        ids = string_list(node_ids, "node_ids")
+        ids = checks.strings(node_ids, "node_ids")
         chunks = [it for it in self._memory.graph.entities(ids) if is_chunk(it)]
         nodes = nodes_of(self._memory, chunks)
         in_order = [nodes[id] for id in dict.fromkeys(ids) if id in nodes]
@@ -298,9 +307,9 @@ class RecallMPropertyGraphStore(ThreadedPropertyGraphStore):
         that have all of ``properties``, and the nodes with these ids. A node is deleted with its
         relations, and a chunk with everything that no other chunk and no other call showed."""
         graph = self._memory.graph
-        entity_ids = {llama_id(name) for name in string_list(entity_names or (), "entity_names")}
+        entity_ids = {llama_id(name) for name in checks.strings(entity_names or (), "entity_names")}
         nodes = [entity for entity in graph.entities(entity_ids) if not is_chunk(entity)]
-        nodes += graph.entities(string_list(ids or (), "ids"))
+        nodes += graph.entities(checks.strings(ids or (), "ids"))
         if properties:
             nodes += graph.entities([node.id for node in self.get(properties=properties)])
         if relation_names:
@@ -318,9 +327,28 @@ class RecallMPropertyGraphStore(ThreadedPropertyGraphStore):
         document that was not split is a chunk with the document's own id. Entities that were
         written without a chunk, and name such a chunk or document as their source, are deleted
         too."""
-        chunks = string_list(node_ids or (), "node_ids")
-        documents = string_list(ref_doc_ids or (), "ref_doc_ids")
+        chunks = checks.strings(node_ids or (), "node_ids")
+        documents = checks.strings(ref_doc_ids or (), "ref_doc_ids")
         self.delete(ids=ids_of_sources(self._memory, chunks, documents))
+
+    # -- async -----------------------------------------------------------------------------
+
+    aget = _in_a_thread(PropertyGraphStore.aget)
+    aget_triplets = _in_a_thread(PropertyGraphStore.aget_triplets)
+    aget_rel_map = _in_a_thread(PropertyGraphStore.aget_rel_map)
+    aget_llama_nodes = _in_a_thread(PropertyGraphStore.aget_llama_nodes)
+    aget_schema = _in_a_thread(PropertyGraphStore.aget_schema)
+    aget_schema_str = _in_a_thread(PropertyGraphStore.aget_schema_str)
+    avector_query = _in_a_thread(PropertyGraphStore.avector_query)
+    astructured_query = _in_a_thread(PropertyGraphStore.astructured_query)
+    aupsert_nodes = _in_a_thread(PropertyGraphStore.aupsert_nodes)
+    aupsert_relations = _in_a_thread(PropertyGraphStore.aupsert_relations)
+    adelete = _in_a_thread(PropertyGraphStore.adelete)
+    adelete_llama_nodes = _in_a_thread(PropertyGraphStore.adelete_llama_nodes)
+
+    async def aupsert_llama_nodes(self, llama_nodes: Sequence[BaseNode]) -> None:
+        """``upsert_llama_nodes``, off the event loop."""
+        await asyncio.to_thread(self.upsert_llama_nodes, list(llama_nodes))
 
     # -- persisting ------------------------------------------------------------------------
 

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
@@ -31,6 +29,7 @@ from recallm import InvalidInputError, RecalledStatement, RecallM
 from recallm.adapting import (
     Order,
     RecallOptions,
+    RetrieverArguments,
     as_content,
     checked_memory,
     checked_namespace,
@@ -96,43 +95,24 @@ class RecallMRetriever(BaseRetriever):
         memory: RecallM,
         *,
         namespace: str | None = None,
-        limit: int | None = None,
         similarity_top_k: int | None = None,
-        max_tokens: int | None = None,
-        as_of: int | datetime | None = None,
-        since: int | datetime | None = None,
-        until: int | datetime | None = None,
-        speaker: str | None = None,
-        session: str | None = None,
-        where: Mapping[str, Any] | None = None,
-        path: Sequence[str] | None = None,
-        min_score: float | None = None,
         order: Order = "time",
         callback_manager: CallbackManager | None = None,
         verbose: bool = False,
+        **arguments: Unpack[RetrieverArguments],
     ) -> None:
-        if limit is not None and similarity_top_k is not None:
-            raise InvalidInputError(
-                "limit and similarity_top_k are the same; give one", argument="similarity_top_k"
-            )
+        if similarity_top_k is not None:
+            if arguments.get("limit") is not None:
+                raise InvalidInputError(
+                    "limit and similarity_top_k are the same; give one",
+                    argument="similarity_top_k",
+                )
+            arguments["limit"] = similarity_top_k
         memory = checked_memory(memory)
         if namespace is not None:
             memory = memory.in_namespace(namespace)
             checked_namespace(namespace)
-        self._recall = _NodeRecall(
-            memory,
-            limit=similarity_top_k if limit is None else limit,
-            max_tokens=max_tokens,
-            as_of=as_of,
-            since=since,
-            until=until,
-            speaker=speaker,
-            session=session,
-            where=where,
-            path=path,
-            min_score=min_score,
-            order=order,
-        )
+        self._recall = _NodeRecall(memory, order=order, **arguments)
         super().__init__(callback_manager=callback_manager, verbose=verbose)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -183,32 +163,11 @@ class RecallMSubRetriever(BasePGRetriever):
         memory: RecallM | None = None,
         include_text: bool = False,
         include_text_preamble: str | None = DEFAULT_PREAMBLE,
-        limit: int | None = None,
-        max_tokens: int | None = None,
-        as_of: int | datetime | None = None,
-        since: int | datetime | None = None,
-        until: int | datetime | None = None,
-        speaker: str | None = None,
-        session: str | None = None,
-        where: Mapping[str, Any] | None = None,
-        path: Sequence[str] | None = None,
-        min_score: float | None = None,
         callback_manager: CallbackManager | None = None,
+        **arguments: Unpack[RetrieverArguments],
     ) -> None:
         store = _checked_store(graph_store, memory)
-        self._recall = _NodeRecall(
-            store.memory,
-            limit=limit,
-            max_tokens=max_tokens,
-            as_of=as_of,
-            since=since,
-            until=until,
-            speaker=speaker,
-            session=session,
-            where=where,
-            path=path,
-            min_score=min_score,
-        )
+        self._recall = _NodeRecall(store.memory, **arguments)
         super().__init__(
             graph_store=store,
             include_text=include_text,
@@ -239,10 +198,12 @@ class RecallMSubRetriever(BasePGRetriever):
 class _NodeRecall:
     """What both retrievers do: recall with the arguments they were given, a node a statement."""
 
-    def __init__(self, memory: RecallM, **options: Any) -> None:
+    def __init__(
+        self, memory: RecallM, order: Order = "time", **arguments: Unpack[RetrieverArguments]
+    ) -> None:
         self._memory = memory
         # The property graph store writes metadata in this encoding.
-        self._options = RecallOptions(**options, encode=partial(encoded, of="where"))
+        self._options = RecallOptions(order=order, encode=partial(encoded, of="where"), **arguments)
         self._options.check(memory)
 
     def nodes(self, query: QueryBundle) -> list[NodeWithScore]:

@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +22,7 @@ __all__ = [
     "MAX_NAME",
     "amount",
     "check_fields",
+    "choice",
     "clock",
     "count",
     "file_path",
@@ -294,35 +296,16 @@ def statement_filter(
     )
 
 
-def selection(
-    *,
-    id: object,
-    statement: object,
-    source: object,
-    session: object,
-    concept: object,
-    before: object,
-    expired: object,
-    everything: object,
-) -> tuple[SelectionKind, str | int | datetime]:
+def selection(**given: object) -> tuple[SelectionKind, str | int | datetime]:
     """The arguments of ``forget``, of which exactly one is given. ``concept`` is a label, not yet a
     concept's name; ``expired`` is True, not yet a moment."""
-    given: dict[SelectionKind, str | int | datetime | None] = {
-        "id": optional_name(id, "id"),
-        "statement": optional(string, statement, "statement"),
-        "source": optional_name(source, "source"),
-        "session": optional_name(session, "session"),
-        "concept": optional(string, concept, "concept"),
-        "before": moment(before, "before"),
-        "expired": True if flag(expired, "expired") else None,
-        "everything": True if flag(everything, "everything") else None,
-    }
-    chosen: list[tuple[SelectionKind, str | int | datetime]] = [
-        (kind, value) for kind, value in given.items() if value is not None
+    checked = {kind: check(given[kind], kind) for kind, check in _SELECTIONS.items()}
+    chosen = [
+        (kind, value) for kind, value in checked.items() if value is not None and value is not False
     ]
     if len(chosen) != 1:
         raise InvalidInputError(
-            f"forget takes exactly one of {', '.join(list(given)[:-2])}, "
+            f"forget takes exactly one of {', '.join(list(_SELECTIONS)[:-2])}, "
             f"expired=True, everything=True; {len(chosen)} were given",
             argument="forget",
         )
@@ -388,6 +371,15 @@ def result_of(function: Callable[..., T], argument: str, *given: object) -> T:
         raise _unusable(argument, f"failed: {type(error).__name__}: {error}") from error
 
 
+def choice(value: object, options: Sequence[T], argument: str) -> T:
+    """One of ``options``."""
+    for option in options:
+        if value == option:
+            return option
+    *names, last = map(repr, options)
+    raise _unusable(argument, f"must be {', '.join(names)} or {last}, not {shown(value)}")
+
+
 def flag(value: object, argument: str) -> bool:
     """True or False."""
     if not isinstance(value, bool):
@@ -436,3 +428,16 @@ def shown(value: object) -> str:
         return f"{value!r:.60}"
     except Exception:  # noqa: BLE001 - whatever it raises
         return type(value).__name__
+
+
+_SELECTIONS: Mapping[SelectionKind, Callable[[object, str], str | int | datetime | None]] = {
+    "id": optional_name,
+    "statement": partial(optional, string),
+    "source": optional_name,
+    "session": optional_name,
+    "concept": partial(optional, string),
+    "before": moment,
+    "expired": flag,
+    "everything": flag,
+}
+"""One check for each argument of ``forget``."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from recallm import checks
-from recallm.errors import InvalidInputError
 from recallm.model import LARGEST_NUMBER
 
 __all__ = ["RankingName", "RecallConfig"]
@@ -101,10 +100,4 @@ class RecallConfig:
         if self.weights is not None:
             checks.file_path(self.weights, "weights")
             checks.string(self.weights, "weights")
-        ranking: object = self.ranking
-        if ranking not in get_args(RankingName):
-            *names, last = map(repr, get_args(RankingName))
-            raise InvalidInputError(
-                f"ranking must be {', '.join(names)} or {last}, not {checks.shown(ranking)}",
-                argument="ranking",
-            )
+        checks.choice(self.ranking, get_args(RankingName), "ranking")

@@ -4,6 +4,7 @@ in a prompt, and checks of arguments.
 The module knows neither LangChain nor LlamaIndex; both adapters build on it.
 """
 
+from recallm import checks
 from recallm.adapting import (
     arguments,
     conversation,
@@ -27,6 +28,7 @@ __all__ = [
     "answer_without_text",
     "as_content",
     "as_data",
+    "checks",
     "new_lock",
     "not_a_model",
     "shown_name",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, TypeGuard, cast, get_args
+from typing import Any, Literal, TypedDict, TypeGuard, Unpack, get_args
 
 from recallm import checks
 from recallm.adapting.conversation import Scope
@@ -19,6 +18,7 @@ from recallm.results import RecalledContext, RecalledStatement
 __all__ = [
     "Order",
     "RecallOptions",
+    "RetrieverArguments",
     "check_budget",
     "checked_memory",
     "checked_namespace",
@@ -32,24 +32,38 @@ Order = Literal["time", "score"]
 """Of recalled statements: as things became true, or the most helpful first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallOptions:
-    """The arguments of ``RecallM.recall`` that a retriever is given once, and the order of its
-    results. ``where`` is the ``metadata`` of ``RecallM.recall``; ``encode`` turns it into JSON
-    values, where the adapter does so with metadata that it writes."""
+class RetrieverArguments(TypedDict, total=False):
+    """The arguments of ``RecallM.recall`` that a retriever is given once. ``where`` is the
+    ``metadata`` of ``RecallM.recall``."""
 
-    limit: int | None = None
-    max_tokens: int | None = None
-    as_of: int | datetime | None = None
-    since: int | datetime | None = None
-    until: int | datetime | None = None
-    speaker: str | None = None
-    session: str | None = None
-    where: Mapping[str, Any] | None = None
-    path: Sequence[str] | None = None
-    min_score: float | None = None
-    order: Order = "time"
-    encode: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+    limit: int | None
+    max_tokens: int | None
+    as_of: int | datetime | None
+    since: int | datetime | None
+    until: int | datetime | None
+    speaker: str | None
+    session: str | None
+    where: Mapping[str, Any] | None
+    path: Sequence[str] | None
+    min_score: float | None
+
+
+class RecallOptions:
+    """The arguments that a retriever recalls with, and the ``order`` of its results. ``encode``
+    turns ``where`` into JSON values, where the adapter does so with metadata that it writes."""
+
+    def __init__(
+        self,
+        *,
+        order: Order = "time",
+        encode: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict,
+        **arguments: Unpack[RetrieverArguments],
+    ) -> None:
+        if unknown := arguments.keys() - RetrieverArguments.__annotations__.keys():
+            raise TypeError(f"unexpected arguments: {', '.join(sorted(unknown))}")
+        self._order = order
+        self._encode = encode
+        self._arguments = arguments
 
     def check(self, memory: RecallM) -> None:
         """Refuse what ``memory`` cannot recall by.
@@ -59,14 +73,12 @@ class RecallOptions:
                 no probabilities, which ``min_score`` and ``order="score"`` need.
 
         """
-        if self.order not in get_args(Order):
-            raise InvalidInputError(
-                f"order must be 'time' or 'score', not {self.order!r}", argument="order"
-            )
-        if self.where is not None:
-            _refuse_operators(checks.mapping(self.where, "where"))
+        checks.choice(self._order, get_args(Order), "order")
+        where = self._arguments.get("where")
+        if where is not None:
+            _refuse_operators(checks.mapping(where, "where"))
             try:
-                metadata = self.encode(self.where)
+                metadata = self._encode(where)
             except InvalidInputError as error:
                 raise InvalidInputError(f"where: {error.message}", argument="where") from None
             checks.properties(metadata, "where")
@@ -77,27 +89,19 @@ class RecallOptions:
             config=memory.config,
             count_tokens=memory.count_tokens,
         )
-        if self.order == "score":
+        if self._order == "score":
             check_probabilities(memory.config.ranking, "order")
 
     def arguments(self) -> dict[str, Any]:
         """The keyword arguments of ``RecallM.recall``."""
-        return {
-            "limit": self.limit,
-            "max_tokens": self.max_tokens,
-            "as_of": self.as_of,
-            "since": self.since,
-            "until": self.until,
-            "speaker": self.speaker,
-            "session": self.session,
-            "metadata": None if self.where is None else self.encode(self.where),
-            "path": self.path,
-            "min_score": self.min_score,
-        }
+        arguments: dict[str, Any] = {**self._arguments}
+        if (where := arguments.pop("where", None)) is not None:
+            arguments["metadata"] = self._encode(where)
+        return arguments
 
     def ordered(self, context: RecalledContext) -> list[RecalledStatement]:
         """The statements of a recalled context in the order that was asked for."""
-        if self.order == "time":
+        if self._order == "time":
             return list(context.statements)
         return sorted(context.statements, key=lambda statement: -(statement.score or 0.0))
 
@@ -132,14 +136,13 @@ def checked_namespace(namespace: str) -> str:
         InvalidInputError: it contains a brace.
 
     """
-    if _is_template(namespace):
-        raise InvalidInputError(
-            f"namespace={namespace!r} is a template, which nothing fills: all users would share "
-            "one memory. Fill it yourself, as in memory.in_namespace(f'user-{user_id}'), or, where "
-            "an adapter takes a callable, give one over the run",
-            argument="namespace",
-        )
-    return namespace
+    return _not_a_template(
+        namespace,
+        "namespace",
+        "all users would share one memory. Fill it yourself, as in "
+        "memory.in_namespace(f'user-{user_id}'), or, where an adapter takes a callable, give one "
+        "over the run",
+    )
 
 
 def checked_session(session: str) -> str:
@@ -150,13 +153,11 @@ def checked_session(session: str) -> str:
         InvalidInputError: it contains a brace.
 
     """
-    if _is_template(session):
-        raise InvalidInputError(
-            f"session={session!r} is a template, which nothing fills: all conversations would be "
-            "one. Fill it yourself, as in session=f'thread-{thread_id}'",
-            argument="session",
-        )
-    return session
+    return _not_a_template(
+        session,
+        "session",
+        "all conversations would be one. Fill it yourself, as in session=f'thread-{thread_id}'",
+    )
 
 
 def checked_scope(scope: object) -> Scope:
@@ -166,11 +167,8 @@ def checked_scope(scope: object) -> Scope:
         InvalidInputError: it is neither "namespace" nor "session".
 
     """
-    if scope in get_args(Scope):
-        return cast(Scope, scope)
-    raise InvalidInputError(
-        f"scope must be 'namespace' or 'session', not {scope!r}", argument="scope"
-    )
+    checked: Scope = checks.choice(scope, get_args(Scope), "scope")
+    return checked
 
 
 def checked_roles(roles: Collection[str]) -> frozenset[Role]:
@@ -207,8 +205,13 @@ def check_budget(memory: RecallM, max_tokens: int | None) -> None:
         )
 
 
-def _is_template(name: str) -> bool:
-    return "{" in name or "}" in name
+def _not_a_template(name: str, argument: str, consequence: str) -> str:
+    if "{" in name or "}" in name:
+        raise InvalidInputError(
+            f"{argument}={name!r} is a template, which nothing fills: {consequence}",
+            argument=argument,
+        )
+    return name
 
 
 def _are_roles(names: set[str]) -> TypeGuard[set[Role]]:

@@ -5,6 +5,7 @@
   the session.
 * A message is one knowledge update under the message's id: written again, it changes nothing.
 * The messages of a turn are written in their order, in one transaction.
+* Where the store fails, every method raises ``StoreError``, and nothing is written.
 """
 
 from __future__ import annotations
@@ -75,7 +76,6 @@ class Conversation:
         Raises:
             InvalidInputError: an argument cannot be used, or the scope is the session and there
                 is none.
-            StoreError: the store failed.
 
         """
         session = self.only_session()
@@ -89,23 +89,13 @@ class Conversation:
 
     def passage_id(self, message: Message) -> str | None:
         """The id of the passage that holds a message in this session, in full or in part; None
-        where no passage does.
-
-        Raises:
-            StoreError: the store failed.
-
-        """
+        where no passage does."""
         passage = self._passage_of(message)
         return None if passage is None else passage.id
 
     def passage_ids(self, message_ids: Iterable[str]) -> dict[str, str]:
         """By message id: the id of the passage that this session holds under it, whatever the text
-        of the message is now.
-
-        Raises:
-            StoreError: the store failed.
-
-        """
+        of the message is now."""
         passage_ids = {id: _usable_id(id) for id in message_ids}
         passages = self.memory.get_many(set(passage_ids.values()))
         return {
@@ -116,12 +106,7 @@ class Conversation:
 
     def is_edited(self, message: Message) -> bool:
         """Whether this session holds another text under the message's id. What a ``forget`` left of
-        the message's own text does not count.
-
-        Raises:
-            StoreError: the store failed.
-
-        """
+        the message's own text does not count."""
         if not message.id:
             return False
         return self._has_passage(_usable_id(message.id)) and self._passage_of(message) is None
@@ -135,7 +120,6 @@ class Conversation:
 
         Raises:
             InvalidInputError: a message cannot be stored.
-            StoreError: the store failed; nothing was written.
 
         """
         timestamp = self.memory.now() if at is None else at

@@ -2,7 +2,8 @@
 
 A postponed message is an item that recall does not read, at a path of its own in the owner's
 namespace. Whenever the process ends, the text is on disk, and the next run that ends in this
-namespace extracts it.
+namespace extracts it. Where the store fails, every function raises ``StoreError``; what is not
+extracted by then stays postponed.
 """
 
 from __future__ import annotations
@@ -42,12 +43,7 @@ def is_long(messages: Iterable[Message]) -> bool:
 
 def is_postponed(conversation: Conversation, message: Message, place: int = 0) -> bool:
     """Whether a message is written and waits for extraction; ``place`` tells messages without an id
-    apart.
-
-    Raises:
-        StoreError: the store failed.
-
-    """
+    apart."""
     key = _item_key(conversation, message, place)
     return conversation.memory.items.get(POSTPONED_PATH, key) is not None
 
@@ -58,7 +54,6 @@ def postpone(conversation: Conversation, messages: Sequence[Message]) -> None:
 
     Raises:
         InvalidInputError: a message cannot be stored.
-        StoreError: the store failed; nothing was written.
 
     """
     memory = conversation.memory
@@ -84,12 +79,7 @@ def postpone(conversation: Conversation, messages: Sequence[Message]) -> None:
 
 
 def has_postponed(conversation: Conversation) -> bool:
-    """Whether a message of this session is postponed.
-
-    Raises:
-        StoreError: the store failed.
-
-    """
+    """Whether a message of this session is postponed."""
     return any(
         item.session == conversation.session
         for item in conversation.memory.items.below(POSTPONED_PATH)
@@ -101,12 +91,7 @@ def extract_postponed(
 ) -> None:
     """Remember the postponed messages of a namespace in their order, each with the time when it was
     said. ``except_messages`` are sessions and texts of messages that stay postponed. Where several
-    processes do this at once, a message is remembered once.
-
-    Raises:
-        StoreError: the store failed; what is left stays postponed.
-
-    """
+    processes do this at once, a message is remembered once."""
     for item in _postponed_items(memory):
         if (item.session, item.text) not in except_messages:
             _extract(memory, item)
@@ -115,12 +100,7 @@ def extract_postponed(
 def extract_some_postponed(memory: RecallM, session: str | None) -> None:
     """Remember all postponed messages of a session, then the oldest of other sessions of the
     namespace: up to 50,000 characters. A longer message is remembered alone, in a run whose session
-    had none. Later runs remember the rest.
-
-    Raises:
-        StoreError: the store failed; what is left stays postponed.
-
-    """
+    had none. Later runs remember the rest."""
     items = _postponed_items(memory)
     own = [item for item in items if item.session == session]
     others = [item for item in items if item.session != session]

@@ -14,6 +14,7 @@ __all__ = [
     "data_within",
     "delimiter_tokens",
     "shortened_question",
+    "statement_fields",
     "statement_metadata",
     "text_separator",
 ]
@@ -66,13 +67,12 @@ def shortened_question(question: str) -> str:
     return f"{question[:half]}\n{question[-half:]}"
 
 
-def statement_metadata(statement: RecalledStatement) -> dict[str, Any]:
-    """The metadata of a document that shows a recalled statement: ``t_index``, ``timestamp`` (ISO
-    8601 text, which JSON and vector stores can hold), ``speaker``, ``source``, ``session``,
-    ``score``, ``concepts`` (names) and ``passage`` (an id), None where unknown, and the statement's
-    own metadata. Own keys that are also one of these stand under ``own``, so that none is lost."""
+def statement_fields(statement: RecalledStatement) -> dict[str, Any]:
+    """What is known of a recalled statement beside its text, in JSON values, None where unknown:
+    ``t_index``, ``timestamp`` (ISO 8601), ``speaker``, ``source``, ``session``, ``score``,
+    ``concepts`` (names) and ``passage`` (an id)."""
     timestamp = statement.timestamp
-    fields = {
+    return {
         "t_index": statement.t_index,
         "timestamp": None if timestamp is None else timestamp.isoformat(),
         "speaker": statement.speaker,
@@ -82,6 +82,13 @@ def statement_metadata(statement: RecalledStatement) -> dict[str, Any]:
         "concepts": list(statement.concepts),
         "passage": statement.passage,
     }
+
+
+def statement_metadata(statement: RecalledStatement) -> dict[str, Any]:
+    """The metadata of a document that shows a recalled statement: ``statement_fields`` and the
+    statement's own metadata. Own keys that are also a field's stand under ``own``, so that none is
+    lost."""
+    fields = statement_fields(statement)
     reserved = {*fields, "own"}
     own = {key: value for key, value in statement.metadata.items() if key not in reserved}
     clashing = {key: value for key, value in statement.metadata.items() if key in reserved}

@@ -158,11 +158,6 @@ class Question:
         holds "now", and what was said in May 2023 need not say so."""
         return tuple(term for term in self.terms if term not in self.time_terms) or self.terms
 
-    @property
-    def intent(self) -> TemporalIntent:
-        """How things are now, how they were, or neither."""
-        return self.time.intent
-
 
 def exact_token(*words: str) -> str:
     """The term that is the exact token of one word, or of several together."""

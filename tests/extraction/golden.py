@@ -47,7 +47,7 @@ def to_questions(golden: str) -> str:
         lines.append(f"# {text}")
         lines.append(
             f"{concepts or '-'} | {' '.join(question.terms) or '-'} | "
-            f"{(question.asks.name or '-').lower()} | {question.intent}"
+            f"{(question.asks.name or '-').lower()} | {question.time.intent}"
         )
     return "\n".join(lines) + "\n"
 

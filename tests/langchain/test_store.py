@@ -64,7 +64,7 @@ class TestItems:
         for _ in range(5000):
             deep = {"d": deep}
         for bad in [*values, deep, {"n": 10**5000}]:
-            with pytest.raises(InvalidInputError, match="a value must hold JSON") as caught:
+            with pytest.raises(InvalidInputError, match="value must hold JSON") as caught:
                 store.batch(
                     [
                         PutOp(("a",), "l", {"n": 2}),

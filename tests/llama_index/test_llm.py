@@ -117,22 +117,6 @@ def test_an_answer_without_text_is_an_error(model: Any) -> None:
         as_llm(model)("where?")
 
 
-@pytest.mark.parametrize("reply", [{"answer": 1}, 3, ["a"], "text"])
-@pytest.mark.parametrize("kind", [Completing, ChatOnly])
-def test_a_model_that_gives_no_response(kind: type[Completing], reply: object) -> None:
-    class Bare(kind):  # type: ignore[misc, valid-type]
-        """Without LlamaIndex's callbacks, which take responses alone."""
-
-        def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
-            return reply
-
-        def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> Any:
-            return reply
-
-    with pytest.raises(LLMError, match=f"answered with {type(reply).__name__}"):
-        as_llm(Bare())("where?")
-
-
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [

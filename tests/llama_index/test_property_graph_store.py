@@ -412,7 +412,7 @@ def test_dates_of_documents(memory: RecallM) -> None:
         None,
     ]
     for wrong in ({"embedding_model": ""}, {"timestamp_key": 5}):
-        with pytest.raises(InvalidInputError, match="must be a name"):
+        with pytest.raises(InvalidInputError, match=r"embedding_model|timestamp_key"):
             RecallMPropertyGraphStore(memory=memory, **wrong)
 
 
