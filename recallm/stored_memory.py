@@ -51,9 +51,7 @@ class StoredMemory:
 
     def get(self, id: str) -> Passage | None:
         """The passage with this id, verbatim; None if there is none."""
-        ids = [checks.string(id, "id")]
-        with self._reader() as reader:
-            return next(iter(reader.passages(ids=ids)), None)
+        return next(iter(self.get_many([checks.string(id, "id")]).values()), None)
 
     def get_many(self, ids: Collection[str]) -> dict[str, Passage]:
         """The passages with these ids, by id, all read at one moment. Unknown ids are left out."""

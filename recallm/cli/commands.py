@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -372,12 +373,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
-    paragraph: list[str] = []
-    for line in lines:
-        if line.strip():
-            paragraph.append(line)
-        elif paragraph:
+    """The runs of lines that are not blank."""
+    for has_text, paragraph in groupby(lines, key=lambda line: bool(line.strip())):
+        if has_text:
             yield "".join(paragraph).rstrip("\r\n")
-            paragraph = []
-    if paragraph:
-        yield "".join(paragraph).rstrip("\r\n")

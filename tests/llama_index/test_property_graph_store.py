@@ -288,7 +288,7 @@ async def test_the_event_loop_goes_on(memory: RecallM, monkeypatch: pytest.Monke
     await store.aupsert_nodes([node])
     await store.aupsert_llama_nodes([])
     await store.aupsert_relations([Relation(label="K", source_id="Ann", target_id="Bob")])
-    found = await asyncio.gather(
+    found: list[Any] = await asyncio.gather(
         store.aget(),
         store.aget_triplets(),
         store.aget_rel_map([node]),
