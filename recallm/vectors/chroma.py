@@ -116,10 +116,13 @@ class ChromaIndex:
     def wait_until_flushed(self, timeout: float = 60.0) -> bool:
         """Wait until all vectors have been moved into Chroma; whether that was so in time."""
         deadline = time.monotonic() + timeout
-        while writes := list(self._writes.values()):
+        while True:
+            with self._lock:
+                writes = list(self._writes.values())
+            if not writes:
+                return True
             if wait(writes, deadline - time.monotonic()).not_done:
                 return False
-        return True
 
     def close(self) -> None:
         """Stop writing; close the client and release the folder if they are this index's."""

@@ -12,11 +12,16 @@ from recallm.model import AddVectors, Horizon, Selection, statement_key
 from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
 from recallm.testing.marked_text import prepared, vector
-from recallm.vectors import decode, encode
+from recallm.vectors import encode
 from recallm.vectors.arrays import GrowingMatrix, Matrix
-from recallm.vectors.index import ExactIndex, VectorIndex
-
-RANDOM = np.random.default_rng(3)
+from recallm.vectors.index import CachedVectors, ExactIndex
+from tests.vectors.random_vectors import (
+    RANDOM,
+    keys_by_cosine,
+    nearest_keys,
+    random_unit_vector,
+    write_vectors,
+)
 
 
 @pytest.fixture
@@ -26,108 +31,86 @@ def store() -> Iterator[GraphStore]:
     store.close()
 
 
-def write(store: GraphStore, first: int, count: int, namespace: str = "n") -> None:
-    store.apply(
-        namespace,
-        [
-            prepared(str(n), f"[Ann] {n}", vectors=(vector(0, encode(RANDOM.normal(size=8))),))
-            for n in range(first, first + count)
-        ],
-    )
-
-
-def expected(store: GraphStore, question: np.ndarray, namespace: str = "n") -> list[int]:
-    """All keys in the order of their cosines, computed one by one."""
-    with store.reader(namespace, Horizon()) as reader:
-        state = reader.state.vectors
-        assert state is not None
-        stored = reader.vectors(model=state.model)
-    rows = {key: decode(blob).astype(np.float64) for key, blob in stored.items()}
-    cosines = {key: float(row @ question / np.linalg.norm(row)) for key, row in rows.items()}
-    return sorted(cosines, key=lambda key: -cosines[key])
-
-
-def keys(
-    index: VectorIndex,
-    store: GraphStore,
-    question: np.ndarray,
-    limit: int,
-    updates: list[int] | None = None,
-    namespace: str = "n",
-) -> list[int]:
-    with store.reader(namespace, Horizon()) as reader:
-        state = reader.state.vectors
-        assert state is not None
-        view = index.catch_up(namespace, state, reader)
-    return [key for key, _ in view.nearest(question, limit, updates=updates)]
-
-
-def unit(size: int = 8) -> np.ndarray:
-    row = RANDOM.normal(size=size).astype(np.float32)
-    return np.asarray(row / np.linalg.norm(row))
-
-
-def test_it_finds_the_nearest_statements(store: GraphStore) -> None:
-    write(store, 0, 300)
-    index, question = ExactIndex(), unit()
-    order = expected(store, question)
-    assert keys(index, store, question, 10) == order[:10]
-    assert keys(index, store, question, 9_999) == order
-    assert keys(index, store, question, 0) == []
+def test_the_exact_index_finds_the_nearest_statements(store: GraphStore) -> None:
+    write_vectors(store, 0, 300)
+    index, question = ExactIndex(), random_unit_vector()
+    order = keys_by_cosine(store, question)
+    assert nearest_keys(index, store, question, 10) == order[:10]
+    assert nearest_keys(index, store, question, 9_999) == order
+    assert nearest_keys(index, store, question, 0) == []
     even = list(range(2, 301, 2))
     matches = [key for key in order if (key >> 20) % 2 == 0]
-    assert keys(index, store, question, 9, even) == matches[:9]
-    assert keys(index, store, question, 9, [5]) == [5 << 20]
-    assert keys(index, store, question, 9, []) == []
+    assert nearest_keys(index, store, question, 9, even) == matches[:9]
+    assert nearest_keys(index, store, question, 9, [5]) == [5 << 20]
+    assert nearest_keys(index, store, question, 9, []) == []
 
 
-def test_it_follows_the_store(store: GraphStore) -> None:
+def test_the_exact_index_follows_the_store(store: GraphStore) -> None:
     """New vectors, forgotten ones, and vectors given to earlier statements, in any order."""
-    index, question = ExactIndex(), unit()
-    write(store, 0, 50)
-    assert keys(index, store, question, 99) == expected(store, question)
-    write(store, 50, 30)
+    index, question = ExactIndex(), random_unit_vector()
+    write_vectors(store, 0, 50)
+    assert nearest_keys(index, store, question, 99) == keys_by_cosine(store, question)
+    write_vectors(store, 50, 30)
     store.apply("n", [prepared("bare", "[Bo]"), prepared("bare2", "[Cy]")])
-    write(store, 80, 5)
-    assert keys(index, store, question, 99) == expected(store, question)
+    write_vectors(store, 80, 5)
+    assert nearest_keys(index, store, question, 99) == keys_by_cosine(store, question)
     for id in ("0", "84", "40"):
         store.forget("n", Selection(kind="id", value=id))
     vectors = {statement_key(81, 0): encode(RANDOM.normal(size=8))}
     store.amend("n", AddVectors(model="m", vectors=vectors))
-    assert keys(index, store, question, 99) == expected(store, question)
+    assert nearest_keys(index, store, question, 99) == keys_by_cosine(store, question)
     store.forget("n", Selection(kind="before", value=70))
-    write(store, 100, 5)
-    assert keys(index, store, question, 99) == expected(store, question)
+    write_vectors(store, 100, 5)
+    assert nearest_keys(index, store, question, 99) == keys_by_cosine(store, question)
     store.forget("n", Selection(kind="everything", value=True))
     store.apply("n", [prepared("x", "[Ann]", vectors=(vector(0, encode([1, 2, 3]), "other"),))])
-    assert keys(index, store, unit(3), 99) == expected(store, unit(3))
+    assert nearest_keys(index, store, random_unit_vector(3), 99) == keys_by_cosine(
+        store, random_unit_vector(3)
+    )
 
 
-def test_an_older_snapshot_brings_nothing_back(store: GraphStore) -> None:
+def test_an_older_snapshot_restores_nothing(store: GraphStore) -> None:
     """A reader opened before a forget catches up after a reader opened behind it."""
-    index, question = ExactIndex(), unit()
-    write(store, 0, 5)
-    keys(index, store, question, 99)
-    write(store, 5, 1)
+    index, question = ExactIndex(), random_unit_vector()
+    write_vectors(store, 0, 5)
+    nearest_keys(index, store, question, 99)
+    write_vectors(store, 5, 1)
     with store.reader("n", Horizon()) as older:
         state = older.state.vectors
         assert state is not None
         for id in ("5", "2"):
             store.forget("n", Selection(kind="id", value=id))
-        left = expected(store, question)
-        assert keys(index, store, question, 99) == left
+        left = keys_by_cosine(store, question)
+        assert nearest_keys(index, store, question, 99) == left
         view = index.catch_up("n", state, older)
     assert [key for key, _ in view.nearest(question, 99)] == left
-    assert keys(index, store, question, 99) == left
+    assert nearest_keys(index, store, question, 99) == left
+
+
+def test_an_older_reader_may_read_first(store: GraphStore) -> None:
+    """The cache was made for a later reader, which reads after it."""
+    write_vectors(store, 0, 5)
+    with store.reader("n", Horizon()) as older:
+        before = older.state.vectors
+        store.forget("n", Selection(kind="id", value="2"))
+        with store.reader("n", Horizon()) as later:
+            after = later.state.vectors
+            assert before is not None
+            assert after is not None
+            cache = CachedVectors(after)
+            cache.catch_up(before, older)
+            assert [key >> 20 for key in cache.matrix.keys] == [1, 2, 3, 4, 5]
+            cache.catch_up(after, later)
+            assert [key >> 20 for key in cache.matrix.keys] == [1, 2, 4, 5]
 
 
 def test_namespaces_are_apart(store: GraphStore) -> None:
-    index, question = ExactIndex(), unit()
+    index, question = ExactIndex(), random_unit_vector()
     for name in ("n", 'it\'s \x00 "another"'):
-        write(store, 0, 5, name)
+        write_vectors(store, 0, 5, name)
     for name in ("n", 'it\'s \x00 "another"'):
-        found = keys(index, store, question, 99, namespace=name)
-        assert found == expected(store, question, name)
+        found = nearest_keys(index, store, question, 99, namespace=name)
+        assert found == keys_by_cosine(store, question, name)
 
 
 def test_snapshots_never_change() -> None:
@@ -157,8 +140,8 @@ def test_of_equal_cosines_the_latest_statement_comes_first() -> None:
 
 def test_several_threads_search_while_another_writes(store: GraphStore) -> None:
     """No search sees an index that has caught up in part."""
-    index, question = ExactIndex(), unit()
-    write(store, 0, 10)
+    index, question = ExactIndex(), random_unit_vector()
+    write_vectors(store, 0, 10)
     failures: list[object] = []
 
     def ask() -> None:
@@ -175,9 +158,9 @@ def test_several_threads_search_while_another_writes(store: GraphStore) -> None:
     for thread in threads:
         thread.start()
     for n in range(20):
-        write(store, 10 + 10 * n, 10)
+        write_vectors(store, 10 + 10 * n, 10)
         store.forget("n", Selection(kind="id", value=str(7 * n)))
     for thread in threads:
         thread.join()
     assert not failures
-    assert keys(index, store, question, 10_000) == expected(store, question)
+    assert nearest_keys(index, store, question, 10_000) == keys_by_cosine(store, question)
