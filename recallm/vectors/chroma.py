@@ -297,6 +297,8 @@ class _ChromaView:
         """The nearest in the collection, with their cosines. If many meet the filter, enough of
         them are probably among the nearest of all; else, or if not, the stored vector of each is
         compared."""
+        if not len(self._keys):
+            return {}  # a search fails while Chroma writes the first vectors
         if updates is None:
             keys, cosines = self._collection.nearest(vector, limit)
             return dict(zip(keys.tolist(), cosines, strict=True))
