@@ -8,7 +8,7 @@ from typing import Any, LiteralString, NamedTuple
 
 from recallm.model import Entity, Triplet
 from recallm.stores.sqlite.checksums import verified_vectors
-from recallm.stores.sqlite.lookup import Fetch, read_by
+from recallm.stores.sqlite.lookup import Queries
 from recallm.stores.sqlite.schema import passage_row
 from recallm.stores.sqlite.view import View
 
@@ -53,13 +53,13 @@ class Element(NamedTuple):
     properties: str
 
 
-def elements_of(fetch: Fetch, numbers: Collection[int]) -> dict[int, Element]:
+def elements_of(queries: Queries, numbers: Collection[int]) -> dict[int, Element]:
     """The rows with these numbers, by number.
 
     Raises:
         ValueError: a row is damaged.
     """
-    rows = read_by(fetch, "element", "SELECT {} FROM element WHERE number IN", numbers)
+    rows = queries.read("element", "SELECT {} FROM element WHERE number IN {list}", numbers)
     return {row[0]: Element(*row) for row in rows}
 
 
@@ -81,7 +81,7 @@ def read_entities(
     if passages is not None:
         numbers |= _of_passages(view, passages)
     shown = _shown(view, numbers)
-    found = [e for e in elements_of(view.rows, shown).values() if e.id is not None]
+    found = [e for e in elements_of(view, shown).values() if e.id is not None]
     on_concepts = {e.concept for e in found} - {None}
     sql: LiteralString = "SELECT {} FROM concept WHERE id IN {list}"
     names = {id: name for id, _, name, *_ in view.read("concept", sql, on_concepts)}
@@ -125,7 +125,7 @@ def read_triplets(
     entities = {number for x in chosen for number in (x.subject, x.object)}
     shown = _shown(view, entities | {x.number for x in chosen})
     chosen = [x for x in chosen if {x.number, x.subject, x.object} <= shown.keys()]
-    named = elements_of(view.rows, entities & shown.keys())
+    named = elements_of(view, entities & shown.keys())
     sources = _sources(view, {x.number: shown[x.number][1] for x in chosen})
     triplets = [
         Triplet(

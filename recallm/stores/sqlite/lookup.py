@@ -1,28 +1,29 @@
-"""Queries over many keys at once, and rows that are compared with their checksums."""
+"""Queries by named parameters, with lists of any length, and rows with their checksums."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any, LiteralString, TypeVar
+from collections.abc import Callable, Collection
+from typing import Any, LiteralString
 
 from recallm.stores.sqlite.checksums import verified
 from recallm.stores.sqlite.schema import CHECKSUMMED_COLUMNS
 
-__all__ = [
-    "Fetch",
-    "columns",
-    "fetch_by",
-    "fetch_from",
-    "in_chunks",
-    "in_pairs",
-    "read",
-    "read_by",
-]
+__all__ = ["PAIRS", "Fetch", "Queries", "columns", "fetch_from"]
 
 Fetch = Callable[[LiteralString, Any], list[tuple[Any, ...]]]
 """Runs a query with its parameters and returns all its rows."""
+
+_LIST: LiteralString = "(SELECT value FROM json_each(:listed))"
+_LIST_WITH_NUL: LiteralString = (
+    "(SELECT replace(replace(value, char(30) || '0', char(0)), char(30) || '1', char(30))"
+    " FROM json_each(:listed))"
+)
+"""``json_each`` ends a string at a NUL, so that a list with one is escaped."""
+
+PAIRS: LiteralString = "(SELECT value >> 32 AS a, value & 4294967295 AS b FROM json_each(:listed))"
+"""A table of pairs of row numbers from a list of ``a << 32 | b``."""
 
 
 def fetch_from(connection: sqlite3.Connection) -> Fetch:
@@ -34,115 +35,10 @@ def fetch_from(connection: sqlite3.Connection) -> Fetch:
     return fetch
 
 
-_CHUNK = 512
-
-_T = TypeVar("_T")
-
-
-def in_chunks(values: Iterable[object]) -> Iterator[tuple[LiteralString, list[object]]]:
-    """Placeholders for ``IN (…)`` and their values, at most 512 at a time.
-
-    The last value is repeated up to a power of two: few distinct queries are compiled.
-    """
-    for chunk in _padded(list(values)):
-        yield _MARKS[len(chunk)], chunk
-
-
-def in_pairs(
-    values: Sequence[tuple[object, object]],
-) -> Iterator[tuple[LiteralString, list[object]]]:
-    """`in_chunks` for pairs: rows for ``VALUES …``, and their values, flat."""
-    for chunk in _padded(list(values)):
-        yield _PAIRS[len(chunk)], [value for pair in chunk for value in pair]
-
-
-def _padded(listed: list[_T]) -> Iterator[list[_T]]:
-    for first in range(0, len(listed), _CHUNK):
-        chunk = listed[first : first + _CHUNK]
-        size = 1 << (len(chunk) - 1).bit_length()
-        yield chunk + chunk[-1:] * (size - len(chunk))
-
-
-def _repeated(mark: LiteralString) -> dict[int, LiteralString]:
-    texts: dict[int, LiteralString] = {}
-    for power in range(_CHUNK.bit_length()):
-        marks: list[LiteralString] = [mark] * (1 << power)
-        texts[1 << power] = ",".join(marks)
-    return texts
-
-
-_MARKS = _repeated("?")
-_PAIRS = _repeated("(?,?)")
-
-
-def fetch_by(
-    fetch: Fetch,
-    before: LiteralString,
-    values: Collection[object],
-    after: LiteralString = "",
-    *,
-    lead: Sequence[object] = (),
-    tail: Sequence[object] = (),
-) -> list[tuple[Any, ...]]:
-    """The rows of ``before (?, …) after`` over all chunks of ``values``; ``lead`` and ``tail`` are
-    the values of the placeholders before and after the list."""
-    rows: list[tuple[Any, ...]] = []
-    for marks, chunk in in_chunks(values):
-        rows += fetch(before + " (" + marks + ") " + after, [*lead, *chunk, *tail])
-    return rows
-
-
-def read(
-    fetch: Fetch, table: str, sql: LiteralString, values: Sequence[object]
-) -> list[tuple[Any, ...]]:
-    """The rows of a query, each compared with its checksum; ``{}`` in the query stands for
-    ``columns(table)``.
-
-    Raises:
-        ValueError: a row is damaged.
-    """
-    return verified(fetch(sql.replace("{}", _COLUMNS[table]), values), table)
-
-
-def read_by(
-    fetch: Fetch,
-    table: str,
-    before: LiteralString,
-    values: Collection[object],
-    after: LiteralString = "",
-    *,
-    lead: Sequence[object] = (),
-    tail: Sequence[object] = (),
-) -> list[tuple[Any, ...]]:
-    """`fetch_by` for a query as in `read`.
-
-    Raises:
-        ValueError: a row is damaged.
-    """
-    sql: LiteralString = before.replace("{}", _COLUMNS[table])
-    return verified(fetch_by(fetch, sql, values, after, lead=lead, tail=tail), table)
-
-
 def columns(table: str) -> LiteralString:
     """The columns of a table that its checksum covers, and the checksum."""
-    return _COLUMNS[table]
-
-
-def _columns(names: Sequence[LiteralString]) -> LiteralString:
-    return ", ".join(names) + ", crc"
-
-
-_COLUMNS: dict[str, LiteralString] = {
-    table: _columns(names) for table, names in CHECKSUMMED_COLUMNS.items()
-}
-
-
-_LIST: LiteralString = "(SELECT value FROM json_each(:listed))"
-_LIST_WITH_NUL: LiteralString = (
-    "(SELECT replace(replace(value, char(30) || '0', char(0)), char(30) || '1', char(30))"
-    " FROM json_each(:listed))"
-)
-"""``json_each`` ends a string at a NUL, so that a list with one is escaped."""
+    names: list[LiteralString] = [*CHECKSUMMED_COLUMNS[table], "crc"]
+    return ", ".join(names)
 
 
 class Queries:
@@ -159,8 +55,6 @@ class Queries:
         self, sql: LiteralString, listed: Collection[object] | None = None, **values: Any
     ) -> list[tuple[Any, ...]]:
         """All rows of a query."""
-        if "?" in sql:
-            return self._fetch(sql, listed or ())
         if listed is not None:
             if not listed:
                 return []

@@ -271,8 +271,8 @@ class SQLiteReader:
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
         with damage(self.name):
             yield from dump_records(
-                lambda after, limit: page_of_updates(self._view.rows, self._view.ns, after, limit),
-                lambda: stored_summaries(self._view.rows, self._view.ns),
+                lambda after, limit: page_of_updates(self._view, after, limit),
+                lambda: stored_summaries(self._view),
             )
 
     def _newest(

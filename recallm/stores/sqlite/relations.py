@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import LiteralString
 
 from recallm.model import Relation
+from recallm.stores.sqlite.lookup import PAIRS
 from recallm.stores.sqlite.view import View
 
 __all__ = ["newest_relations", "relations_among"]
@@ -21,12 +22,18 @@ _FEW_AT_LEAST = 64
 
 _LATEST_SHOWN: LiteralString = (
     " AND e.shown = (SELECT max(shown) FROM evidence q"
-    " WHERE q.ns = e.ns AND q.a = e.a AND q.b = e.b AND q.shown <= :last)"
+    " WHERE q.ns = :ns AND q.a = {a} AND q.b = {b} AND q.shown <= :last)"
 )
 _NEIGHBOURS: LiteralString = (
     "SELECT e.shown, e.strength, c.name FROM neighbour n JOIN concept c ON c.id = n.b"
     " JOIN evidence e ON e.ns = n.ns AND e.a = min(n.a, n.b) AND e.b = max(n.a, n.b)"
     " WHERE n.ns = :ns AND n.a = :concept"
+)
+
+_LATER_NEIGHBOURS: LiteralString = (
+    _NEIGHBOURS
+    + " AND n.t_index > :last"
+    + _LATEST_SHOWN.replace("{a}", "min(n.a, n.b)").replace("{b}", "max(n.a, n.b)")
 )
 
 
@@ -40,8 +47,7 @@ def newest_relations(view: View, names: Collection[str], limit: int) -> list[Rel
             concept=concept, limit=limit,
         )  # fmt: skip
         if not view.is_present:
-            later: LiteralString = _NEIGHBOURS + " AND n.t_index > :last" + _LATEST_SHOWN
-            rows += view.rows(later + _shown(view), concept=concept)
+            rows += view.rows(_LATER_NEIGHBOURS + _shown(view), concept=concept)
             rows.sort(key=lambda row: (-row[0], -row[1], row[2]))
         found.update(
             _relation(name, other, strength, t_index)
@@ -66,12 +72,11 @@ def relations_among(view: View, names: Collection[str]) -> list[Relation]:
             pairs.update((min(concept, b), max(concept, b)) for (b,) in rows if b in ids)
     pairs.update(combinations(sorted(hubs), 2))
     rows = view.rows(
-        "SELECT e.a, e.b, e.strength, e.shown FROM json_each(:listed) p CROSS JOIN evidence e"
-        " ON e.ns = :ns AND e.a = p.value >> 32 AND e.b = p.value & :mask"
-        + _LATEST_SHOWN
+        "SELECT e.a, e.b, e.strength, e.shown FROM " + PAIRS + " p CROSS JOIN evidence e"
+        " ON e.ns = :ns AND e.a = p.a AND e.b = p.b"
+        + _LATEST_SHOWN.replace("{a}", "p.a").replace("{b}", "p.b")
         + _shown(view),
         [a << 32 | b for a, b in sorted(pairs)],
-        mask=(1 << 32) - 1,
     )
     return _by_ends(_relation(ids[a], ids[b], *found) for a, b, *found in rows)
 

@@ -36,7 +36,7 @@ from recallm.stores.semantics.rows import (
 )
 from recallm.stores.sqlite.changes import RowNumbers, write_changes
 from recallm.stores.sqlite.codec import path_text
-from recallm.stores.sqlite.lookup import Fetch, fetch_by, fetch_from, in_pairs
+from recallm.stores.sqlite.lookup import PAIRS, Fetch, Queries, fetch_from
 from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, TABLES
 from recallm.stores.sqlite.stored import stored_updates
 from recallm.stores.sqlite.totals import context_version, count_touches, mention_ends
@@ -58,7 +58,7 @@ _NAMESPACE: LiteralString = (
 _ELEMENT: LiteralString = (
     "SELECT number, id, subject, predicate, object, type, concept, label, kind, properties,"
     " coalesce((SELECT max(at) FROM element_evidence v WHERE v.ns = e.ns AND v.element = e.number),"
-    " -1) FROM element e WHERE ns = ?"
+    " -1) FROM element e WHERE ns = :ns"
 )
 
 _SHOWN: LiteralString = (
@@ -106,6 +106,10 @@ class SQLiteRows:
         self._namespace = namespace
         self._numbers = RowNumbers()
 
+    @property
+    def _queries(self) -> Queries:
+        return Queries(self._fetch, ns=self._numbers.ns)
+
     def open(
         self,
         *,
@@ -123,9 +127,8 @@ class SQLiteRows:
         session = OpenSession(open_t, key, timestamp) if key and timestamp else None
         opened = Opened(totals=NamespaceTotals(*totals))
         opened.totals.vector_sizes, opened.totals.open_session = json.loads(sizes), session
-        for id, t, text in fetch_by(
-            self._fetch, "SELECT id, t, text FROM passage WHERE ns = ? AND id IN", ids, lead=(ns,)
-        ):
+        sql = "SELECT id, t, text FROM passage WHERE ns = :ns AND id IN {list}"
+        for id, t, text in self._queries.rows(sql, ids):
             opened.passages[id] = t, text
         for path, key in items:
             found = self._fetch(
@@ -151,7 +154,7 @@ class SQLiteRows:
             for pair in relations:
                 names.update(pair)
             self._look_up_elements(totals, elements)
-            self._look_up_concepts(totals, " AND name IN", names)
+            self._look_up_concepts(totals, " AND name IN {list}", names)
             self._look_up_terms(totals, terms)
             self._look_up_sessions(totals, sessions)
             self._look_up_relations(totals, relations)
@@ -166,16 +169,19 @@ class SQLiteRows:
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
         """The updates at these t."""
-        return stored_updates(self._fetch, self._numbers.ns, sorted(ts))
+        return stored_updates(self._queries, sorted(ts))
 
     def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Properties]]:
         """All evidence of these elements."""
         self.look_up(elements=elements)
         numbers = self._numbers.elements
         named = {numbers[key]: key for key in elements if key in numbers}
-        sql = "SELECT element, at, properties FROM element_evidence WHERE ns = ? AND element IN"
+        sql = (
+            "SELECT element, at, properties FROM element_evidence"
+            " WHERE ns = :ns AND element IN {list}"
+        )
         found: dict[ElementKey, dict[int, Properties]] = {}
-        for number, at, text in fetch_by(self._fetch, sql, named, lead=(self._numbers.ns,)):
+        for number, at, text in self._queries.rows(sql, named):
             found.setdefault(named[number], {})[at] = {} if text is None else json.loads(text)
         return found
 
@@ -192,13 +198,13 @@ class SQLiteRows:
     def count_touches(self, concepts: Collection[str]) -> dict[str, ConceptTotals]:
         """The totals of concepts, counted."""
         stored = self._names_of(concepts)
-        counted = count_touches(self._fetch, self._numbers.ns, stored)
+        counted = count_touches(self._queries, stored)
         return {stored[id]: totals for id, totals in counted.items()}
 
     def mention_ends(self, concepts: Collection[str]) -> dict[str, tuple[ConceptMention, int]]:
         """The earliest mention and the latest t of concepts without entities."""
         stored = self._names_of(concepts)
-        ends = mention_ends(self._fetch, self._numbers.ns, stored)
+        ends = mention_ends(self._queries, stored)
         return {stored[id]: end for id, end in ends.items()}
 
     def _names_of(self, concepts: Collection[str]) -> dict[int, str]:
@@ -235,11 +241,10 @@ class SQLiteRows:
         numbers = [elements[id] for id in entities if id in elements]
         sql = (
             "SELECT s.id, x.predicate, o.id FROM element x JOIN element s ON s.number = x.subject"
-            " JOIN element o ON o.number = x.object WHERE x.ns = ?"
+            " JOIN element o ON o.number = x.object WHERE x.ns = :ns"
         )
-        ns = (self._numbers.ns,)
-        rows = fetch_by(self._fetch, sql + " AND x.subject IN", numbers, lead=ns)
-        rows += fetch_by(self._fetch, sql + " AND x.object IN", numbers, lead=ns)
+        rows = self._queries.rows(sql + " AND x.subject IN {list}", numbers)
+        rows += self._queries.rows(sql + " AND x.object IN {list}", numbers)
         return {(subject, predicate, object) for subject, predicate, object in rows}
 
     def drop_summaries(self, first: Mapping[str, int]) -> int:
@@ -256,16 +261,14 @@ class SQLiteRows:
     def context_version(self, concept: str) -> ContextVersion | None:
         """What a revision compares."""
         self.look_up(concepts=[concept])
-        return context_version(self._fetch, self._numbers.ns, concept)
+        return context_version(self._queries, concept)
 
     def unembedded(self, keys: Collection[int]) -> set[int]:
         """The statements among ``keys`` that have no vector."""
-        rows = fetch_by(
-            self._fetch,
-            "SELECT at FROM statement s WHERE ns = ? AND NOT EXISTS"
-            " (SELECT 1 FROM vector v WHERE v.ns = s.ns AND v.at = s.at) AND at IN",
+        rows = self._queries.rows(
+            "SELECT at FROM statement s WHERE ns = :ns AND NOT EXISTS"
+            " (SELECT 1 FROM vector v WHERE v.ns = s.ns AND v.at = s.at) AND at IN {list}",
             keys,
-            lead=(self._numbers.ns,),
         )
         return {at for (at,) in rows}
 
@@ -309,21 +312,21 @@ class SQLiteRows:
         self, totals: Totals, where: LiteralString, values: Collection[object]
     ) -> None:
         sql: LiteralString = (
-            "SELECT id, name, label, kind, t_index, updates, statements FROM concept WHERE ns = ?"
+            "SELECT id, name, label, kind, t_index, updates, statements FROM concept WHERE ns = :ns"
         )
-        for id, name, *row in fetch_by(self._fetch, sql + where, values, lead=(self._numbers.ns,)):
+        for id, name, *row in self._queries.rows(sql + where, values):
             self._numbers.concepts[name] = id
             totals.concepts[name] = ConceptTotals(*row)
 
     def _look_up_terms(self, totals: Totals, stems: Collection[str]) -> None:
-        sql = "SELECT stem, id, statements FROM term WHERE ns = ? AND stem IN"
-        for stem, id, statements in fetch_by(self._fetch, sql, stems, lead=(self._numbers.ns,)):
+        sql = "SELECT stem, id, statements FROM term WHERE ns = :ns AND stem IN {list}"
+        for stem, id, statements in self._queries.rows(sql, stems):
             self._numbers.terms[stem] = id
             totals.terms[stem] = statements
 
     def _look_up_sessions(self, totals: Totals, keys: Collection[str]) -> None:
-        sql = "SELECT key, id, statements, terms FROM session WHERE ns = ? AND key IN"
-        for key, id, *sizes in fetch_by(self._fetch, sql, keys, lead=(self._numbers.ns,)):
+        sql = "SELECT key, id, statements, terms FROM session WHERE ns = :ns AND key IN {list}"
+        for key, id, *sizes in self._queries.rows(sql, keys):
             self._numbers.sessions[key] = id
             totals.sessions[key] = SessionTotals(*sizes)
 
@@ -332,37 +335,40 @@ class SQLiteRows:
         named = {
             self._numbers.of_pair(pair): pair for pair in pairs if pair[0] in ids and pair[1] in ids
         }
-        for marks, values in in_pairs(sorted(named)):
-            for a, b, shown, strength in self._fetch(
-                "WITH pair (a, b) AS (VALUES " + marks + ")"
-                " SELECT e.a, e.b, e.shown, e.strength FROM pair p CROSS JOIN evidence e"
-                " ON e.ns = ? AND e.a = p.a AND e.b = p.b AND e.shown = (SELECT max(shown)"
-                "  FROM evidence q WHERE q.ns = e.ns AND q.a = p.a AND q.b = p.b)",
-                [*values, self._numbers.ns],
-            ):
-                totals.relations[named[a, b]] = RelationTotals(strength, shown)
-                self._numbers.latest[a, b] = shown
+        for a, b, shown, strength in self._queries.rows(
+            "SELECT e.a, e.b, e.shown, e.strength FROM " + PAIRS + " p CROSS JOIN evidence e"
+            " ON e.ns = :ns AND e.a = p.a AND e.b = p.b AND e.shown = (SELECT max(shown)"
+            "  FROM evidence q WHERE q.ns = :ns AND q.a = p.a AND q.b = p.b)",
+            [a << 32 | b for a, b in sorted(named)],
+        ):
+            totals.relations[named[a, b]] = RelationTotals(strength, shown)
+            self._numbers.latest[a, b] = shown
 
     def _look_up_elements(self, totals: Totals, keys: Collection[ElementKey]) -> None:
         if not keys:
             return
-        lead, numbers = (self._numbers.ns,), self._numbers.elements
+        numbers = self._numbers.elements
         triplets = [key for key in keys if not isinstance(key, str)]
         ids = {key for key in keys if isinstance(key, str)}
         ids.update(end for key in triplets for end in (key[0], key[2]) if end not in numbers)
         found: dict[ElementKey, tuple[Any, ...]] = {
-            row[1]: row for row in fetch_by(self._fetch, _ELEMENT + " AND id IN", ids, lead=lead)
+            row[1]: row for row in self._queries.rows(_ELEMENT + " AND id IN {list}", ids)
         }
         numbers.update({key: row[0] for key, row in found.items()})
         for triplet in triplets:
             subject, predicate, object = triplet
-            for row in self._fetch(
-                _ELEMENT + " AND subject = ? AND predicate = ? AND object = ?",
-                (*lead, numbers.get(subject), predicate, numbers.get(object)),
+            for row in self._queries.rows(
+                _ELEMENT
+                + " AND subject = :subject AND predicate = :predicate AND object = :object",
+                subject=numbers.get(subject),
+                predicate=predicate,
+                object=numbers.get(object),
             ):
                 found[triplet] = row
                 numbers[triplet] = row[0]
-        self._look_up_concepts(totals, " AND id IN", {row[6] for row in found.values()} - {None})
+        self._look_up_concepts(
+            totals, " AND id IN {list}", {row[6] for row in found.values()} - {None}
+        )
         names = {self._numbers.concepts[name]: name for name in totals.concepts}
         for key, (*_, type, concept, label, kind, properties, latest) in found.items():
             if key in keys:

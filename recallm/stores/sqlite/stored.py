@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, LiteralString
 
 from recallm.model import (
@@ -18,36 +18,48 @@ from recallm.model import (
     TripletUpsert,
     empty_mapping,
     position_of,
-    statement_key,
     t_index_of,
 )
 from recallm.stores.semantics.archiving import in_dump_order
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
 from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions
 from recallm.stores.sqlite.graph import elements_of
-from recallm.stores.sqlite.lookup import Fetch, columns, fetch_by, in_pairs, read, read_by
-from recallm.stores.sqlite.schema import passage_row
+from recallm.stores.sqlite.lookup import Queries, columns
 from recallm.stores.timestamps import unpack_timestamp
 
 __all__ = ["page_of_updates", "stored_summaries", "stored_updates"]
 
+_AT: LiteralString = " row IN (SELECT (:ns << 32) + value FROM json_each(:listed))"
+"""The condition on ``passage`` that an update is listed."""
 
-def page_of_updates(fetch: Fetch, ns: int, after: int, limit: int) -> list[PreparedUpdate]:
+_LATEST: LiteralString = (
+    "SELECT element, max(at) FROM element_evidence WHERE ns = :ns AND element IN {list}"
+    " GROUP BY element"
+)
+_VECTORS: LiteralString = (
+    "SELECT entity, model, blob, crc - entity FROM entity_vector"
+    " WHERE ns = :ns AND entity IN {list}"
+)
+
+
+def page_of_updates(queries: Queries, after: int, limit: int) -> list[PreparedUpdate]:
     """The first ``limit`` updates after a t."""
-    ts = fetch(
-        "SELECT t FROM passage WHERE ns = ?1 AND t > ?2"
-        " UNION SELECT at >> 20 FROM element_evidence WHERE ns = ?1 AND at >= (?2 + 1) << 20"
-        " ORDER BY 1 LIMIT ?3",
-        (ns, after, limit),
+    rows = queries.rows(
+        "SELECT t FROM passage WHERE ns = :ns AND t > :after"
+        " UNION SELECT at >> 20 FROM element_evidence WHERE ns = :ns AND at >= (:after + 1) << 20"
+        " ORDER BY 1 LIMIT :limit",
+        after=after,
+        limit=limit,
     )
-    check_ascending((t for (t,) in ts), after)
-    return stored_updates(fetch, ns, [t for (t,) in ts])
+    ts = [t for (t,) in rows]
+    check_ascending(ts, after)
+    return stored_updates(queries, ts)
 
 
-def stored_summaries(fetch: Fetch, ns: int) -> list[Summary]:
+def stored_summaries(queries: Queries) -> list[Summary]:
     """All summaries."""
-    summaries = read(fetch, "summary", "SELECT {} FROM summary WHERE ns = ?", (ns,))
-    names = _concept_names(fetch, {concept for _, concept, *_ in summaries})
+    summaries = queries.read("summary", "SELECT {} FROM summary WHERE ns = :ns")
+    names = _concept_names(queries, {concept for _, concept, *_ in summaries})
     return [
         Summary(
             concept=names[concept],
@@ -60,16 +72,15 @@ def stored_summaries(fetch: Fetch, ns: int) -> list[Summary]:
     ]
 
 
-def stored_updates(fetch: Fetch, ns: int, ts: Sequence[int]) -> list[PreparedUpdate]:
+def stored_updates(queries: Queries, ts: Sequence[int]) -> list[PreparedUpdate]:
     """The updates at these t, which ascend, as `GraphReader.dump` gives them.
 
     Raises:
         ValueError: a row is damaged.
     """
     statements: dict[int, list[ExtractedStatement]] = {}
-    sql = columns("statement")
     for _, at, _, start, stop, _, terms, concepts, traits in verified(
-        _of_updates(fetch, ns, ts, "SELECT " + sql, "statement"), "statement"
+        _of_updates(queries, ts, columns("statement"), "statement"), "statement"
     ):
         statements.setdefault(t_index_of(at), []).append(
             ExtractedStatement(
@@ -82,13 +93,13 @@ def stored_updates(fetch: Fetch, ns: int, ts: Sequence[int]) -> list[PreparedUpd
             )
         )
     vectors: dict[int, list[StatementVector]] = {}
-    blobs = _of_updates(fetch, ns, ts, "SELECT at, model, blob, crc - at", "vector")
+    blobs = _of_updates(queries, ts, "at, model, blob, crc - at", "vector")
     for (at, model), blob in verified_vectors(((at, m), blob, crc) for at, m, blob, crc in blobs):
         vectors.setdefault(t_index_of(at), []).append(
             StatementVector(position=position_of(at), model=model, blob=blob)
         )
-    elements = _elements(fetch, ns, ts)
-    passages = _passages(fetch, ns, ts)
+    elements = _elements(queries, ts)
+    passages = _passages(queries, ts)
     updates: list[PreparedUpdate] = []
     for t in ts:
         upserts = elements.get(t, [])
@@ -109,41 +120,37 @@ def stored_updates(fetch: Fetch, ns: int, ts: Sequence[int]) -> list[PreparedUpd
 
 
 def _of_updates(
-    fetch: Fetch, ns: int, ts: Iterable[int], select: LiteralString, table: LiteralString
+    queries: Queries, ts: Collection[int], selected: LiteralString, table: LiteralString
 ) -> list[tuple[Any, ...]]:
     """Rows of a table with a column ``at`` that belong to updates."""
-    spans = [(statement_key(t, 0), statement_key(t + 1, 0)) for t in ts]
-    rows: set[tuple[Any, ...]] = set()
-    for marks, ends in in_pairs(spans):
-        rows.update(
-            fetch(
-                "WITH span (first, past) AS (VALUES " + marks + ") " + select
-                + " FROM span CROSS JOIN " + table + " ON ns = ? AND at >= first AND at < past",
-                [*ends, ns],
-            )
-        )  # fmt: skip
-    return list(rows)
+    return queries.rows(
+        "SELECT " + selected + " FROM json_each(:listed) CROSS JOIN " + table
+        + " WHERE ns = :ns AND at >= value << 20 AND at < (value + 1) << 20",
+        ts,
+    )  # fmt: skip
 
 
-def _passages(fetch: Fetch, ns: int, ts: Sequence[int]) -> dict[int, dict[str, Any]]:
+def _passages(queries: Queries, ts: Collection[int]) -> dict[int, dict[str, Any]]:
     """T → the fields of the update whose passage it is."""
-    numbers = [passage_row(ns, t) for t in ts]
-    rows = read_by(fetch, "passage", "SELECT {} FROM passage WHERE row IN", numbers)
-    sql = "SELECT t FROM passage INDEXED BY passage_t WHERE ns = ? AND t IN"
-    if {t for (t,) in fetch_by(fetch, sql, ts, lead=(ns,))} != {row[1] for row in rows}:
+    rows = queries.read("passage", "SELECT {} FROM passage WHERE" + _AT, ts)
+    indexed = queries.rows(
+        "SELECT t FROM passage INDEXED BY passage_t WHERE ns = :ns AND t IN {list}", ts
+    )
+    if {t for (t,) in indexed} != {row[1] for row in rows}:
         raise ValueError("an index of the table passage does not match the table")
     keys = dict(
-        fetch_by(
-            fetch,
+        queries.rows(
             "SELECT p.t, s.key FROM passage p JOIN session s ON s.id = p.session_id"
-            " WHERE p.session IS NULL AND p.source IS NULL AND p.row IN",
-            numbers,
+            " WHERE p.session IS NULL AND p.source IS NULL AND" + _AT,
+            ts,
         )
     )
-    sql = "SELECT ns, t, pairs, pairs_crc FROM passage WHERE row IN"
-    pairs = {t: _quads(text) for _, t, text in verified(fetch_by(fetch, sql, numbers), "passage")}
+    checked = verified(
+        queries.rows("SELECT ns, t, pairs, pairs_crc FROM passage WHERE" + _AT, ts), "passage"
+    )
+    pairs = {t: _quads(text) for _, t, text in checked}
     names = _concept_names(
-        fetch, {id for it in pairs.values() for a, b, _, _ in it for id in (a, b)}
+        queries, {id for it in pairs.values() for a, b, _, _ in it for id in (a, b)}
     )
     passages: dict[int, dict[str, Any]] = {}
     for (
@@ -177,26 +184,26 @@ def _quads(pairs: str) -> list[tuple[int, int, int, int]]:
     return list(zip(numbers, numbers, numbers, numbers, strict=True))
 
 
-def _concept_names(fetch: Fetch, ids: Collection[int]) -> dict[int, str]:
-    rows = read_by(fetch, "concept", "SELECT {} FROM concept WHERE id IN", ids)
+def _concept_names(queries: Queries, ids: Collection[int]) -> dict[int, str]:
+    rows = queries.read("concept", "SELECT {} FROM concept WHERE id IN {list}", ids)
     return {id: name for id, _, name, *_ in rows}
 
 
 def _elements(
-    fetch: Fetch, ns: int, ts: Iterable[int]
+    queries: Queries, ts: Collection[int]
 ) -> dict[int, list[EntityUpsert | TripletUpsert]]:
     """T → the entities and triplets that it is evidence of; an entity's vectors stand at its latest
     evidence."""
-    select = "SELECT " + columns("element_evidence")
-    evidence = verified(_of_updates(fetch, ns, ts, select, "element_evidence"), "element_evidence")
+    rows_of_evidence = _of_updates(queries, ts, columns("element_evidence"), "element_evidence")
+    evidence = verified(rows_of_evidence, "element_evidence")
     numbers = {number for _, number, _, _ in evidence}
-    sql = "SELECT element, max(at) FROM element_evidence WHERE ns = ? AND element IN"
-    latest = dict(fetch_by(fetch, sql, numbers, "GROUP BY element", lead=(ns,)))
-    rows = elements_of(fetch, numbers)
-    ends = elements_of(fetch, {end for e in rows.values() for end in (e.subject, e.object) if end})
-    names = _concept_names(fetch, {e.concept for e in rows.values() if e.concept})
-    sql = "SELECT entity, model, blob, crc - entity FROM entity_vector WHERE ns = ? AND entity IN"
-    blobs = fetch_by(fetch, sql, numbers, lead=(ns,))
+    latest = dict(queries.rows(_LATEST, numbers))
+    rows = elements_of(queries, numbers)
+    ends = elements_of(
+        queries, {end for e in rows.values() for end in (e.subject, e.object) if end}
+    )
+    names = _concept_names(queries, {e.concept for e in rows.values() if e.concept})
+    blobs = queries.rows(_VECTORS, numbers)
     keyed = (((number, model), blob, crc) for number, model, blob, crc in blobs)
     vectors: dict[int, dict[str, bytes]] = {}
     for (number, model), blob in sorted(verified_vectors(keyed)):

@@ -17,7 +17,7 @@ from recallm.model import (
 )
 from recallm.stores.semantics.rows import ConceptTotals
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
-from recallm.stores.sqlite.lookup import Fetch, Queries
+from recallm.stores.sqlite.lookup import Queries
 from recallm.stores.sqlite.view import View
 
 __all__ = ["concept_rows", "context_version", "count_touches", "mention_ends"]
@@ -48,21 +48,17 @@ def concept_rows(view: View, names: Collection[str] | None, limit: int | None) -
         stored = view.read("concept", sql)
     of_past = {id: name for id, _, name, _, _, t_index, *_ in stored if t_index > view.last}
     totals = {id: ConceptTotals(*row) for id, _, _, *row in stored if id not in of_past}
-    totals |= _count_touches(view, of_past, view.counted)
+    totals |= count_touches(view, of_past, view.counted)
     spelled = {id: name for id, _, name, *_ in stored}
     ordered = sorted(totals.items(), key=lambda it: (-it[1].t_index, spelled[it[0]]))[:limit]
     return _with_summaries(view, [(id, _row(spelled[id], row)) for id, row in ordered])
 
 
-def count_touches(fetch: Fetch, ns: int, names: Mapping[int, str]) -> dict[int, ConceptTotals]:
-    """The totals of concepts (id → name), counted from mentions and evidence of entities. A concept
-    that nothing touches has no entry."""
-    return _count_touches(Queries(fetch, ns=ns), names)
-
-
-def _count_touches(
+def count_touches(
     queries: Queries, names: Mapping[int, str], counted: LiteralString = ""
 ) -> dict[int, ConceptTotals]:
+    """The totals of concepts (id → name), counted from mentions and evidence of entities. A concept
+    that nothing touches has no entry. ``counted`` is a condition on ``at``."""
     if not names:
         return {}
     touches: LiteralString = _TOUCHES.replace("{counted}", counted)
@@ -90,11 +86,10 @@ def _count_touches(
 
 
 def mention_ends(
-    fetch: Fetch, ns: int, names: Mapping[int, str]
+    queries: Queries, names: Mapping[int, str]
 ) -> dict[int, tuple[ConceptMention, int]]:
     """The earliest mention, and the t of the latest, of concepts (id → name) that statements
     mention and that no entity stands on: two seeks each, however many mentions there are."""
-    queries = Queries(fetch, ns=ns)
     rows = queries.rows(
         "SELECT id, (SELECT min(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
         " (SELECT max(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id) FROM concept c"
@@ -185,14 +180,14 @@ def _covers_hidden(view: View, concept: int, t_index: int) -> bool:
     return bool(view.rows(sql, concept=concept, stop=statement_key(t_index + 1, 0)))
 
 
-def context_version(fetch: Fetch, ns: int, name: str) -> ContextVersion | None:
+def context_version(queries: Queries, name: str) -> ContextVersion | None:
     """The version of a concept's context, for ``WriteSummary``; None if nothing mentions it."""
-    rows = fetch(
+    rows = queries.rows(
         "SELECT statements,"
         " (SELECT max(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
         " (SELECT t_index FROM summary y WHERE y.ns = c.ns AND y.concept = c.id)"
-        " FROM concept c WHERE ns = ? AND name = ? AND statements > 0",
-        (ns, name),
+        " FROM concept c WHERE ns = :ns AND name = :name AND statements > 0",
+        name=name,
     )
     if not rows:
         return None

@@ -9,9 +9,9 @@ passages that were said later or have no timestamp.
 from __future__ import annotations
 
 import json
-import re
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, LiteralString
+from typing import LiteralString
 
 from recallm.model import Horizon, NamespaceState, VectorState, statement_key
 from recallm.stores.sqlite.checksums import verified
@@ -110,28 +110,7 @@ class View(Queries):
         self.visible_passage += shown
         self.visible_concept = TOUCHED.replace("{visible}", self.visible)
 
-    # -- the same conditions with positional parameters ----------------------------------------
-
-    def _positional(self, sql: LiteralString) -> tuple[LiteralString, tuple[Any, ...]]:
-        names = re.findall(r":(\w+)", sql)
-        text: LiteralString = sql
-        for name in set(names):
-            text = re.sub(rf":{name}\b", "?", text)
-        return text, tuple(self.bound[name] for name in names)
-
-    def __getattr__(self, name: str) -> Any:
-        old = {
-            "visible_sql": (self.visible, 0),
-            "visible_values": (self.visible, 1),
-            "visible_by_key_sql": (self.visible.replace("AND at <", "AND +at <"), 0),
-            "visible_passage_sql": (self.visible_passage, 0),
-            "visible_passage_values": (self.visible_passage, 1),
-        }
-        if name in old:
-            return self._positional(old[name][0])[old[name][1]]
-        raise AttributeError(name)
-
-    def ids(self, table: LiteralString, names: Any) -> dict[str, int]:
+    def ids(self, table: LiteralString, names: Iterable[str]) -> dict[str, int]:
         """Name → id in a table that has ``ns``, ``name`` and ``id``."""
         sql: LiteralString = "SELECT name, id FROM " + table + " WHERE ns = :ns AND name IN {list}"
         return dict(self.rows(sql, set(names)))
