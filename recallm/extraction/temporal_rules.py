@@ -117,11 +117,16 @@ RULES: tuple[Rule, ...] = (
         "no time",
         rf"first (?:{_one_of('behind_first')})|first of all|"
         r"(?:win|wins|won|take|took|get|got|in|finish|finished) first place|"
-        r"last (?:names?|resort|straw)|at (?:long )?last(?! (?:week|month|year|summer|winter))|"
-        r"now and (?:then|again)|moment (?:when|that|of)|still (?:life|lifes|lives)|"
+        r"last (?:names?|resort|straw|supper)|last but not least|"
+        r"at (?:long )?last(?! (?:week|month|year|summer|winter))|at the latest|second hand|"
+        r"now and (?:then|again)|every now|moment (?:when|that|of)|still (?:life|lifes|lives)|"
+        r"(?:stands?|stood|sits?|sat|holds?|held|keeps?|kept|lies?|lay) still|and yet|"
         r"yet (?:another|again)|(?:no|any) longer than|all (?:the )?(?:time|day|night|way|along)|"
-        r"(?:happily )?ever after|for ?ever|"
-        r"the (?:next|following|previous) (?:day|morning|evening|night)",
+        r"current (?:affairs|events)|"
+        r"(?:electric|electrical|ocean|alternating|direct|river|sea) currents?|"
+        r"(?:happily )?ever after|for ?ever|if ever|"
+        r"the (?:next|following|previous) (?:day|morning|evening|night)|"
+        r"(?:oldest|original) (?:son|daughter|child|brother|sister|sibling|friend|kid)s?",
         _NOTHING,
     ),
     Rule(

@@ -131,6 +131,13 @@ def in_words(reading: TemporalReading) -> str:
         ("What is her first name?", PRESENT, "current high latest"),
         ("What was in the first aid kit?", PAST, "neutral low"),
         ("Did she win first place?", PAST, "neutral low"),
+        ("Who spoke about the First Amendment?", PAST, "neutral low"),
+        ("Who painted the Last Supper?", PAST, "neutral low"),
+        ("Did he read about current affairs?", PAST, "neutral low"),
+        ("Did ocean currents warm the harbour?", PAST, "neutral low"),
+        ("Why did the dog sit still?", PAST, "neutral low"),
+        ("Did she buy second hand clothes?", PAST, "neutral low"),
+        ("Where did the oldest daughter go?", PAST, "neutral low"),
         ("What is the second largest city?", PRESENT, "current high latest"),
         # When, ever, how long.
         ("When did Anna move?", PAST, "historical low"),
