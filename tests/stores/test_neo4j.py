@@ -161,6 +161,17 @@ def test_vectors_and_their_sizes_are_purged(
     assert _nodes(driver, namespace) == 0
 
 
+def test_no_node_of_what_was_forgotten_stays(
+    driver: Driver, store: Neo4jStore, namespace: str
+) -> None:
+    """Not even the name of its session."""
+    store.apply(namespace, [rich("1"), prepared("2", "[Ann] met [Bo].", session="a secret")])
+    assert _nodes(driver, namespace) > 0
+    store.forget(namespace, Selection(kind="session", value="a secret"))
+    store.forget(namespace, Selection(kind="id", value="1"))
+    assert _nodes(driver, namespace) == 0
+
+
 def test_what_joins_while_it_is_dumped(
     store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,6 +35,11 @@ CALL () {
     ON CREATE SET x.name = row.name
     SET x.statements = row.statements, x.terms = row.terms, x.t_index = $t
 }
+CALL () {
+    UNWIND $empty AS key
+    MATCH (x:RecallMSession {namespace: $namespace, key: key})
+    DETACH DELETE x
+}
 MATCH (n:RecallMNamespace {rows: $namespace})
 SET n += $totals
 """

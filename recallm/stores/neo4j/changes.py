@@ -90,7 +90,9 @@ def _write_totals(write: _Write, changes: Changes) -> None:
         sessions=[
             {"key": key_of(key), "name": key, "statements": row.statements, "terms": row.terms}
             for key, row in changes.sessions.items()
+            if row.statements
         ],
+        empty=[key_of(key) for key, row in changes.sessions.items() if not row.statements],
     )
 
 

@@ -22,8 +22,9 @@ new.
 derived from time. Inverted indexes (postings, mentions, metadata, paths) belong to the store: it
 derives them from the statements and the metadata of the passages that it writes and deletes.
 
-**Absence.** In `Changes` the value None deletes a row (for `terms`: 0). Deleting an element also
-deletes its evidence and its vectors. Nothing else cascades: the semantics names every other row.
+**Absence.** In `Changes` the value None deletes a row (for `terms`: 0). A session without
+statements and passages is deleted. Deleting an element also deletes its evidence and its vectors.
+Nothing else cascades: the semantics names every other row.
 
 **Evidence.** ``at`` is ``statement_key(t, position)``; the position is `NO_POSITION` where no
 statement shows the evidence. Written properties replace those at the same ``at``; written empty
