@@ -199,10 +199,10 @@ class ChromaIndex:
 
     def _write(self, namespace: str, collection: ChromaCollection) -> None:
         """In the thread: move one batch into Chroma."""
-        failure: ChromaError | None = None
+        failure: ChromaError | MemoryError | None = None
         try:
             call_chroma(collection.flush)
-        except ChromaError as error:
+        except (ChromaError, MemoryError) as error:
             failure = error
         with self._lock:
             self._writes.pop(namespace, None)
@@ -214,7 +214,7 @@ class ChromaIndex:
 
     # -- failures ----------------------------------------------------------------------------
 
-    def _note_failure(self, namespace: str, error: ChromaError) -> None:
+    def _note_failure(self, namespace: str, error: ChromaError | MemoryError) -> None:
         """Delete the collection that failed: it is filled anew. Switch Chroma off after too many
         failures, or when it cannot be opened."""
         with self._lock:

@@ -25,6 +25,7 @@ from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
 from recallm.vectors import chroma_folder
 from recallm.vectors.chroma import ChromaIndex
+from recallm.vectors.chroma_collection import ChromaCollection
 from tests.vectors.random_vectors import (
     check_searches,
     collection_sizes,
@@ -270,6 +271,24 @@ def test_a_server(store: GraphStore, server: tuple[Any, subprocess.Popen[bytes]]
         wanted = random_unit_vector()
         assert nearest_keys(index, store, wanted, 9_999) == keys_by_cosine(store, wanted)
         assert nearest_keys(index, store, wanted, 9) == keys_by_cosine(store, wanted)[:9]
+
+
+def test_no_memory_for_a_batch(
+    store: GraphStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The collection is filled anew at the next search."""
+
+    def fail(collection: ChromaCollection) -> None:
+        raise MemoryError
+
+    write_vectors(store, 0, 20)
+    with closing(ChromaIndex(store, folder)) as index:
+        with monkeypatch.context() as patched:
+            patched.setattr(ChromaCollection, "flush", fail)
+            assert len(nearest_keys(index, store, random_unit_vector(), 20)) == 20
+            assert index.wait_until_flushed(5)
+        check_searches(index, store)
+        assert collection_sizes(index) == [20]
 
 
 def test_an_interrupt_reaches_the_caller() -> None:
