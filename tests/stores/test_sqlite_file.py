@@ -360,3 +360,25 @@ def test_a_store_that_is_dropped_closes_its_file(tmp_path: Path) -> None:
     del store
     gc.collect()
     assert not path.with_name("m.db-wal").exists()
+
+
+def test_a_file_that_another_process_creates_meanwhile(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is empty when it is looked at, and has a log a moment later."""
+    path.touch()
+    others: list[SQLiteStore] = []
+    look = Path.stat
+
+    def stat(looked_at: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        found = look(looked_at, follow_symlinks=follow_symlinks)
+        if looked_at == path and not others:
+            monkeypatch.undo()
+            others.append(SQLiteStore(path))
+            others[0].apply("n", [prepared("1", "[Ann] met [Bo].")])
+        return found
+
+    monkeypatch.setattr(Path, "stat", stat)
+    with closing(SQLiteStore(path)) as store:
+        assert count(store) == 1
+    others[0].close()

@@ -233,6 +233,9 @@ class FileConnections(Connections):
             OSError, ValueError: no file can have this name.
         """
         folder = self._path.parent
+        # Looked at first: another process may be creating the file, and writes to it before the
+        # log.
+        has_log = self._log.exists() and self._log.stat().st_size > 0
         try:
             found = self._path.stat()
         except FileNotFoundError:
@@ -246,7 +249,7 @@ class FileConnections(Connections):
         if 0 < found.st_size < _HEADER_BYTES:
             # SQLite takes a file this short for an empty one, and would overwrite it.
             raise StoreCorruptError(f"{self.name} is not a recallm database; name another file")
-        if not found.st_size and self._log.exists() and self._log.stat().st_size:
+        if not found.st_size and has_log:
             raise StoreCorruptError(
                 f"{self.name} is empty, but its log {self._log.name} is not: the file was cut; "
                 "restore a backup of both, or move both away"
