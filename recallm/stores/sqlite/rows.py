@@ -344,9 +344,10 @@ class SQLiteRows:
             totals.relations[named[a, b]] = RelationTotals(strength, shown)
             self._numbers.latest[a, b] = shown
 
-    def _look_up_elements(self, totals: Totals, keys: Collection[ElementKey]) -> None:
-        if not keys:
+    def _look_up_elements(self, totals: Totals, elements: Collection[ElementKey]) -> None:
+        if not elements:
             return
+        keys = set(elements)
         numbers = self._numbers.elements
         triplets = [key for key in keys if not isinstance(key, str)]
         ids = {key for key in keys if isinstance(key, str)}
