@@ -159,9 +159,12 @@ class Neo4jRows(ABC):
             shown.setdefault((row["a"], row["b"]), []).append(row["t"])
         return shown
 
-    def count_touches(self, concepts: Collection[str]) -> dict[str, ConceptTotals]:
+    def count_touches(self, left: Mapping[str, tuple[int, int] | None]) -> dict[str, ConceptTotals]:
         found = self._rows(
-            cypher.COUNT_TOUCHES, names=keys_of(concepts), t=LARGEST_NUMBER, before=LARGEST_NUMBER
+            cypher.COUNT_TOUCHES,
+            names=keys_of(left.keys()),
+            t=LARGEST_NUMBER,
+            before=LARGEST_NUMBER,
         )
         return {
             row["name"]: ConceptTotals(
@@ -173,10 +176,6 @@ class Neo4jRows(ABC):
             )
             for row in found
         }
-
-    def mention_ends(self, concepts: Collection[str]) -> dict[str, tuple[ConceptMention, int]]:
-        del concepts
-        return {}  # counting is one query as well
 
     def select(self, selection: Selection) -> list[int]:
         value, kind = selection.value, str(selection.kind)

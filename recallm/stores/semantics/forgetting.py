@@ -18,7 +18,6 @@ from typing import Any
 from recallm.model import (
     ElementKey,
     EntityUpsert,
-    ExtractedStatement,
     Forgotten,
     GraphNames,
     PreparedUpdate,
@@ -30,15 +29,20 @@ from recallm.model import (
 )
 from recallm.stores.semantics.rows import (
     Changes,
-    ConceptTotals,
     NamespaceTotals,
     Pair,
     RelationTotals,
     Rows,
     t_of,
 )
-from recallm.stores.semantics.sessions import close_session, stored_session_key
-from recallm.stores.semantics.writing import merged, pairs_of, recount_concepts
+from recallm.stores.semantics.sessions import close_session
+from recallm.stores.semantics.writing import (
+    count_statements,
+    look_up_contents,
+    merged,
+    pairs_of,
+    write_counted_concepts,
+)
 
 __all__ = ["forget", "forget_updates", "redact"]
 
@@ -130,13 +134,13 @@ class _Forgetting:
         self._rows = rows
         self._namespace = namespace
         self._counts: Counter[str] = Counter()
-        self._concepts: set[str] = set()
-        # Concept, then t: how many statements that mention the concept went with their update.
+        # Concept, then t: how many statements that mention the concept are forgotten.
         self._lost_mentions: defaultdict[str, Counter[int]] = defaultdict(Counter)
-        # Concepts that lost something else too.
+        # Concepts that an update may still touch, and those that lost an entity's evidence.
         self._recounted: set[str] = set()
-        self._first_mentions: dict[str, int] = {}
         self._has_lost_vectors = False
+        self._relations: dict[Pair, RelationTotals] = {}
+        # The t at which relations lost their evidence.
         self._pairs: dict[Pair, set[int]] = {}
         # Elements that lost evidence, and those that go whatever their evidence.
         self._elements: set[ElementKey] = set()
@@ -147,11 +151,18 @@ class _Forgetting:
         ts = sorted(positions)
         for first in range(0, len(ts), _CHUNK):
             changes = Changes(namespace=self._namespace)
-            gone: list[tuple[str | None, ExtractedStatement]] = []
             for update in self._rows.updates(ts[first : first + _CHUNK]):
-                gone += self._forget_from(changes, update, positions[t_of(update)])
-            keys = [stored_session_key(before) for before, _ in changes.passages if before]
-            self._subtract(changes, gone, {key for key in keys if key is not None})
+                self._forget_from(changes, update, positions[t_of(update)])
+            stored = look_up_contents(
+                self._rows, [before for before, _ in changes.passages if before]
+            )
+            changes.terms, changes.sessions = stored.terms, stored.sessions
+            self._relations |= stored.relations
+            for before, after in changes.passages:
+                if before:
+                    count_statements(changes, before, -1)
+                if after:
+                    count_statements(changes, after, 1)
             self._rows.write(changes)
 
     def forget_elements(self, elements: Iterable[ElementKey]) -> None:
@@ -162,106 +173,59 @@ class _Forgetting:
         """Count and merge anew all that has lost something."""
         self._settle_elements()
         self._settle_relations()
-        if self._first_mentions:
-            self._counts["summaries"] = self._rows.drop_summaries(self._first_mentions)
+        if self._lost_mentions:
+            first = {name: min(lost) for name, lost in self._lost_mentions.items()}
+            self._counts["summaries"] = self._rows.drop_summaries(first)
         self._counts["concepts"] = self._settle_concepts()
         counts: dict[str, Any] = dict(self._counts)
         return Forgotten(**counts)
 
     def _settle_concepts(self) -> int:
-        """Subtract from the totals of concepts what they lost with whole updates, and count those
-        of the others anew; how many concepts nothing touches any more."""
-        if not self._concepts:
+        """Write the totals of the concepts that lost something; how many concepts nothing touches
+        any more."""
+        names = (self._lost_mentions.keys() | self._recounted) - {""}
+        if not names:
             return 0
-        known = self._rows.look_up(concepts=self._concepts).concepts
-        subtracted: dict[str, ConceptTotals | None] = {}
-        ends = self._rows.mention_ends(known.keys() - self._recounted)
-        for name, (first, t_index) in ends.items():
-            totals, lost = known[name], self._lost_mentions[name]
-            subtracted[name] = ConceptTotals(
-                label=first.label,
-                kind=first.kind,
-                t_index=t_index,
-                updates=totals.updates - len(lost),
-                statements=totals.statements - lost.total(),
-            )
-        if subtracted:
-            self._rows.write(Changes(namespace=self._namespace, concepts=subtracted))
-        rest = known.keys() - subtracted.keys()
-        return recount_concepts(self._rows, self._namespace, rest, known)
+        left: dict[str, tuple[int, int] | None] = {}
+        for name, totals in self._rows.look_up(concepts=names).concepts.items():
+            lost = self._lost_mentions[name]
+            counts = totals.updates - len(lost), totals.statements - lost.total()
+            left[name] = None if name in self._recounted else counts
+        return write_counted_concepts(self._rows, self._namespace, left)
 
     def _forget_from(
         self, changes: Changes, update: PreparedUpdate, positions: set[int] | None
-    ) -> list[tuple[str | None, ExtractedStatement]]:
-        """Forget some statements of one update; these, with their session key."""
-        statements = update.statements
-        gone = [s for s in statements if positions is None or s.position in positions]
+    ) -> None:
+        """Forget some statements of one update."""
+        t_index, after = t_of(update), None
+        stored = {s.position for s in update.statements}
+        gone = stored if positions is None else stored & positions
         if positions is not None and not gone:
-            return []
-        is_whole = positions is None or update.key is not None or len(gone) == len(statements)
-        t_index, key = t_of(update), stored_session_key(update)
-        if is_whole:
-            gone, after = list(statements), None
+            return
+        if positions is None or update.key is not None or gone == stored:
+            gone = stored
             close_session(self._namespace, t_index)
             self._counts["passages"] += update.text is not None
         else:
-            after = _cut(update, {s.position for s in gone})
+            after = _cut(update, gone)
         changes.passages.append((update, after))
-        loses_vectors = len(update.vectors) > len(after.vectors if after else ())
-        if loses_vectors and not self._has_lost_vectors:
+        if not self._has_lost_vectors and any(v.position in gone for v in update.vectors):
             self._namespace.revision += 1
             self._has_lost_vectors = True
         for pair in pairs_of(update) - (pairs_of(after) if after else set()):
             self._pairs.setdefault(pair, set()).add(t_index)
-        for s in gone:
-            for mention in s.concepts:
-                self._concepts.add(mention.name)
-                self._lost_mentions[mention.name][t_index] += 1
-                if not is_whole:
-                    self._recounted.add(mention.name)
-                first = self._first_mentions.get(mention.name, t_index)
-                self._first_mentions[mention.name] = min(first, t_index)
-        positions = {s.position for s in gone}
+        self._counts["statements"] += len(gone)
+        for mention in (m for s in update.statements if s.position in gone for m in s.concepts):
+            self._lost_mentions[mention.name][t_index] += 1
+            if after:
+                self._recounted.add(mention.name)
         for element in update.elements:
-            if is_whole or element.position in positions:
+            if after is None or element.position in gone:
                 self._elements.add(element.element)
                 at = statement_key(t_index, element.position)
                 changes.element_evidence.setdefault(element.element, {})[at] = None
                 if isinstance(element, EntityUpsert):
-                    self._lose_entity_on(element.concept.name)
-        return [(key, s) for s in gone]
-
-    def _subtract(
-        self,
-        changes: Changes,
-        gone: Sequence[tuple[str | None, ExtractedStatement]],
-        sessions: Collection[str],
-    ) -> None:
-        """Take statements out of the totals of stems, of these sessions and of the namespace."""
-        lost = Counter(stem for _, s in gone for stem in set(s.terms))
-        known = self._rows.look_up(
-            concepts={mention.name for _, s in gone for mention in s.concepts},
-            terms=lost,
-            sessions=sessions,
-            relations={pair for _, after in changes.passages if after for pair in pairs_of(after)},
-            elements=changes.element_evidence.keys(),
-        )
-        changes.terms = {stem: known.terms[stem] - count for stem, count in lost.items()}
-        changes.sessions = known.sessions
-        for key, s in gone:
-            changes.namespace.statements -= 1
-            changes.namespace.terms -= s.length
-            if key is not None:
-                session = changes.sessions[key]
-                session.statements -= 1
-                session.terms -= s.length
-                changes.namespace.sessions -= not session.statements
-        self._counts["statements"] += len(gone)
-
-    def _lose_entity_on(self, concept: str) -> None:
-        if concept:
-            self._concepts.add(concept)
-            self._recounted.add(concept)
+                    self._recounted.add(element.concept.name)
 
     def _settle_elements(self) -> None:
         """Delete the entities and triplets that are chosen or have no evidence any more; merge the
@@ -276,7 +240,7 @@ class _Forgetting:
             if key in doomed:
                 changes.elements[key] = None
                 self._counts["entities" if isinstance(key, str) else "triplets"] += 1
-                self._lose_entity_on(row.concept.name)
+                self._recounted.add(row.concept.name)
             else:
                 changes.elements[key] = replace(
                     row, properties=merged({}, left[key]), latest=max(left[key])
@@ -288,12 +252,11 @@ class _Forgetting:
         if not self._pairs:
             return
         changes = Changes(namespace=self._namespace)
-        known = self._rows.look_up(relations=self._pairs).relations
         since = {pair: min(lost) for pair, lost in self._pairs.items()}
         for pair, shown in self._rows.relation_evidence(since).items():
             lost = self._pairs[pair]
             evidence = changes.relation_evidence[pair] = {}
-            strength = known[pair].strength - len(shown)  # up to the first that is shown
+            strength = self._relations[pair].strength - len(shown)  # up to the first that is shown
             for before, t_index in enumerate(shown, start=strength + 1):
                 if t_index in lost:
                     evidence[t_index] = None

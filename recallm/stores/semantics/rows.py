@@ -181,7 +181,8 @@ class Changes:
 
     ``passages`` holds (before, after): a new passage has no before, a deleted one no after; after a
     cut, both hold the same t, and the statements that only ``before`` has are deleted with their
-    vectors. A graph-only update (``text`` is None) has no passage; a store may ignore it here.
+    vectors. All stems, concepts and sessions of ``before`` were looked up. A graph-only update
+    (``text`` is None) has no passage; a store may ignore it here.
     ``relation_evidence`` is, by relation and t, the strength up to that t; its relations are in
     ``relations`` too. ``element_evidence`` holds properties, by element and ``at``.
     ``entity_vectors`` are those of entities, by id and model, ``vectors`` those of statements that
@@ -243,20 +244,17 @@ class Rows(Protocol):
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
         """The t of the updates that show each relation, ascending: from the given t on, with the
-        latest one before. A store may give earlier ones too."""
+        latest one before. A store may give earlier ones too. The relations were looked up."""
         ...
 
-    def count_touches(self, concepts: Collection[str]) -> dict[str, ConceptTotals]:
+    def count_touches(self, left: Mapping[str, tuple[int, int] | None]) -> dict[str, ConceptTotals]:
         """The totals of these concepts, counted from the mentions and the evidence of entities that
         are stored now. Label and kind are those of the earliest mention, else those of the entity
         with the earliest evidence (by t, then by id). A concept that nothing touches has no entry.
-        """
-        ...
 
-    def mention_ends(self, concepts: Collection[str]) -> dict[str, tuple[ConceptMention, int]]:
-        """The earliest mention, and the t of the latest, of each of these concepts that statements
-        mention and that no entity stands on. A store that would have to read every mention leaves
-        the concept out: `count_touches` answers then."""
+        ``left`` gives, where the caller knows them, the updates and statements that still touch the
+        concept, if no entity stands on it: a store need not count these.
+        """
         ...
 
     def select(self, selection: Selection) -> list[int]:

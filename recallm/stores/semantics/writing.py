@@ -41,9 +41,11 @@ from recallm.stores.semantics.sessions import stored_session_key
 
 __all__ = [
     "UpdateWriter",
+    "count_statements",
+    "look_up_contents",
     "merged",
     "pairs_of",
-    "recount_concepts",
+    "write_counted_concepts",
 ]
 
 
@@ -61,19 +63,64 @@ def merged(base: Properties, evidence: Mapping[int, Properties]) -> Properties:
     return properties
 
 
-def recount_concepts(
-    rows: Rows, namespace: NamespaceTotals, names: Iterable[str], known: Mapping[str, object]
+def look_up_contents(rows: Rows, updates: Iterable[PreparedUpdate]) -> Totals:
+    """The stored rows that updates touch."""
+    concepts: set[str] = set()
+    terms: set[str] = set()
+    sessions: set[str] = set()
+    relations: set[Pair] = set()
+    elements: set[ElementKey] = set()
+    for update in updates:
+        for statement in update.statements:
+            concepts.update(mention.name for mention in statement.concepts)
+            terms.update(statement.terms)
+        key = stored_session_key(update)
+        if update.text is not None and key is not None:
+            sessions.add(key)
+        relations |= pairs_of(update)
+        for entity in update.entities:
+            elements.add(entity.id)
+            if entity.concept.name:
+                concepts.add(entity.concept.name)
+        for triplet in update.triplets:
+            elements.update((triplet.element, triplet.subject, triplet.object))
+    return rows.look_up(
+        concepts=concepts, terms=terms, sessions=sessions, relations=relations, elements=elements
+    )
+
+
+def count_statements(changes: Changes, update: PreparedUpdate, sign: int) -> None:
+    """Add (``sign`` 1) the statements of an update to the totals of stems, of its session and of
+    the namespace, or subtract them (-1)."""
+    namespace, terms = changes.namespace, changes.terms
+    statements = sign * len(update.statements)
+    length = sign * sum(statement.length for statement in update.statements)
+    for statement in update.statements:
+        for stem in set(statement.terms):
+            terms[stem] = terms.get(stem, 0) + sign
+    namespace.statements += statements
+    namespace.terms += length
+    key = stored_session_key(update)
+    if update.text is not None and key is not None:
+        session = changes.sessions.setdefault(key, SessionTotals())
+        namespace.sessions -= bool(session.statements)
+        session.statements += statements
+        session.terms += length
+        namespace.sessions += bool(session.statements)
+
+
+def write_counted_concepts(
+    rows: Rows, namespace: NamespaceTotals, left: Mapping[str, tuple[int, int] | None]
 ) -> int:
-    """Write the totals of concepts as counted from what is stored now, and delete those of the
-    ``known`` ones that nothing touches any more; how many were deleted."""
-    listed = sorted(set(names))
-    if not listed:
+    """Write the totals that `Rows.count_touches` gives for these concepts, and delete those that
+    nothing touches any more, with their summaries; how many were deleted."""
+    if not left:
         return 0
-    counted = rows.count_touches(listed)
-    gone = [name for name in listed if name not in counted and name in known]
+    concepts: dict[str, ConceptTotals | None] = {**dict.fromkeys(left), **rows.count_touches(left)}
+    gone = [name for name, totals in concepts.items() if totals is None]
     if gone:
         rows.drop_summaries(dict.fromkeys(gone, 0))
-    rows.write(Changes(namespace=namespace, concepts={**counted, **dict.fromkeys(gone)}))
+    rows.write(Changes(namespace=namespace, concepts=concepts))
     return len(gone)
 
 
@@ -100,7 +147,7 @@ class UpdateWriter:
             UnknownEntityError: a triplet names an entity that does not exist.
             InvalidInputError: a neighbour pair names a concept that no statement mentions.
         """
-        known = self._look_up(updates)
+        known = look_up_contents(self._rows, updates)
         # All rows that were looked up change, but for some elements; the batch adds to them in
         # place.
         self._changes = Changes(
@@ -122,56 +169,21 @@ class UpdateWriter:
                 self._add_element(t_of(update), element)
         self._merge_properties()
         self._rows.write(self._changes)
-        recount_concepts(self._rows, self._namespace, self._recount, self._changes.concepts)
-
-    def _look_up(self, updates: Sequence[PreparedUpdate]) -> Totals:
-        """The stored rows that updates touch."""
-        concepts: set[str] = set()
-        terms: set[str] = set()
-        elements: set[ElementKey] = set()
-        for update in updates:
-            for statement in update.statements:
-                concepts.update(mention.name for mention in statement.concepts)
-                terms.update(statement.terms)
-            for entity in update.entities:
-                elements.add(entity.id)
-                if entity.concept.name:
-                    concepts.add(entity.concept.name)
-            for triplet in update.triplets:
-                elements.update((triplet.element, triplet.subject, triplet.object))
-        keys = {stored_session_key(update) for update in updates if update.text is not None}
-        return self._rows.look_up(
-            concepts=concepts,
-            terms=terms,
-            sessions={key for key in keys if key is not None},
-            relations={pair for update in updates for pair in pairs_of(update)},
-            elements=elements,
-        )
+        recount = dict.fromkeys(sorted(self._recount))
+        write_counted_concepts(self._rows, self._namespace, recount)
 
     # -- passages ----------------------------------------------------------------------------
 
     def _add_passage(self, update: PreparedUpdate) -> None:
-        changes, namespace, terms = self._changes, self._namespace, self._changes.terms
+        changes = self._changes
         t_index = t_of(update)
         changes.passages.append((None, update))
-        statements = sorted(update.statements, key=lambda statement: statement.position)
+        count_statements(changes, update, 1)
         names: set[str] = set()
-        length = 0
-        for statement in statements:
-            length += statement.length
+        for statement in sorted(update.statements, key=lambda statement: statement.position):
             for mention in statement.concepts:
                 self._touch(mention, t_index, is_mention=True)
                 names.add(mention.name)
-            for stem in set(statement.terms):
-                terms[stem] = terms.get(stem, 0) + 1
-        namespace.statements += len(statements)
-        namespace.terms += length
-        key = stored_session_key(update)
-        if key is not None:
-            session = changes.sessions.setdefault(key, SessionTotals())
-            namespace.sessions += bool(statements) and not session.statements
-            session.statements += len(statements)
-            session.terms += length
         for pair in pairs_of(update):
             if not names.issuperset(pair):
                 name = pair[0] if pair[0] not in names else pair[1]

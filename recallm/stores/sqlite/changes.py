@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, LiteralString, TypeVar
@@ -160,34 +160,18 @@ class _Writer:
     # -- passages and statements -------------------------------------------------------------
 
     def write_passages(self) -> None:
-        new: list[PreparedUpdate] = []
-        cut: list[PreparedUpdate] = []
-        gone: list[PreparedUpdate] = []
-        statements: _Statements = []
-        gone_statements: _Statements = []
-        for before, after in self._changes.passages:
-            update = after or before
-            if update is None or update.text is None:
-                continue
-            if before is None:
-                new.append(update)
-                statements += self._keyed(update, update.statements)
-                continue
-            (cut if after else gone).append(update)
-            kept = {s.position for s in after.statements} if after else set()
-            dropped = [s for s in before.statements if s.position not in kept]
-            gone_statements += self._keyed(update, dropped)
-        self._delete_statements(gone_statements)
+        """Delete each passage as it was, with its statements, and insert what it is now."""
+        passages = self._changes.passages
+        gone = [before for before, _ in passages if before and before.text is not None]
+        new = [after for _, after in passages if after and after.text is not None]
+        self._delete_statements([it for update in gone for it in self._keyed(update)])
         self._delete_passages(gone)
-        self._cut_passages(cut)
         self._insert_passages(new)
-        self._insert_statements(statements)
+        self._insert_statements([it for update in new for it in self._keyed(update)])
 
-    def _keyed(
-        self, update: PreparedUpdate, statements: Iterable[ExtractedStatement]
-    ) -> _Statements:
+    def _keyed(self, update: PreparedUpdate) -> _Statements:
         t_index, session = t_of(update), self._session(update) or -t_of(update)
-        return [(statement_key(t_index, s.position), session, s) for s in statements]
+        return [(statement_key(t_index, s.position), session, s) for s in update.statements]
 
     def _session(self, update: PreparedUpdate) -> int | None:
         key = stored_session_key(update)
@@ -228,20 +212,6 @@ class _Writer:
         )
         entries = [entry for update in updates for entry in self._metadata_entries(update)]
         self._many("DELETE FROM metadata_entry WHERE ns = ? AND entry = ? AND t = ?", entries)
-
-    def _cut_passages(self, updates: list[PreparedUpdate]) -> None:
-        self._many(
-            "UPDATE passage SET text = ?, pairs = ? WHERE row = ?",
-            [(u.text, self._pairs(u), passage_row(self._ns, t_of(u))) for u in updates],
-        )
-        self._many(
-            "UPDATE statement SET start = ?, stop = ? WHERE ns = ? AND at = ?",
-            [
-                (s.start, s.end, self._ns, statement_key(t_of(u), s.position))
-                for u in updates
-                for s in u.statements
-            ],
-        )
 
     def _metadata_entries(self, update: PreparedUpdate) -> set[tuple[int, int, int]]:
         return {(self._ns, entry_hash(*entry), t_of(update)) for entry in update.metadata.items()}

@@ -15,7 +15,7 @@ from recallm.stores.sqlite.schema import MAX_T
 from recallm.stores.sqlite.view import View
 from recallm.stores.timestamps import unpack_timestamp
 
-__all__ = ["read_passages", "read_paths", "read_t_indexes"]
+__all__ = ["passage_fields", "read_passages", "read_paths", "read_t_indexes"]
 
 
 def read_passages(
@@ -38,7 +38,7 @@ def read_passages(
     if ids is not None and any(row[2] not in ids for row in rows):
         raise ValueError("an index of the table passage leads to another row")
     filter_sql.check_metadata(row[9] for row in rows)
-    return [_passage(row) for row in rows[:limit]]
+    return [Passage(**passage_fields(row)) for row in rows[:limit]]
 
 
 def read_t_indexes(view: View, where: Filter) -> list[int]:
@@ -63,18 +63,19 @@ def read_paths(view: View) -> list[tuple[str, ...]]:
     return sorted(read_path(path) for (path,) in rows)
 
 
-def _passage(row: tuple[Any, ...]) -> Passage:
+def passage_fields(row: tuple[Any, ...]) -> dict[str, Any]:
+    """The arguments that ``Passage`` and ``PreparedUpdate`` share, from a row of the table."""
     _, t, id, text, source, session, speaker, _, timestamp, metadata, path, key, expires = row
-    return Passage(
-        id=id,
-        t_index=t,
-        text=text,
-        source=source,
-        session=session,
-        speaker=speaker,
-        timestamp=unpack_timestamp(timestamp),
-        metadata=json.loads(metadata),
-        path=read_path(path),
-        key=key,
-        expires_at=unpack_timestamp(expires),
-    )
+    return {
+        "id": id,
+        "t_index": t,
+        "text": text,
+        "source": source,
+        "session": session,
+        "speaker": speaker,
+        "timestamp": unpack_timestamp(timestamp),
+        "metadata": json.loads(metadata),
+        "path": read_path(path),
+        "key": key,
+        "expires_at": unpack_timestamp(expires),
+    }

@@ -39,7 +39,7 @@ from recallm.stores.sqlite.codec import path_text
 from recallm.stores.sqlite.lookup import PAIRS, Fetch, Queries, fetch_from
 from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, TABLES
 from recallm.stores.sqlite.stored import stored_updates
-from recallm.stores.sqlite.totals import context_version, count_touches, mention_ends
+from recallm.stores.sqlite.totals import context_version, count_touches
 from recallm.stores.timestamps import microseconds, timestamp_text, unpack_timestamp
 
 __all__ = ["SQLiteRows", "has_expired"]
@@ -187,7 +187,6 @@ class SQLiteRows:
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
         """The t of the updates that show each relation: from a t on, and the latest before."""
-        self.look_up(relations=since.keys())
         ns, of_pair = self._numbers.ns, self._numbers.of_pair
         found: dict[Pair, list[int]] = {}
         for pair, t_index in since.items():
@@ -195,23 +194,9 @@ class SQLiteRows:
             found[pair] = [t for (t,) in self._fetch(_SHOWN, (*key, t_index))]
         return found
 
-    def count_touches(self, concepts: Collection[str]) -> dict[str, ConceptTotals]:
+    def count_touches(self, left: Mapping[str, tuple[int, int] | None]) -> dict[str, ConceptTotals]:
         """The totals of concepts, counted."""
-        stored = self._names_of(concepts)
-        counted = count_touches(self._queries, stored)
-        return {stored[id]: totals for id, totals in counted.items()}
-
-    def mention_ends(self, concepts: Collection[str]) -> dict[str, tuple[ConceptMention, int]]:
-        """The earliest mention and the latest t of concepts without entities."""
-        stored = self._names_of(concepts)
-        ends = mention_ends(self._queries, stored)
-        return {stored[id]: end for id, end in ends.items()}
-
-    def _names_of(self, concepts: Collection[str]) -> dict[int, str]:
-        """The names of those of the concepts that are stored, by id."""
-        ids = self._numbers.concepts
-        self.look_up(concepts=[name for name in concepts if name not in ids])
-        return {ids[name]: name for name in concepts if name in ids}
+        return count_touches(self._queries, left)
 
     def select(self, selection: Selection) -> list[int]:
         """The t of the updates that are selected as a whole."""

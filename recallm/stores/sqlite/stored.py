@@ -22,10 +22,11 @@ from recallm.model import (
 )
 from recallm.stores.semantics.archiving import in_dump_order
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
-from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions
+from recallm.stores.sqlite.codec import unpack, unpack_mentions
 from recallm.stores.sqlite.graph import elements_of
 from recallm.stores.sqlite.lookup import Queries, columns
-from recallm.stores.timestamps import unpack_timestamp
+from recallm.stores.sqlite.passages import passage_fields
+from recallm.stores.sqlite.totals import read_summary
 
 __all__ = ["page_of_updates", "stored_summaries", "stored_updates"]
 
@@ -60,16 +61,7 @@ def stored_summaries(queries: Queries) -> list[Summary]:
     """All summaries."""
     summaries = queries.read("summary", "SELECT {} FROM summary WHERE ns = :ns")
     names = _concept_names(queries, {concept for _, concept, *_ in summaries})
-    return [
-        Summary(
-            concept=names[concept],
-            t_index=t_index,
-            text=text,
-            terms=unpack(terms),
-            traits=Trait(traits),
-        )
-        for _, concept, t_index, text, terms, traits in summaries
-    ]
+    return [read_summary(names, row) for row in summaries]
 
 
 def stored_updates(queries: Queries, ts: Sequence[int]) -> list[PreparedUpdate]:
@@ -104,7 +96,6 @@ def stored_updates(queries: Queries, ts: Sequence[int]) -> list[PreparedUpdate]:
     for t in ts:
         upserts = elements.get(t, [])
         graph: dict[str, Any] = {
-            "t_index": t,
             "entities": tuple(e for e in upserts if isinstance(e, EntityUpsert)),
             "triplets": tuple(x for x in upserts if isinstance(x, TripletUpsert)),
         }
@@ -113,7 +104,7 @@ def stored_updates(queries: Queries, ts: Sequence[int]) -> list[PreparedUpdate]:
             "vectors": tuple(vectors.get(t, ())),
         }
         passage: dict[str, Any] = (
-            {**passages[t], **said} if t in passages else {"id": "", "text": None}
+            {**passages[t], **said} if t in passages else {"id": "", "text": None, "t_index": t}
         )
         updates.append(in_dump_order(PreparedUpdate(**passage, **graph)))
     return updates
@@ -152,30 +143,18 @@ def _passages(queries: Queries, ts: Collection[int]) -> dict[int, dict[str, Any]
     names = _concept_names(
         queries, {id for it in pairs.values() for a, b, _, _ in it for id in (a, b)}
     )
-    passages: dict[int, dict[str, Any]] = {}
-    for (
-        _, t, id, text, source, session, speaker, speaker_concept, timestamp, metadata, path, key,
-        expires_at,
-    ) in rows:  # fmt: skip
-        passages[t] = {
-            "id": id,
-            "text": text,
+    return {
+        row[1]: {
+            **passage_fields(row),
+            "speaker_concept": row[7],
+            "session_key": keys.get(row[1]),
             "neighbours": tuple(
                 Neighbours(a=names[a], b=names[b], earlier=earlier, later=later)
-                for a, b, earlier, later in pairs[t]
+                for a, b, earlier, later in pairs[row[1]]
             ),
-            "source": source,
-            "session": session,
-            "speaker": speaker,
-            "speaker_concept": speaker_concept,
-            "timestamp": unpack_timestamp(timestamp),
-            "metadata": json.loads(metadata),
-            "path": read_path(path),
-            "key": key,
-            "expires_at": unpack_timestamp(expires_at),
-            "session_key": keys.get(t),
         }
-    return passages
+        for row in rows
+    }
 
 
 def _quads(pairs: str) -> list[tuple[int, int, int, int]]:

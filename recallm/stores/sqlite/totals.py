@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from typing import Any, LiteralString
 
 from recallm.model import (
-    ConceptMention,
     ConceptRow,
     ContextVersion,
     Summary,
@@ -20,17 +18,26 @@ from recallm.stores.sqlite.codec import unpack, unpack_mentions
 from recallm.stores.sqlite.lookup import Queries
 from recallm.stores.sqlite.view import View
 
-__all__ = ["concept_rows", "context_version", "count_touches", "mention_ends"]
+__all__ = ["concept_rows", "context_version", "count_touches", "read_summary"]
 
 _TOUCHES: LiteralString = (
     "WITH touch (concept, at, entity) AS ("
-    " SELECT w.value, at, NULL FROM json_each(:listed) w CROSS JOIN mention m"
-    " ON m.ns = :ns AND m.concept = w.value{counted}"
-    " UNION ALL SELECT w.value, at, e.id FROM json_each(:listed) w CROSS JOIN element e"
-    " ON e.ns = :ns AND e.concept = w.value CROSS JOIN element_evidence v"
-    " ON v.ns = e.ns AND v.element = e.number{counted}) "
+    " SELECT c.name, at, NULL FROM concept c CROSS JOIN mention m"
+    " ON m.ns = c.ns AND m.concept = c.id{counted} WHERE c.ns = :ns AND c.name IN {list}"
+    " UNION ALL SELECT c.name, at, e.id FROM concept c CROSS JOIN element e"
+    " ON e.ns = c.ns AND e.concept = c.id CROSS JOIN element_evidence v"
+    " ON v.ns = e.ns AND v.element = e.number{counted} WHERE c.ns = :ns AND c.name IN {list}) "
 )
 """One row for each mention of a concept, and for each evidence of an entity on it."""
+
+_ENDS: LiteralString = (
+    "SELECT name, (SELECT max(at) >> 20 FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
+    " (SELECT min(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id) FROM concept c"
+    " WHERE NOT EXISTS (SELECT 1 FROM element e WHERE e.ns = c.ns AND e.concept = c.id)"
+    " AND ns = :ns AND name IN {list}"
+)
+"""The t of the latest mention and the key of the earliest, of concepts without entities: two seeks
+each, however many mentions there are."""
 
 
 def concept_rows(view: View, names: Collection[str] | None, limit: int | None) -> list[ConceptRow]:
@@ -46,75 +53,29 @@ def concept_rows(view: View, names: Collection[str] | None, limit: int | None) -
         stored = view.read("concept", sql, limit=limit)
     else:
         stored = view.read("concept", sql)
-    of_past = {id: name for id, _, name, _, _, t_index, *_ in stored if t_index > view.last}
-    totals = {id: ConceptTotals(*row) for id, _, _, *row in stored if id not in of_past}
-    totals |= count_touches(view, of_past, view.counted)
-    spelled = {id: name for id, _, name, *_ in stored}
-    ordered = sorted(totals.items(), key=lambda it: (-it[1].t_index, spelled[it[0]]))[:limit]
-    return _with_summaries(view, [(id, _row(spelled[id], row)) for id, row in ordered])
+    ids = {name: id for id, _, name, *_ in stored}
+    totals = {name: ConceptTotals(*row) for _, _, name, *row in stored}
+    of_past = [name for name, row in totals.items() if row.t_index > view.last]
+    for name in of_past:
+        del totals[name]
+    totals |= count_touches(view, dict.fromkeys(of_past), view.counted)
+    ordered = sorted(totals, key=lambda name: (-totals[name].t_index, name))[:limit]
+    summaries = _summaries_in_force(view, {ids[name]: name for name in ordered})
+    return [_concept_row(view, name, totals[name], summaries.get(name)) for name in ordered]
 
 
-def count_touches(
-    queries: Queries, names: Mapping[int, str], counted: LiteralString = ""
-) -> dict[int, ConceptTotals]:
-    """The totals of concepts (id → name), counted from mentions and evidence of entities. A concept
-    that nothing touches has no entry. ``counted`` is a condition on ``at``."""
-    if not names:
-        return {}
-    touches: LiteralString = _TOUCHES.replace("{counted}", counted)
-    rows = queries.rows(
-        touches + "SELECT concept, max(at) >> 20, count(DISTINCT at >> 20),"
-        " count(*) - count(entity), min(CASE WHEN entity IS NULL THEN at END)"
-        " FROM touch GROUP BY concept",
-        names,
-    )
-    spellings: dict[int, tuple[Any, Any]] = {}
-    if any(first is None for *_, first in rows):
-        for concept, label, kind in queries.rows(
-            touches + "SELECT touch.concept, e.label, e.kind FROM touch JOIN element e"
-            " ON e.ns = :ns AND e.id = touch.entity ORDER BY at >> 20, e.id",
-            names,
-        ):
-            spellings.setdefault(concept, (label, kind))
-    firsts = {id: first for id, *_, first in rows if first is not None}
-    for id, mention in _mentions_at(queries, names, firsts).items():
-        spellings[id] = (mention.label, mention.kind)
-    return {
-        id: ConceptTotals(*spellings[id], t_index, updates, statements)
-        for id, t_index, updates, statements, _ in rows
-    }
-
-
-def mention_ends(
-    queries: Queries, names: Mapping[int, str]
-) -> dict[int, tuple[ConceptMention, int]]:
-    """The earliest mention, and the t of the latest, of concepts (id → name) that statements
-    mention and that no entity stands on: two seeks each, however many mentions there are."""
-    rows = queries.rows(
-        "SELECT id, (SELECT min(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
-        " (SELECT max(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id) FROM concept c"
-        " WHERE NOT EXISTS (SELECT 1 FROM element e WHERE e.ns = c.ns AND e.concept = c.id)"
-        " AND id IN {list}",
-        names,
-    )
-    ends = {id: (first, last) for id, first, last in rows if first is not None}
-    mentions = _mentions_at(queries, names, {id: first for id, (first, _) in ends.items()})
-    return {id: (mention, t_index_of(ends[id][1])) for id, mention in mentions.items()}
-
-
-def _mentions_at(
-    queries: Queries, names: Mapping[int, str], keys: Mapping[int, int]
-) -> dict[int, ConceptMention]:
-    """How the statement with its key spells each concept (id → key)."""
-    sql: LiteralString = "SELECT at, concepts FROM statement WHERE ns = :ns AND at IN {list}"
-    concepts = dict(queries.rows(sql, set(keys.values())))
-    return {
-        id: next(m for m in unpack_mentions(concepts[key]) if m.name == names[id])
-        for id, key in keys.items()
-    }
-
-
-def _row(name: str, totals: ConceptTotals) -> ConceptRow:
+def _concept_row(
+    view: View, name: str, totals: ConceptTotals, summary: Summary | None
+) -> ConceptRow:
+    merges = totals.updates - 1
+    if summary:
+        after: LiteralString = view.counted + " AND at >= :after"
+        sql: LiteralString = _TOUCHES.replace("{counted}", after)
+        ((merges,),) = view.rows(
+            sql + "SELECT count(DISTINCT at >> 20) FROM touch",
+            [name],
+            after=statement_key(summary.t_index + 1, 0),
+        )
     return ConceptRow(
         name=name,
         label=totals.label,
@@ -122,46 +83,75 @@ def _row(name: str, totals: ConceptTotals) -> ConceptRow:
         t_index=totals.t_index,
         updates=totals.updates,
         statements=totals.statements,
-        merges=totals.updates - 1,
+        merges=merges,
+        summary=summary,
     )
 
 
-def _with_summaries(view: View, rows: list[tuple[int, ConceptRow]]) -> list[ConceptRow]:
-    """The rows with their summaries in force; ``merges`` counts the updates after those."""
-    revised = _in_force(view, [id for id, _ in rows])
-    result: list[ConceptRow] = []
-    for id, row in rows:
-        if id in revised:
-            _, t_index, text, terms, traits = revised[id]
-            summary = Summary(
-                concept=row.name,
-                t_index=t_index,
-                text=text,
-                terms=unpack(terms),
-                traits=Trait(traits),
-            )
-            after: LiteralString = view.counted + " AND at >= :after"
-            ((merges,),) = view.rows(
-                _TOUCHES.replace("{counted}", after) + "SELECT count(DISTINCT at >> 20) FROM touch",
-                [id],
-                after=statement_key(t_index + 1, 0),
-            )
-            row = replace(row, merges=merges, summary=summary)
-        result.append(row)
-    return result
+def count_touches(
+    queries: Queries,
+    left: Mapping[str, tuple[int, int] | None],
+    counted: LiteralString = "",
+) -> dict[str, ConceptTotals]:
+    """``Rows.count_touches``. ``counted`` is a condition on ``at``."""
+    if not left:
+        return {}
+    touches: LiteralString = _TOUCHES.replace("{counted}", counted)
+    known = {name: counts for name, counts in left.items() if counts}
+    rows: list[tuple[Any, ...]] = [
+        (name, t_index, *known[name], first)
+        for name, t_index, first in queries.rows(_ENDS, known)
+        if first is not None
+    ]
+    names = left.keys() - {name for name, *_ in rows}
+    rows += queries.rows(
+        touches + "SELECT concept, max(at) >> 20, count(DISTINCT at >> 20),"
+        " count(*) - count(entity), min(CASE WHEN entity IS NULL THEN at END)"
+        " FROM touch GROUP BY concept",
+        names,
+    )
+    spellings: dict[str, tuple[Any, Any]] = {}
+    if any(first is None for *_, first in rows):
+        for name, label, kind in queries.rows(
+            touches + "SELECT touch.concept, e.label, e.kind FROM touch JOIN element e"
+            " ON e.ns = :ns AND e.id = touch.entity ORDER BY at >> 20, e.id",
+            names,
+        ):
+            spellings.setdefault(name, (label, kind))
+    firsts = {name: first for name, *_, first in rows if first is not None}
+    sql: LiteralString = "SELECT at, concepts FROM statement WHERE ns = :ns AND at IN {list}"
+    mentions = dict(queries.rows(sql, set(firsts.values())))
+    for name, first in firsts.items():
+        mention = next(m for m in unpack_mentions(mentions[first]) if m.name == name)
+        spellings[name] = (mention.label, mention.kind)
+    return {
+        name: ConceptTotals(*spellings[name], t_index, updates, statements)
+        for name, t_index, updates, statements, _ in rows
+    }
 
 
-def _in_force(view: View, ids: list[int]) -> dict[int, tuple[Any, ...]]:
-    """Concept → its summary row (concept, t_index, text, terms, traits), where it has one."""
+def _summaries_in_force(view: View, names: Mapping[int, str]) -> dict[str, Summary]:
+    """The summaries in force of concepts (id → name), by name."""
     if not view.rows("SELECT 1 FROM summary WHERE ns = :ns LIMIT 1"):
         return {}
     sql: LiteralString = "SELECT {} FROM summary WHERE ns = :ns AND concept IN {list}"
-    rows = view.read("summary", sql + " AND t_index <= :last", ids)
     return {
-        row[1]: row[1:]
-        for row in rows
+        names[row[1]]: read_summary(names, row)
+        for row in view.read("summary", sql + " AND t_index <= :last", names)
         if not view.hides or not _covers_hidden(view, row[1], row[2])
     }
+
+
+def read_summary(names: Mapping[int, str], row: tuple[Any, ...]) -> Summary:
+    """The summary of a row of its table; ``names`` are those of concepts, by id."""
+    _, concept, t_index, text, terms, traits = row
+    return Summary(
+        concept=names[concept],
+        t_index=t_index,
+        text=text,
+        terms=unpack(terms),
+        traits=Trait(traits),
+    )
 
 
 def _covers_hidden(view: View, concept: int, t_index: int) -> bool:
