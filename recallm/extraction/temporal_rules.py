@@ -230,7 +230,7 @@ RULES: tuple[Rule, ...] = (
         given="did|used",
     ),
     Rule(
-        "before",
+        "before, former",
         rf"(?:before|prior to)(?: and after)?|beforehand|earlier|former|ex(?= (?:{_ROLES})\b)",
         _PAST,
     ),
@@ -292,16 +292,21 @@ RULES: tuple[Rule, ...] = (
     # When.
     Rule(
         "when did",
-        r"ever|never|(?<!at )once(?! (?:more|again|upon|\w+ \w+ed)\b)|"
         r"(?:when|(?:what|which) (?:time|day|date|month|year|week|season)) "
-        r"(?:did|was|were|had|has|have)|how long ago|ago|once upon a time|historically|"
+        r"(?:did|was|were|had|has|have)|how long ago",
+        _PAST,
+    ),
+    Rule(
+        "in the past",
+        r"ever|never|(?<!at )once(?! (?:more|again|upon|\w+ \w+ed)\b)|"
+        r"ago|once upon a time|historically|"
         r"in (?:the past|history)|back (?:then|when)|at (?:that|the) time|in those days|"
         r"when (?:i|you|he|she|it|we|they) (?:was|were)|growing up|"
         r"as a (?:child|kid|teenager|boy|girl|baby)",
         _PAST,
     ),
     Rule(
-        "when will",
+        "when will, how long",
         r"when (?:is|are|will|does|do|can|should|'s)|how long (?:has|have|'s)",
         Effect(recency=0.5),
     ),

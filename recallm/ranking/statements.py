@@ -23,7 +23,7 @@ from recallm.ranking.candidates import Candidates
 from recallm.ranking.concepts import NAME_KINDS
 from recallm.ranking.signals import SIGNALS, Weights, load_tables, measure
 from recallm.ranking.stem_counts import Floats
-from recallm.ranking.time import date_nearness, with_date_rules
+from recallm.ranking.time import lies_in, with_date_rules
 from recallm.recall_request import RecallRequest
 from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 from recallm.untrusted_text import one_line
@@ -259,7 +259,7 @@ def _path(statement: StoredStatement, candidates: Candidates) -> Iterator[str]:
             label = candidates.essential[through].label
             yield f"neighbour of {label}: {mention.label}"
     for asked in candidates.dates:
-        if date_nearness([statement.timestamp], [asked])[0] == 1.0:
+        if statement.timestamp is not None and lies_in(statement.timestamp.date(), asked):
             yield f"said at the time asked for: {asked.name}"
     for beside, place in ((statement.previous, "follows"), (statement.next, "stands before")):
         other = candidates.context.get(beside) if beside is not None else None

@@ -29,6 +29,7 @@ __all__ = [
     "date_nearness",
     "date_overlap",
     "date_signal",
+    "lies_in",
     "newest",
     "succession_signals",
     "with_date_rules",
@@ -104,6 +105,14 @@ def _nearness(day: date, asked: AskedDate) -> float:
     if early == 1 or late == 1:
         return 1.0
     return 0.5 if 0 < late <= _DAYS_AFTER_SHORT else 0.0
+
+
+def lies_in(day: date, asked: AskedDate) -> bool:
+    """Whether a day lies in a date that a question names, and not just near it."""
+    dates = asked.near(day)
+    if dates is None or day < dates.start:
+        return False
+    return day <= dates.last or asked.kind == "since"
 
 
 def date_overlap(dates: Sequence[Interval], asked: Sequence[AskedDate]) -> float:

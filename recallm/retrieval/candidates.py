@@ -8,6 +8,7 @@ the newest of these dates, and each summary in force counts as one more statemen
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -207,10 +208,14 @@ def _statements_of_neighbours(
 
 def _names_more_than(dates: Sequence[AskedDate], question: Question) -> bool:
     """Whether a question has concepts beside ``dates``: "What happened in May?" has none."""
-    of_dates = {word for asked in dates for word in asked.name.casefold().split()}
-    return any(
-        not of_dates.issuperset(concept.label.casefold().split()) for concept in question.concepts
-    )
+    of_dates = {word for asked in dates for word in _words(asked.name)}
+    return any(not of_dates.issuperset(_words(concept.label)) for concept in question.concepts)
+
+
+def _words(text: str) -> list[str]:
+    """The words and numbers without punctuation: the dates and the concepts of a question split
+    "New Year's Eve" and "2025-10-03" at other places."""
+    return re.findall(r"\w+", text.casefold())
 
 
 def _statements_of_dates(

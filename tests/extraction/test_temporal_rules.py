@@ -250,6 +250,20 @@ def test_fired_rules_are_named_in_order() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("question", "rule"),
+    [
+        ("When did she move?", "when did"),
+        ("Has she ever been to Paris?", "in the past"),
+        ("How long has she lived there?", "when will, how long"),
+        ("Who is the former president of France?", "before, former"),
+    ],
+)
+def test_the_name_of_a_rule_fits_the_question(question: str, rule: str) -> None:
+    (fired,) = temporal_reading(question, MIXED).rules
+    assert fired.partition(" →")[0] == rule
+
+
 def test_an_earlier_rule_wins() -> None:
     """A date before a word of the present, a word before a tense."""
     dated = temporal_reading("What is he currently doing in August 2023?", PRESENT)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recallm.dating import Interval, asked_dates
 from recallm.model import TemporalReading
-from recallm.ranking.time import date_nearness, date_overlap, with_date_rules
+from recallm.ranking.time import date_nearness, date_overlap, lies_in, with_date_rules
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,25 @@ def test_what_was_said_then_or_soon_after_is_near(
 ) -> None:
     moment = datetime(*said, tzinfo=UTC)
     assert list(date_nearness([moment, None], asked_dates(asked))) == [expected, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("day", "asked", "expected"),
+    [
+        (date(2023, 5, 3), "on 3 May 2023", True),
+        (date(2023, 5, 3), "on 3 May", True),
+        (date(2023, 5, 2), "on 3 May 2023", False),
+        (date(2023, 5, 4), "on 3 May 2023", False),
+        (date(2023, 5, 2), "on 3 May", False),
+        (date(2023, 5, 2), "since 2022", True),
+        (date(2021, 5, 2), "since 2022", False),
+        (date(2021, 5, 2), "before 2022", True),
+        (date(2022, 5, 2), "before 2022", False),
+        (date(2023, 2, 5), "on 31 February", False),
+    ],
+)
+def test_a_day_beside_the_date_does_not_lie_in_it(day: date, asked: str, expected: bool) -> None:
+    assert any(lies_in(day, each) for each in asked_dates(asked)) == expected
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,8 @@ def test_a_question_of_nothing_but_dates_reads_what_was_said_then() -> None:
     assert said(gathered(store, question)) == {"An owl", "Then a stork"}
     assert said(gathered(store, question, "march", "2024")) == {"An owl", "Then a stork"}
     assert candidates(store, asked(question, "pelican")) is None
+    split = ("What happened on 2024-03-05?", "2024", "03", "05")
+    assert said(gathered(store, *split)) == {"An owl", "Then a stork"}
 
 
 def test_a_speakers_name_is_no_word_of_the_question() -> None:
