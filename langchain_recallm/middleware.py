@@ -27,7 +27,7 @@ from langgraph.types import Command
 from langchain_recallm._agent_memory import AgentMemory
 from langchain_recallm._model_request import Position, with_recalled_text
 from langchain_recallm._runs import checked_namespace
-from recallm import RecallM
+from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
     SPEAKER_NAMES,
     Accept,
@@ -176,6 +176,8 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         check_budget(memory, max_tokens)
         self._position: Position = checks.choice(position, get_args(Position), "position")
         self._name = checks.optional_name(name, "name")
+        if self._name is not None and not self._name.strip():
+            raise InvalidInputError("name is blank; give a name, or None", argument="name")
         self._agent_memory = AgentMemory(
             memory=memory,
             namespace=checked_namespace(namespace),

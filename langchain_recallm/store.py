@@ -94,7 +94,7 @@ class RecallMStore(BaseStore):
         ttl: TTLConfig | None = None,
     ) -> None:
         self.memory = checked_memory(memory)
-        self._fields = checks.optional(checks.strings, fields, "fields")
+        self._fields = checks.optional(_checked_paths, fields, "fields")
         self.ttl_config = _checked_ttl(ttl)
         self._sweep_every = ((ttl or {}).get("sweep_interval_minutes") or _SWEEP_MINUTES) * 60
         self._swept = time.monotonic()
@@ -211,7 +211,7 @@ class RecallMStore(BaseStore):
         if op.index is None:
             fields = self._fields
         else:
-            fields = [] if op.index is False else checks.strings(op.index, "index")
+            fields = [] if op.index is False else _checked_paths(op.index, "index")
         text = recalled_text(value, fields)
         before = self.memory.items.get(op.namespace, op.key)
         created = now if before is None else _item_arguments(before)["created_at"]
@@ -261,6 +261,17 @@ def _source(path: Sequence[str], key: str) -> str:
     if len(source) <= _MAX_SOURCE:
         return source
     return "store/" + digest(source)
+
+
+def _checked_paths(value: object, argument: str) -> list[str]:
+    """Paths into a value, in a list: the text of an item holds their texts in this order."""
+    if not isinstance(value, list | tuple):
+        raise InvalidInputError(
+            f"{argument} must be a list of paths such as ['text', 'notes[*].title'], not "
+            f"{type(value).__name__}",
+            argument=argument,
+        )
+    return checks.strings(value, argument)
 
 
 def _checked_ttl(ttl: object) -> TTLConfig | None:

@@ -143,11 +143,15 @@ def instances(kind: type[T], value: object, argument: str) -> tuple[T, ...]:
 
 
 def strings(value: object, argument: str) -> list[str]:
-    """A list, or another iterable, of ``string``; a single str is refused."""
-    single = isinstance(value, str | bytes | bytearray | memoryview)
+    """A list, or another iterable, of ``string``; a single str or a mapping is refused."""
+    single = isinstance(value, str | bytes | bytearray | memoryview | Mapping)
     if single or not isinstance(value, Iterable):
         raise _not_a(value, "a list of str", argument)
-    return [string(each, argument) for each in value]
+    texts = list(value)
+    for each in texts:
+        if not isinstance(each, str):
+            raise _unusable(argument, f"must hold str values, not {type(each).__name__}")
+    return [string(each, argument) for each in texts]
 
 
 def file_path(value: object, argument: str) -> Path:

@@ -157,3 +157,17 @@ def test_a_list_of_strings_is_required() -> None:
 def test_a_value_that_is_no_path_is_refused(value: object) -> None:
     with pytest.raises(InvalidInputError, match="store"):
         checks.file_path(value, "store")
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("Ann", "ids must be a list of str, not str"),
+        ({"Ann": 1}, "ids must be a list of str, not dict"),
+        ([1], "ids must hold str values, not int"),
+    ],
+)
+def test_a_list_of_names_is_no_single_name_and_no_mapping(value: object, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message) as caught:
+        checks.strings(value, "ids")
+    assert caught.value.argument == "ids"

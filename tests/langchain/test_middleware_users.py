@@ -245,6 +245,8 @@ def test_agents_one_after_the_other_in_a_graph(
 def test_one_memory_of_several_agents(memory: RecallM) -> None:
     with pytest.raises(InvalidInputError, match="memory"):
         RecallMMiddleware(memory=None)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="name is blank"):
+        RecallMMiddleware(memory=memory, name=" ")
     for number in range(3):
         agent = create_agent(
             ScriptedModel(lines=[f"Answer {number}."]),
