@@ -5,7 +5,7 @@
 
 All write durable files, in one process, one after the other, with the threads that they take by
 themselves. With the default embedding recallm writes statements with their vectors, in one call of
-``update_many``. Chroma is measured as it comes (its default embedding pads every text to 256
+``update_many``. Chroma is measured with its default settings (its embedding pads every text to 256
 tokens), with the same model padded to the longest text of a batch alone (texts sorted by length),
 and that model once more without storing anything. It fetches the model the first time (80 MB).
 """
@@ -145,7 +145,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--statements", type=int, default=20_000, help="for recallm")
     parser.add_argument("--embedded", type=int, default=10_000, help="for recallm with vectors")
-    parser.add_argument("--chroma", type=int, default=1_000, help="for Chroma as it comes")
+    parser.add_argument("--chroma", type=int, default=1_000, help="for Chroma by default")
     parser.add_argument(
         "--unpadded", type=int, default=10_000, help="for the model without padding"
     )
@@ -159,7 +159,7 @@ def main() -> None:
             "recallm with the default embedding": recallm_rate(
                 texts[: options.embedded], folder / "vectors.db", "default"
             ),
-            "Chroma as it comes": chroma_rate(
+            "Chroma with its default settings": chroma_rate(
                 texts[: options.chroma], folder / "padded", ONNXMiniLM_L6_V2()
             ),
             "Chroma, same model without padding": chroma_rate(

@@ -177,7 +177,7 @@ class AgentMemory:
     # -- recalling -----------------------------------------------------------------------------
 
     def _conversation(self, runtime: Any) -> MessageConversation | None:
-        """The conversation of a run; None where its owner cannot be told."""
+        """The conversation of a run; None where its namespace cannot be determined."""
         return self.guard.run(
             lambda: MessageConversation(
                 memory=memory_of_run(self.memory, self.namespace, runtime),

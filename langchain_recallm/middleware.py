@@ -120,8 +120,8 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     characters.
 
     A failure of the memory is logged (logger ``langchain_recallm``) and the agent answers without
-    it; ``raise_errors`` raises it. A namespace that cannot be told is such a failure: nothing is
-    recalled or written then.
+    it; ``raise_errors`` raises it. Where the namespace of a run cannot be determined, that is such
+    a failure: nothing is recalled or written then.
 
     >>> from langchain.agents import create_agent
     >>> from langchain_core.language_models.fake_chat_models import FakeListChatModel

@@ -129,7 +129,9 @@ class RecallMSubRetriever(BasePGRetriever):
     place. Each statement is a node, like those of ``RecallMRetriever``. With ``include_text``
     LlamaIndex shows the statements' chunks in their place: a chunk is one node with all of its
     statements above its text and the best of their scores, the newest chunk last. A statement that
-    comes from no chunk stands alone. The other arguments are those of ``RecallMRetriever``.
+    comes from no chunk is a node alone. ``limit``, ``max_tokens``, ``as_of``, ``since``, ``until``,
+    ``speaker``, ``session``, ``where``, ``path`` and ``min_score`` are those of
+    ``RecallMRetriever``.
 
     >>> from llama_index.core import PropertyGraphIndex
     >>> from llama_index.core.schema import TextNode

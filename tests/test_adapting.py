@@ -199,3 +199,9 @@ class TestFailureGuard:
         guard = FailureGuard(log=logging.getLogger("test"), raise_errors=True)
         with pytest.raises(IndexError):
             guard.run(fail, "one message was not remembered")
+
+
+def test_an_unknown_argument_of_a_retriever_is_refused_with_the_known_ones() -> None:
+    arguments: dict[str, Any] = {"limt": 5}
+    with pytest.raises(TypeError, match=r"limt \(known: limit, max_tokens, "):
+        RecallOptions(**arguments)

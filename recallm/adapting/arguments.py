@@ -60,7 +60,8 @@ class RecallOptions:
         **arguments: Unpack[RetrieverArguments],
     ) -> None:
         if unknown := arguments.keys() - RetrieverArguments.__annotations__.keys():
-            raise TypeError(f"unexpected arguments: {', '.join(sorted(unknown))}")
+            known = ", ".join(RetrieverArguments.__annotations__)
+            raise TypeError(f"unexpected arguments: {', '.join(sorted(unknown))} (known: {known})")
         self._order = order
         self._encode = encode
         self._arguments = arguments
