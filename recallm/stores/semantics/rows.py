@@ -238,8 +238,8 @@ class Rows(Protocol):
         ...
 
     def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Properties]]:
-        """All evidence of these elements: ``at`` → properties. One without evidence has no
-        entry."""
+        """All evidence of these elements, which were looked up: ``at`` → properties. One without
+        evidence has no entry."""
         ...
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
@@ -272,7 +272,8 @@ class Rows(Protocol):
         ...
 
     def drop_summaries(self, first: Mapping[str, int]) -> int:
-        """Delete the summary of each concept whose t is at least the given one; how many."""
+        """Delete the summary of each concept whose t is at least the given one; how many. The
+        concepts were looked up."""
         ...
 
     def context_version(self, concept: str) -> ContextVersion | None:

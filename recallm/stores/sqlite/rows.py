@@ -173,7 +173,6 @@ class SQLiteRows:
 
     def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Properties]]:
         """All evidence of these elements."""
-        self.look_up(elements=elements)
         numbers = self._numbers.elements
         named = {numbers[key]: key for key in elements if key in numbers}
         sql = (
@@ -237,7 +236,6 @@ class SQLiteRows:
         ns, ids = self._numbers.ns, self._numbers.concepts
         if not self._fetch("SELECT 1 FROM summary WHERE ns = ? LIMIT 1", (ns,)):
             return 0
-        self.look_up(concepts=[name for name in first if name not in ids])
         return self._connection.executemany(
             "DELETE FROM summary WHERE ns = ? AND concept = ? AND t_index >= ?",
             [(ns, ids[name], t) for name, t in first.items() if name in ids],
