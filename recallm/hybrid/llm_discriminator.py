@@ -21,7 +21,7 @@ _LETTERS = "ABCDEFGHI"
 _STRAIGHT_APOSTROPHES = str.maketrans("’‘", "''")
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _THOUGHT_START = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
-_MARKS = re.compile(r"[*_`\"“”#()\[\]{}<>=]|:\s*")
+_MARKS = re.compile(r"\\boxed|[*_`\"“”#()\[\]{}<>=]|:\s*")
 _NUMBER_SIGN = re.compile(r"\bno\.[ ]?(?=\d)", re.IGNORECASE)
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:'\w+)*|[.,;!?\n—–-]")
 _CLAUSE_ENDS = frozenset(".,;!?\n—–-")
@@ -38,7 +38,7 @@ _NEGATION = re.compile(
 _NOUN = r"(?:(?:answer|choice|option|response|number|candidate) )"
 _LABEL = r"(\d+|(?-i:[A-I])|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)"
 _CHOICE = rf"(?:the )?{_NOUN}{{0,2}}{_LABEL}(?: (?:one|answer|choice|option|response))?"
-_BARE_CHOICE = re.compile(_CHOICE, re.IGNORECASE)
+_BARE_CHOICE = re.compile(rf"(?:(?:the )?best )?{_CHOICE}", re.IGNORECASE)
 _VERDICTS = (
     re.compile(
         r"\b(?:(?:best|better|final|chosen|correct|right) (?:answer|choice|option|response|one)"

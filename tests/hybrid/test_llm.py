@@ -93,6 +93,8 @@ def test_six_shots_are_shown() -> None:
         " 2.",
         '"2"',
         "**2**",
+        "best: 2",
+        r"$\boxed{2}$",
         "(2)",
         "[2]",
         "#2",
