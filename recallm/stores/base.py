@@ -16,7 +16,8 @@ Rules that every store keeps:
 * Stores know no language: names, stems and labels come ready in the values of
   ``recallm.model``.
 * Every ordered result has one fixed order, so that stores agree; ties are broken by name or key.
-  Strings are ordered by code point.
+  Strings are ordered by code point; only where a ``limit`` cuts between equals may a server compare
+  them in its own order.
 * **Properties.** Type, concept, label and kind of an entity are those of its latest upsert that
   does not merely mention it; forgetting that upsert does not bring older ones back. Each piece of
   evidence (of an entity or triplet, at a t and a position) keeps its own properties; a second
@@ -300,12 +301,12 @@ class GraphStore(Protocol):
         neighbour pair across two statements goes with either; no new pair is made up), and with
         the summary of a concept they mention where its t is not before theirs. A passage goes with
         its last statement; ``redact`` (``recallm.stores.semantics.forgetting``) cuts one that keeps
-        some (positions stay). Entity and triplet evidence goes
-        with its statement, that without one with the last statement of its update (``before`` a t:
-        with its t). An entity without evidence goes with its triplets; a triplet without evidence
-        and a concept that nothing touches go too. Session keys derived from time stay as written,
-        but the next update continues no session whose latest update is forgotten. A selection that
-        matches nothing forgets nothing.
+        some (positions stay). Entity and triplet evidence goes with its statement, that without one
+        with the last statement of its update (``before`` a t: with its t). An entity without
+        evidence goes with its triplets; a triplet without evidence and a concept that nothing
+        touches go too. Session keys derived from time stay as written, but the next update
+        continues no session whose latest update is forgotten. A selection that matches nothing
+        forgets nothing.
 
         A passage without statements goes where its id, source, session or time is selected. An item
         goes as a whole, with the first of its statements. ``session`` selects by the name that
