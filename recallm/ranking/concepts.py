@@ -96,17 +96,16 @@ def _name_rarities(candidates: Candidates) -> dict[str, float]:
 def _mentions(statements: Sequence[StoredStatement], names: Collection[str]) -> Floats:
     """1 where a statement mentions a concept: shape (statements, names)."""
     columns = {name: column for column, name in enumerate(names)}
-    found = np.zeros((len(statements), len(columns)))
+    width = len(columns)
     cells = [
-        (row, columns[mention.name])
+        row * width + columns[mention.name]
         for row, statement in enumerate(statements)
         for mention in statement.concepts
         if mention.name in columns
     ]
-    if cells:
-        rows, places = zip(*cells, strict=True)
-        found[rows, places] = 1.0
-    return found
+    found = np.zeros(len(statements) * width)
+    found[np.array(cells, dtype=np.int64)] = 1.0
+    return found.reshape(len(statements), width)
 
 
 def trait_signals(candidates: Candidates) -> dict[str, Floats]:
