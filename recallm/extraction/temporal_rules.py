@@ -119,6 +119,7 @@ RULES: tuple[Rule, ...] = (
         r"(?:win|wins|won|take|took|get|got|in|finish|finished) first place|"
         r"last (?:names?|resort|straw|supper)|last but not least|"
         r"at (?:long )?last(?! (?:week|month|year|summer|winter))|at the latest|second hand|"
+        r"former or latter|"
         r"now and (?:then|again)|every now|moment (?:when|that|of)|still (?:life|lifes|lives)|"
         r"(?:stands?|stood|sits?|sat|holds?|held|keeps?|kept|lies?|lay) still|and yet|"
         r"yet (?:another|again)|(?:no|any) longer than|all (?:the )?(?:time|day|night|way|along)|"

@@ -44,7 +44,7 @@ from recallm.stores.base import GraphReader
 
 __all__ = ["FETCHED", "read_candidates", "statements_of_related_stems"]
 
-FETCHED = 96
+FETCHED = 112
 """Statements fetched as rows, best by the first score; at least twice the statements wanted."""
 
 _EXPANDED = 64
