@@ -101,13 +101,14 @@ def answer_chain(
 
         def recall_within(room: int | None) -> RecalledContext:
             nonlocal context
+            bounded: dict[str, Any] = {**options.arguments(), "max_tokens": room}
             context = recall_in_run(
                 memory,
                 inputs["question"],
                 config,
                 namespace=namespace,
                 scope=scope,
-                **(options.arguments() | {"max_tokens": room}),
+                **bounded,
             )
             return context
 

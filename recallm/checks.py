@@ -303,10 +303,11 @@ def statement_filter(
 def selection(**given: object) -> tuple[SelectionKind, str | int | datetime]:
     """The arguments of ``forget``, of which exactly one is given. ``concept`` is a label, not yet a
     concept's name; ``expired`` is True, not yet a moment."""
-    checked = {kind: check(given[kind], kind) for kind, check in _SELECTIONS.items()}
-    chosen = [
-        (kind, value) for kind, value in checked.items() if value is not None and value is not False
-    ]
+    chosen: list[tuple[SelectionKind, str | int | datetime]] = []
+    for kind, check in _SELECTIONS.items():
+        value = check(given[kind], kind)
+        if value is not None and value is not False:
+            chosen.append((kind, value))
     if len(chosen) != 1:
         raise InvalidInputError(
             f"forget takes exactly one of {', '.join(list(_SELECTIONS)[:-2])}, "

@@ -115,10 +115,10 @@ class MemoryItems:
         asked = checks.string(question, "question")
         where = Filter(path=checks.item_path(path, "path"))
         at_most = checks.count(limit, "limit")
-        accepts = checks.optional_callable(accept, "accept")
+        accepts = checks.optional_callable(accept, "accept") or (lambda _: True)
 
         def is_accepted(item: Passage) -> bool:
-            return accepts is None or checks.result_of(lambda: bool(accepts(item)), "accept")
+            return checks.result_of(lambda: bool(accepts(item)), "accept")
 
         found: list[tuple[Passage, float]] = []
         with self._store.reader(self._namespace, Horizon(now=self._clock())) as reader:

@@ -156,6 +156,7 @@ def load_weights(content: bytes, names: Sequence[str], *, path: str) -> Floats:
         WeightsError: the file is damaged, or of another version.
 
     """
+    weights = np.zeros(0)
     try:
         document: Any = json.loads(content)
         table = document["weights"]

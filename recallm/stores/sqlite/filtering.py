@@ -55,13 +55,14 @@ class FilterSql:
             self.values |= values
             source: LiteralString = "passage INDEXED BY " + index + " WHERE ns = :ns AND "
             self._indexes.append((source + condition, values))
-        self._by_index = self._indexes[0][0] if self._indexes else _BY_T
+        self._by_index: LiteralString = self._indexes[0][0] if self._indexes else _BY_T
         if where.metadata:
             entries = [entry_hash(*entry) for entry in where.metadata.items()]
             self.passages += _METADATA
             self.values["entries"] = json.dumps(entries)
             source = "metadata_entry WHERE ns = :ns AND entry = :entry"
-            self._indexes += [(source, {"entry": entry}) for entry in entries]
+            for entry in entries:
+                self._indexes.append((source, {"entry": entry}))
         if self.passages:
             self.statements = (
                 " AND EXISTS (SELECT 1 FROM passage NOT INDEXED"
@@ -188,7 +189,7 @@ class NewestRows:
             "SELECT " + ", ".join(joined) + " FROM (SELECT " + ", ".join(columns) + " FROM "
             + source + met + view.visible + " ORDER BY at DESC LIMIT :limit)"
         )  # fmt: skip
-        self._values = {"limit": limit, **filter_sql.values}
+        self._values: dict[str, Any] = {"limit": limit, **filter_sql.values}
 
     def count(self, of: int, total: int) -> int:
         """How many of the ``total`` rows count, whether they meet the filter or not."""

@@ -163,8 +163,9 @@ def _chosen(
         "object": numbers_of(objects),
         "predicate": None if predicates is None else set(predicates),
     }
+    given: list[tuple[LiteralString, set[Any]]]
     given = [(column, values) for column, values in conditions.items() if values is not None]
-    entries = given[:1]
+    entries: list[tuple[LiteralString, set[Any]]] = given[:1]
     if not given and either is not None:
         entries = [("subject", either), ("object", either)]
     columns: LiteralString = "SELECT {} FROM element WHERE +ns = :ns AND "
