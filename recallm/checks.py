@@ -143,8 +143,8 @@ def instances(kind: type[T], value: object, argument: str) -> tuple[T, ...]:
 
 
 def strings(value: object, argument: str) -> list[str]:
-    """A list, or another iterable, of ``string``; a single str or a mapping is refused."""
-    single = isinstance(value, str | bytes | bytearray | memoryview | Mapping)
+    """A list, or another iterable, of ``string``; a single str is refused."""
+    single = isinstance(value, str | bytes | bytearray | memoryview)
     if single or not isinstance(value, Iterable):
         raise _not_a(value, "a list of str", argument)
     texts = list(value)
