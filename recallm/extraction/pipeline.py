@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import spacy
@@ -22,7 +22,7 @@ from recallm.extraction.shipped import load_shipped
 from recallm.extraction.words import Lexicon, Word
 from recallm.forking import new_loading_lock, new_lock
 
-__all__ = ["Pipeline", "TaggedText", "load_pipeline", "read_doc"]
+__all__ = ["Pipeline", "TaggedText", "Tree", "load_pipeline", "read_doc"]
 
 _SHIPPED: Final = "en_recallm"
 _ATTRIBUTES: Final = [ORTH, IDX, LENGTH, POS, SENT_START, ENT_IOB, ENT_TYPE]
@@ -41,13 +41,27 @@ _pipelines: dict[str | None, Pipeline] = {}
 _loading = new_loading_lock()
 
 
+class Tree(NamedTuple):
+    """The parse of a text. The lists run in parallel, one entry a token.
+
+    ``heads`` are the indexes of the tokens' heads, a root's is its own. ``relations`` are those of
+    Universal Dependencies.
+    """
+
+    heads: list[int]
+    relations: list[str]
+    lemmas: list[str]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggedText:
     """A text as the pipeline reads it. The lists run in parallel, one entry a token.
 
     ``starts`` are the tokens' first characters, ``tags`` are spaCy's part-of-speech symbols,
     ``begins`` says whether the pipeline begins a sentence at the token. ``entities`` are
-    (first token, last token + 1, label).
+    (first token, last token + 1, label). ``roles`` are the tokens' relations of Universal
+    Dependencies as a tagger gives them, empty where the pipeline has no such tagger. ``tree`` is
+    None unless the caller asked for a parse.
     """
 
     text: str
@@ -56,6 +70,8 @@ class TaggedText:
     tags: list[int]
     begins: list[bool]
     entities: list[tuple[int, int, str]]
+    roles: list[str] = field(default_factory=list)
+    tree: Tree | None = None
 
 
 class Pipeline:

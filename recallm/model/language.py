@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import Literal
+from typing import Literal, NamedTuple
 
 __all__ = [
+    "Adjunct",
     "ConceptKind",
     "ConceptMention",
     "ExtractedStatement",
     "Extraction",
     "Neighbours",
+    "OpenTriplet",
     "Question",
+    "Reference",
     "TemporalIntent",
     "TemporalOrder",
     "TemporalReading",
@@ -49,20 +52,35 @@ class Trait(IntFlag):
 ConceptKind = Literal["noun", "name", "number", "entity"]
 
 
+class Reference(NamedTuple):
+    """A pronoun, or a noun phrase such as "the company", that stands for a concept.
+
+    ``start`` and ``end`` are its span in the text of its statement. ``antecedent_t`` is the t of
+    the update that spells the concept; None where the same update spells it.
+    """
+
+    start: int
+    end: int
+    antecedent_t: int | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConceptMention:
-    """A concept as one statement spells it: ``name`` is its key (lower-cased Porter stems),
-    ``label`` the spelling."""
+    """A concept as one statement mentions it: ``name`` is its key (lower-cased Porter stems),
+    ``label`` the spelling. With a ``reference`` the statement does not spell the concept: a pronoun
+    or a noun phrase stands for it, and ``label`` is the antecedent's."""
 
     name: str
     label: str
     kind: ConceptKind
+    reference: Reference | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractedStatement:
     """One sentence of a passage: ``passage[start:end]``.
 
+    ``text`` is the text of a proposition that differs from its span; None where the two are equal.
     ``terms`` are the stems of its content words in textual order, with repetitions, then its exact
     tokens (``recallm.extraction.terms``), each once. No concept name appears twice in ``concepts``;
     the speaker, if known, is the first.
@@ -74,6 +92,7 @@ class ExtractedStatement:
     terms: tuple[str, ...]
     concepts: tuple[ConceptMention, ...]
     traits: Trait
+    text: str | None = None
 
     @property
     def length(self) -> int:
@@ -95,14 +114,50 @@ class Neighbours:
     later: int
 
 
+class Adjunct(NamedTuple):
+    """What a sentence says beside subject, predicate and object: "in 2019", "with her sister".
+
+    ``preposition`` is in lower case, empty where there is none; ``text`` is what stands behind it.
+    """
+
+    kind: Literal["time", "place", "other"]
+    preposition: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenTriplet:
+    """⟨subject, predicate, object⟩ as a sentence states it (open information extraction).
+
+    ``subject``, ``predicate`` and ``object`` are as written ("has been working for"), ``relation``
+    is the predicate's normal form ("work for"). ``modality`` is the word that makes it less than an
+    assertion ("may", "plan to", "if"), empty for an assertion. ``confidence`` is the probability (0
+    to 1) that the sentence states the triplet. ``position`` is the statement's. The concepts are
+    those that subject and object stand on, pronouns resolved; None where there is none.
+    """
+
+    subject: str
+    predicate: str
+    object: str
+    relation: str
+    adjuncts: tuple[Adjunct, ...] = ()
+    negated: bool = False
+    modality: str = ""
+    confidence: float = 1.0
+    position: int = 0
+    subject_concept: ConceptMention | None = None
+    object_concept: ConceptMention | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """What extraction reads out of a text: statements ascending by position, and pairs of
-    neighbouring concepts."""
+    """What extraction reads out of a text: statements ascending by position, pairs of neighbouring
+    concepts, and triplets where the caller asked for them."""
 
     statements: tuple[ExtractedStatement, ...] = ()
     neighbours: tuple[Neighbours, ...] = ()
     speaker_concept: str | None = None
+    triplets: tuple[OpenTriplet, ...] = ()
 
 
 TemporalIntent = Literal["current", "historical", "neutral"]
