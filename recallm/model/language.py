@@ -55,13 +55,13 @@ ConceptKind = Literal["noun", "name", "number", "entity"]
 class Reference(NamedTuple):
     """A pronoun, or a noun phrase such as "the company", that stands for a concept.
 
-    ``start`` and ``end`` are its span in the text of its statement. ``antecedent_t`` is the t of
-    the update that spells the concept; None where the same update spells it.
+    ``start`` and ``end`` are its span in the text of its statement. ``antecedent`` is the id of the
+    passage that spells the concept; None where its own passage spells it.
     """
 
     start: int
     end: int
-    antecedent_t: int | None = None
+    antecedent: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
