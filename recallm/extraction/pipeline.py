@@ -5,26 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import spacy
-from spacy.attrs import ENT_IOB, ENT_TYPE, IDX, LENGTH, ORTH, POS, SENT_START
+from spacy.attrs import DEP, ENT_IOB, ENT_TYPE, HEAD, IDX, LEMMA, LENGTH, ORTH, POS, SENT_START
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 from thinc.api import Model, NumpyOps
 from threadpoolctl import ThreadpoolController
 
 from recallm.errors import PipelineError
-from recallm.extraction.shipped import load_shipped
+from recallm.extraction.shipped import KNOWLEDGE, SYNTAX, load_shipped
 from recallm.extraction.words import Lexicon, Word
 from recallm.forking import new_loading_lock, new_lock
 
 __all__ = ["Pipeline", "TaggedText", "Tree", "load_pipeline", "read_doc"]
 
 _SHIPPED: Final = "en_recallm"
+_LANGUAGE: Final = "en"
 _ATTRIBUTES: Final = [ORTH, IDX, LENGTH, POS, SENT_START, ENT_IOB, ENT_TYPE]
 _BEGINS: Final = 3
 _INSIDE: Final = 1
@@ -80,15 +82,22 @@ class Pipeline:
     def __init__(self, nlp: Language) -> None:
         _multiply_by_numpy(nlp)
         self._nlp = nlp
+        self._syntax: Language | None = None
         # The matrices are small: waking other threads for one costs more than the product itself.
         self._one_thread = ThreadpoolController().select(user_api="blas").limit
         self._lexicon = Lexicon()
         self._lock = new_lock()
 
-    def tag(self, texts: Sequence[str]) -> Iterator[TaggedText]:
-        """Run texts through the pipeline, in order, group by group; equal texts once."""
+    def tag(self, texts: Sequence[str], *, parsed: bool = False) -> Iterator[TaggedText]:
+        """Run texts through the pipeline, in order, group by group; equal texts once.
+
+        ``parsed``: the shipped parser runs too, and the texts have a ``tree``.
+
+        Raises:
+            PipelineError: ``parsed``, and the pipeline is not English.
+        """
         last = {text: i for i, text in enumerate(texts)}
-        fresh = self._read(iter(last))
+        fresh = self._read(iter(last), self._parser() if parsed else None)
         again: dict[str, TaggedText] = {}
         for i, text in enumerate(texts):
             tagged = again.pop(text, None) or next(fresh)
@@ -112,11 +121,21 @@ class Pipeline:
         small = len(self._nlp.vocab) < _MOST_LEXEMES
         return nullcontext() if small else self._nlp.memory_zone()
 
-    def _read(self, texts: Iterator[str]) -> Iterator[TaggedText]:
-        while group := self._group(texts):
+    def _parser(self) -> Language:
+        """The shipped parser and lemmatizer, loaded at first use. They share the vocabulary, so
+        that they run on this pipeline's documents."""
+        with self._lock:
+            if self._syntax is None:
+                _check_english(self._nlp)
+                self._syntax = _shipped(SYNTAX, self._nlp.vocab)
+                _multiply_by_numpy(self._syntax)
+            return self._syntax
+
+    def _read(self, texts: Iterator[str], parser: Language | None) -> Iterator[TaggedText]:
+        while group := self._group(texts, parser):
             yield from group
 
-    def _group(self, texts: Iterator[str]) -> list[TaggedText]:
+    def _group(self, texts: Iterator[str], parser: Language | None) -> list[TaggedText]:
         """The next texts, up to ``_GROUP_TOKENS``, read at once."""
         with self._lock, self._zone(), self._one_thread(limits=1):
             docs: list[Doc] = []
@@ -129,15 +148,23 @@ class Pipeline:
                 size += len(doc) + _DOC_TOKENS
                 if size >= _GROUP_TOKENS:
                     break
-            # For a single text, Language.pipe costs more to set up than it saves.
-            run = (
-                self._nlp.pipe(docs, batch_size=len(docs))
-                if len(docs) > 1
-                else map(self._nlp, docs)
-            )
-            return [
-                read_doc(doc, text, self._lexicon) for doc, text in zip(run, taken, strict=True)
+            docs = _run(self._nlp, docs)
+            read = [
+                read_doc(doc, text, self._lexicon) for doc, text in zip(docs, taken, strict=True)
             ]
+            if parser is None:
+                return read
+            # A parse of the user's own pipeline is overwritten: nothing reads it.
+            docs = _run(parser, docs)
+            return [
+                replace(tagged, tree=_tree(doc)) for tagged, doc in zip(read, docs, strict=True)
+            ]
+
+
+def _run(nlp: Language, docs: list[Doc]) -> list[Doc]:
+    """Run a pipeline's components on documents."""
+    # For a single text, Language.pipe costs more to set up than it saves.
+    return list(nlp.pipe(docs, batch_size=len(docs))) if len(docs) > 1 else [*map(nlp, docs)]
 
 
 def _multiply_by_numpy(nlp: Language) -> None:
@@ -170,6 +197,18 @@ def read_doc(doc: Doc, text: str, lexicon: Lexicon) -> TaggedText:
     )
 
 
+def _tree(doc: Doc) -> Tree:
+    """Read the parse of a spaCy document into plain lists."""
+    offsets, relations, lemmas = doc.to_array([HEAD, DEP, LEMMA]).T
+    strings = doc.vocab.strings
+    return Tree(
+        heads=(offsets.astype(np.int64) + np.arange(len(doc))).tolist(),
+        # spaCy writes the relation of a root in capitals.
+        relations=[strings[relation].lower() for relation in relations.tolist()],
+        lemmas=[strings[lemma] for lemma in lemmas.tolist()],
+    )
+
+
 def _entities(doc: Doc, marks: Sequence[int], types: Sequence[int]) -> list[tuple[int, int, str]]:
     found: list[tuple[int, int, str]] = []
     strings = doc.vocab.strings
@@ -197,9 +236,9 @@ def load_pipeline(model: str | None) -> Pipeline:
         return _pipelines[model]
 
 
-def _shipped() -> Language:
+def _shipped(part: str = KNOWLEDGE, vocab: Vocab | None = None) -> Language:
     try:
-        return load_shipped()
+        return load_shipped([part], vocab=vocab)
     except (OSError, ValueError) as error:
         raise PipelineError(
             f"the English pipeline that ships with recallm cannot be read ({error}); "
@@ -228,6 +267,17 @@ def _advice(model: str) -> str:
     if _SPACY_NAME.fullmatch(model):
         return f"install it with: python -m spacy download {model}"
     return f"install it with: pip install {model}"
+
+
+def _check_english(nlp: Language) -> None:
+    language = str(nlp.lang)
+    if language != _LANGUAGE:
+        model = str(nlp.meta["name"])
+        raise PipelineError(
+            f"the parser inside recallm reads English, the spaCy pipeline {model!r} has the "
+            f"language {language!r}: use an English pipeline, or do without triplets and clauses",
+            model=model,
+        )
 
 
 def _check(nlp: Language, model: str) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 import srsly
 from spacy.language import Language
 from spacy.util import load_model_from_config
+from spacy.vocab import Vocab
 
 from recallm.errors import InvalidInputError, PipelineError
 
@@ -35,12 +36,13 @@ SYNTAX: Final = "syntax"
 _FORMAT: Final = 1
 
 
-def load_shipped(parts: Iterable[str] = (KNOWLEDGE,)) -> Language:
+def load_shipped(parts: Iterable[str] = (KNOWLEDGE,), *, vocab: Vocab | None = None) -> Language:
     """Load the shipped English pipeline.
 
     `parts` names what is loaded, `KNOWLEDGE` and `SYNTAX`, in the order in which the
     components run; one part does not read the other's file. Where both are loaded, keep
-    `KNOWLEDGE` first: the parser then keeps the sentence starts that the senter set.
+    `KNOWLEDGE` first: the parser then keeps the sentence starts that the senter set. With the
+    English `vocab` of another pipeline the components run on the documents of that one.
 
     Raises InvalidInputError for an unknown part, PipelineError where the installation lacks
     the files or has those of another version.
@@ -58,7 +60,7 @@ def load_shipped(parts: Iterable[str] = (KNOWLEDGE,)) -> Language:
             raise PipelineError(
                 f"the shipped pipeline cannot be read ({error}): reinstall recallm", model=NAME
             ) from error
-    return unpack(packed)
+    return unpack(packed, vocab=vocab)
 
 
 def pack(nlp: Language) -> bytes:
@@ -78,8 +80,9 @@ def pack(nlp: Language) -> bytes:
     return packed
 
 
-def unpack(packed: Iterable[bytes]) -> Language:
-    """Build one pipeline of what `pack` made, in the order given.
+def unpack(packed: Iterable[bytes], *, vocab: Vocab | None = None) -> Language:
+    """Build one pipeline of what `pack` made, in the order given, with its own vocabulary or an
+    English `vocab`.
 
     Raises PipelineError if the bytes are damaged or of another format version.
     """
@@ -91,6 +94,7 @@ def unpack(packed: Iterable[bytes]) -> Language:
             "nlp": {"lang": "en", "pipeline": list(components)},
             "components": {name: entry["config"] for name, entry in components.items()},
         },
+        vocab=True if vocab is None else vocab,
         auto_fill=True,
         validate=False,
     )

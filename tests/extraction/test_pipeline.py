@@ -98,3 +98,50 @@ def test_threads_get_equal_results() -> None:
     for thread in threads:
         thread.join()
     assert all(found[number] == expected for number in range(4))
+
+
+def test_a_parse_comes_only_where_it_is_asked_for() -> None:
+    """Heads are indexes, relations are of Universal Dependencies, tags are the same."""
+    text = "The children were eating apples."
+    [plain] = load_pipeline(None).tag([text])
+    [parsed] = load_pipeline(None).tag([text], parsed=True)
+    assert plain.tree is None
+    assert parsed.tree is not None
+    assert parsed.tree.heads == [1, 3, 3, 3, 3, 3]
+    assert parsed.tree.relations == ["det", "nsubj", "aux", "root", "obj", "punct"]
+    assert parsed.tree.lemmas == ["the", "child", "be", "eat", "apple", "."]
+    assert parsed.tags == plain.tags
+
+
+def test_texts_of_any_kind_are_parsed() -> None:
+    """The lists are as long as the list of words, and heads are tokens of the text."""
+    texts = ["", " ", "a", "x" * 50_000, "我住在马拉加。", "| a | b |\n|---|---|", "a.\n\nb.", "a"]
+    for text, tagged in zip(texts, load_pipeline(None).tag(texts, parsed=True), strict=True):
+        assert tagged.text == text
+        assert tagged.tree is not None
+        assert {len(tagged.words)} == {len(column) for column in tagged.tree}
+        assert all(head in range(len(tagged.words)) for head in tagged.tree.heads)
+
+
+def test_the_shipped_parser_runs_on_the_documents_of_another_pipeline(tmp_path: Path) -> None:
+    """And leaves that pipeline's tags and sentences as they are."""
+    pipeline = load_pipeline(saved(tmp_path / "tiny", tags=True, sentences=True))
+    text = "Anna has eaten. Anna has eaten."
+    [plain] = pipeline.tag([text])
+    [parsed] = pipeline.tag([text], parsed=True)
+    assert parsed.tree is not None
+    assert parsed.tree.relations == ["nsubj", "aux", "root", "punct"] * 2
+    assert (parsed.tags, parsed.begins) == (plain.tags, plain.begins)
+
+
+def test_a_pipeline_of_another_language_is_not_parsed(tmp_path: Path) -> None:
+    """The error names the language."""
+    nlp: Language = spacy.blank("de")
+    ruler = nlp.add_pipe("attribute_ruler")
+    ruler.add([[{"ORTH": "Anna"}]], {"POS": "PROPN"})  # type: ignore[attr-defined]
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(tmp_path)
+    pipeline = load_pipeline(str(tmp_path))
+    assert next(pipeline.tag(["Anna singt."])).tree is None
+    with pytest.raises(PipelineError, match="has the language 'de'"):
+        next(pipeline.tag(["Anna singt."], parsed=True))
