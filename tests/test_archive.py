@@ -24,6 +24,7 @@ from recallm.model import (
     ExtractedStatement,
     Neighbours,
     PreparedUpdate,
+    Reference,
     StatementVector,
     Summary,
     Trait,
@@ -44,6 +45,15 @@ FULL = PreparedUpdate(
         ),
         ExtractedStatement(
             position=2, start=8, end=14, terms=(), concepts=(RAIN,), traits=Trait(0)
+        ),
+        ExtractedStatement(
+            position=3,
+            start=6,
+            end=14,
+            text="It rained.",
+            terms=("rain",),
+            concepts=(replace(RAIN, reference=Reference(0, 2)),),
+            traits=Trait(0),
         ),
     ),
     neighbours=(Neighbours(a="pari", b="rain", earlier=0, later=2),),
@@ -133,16 +143,38 @@ def test_a_text_that_is_no_archive_is_refused(text: str) -> None:
         loaded(text)
 
 
-@pytest.mark.parametrize("version", ["0", "2", "-1", "1.0", "true", "null", '"1"', "9" * 5000])
+def test_an_older_version_is_read() -> None:
+    """Version 1 had the same records, without references and propositions."""
+    assert loaded(archived().replace('"version":2', '"version":1')) == loaded(archived())
+
+
+@pytest.mark.parametrize(
+    ("reference", "problem"),
+    [
+        (Reference(0, 2, "unknown"), "no update before"),
+        (Reference(0, 2, FULL.id), "no update before"),
+        (Reference(0, 11), "no span"),
+        (Reference(2, 2), "no span"),
+    ],
+)
+def test_a_reference_goes_back(reference: Reference, problem: str) -> None:
+    """To an update before, or to its own; it is a span of its statement."""
+    *others, last = FULL.statements
+    statement = replace(last, concepts=(replace(RAIN, reference=reference),))
+    with pytest.raises(ArchiveError, match=problem):
+        loaded(archived(replace(FULL, statements=(*others, statement))))
+
+
+@pytest.mark.parametrize("version", ["0", "3", "-1", "1.0", "true", "null", '"1"', "9" * 5000])
 def test_another_version_is_refused(version: str) -> None:
-    text = archived().replace('"version":1', f'"version":{version}')
+    text = archived().replace('"version":2', f'"version":{version}')
     with pytest.raises(ArchiveError, match="line 1: ") as caught:
         loaded(text)
     assert caught.value.line == 1
 
 
 def test_a_newer_version_says_what_to_do() -> None:
-    text = archived().replace('"version":1', '"version":2')
+    text = archived().replace('"version":2', '"version":3')
     with pytest.raises(ArchiveError, match="load it with the recallm that exported it"):
         loaded(text)
 

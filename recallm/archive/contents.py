@@ -14,11 +14,14 @@ from recallm import checks
 from recallm.archive.records import LAST_T, SUMMARY, UPDATE, fields, violation
 from recallm.archive.strict_json import FORMAT, json_lines, write_line
 from recallm.errors import ArchiveError, InvalidInputError
-from recallm.model import ConceptMention, EntityUpsert, PreparedUpdate, Summary
+from recallm.model import ConceptMention, EntityUpsert, PreparedUpdate, Reference, Summary
 
 __all__ = ["VERSION", "read_archive", "write_archive"]
 
-VERSION = 1
+VERSION = 2
+"""Version 1 had no references and no propositions; it is read like any other."""
+
+_OLDEST = 1
 _HEADER = ("format", "version", "namespace", "t_index")
 _COUNTS = ("updates", "summaries")
 
@@ -62,10 +65,10 @@ def read_archive(stream: IO[str]) -> tuple[int, Iterator[PreparedUpdate | Summar
         raise ArchiveError("this is no recallm archive; make one with export", line=1)
     try:
         version = checks.whole(header.get("version"), "version", least=0)
-        if version != VERSION:
+        if not _OLDEST <= version <= VERSION:
             raise ArchiveError(
-                f"the archive has version {checks.shown(version)}, this recallm reads version "
-                f"{VERSION}; load it with the recallm that exported it",
+                f"the archive has version {checks.shown(version)}, this recallm reads versions "
+                f"{_OLDEST} to {VERSION}; load it with the recallm that exported it",
                 line=1,
             )
         fields(header, "header", _HEADER, _HEADER)
@@ -139,13 +142,14 @@ class _Consistency:
             )
         self._latest_t = t_index
         self._updates += 1
-        if update.text is not None:
-            if update.id in self._passages:
-                raise violation("id", f"{update.id[:40]!r} belongs to an update before")
-            self._passages.add(update.id)
+        if update.text is not None and update.id in self._passages:
+            raise violation("id", f"{update.id[:40]!r} belongs to an update before")
         for statement in update.statements:
             for concept in statement.concepts:
                 self._first_mention.setdefault(concept.name, t_index)
+                self._check_reference(concept.reference)
+        if update.text is not None:
+            self._passages.add(update.id)
         for entity in update.entities:
             self._check_entity(entity)
         for triplet in update.triplets:
@@ -202,6 +206,12 @@ class _Consistency:
         self._entities[entity.id] = (entity.type, entity.concept, bool(entity.vectors))
         for model, blob in entity.vectors.items():
             self._check_vector_size(model, blob)
+
+    def _check_reference(self, reference: Reference | None) -> None:
+        """The antecedent of a reference stands in its own update or in one before."""
+        antecedent = reference and reference.antecedent
+        if antecedent is not None and antecedent not in self._passages:
+            raise violation("reference", f"names {antecedent[:40]!r}, which is no update before")
 
     def _check_vector_size(self, model: str, blob: bytes) -> None:
         if self._vector_sizes.setdefault(model, len(blob)) != len(blob):

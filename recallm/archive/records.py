@@ -30,6 +30,7 @@ from recallm.model import (
     ExtractedStatement,
     Neighbours,
     PreparedUpdate,
+    Reference,
     StatementVector,
     Summary,
     Trait,
@@ -183,17 +184,23 @@ def _map_of(form: Form) -> Form:
     return Form(lambda values: {name: form.write(each) for name, each in values.items()}, read)
 
 
-def _row_of(make: Callable[..., Any], /, **forms: Form) -> Form:
-    """A value as a JSON array of its fields, in this order."""
+def _row_of(make: Callable[..., Any], optional: str = "", /, **forms: Form) -> Form:
+    """A value as a JSON array of its fields, in this order; ``optional`` names the last field where
+    a row leaves it out for None."""
+    lengths = (len(forms) - 1, len(forms)) if optional else (len(forms),)
 
     def write(value: object) -> list[Any]:
-        return [form.write(getattr(value, name)) for name, form in forms.items()]
+        return [
+            form.write(each)
+            for name, form in forms.items()
+            if (each := getattr(value, name)) is not None or name != optional
+        ]
 
     def read(value: object, what: str) -> Any:
         row = _json(value, list, "a list", what)
-        if len(row) != len(forms):
+        if len(row) not in lengths:
             raise violation(what, f"must be rows of {len(forms)}, not of {len(row)}")
-        cells = zip(forms.items(), row, strict=True)
+        cells = zip(forms.items(), row, strict=False)
         return make(**{name: form.read(cell, name) for (name, form), cell in cells})
 
     return Form(write, read)
@@ -214,18 +221,23 @@ def _object_of(make: Callable[..., Any], required: Collection[str], /, **forms: 
 
 
 _MENTION_FORMS = {"label": _FILLED, "kind": _same(_kind)}
-_MENTION = _row_of(ConceptMention, name=_FILLED, **_MENTION_FORMS)
+_REFERENCE = _row_of(Reference, "antecedent", start=_COUNT, end=_COUNT, antecedent=_NAME)
+_MENTION = _row_of(
+    ConceptMention, "reference", name=_FILLED, **_MENTION_FORMS, reference=_REFERENCE
+)
 _MENTION_OR_NONE = _row_of(ConceptMention, name=_TEXT, **_MENTION_FORMS)
 """An entity that stands on no concept has a mention without a name."""
 
 _STATEMENT = _row_of(
     ExtractedStatement,
+    "text",
     position=_STATEMENT_POSITION,
     start=_COUNT,
     end=_COUNT,
     terms=_TERMS,
     concepts=_list_of(_MENTION),
     traits=_TRAITS,
+    text=_FILLED,
 )
 _NEIGHBOURS = _row_of(Neighbours, a=_TEXT, b=_TEXT, earlier=_POSITION, later=_POSITION)
 _ENTITY = _object_of(
@@ -296,15 +308,22 @@ def _check_session_key(update: PreparedUpdate) -> None:
 
 
 def _check_statements(statements: Iterable[ExtractedStatement], length: int) -> None:
-    position, end = -1, 0
+    position = -1
     for statement in statements:
         names = {concept.name for concept in statement.concepts}
         if len(names) < len(statement.concepts):
             raise violation("concepts", "hold a name twice")
-        is_next = position < statement.position
-        if not (is_next and end <= statement.start < statement.end <= length):
-            raise violation("statements", "are no spans of the text, in their order")
-        position, end = statement.position, statement.end
+        if not position < statement.position:
+            raise violation("statements", "are not in the order of their positions")
+        position = statement.position
+        start, end, text = statement.start, statement.end, statement.text
+        # Of a span that two propositions share, nothing is left once one of them is forgotten.
+        if not (start <= end <= length and (start < end or text is not None)):
+            raise violation("statements", "are no spans of the text")
+        size = end - start if text is None else len(text)
+        for reference in (it.reference for it in statement.concepts if it.reference):
+            if not reference.start < reference.end <= size:
+                raise violation("reference", "is no span of its statement")
 
 
 def _check_neighbours(

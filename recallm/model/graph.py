@@ -56,7 +56,8 @@ class StoredStatement(NamedTuple):
     ``session`` and ``source`` are as they were given; ``session_key`` is the resolved session
     (``recallm.stores.semantics.sessions``), None where there is none. ``previous`` and ``next`` are
     the keys of the statements just before and after it in its session. ``item_path`` is the path
-    of its passage if that is an item, else None.
+    of its passage if that is an item, else None. ``start`` and ``end`` are its span in the passage,
+    whose text it repeats unless it is a proposition with a text of its own.
 
     A recall makes more than a hundred: a tuple of this size is made three times as fast as a frozen
     dataclass.
@@ -78,6 +79,8 @@ class StoredStatement(NamedTuple):
     previous: int | None
     next: int | None
     item_path: tuple[str, ...] | None = None
+    start: int = 0
+    end: int = 0
 
     @property
     def length(self) -> int:

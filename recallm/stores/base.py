@@ -71,7 +71,7 @@ from recallm.model import (
 
 __all__ = ["Applied", "CypherStore", "GraphReader", "GraphStore"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Of SQLite files and Neo4j databases: a store opens no other version."""
 
 

@@ -124,6 +124,7 @@ def _cut(update: PreparedUpdate, gone: set[int]) -> PreparedUpdate:
         update.text,
         [(statement.start, statement.end) for statement in statements],
         {index for index, statement in enumerate(statements) if statement.position in gone},
+        {index for index, statement in enumerate(statements) if statement.text is not None},
     )
     kept = [statement for statement in statements if statement.position not in gone]
     return replace(

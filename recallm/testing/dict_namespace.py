@@ -40,6 +40,7 @@ __all__ = [
     "passage_of",
     "session_keys_of",
     "t_of",
+    "text_of",
 ]
 
 TripletKey = tuple[str, str, str]
@@ -186,6 +187,14 @@ def first_of(item: tuple[Any, object]) -> Any:
 def key_of(update: PreparedUpdate, statement: ExtractedStatement) -> int:
     """The key of a statement of an update."""
     return statement_key(t_of(update), statement.position)
+
+
+def text_of(update: PreparedUpdate, statement: ExtractedStatement) -> str:
+    """The text of a statement: its own, or that of its span."""
+    if statement.text is not None:
+        return statement.text
+    assert update.text is not None
+    return update.text[statement.start : statement.end]
 
 
 def names_concept(statement: ExtractedStatement, name: str) -> bool:

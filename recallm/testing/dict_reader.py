@@ -44,6 +44,7 @@ from recallm.testing.dict_namespace import (
     passage_of,
     session_keys_of,
     t_of,
+    text_of,
 )
 
 __all__ = ["DictReader"]
@@ -116,12 +117,11 @@ class DictReader:
             if key in keys:
                 sequence = order[self._sequence(update)]
                 place = sequence.index(key)
-                assert update.text is not None
                 found.append(
                     StoredStatement(
                         key=key,
                         passage_id=update.id,
-                        text=update.text[statement.start : statement.end],
+                        text=text_of(update, statement),
                         timestamp=update.timestamp,
                         speaker=update.speaker,
                         speaker_concept=update.speaker_concept,
@@ -135,6 +135,8 @@ class DictReader:
                         previous=sequence[place - 1] if place > 0 else None,
                         next=sequence[place + 1] if place + 1 < len(sequence) else None,
                         item_path=update.path if is_item(update, ()) else None,
+                        start=statement.start,
+                        end=statement.end,
                     )
                 )
         return found

@@ -3,11 +3,14 @@
 ``prepared("p1", "[Brandon] loves [coffee=coffe]")`` has the text "Brandon loves coffee", two
 concepts (the name is what stands after ``=``, else the label in lower case) and one neighbour
 pair. Each further string is a further statement. Terms are the words in lower case.
+``{She>brandon}`` is a pronoun that stands for a concept which its passage spells,
+``{She>brandon@p1}`` for one that the passage "p1" spells.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +21,7 @@ from recallm.model import (
     ExtractedStatement,
     Neighbours,
     PreparedUpdate,
+    Reference,
     StatementVector,
     Trait,
     TripletUpsert,
@@ -25,7 +29,7 @@ from recallm.model import (
 
 __all__ = ["entity", "mention", "prepared", "triplet", "vector"]
 
-_MARK = re.compile(r"\[([^\]=]+)(?:=([^\]]+))?\]")
+_MARK = re.compile(r"\[([^\]=]+)(?:=([^\]]+))?\]|\{([^}>]+)>([^}@]+)(?:@([^}]+))?\}")
 
 
 def prepared(id: str, *marked: str, gap: str = " ", **fields: Any) -> PreparedUpdate:
@@ -36,20 +40,20 @@ def prepared(id: str, *marked: str, gap: str = " ", **fields: Any) -> PreparedUp
     row: list[tuple[str, int]] = []
     for position, words in enumerate(marked):
         text += gap if position else ""
-        concepts = tuple(_mentions(words))
-        plain = _MARK.sub(lambda mark: mark[1], words)
+        plain, mentions = _read(words)
+        concepts = {it.name: it for it in reversed(mentions)}
         statements.append(
             ExtractedStatement(
                 position=position,
                 start=len(text),
                 end=len(text) + len(plain),
                 terms=tuple(word.lower() for word in re.findall(r"\w+", plain)),
-                concepts=concepts,
+                concepts=tuple(reversed(concepts.values())),
                 traits=Trait.QUESTION if plain.endswith("?") else Trait(0),
             )
         )
         text += plain
-        row += [(mark[2] or mark[1].lower(), position) for mark in _MARK.finditer(words)]
+        row += [(it.name, position) for it in mentions]
     return PreparedUpdate(
         id=id, text=text, statements=tuple(statements), neighbours=_neighbours(row), **fields
     )
@@ -77,12 +81,23 @@ def vector(position: int, blob: bytes, model: str = "m") -> StatementVector:
     return StatementVector(position=position, model=model, blob=blob)
 
 
-def _mentions(words: str) -> list[ConceptMention]:
-    mentions: dict[str, ConceptMention] = {}
+def _read(words: str) -> tuple[str, list[ConceptMention]]:
+    """The text without its marks, and what each mark mentions."""
+    plain, mentions, end = "", [], 0
     for mark in _MARK.finditer(words):
-        found = mention(mark[1], mark[2])
-        mentions.setdefault(found.name, found)
-    return list(mentions.values())
+        label, name, pronoun, concept, antecedent = mark.groups()
+        plain += words[end : mark.start()]
+        start, end = len(plain), mark.end()
+        plain += label or pronoun
+        mentions.append(
+            mention(label, name)
+            if label
+            else replace(
+                mention(concept.title(), concept),
+                reference=Reference(start, len(plain), antecedent),
+            )
+        )
+    return plain + words[end:], mentions
 
 
 def _neighbours(row: list[tuple[str, int]]) -> tuple[Neighbours, ...]:

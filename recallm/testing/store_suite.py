@@ -27,6 +27,7 @@ from recallm.testing.suite.items import ItemTests
 from recallm.testing.suite.joining import JoiningTests
 from recallm.testing.suite.properties import PropertyTests
 from recallm.testing.suite.reading import ReadingTests
+from recallm.testing.suite.references import ReferenceTests
 from recallm.testing.suite.replacing import ReplacingTests
 from recallm.testing.suite.revising import RevisingTests
 from recallm.testing.suite.vectors import VectorTests
@@ -46,6 +47,7 @@ class StoreSuite(
     EntityTests,
     JoiningTests,
     PropertyTests,
+    ReferenceTests,
     ReplacingTests,
     VectorTests,
     EmbeddingTests,

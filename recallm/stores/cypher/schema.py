@@ -8,8 +8,10 @@ Every key begins with the namespace:
   writer takes first. All other nodes of the namespace have its ``rows`` as their ``namespace``
   (``recallm.stores.neo4j.generations``).
 * ``(:RecallMUpdate)-[:HAS]->(:RecallMStatement)``: a knowledge update, a passage where it has an
-  ``id``, and its statements. ``said`` and ``expires`` are microseconds since 1970. ``lane`` is the
-  resolved session, or a value of the update's own where it has none.
+  ``id``, and its statements, of which propositions have an ``own_text``. ``references`` of a
+  statement is JSON, parallel to ``names``, where a pronoun stands for one of its concepts.
+  ``said`` and ``expires`` are microseconds since 1970. ``lane`` is the resolved session, or a value
+  of the update's own where it has none.
 * ``(item)-[:UNDER]->(item)``, a loop for each path that an item is at or below, with its t,
   indexed, so that the newest come first; ``paths`` of the item and of its statements lists them.
   ``item_key`` is made of the item's path and key.

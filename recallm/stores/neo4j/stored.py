@@ -29,7 +29,7 @@ __all__ = ["dump", "stored_updates"]
 _WITH_PARTS: Final[LiteralString] = """
 RETURN u AS update,
     COLLECT { MATCH (u)-[:HAS]->(s:RecallMStatement) RETURN s {
-        .key, .start, .end, .terms, .names, .labels, .kinds, .traits
+        .key, .start, .end, .terms, .names, .labels, .kinds, .references, .traits, .own_text
     } } AS statements,
     COLLECT {
         MATCH (u)-[:HAS]->(:RecallMStatement)-[:EMBEDDED]->(v:RecallMVector)
@@ -144,6 +144,7 @@ def _update(row: Row) -> PreparedUpdate:
                 terms=tuple(it["terms"]),
                 concepts=mentions_in(it),
                 traits=Trait(it["traits"]),
+                text=it["own_text"],
             )
             for it in row["statements"]
         ),

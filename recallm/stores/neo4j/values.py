@@ -13,6 +13,7 @@ from recallm.model import (
     ElementKey,
     ExtractedStatement,
     PreparedUpdate,
+    Reference,
     StoredStatement,
     Summary,
     Trait,
@@ -31,6 +32,7 @@ __all__ = [
     "keys_of",
     "lane_of",
     "mentions_in",
+    "mentions_out",
     "metadata_entries",
     "pair_key",
     "passage_fields",
@@ -167,6 +169,7 @@ def statement_out(
     update: Mapping[str, Any], text: str, statement: ExtractedStatement
 ) -> dict[str, Any]:
     """The properties of a statement's node, ``update`` being those of its update's."""
+    own_text = statement.text
     return {
         "namespace": update["namespace"],
         "key": statement_key(update["t"], statement.position),
@@ -175,23 +178,38 @@ def statement_out(
         "paths": update["paths"],
         "said": update["said"],
         "expires": update["expires"],
-        "text": text[statement.start : statement.end],
+        "text": text[statement.start : statement.end] if own_text is None else own_text,
+        "own_text": own_text,
         "start": statement.start,
         "end": statement.end,
         "terms": list(statement.terms),
         "length": statement.length,
-        "names": [mention.name for mention in statement.concepts],
-        "labels": [mention.label for mention in statement.concepts],
-        "kinds": [mention.kind for mention in statement.concepts],
+        **mentions_out(statement.concepts),
         "traits": int(statement.traits),
+    }
+
+
+def mentions_out(mentions: Sequence[ConceptMention]) -> dict[str, Any]:
+    """The properties of a statement's node that hold its concepts. ``references`` is JSON with null
+    for a concept that is spelled, and no property where all are."""
+    references = [mention.reference for mention in mentions]
+    return {
+        "names": [mention.name for mention in mentions],
+        "labels": [mention.label for mention in mentions],
+        "kinds": [mention.kind for mention in mentions],
+        "references": json.dumps(references) if any(references) else None,
     }
 
 
 def mentions_in(node: Mapping[str, Any]) -> tuple[ConceptMention, ...]:
     """The concepts of a statement's node."""
+    names, text = node["names"], node.get("references")
+    references = [None] * len(names) if text is None else json.loads(text)
     return tuple(
-        ConceptMention(name=name, label=label, kind=kind)
-        for name, label, kind in zip(node["names"], node["labels"], node["kinds"], strict=True)
+        ConceptMention(name=name, label=label, kind=kind, reference=span and Reference(*span))
+        for name, label, kind, span in zip(
+            names, node["labels"], node["kinds"], references, strict=True
+        )
     )
 
 
@@ -216,6 +234,8 @@ def statement_in(
         previous=previous,
         next=next,
         item_path=None if update["key"] is None else tuple(update["path"]),
+        start=node["start"],
+        end=node["end"],
     )
 
 

@@ -10,9 +10,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate, compress
 from typing import Any
 
 from recallm.model import (
@@ -51,28 +53,36 @@ _CHUNK = 500
 
 
 def redact(
-    text: str, spans: Sequence[tuple[int, int]], drop: Collection[int]
+    text: str,
+    spans: Sequence[tuple[int, int]],
+    drop: Collection[int],
+    propositions: Collection[int] = (),
 ) -> tuple[str, list[tuple[int, int]]]:
     """Cut the spans with the indexes ``drop`` out of ``text``.
 
-    ``spans`` are ascending (start, end) character offsets that do not overlap. The text between two
-    spans belongs to the first of them, the text before the first span to that span; trailing white
-    space of the result is stripped.
+    ``spans`` are (start, end) character offsets; those of propositions may overlap. Text that no
+    span covers belongs to the spans that end before it, text before all spans to the first of them.
+    What a span to drop shares with one to keep goes, unless that one repeats it: ``propositions``
+    are the indexes of the statements that do not, since they have a text of their own. Trailing
+    white space of the result is stripped.
     Returns the remaining text and the new spans of the kept statements, in order.
     """
-    kept: list[str] = []
-    moved: list[tuple[int, int]] = []
-    length = 0
-    for index, (start, end) in enumerate(spans):
-        if index in drop:
-            continue
-        begin = 0 if index == 0 else start
-        stop = spans[index + 1][0] if index + 1 < len(spans) else len(text)
-        moved.append((length + start - begin, length + end - begin))
-        kept.append(text[begin:stop])
-        length += stop - begin
-    remaining = "".join(kept)
-    tail = moved[-1][1] if moved else 0
+    filled = sorted(span for span in spans if span[0] < span[1])
+    starts = [start for start, _ in filled]
+    furthest = [0, *accumulate((end for _, end in filled), max)]
+    stays = bytearray(b"\1") * len(text)
+    for is_kept in (False, True):
+        for index, (start, end) in enumerate(spans):
+            if start == end or (index in drop) is is_kept or (is_kept and index in propositions):
+                continue
+            begin, following = 0 if start == starts[0] else start, bisect_left(starts, end)
+            if furthest[following] == end:  # no other span goes on behind it
+                end = starts[following] if following < len(starts) else len(text)
+            stays[begin:end] = bytes([is_kept]) * (end - begin)
+    place = list(accumulate(stays, initial=0))
+    moved = [(place[s], place[e]) for index, (s, e) in enumerate(spans) if index not in drop]
+    remaining = "".join(compress(text, stays))
+    tail = max((end for _, end in moved), default=0)
     return remaining[:tail] + remaining[tail:].rstrip(), moved
 
 
@@ -277,6 +287,7 @@ def _cut(update: PreparedUpdate, gone: set[int]) -> PreparedUpdate:
         update.text or "",
         [(s.start, s.end) for s in statements],
         {index for index, s in enumerate(statements) if s.position in gone},
+        {index for index, s in enumerate(statements) if s.text is not None},
     )
     kept = [s for s in statements if s.position not in gone]
     return replace(

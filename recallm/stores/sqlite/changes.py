@@ -229,14 +229,14 @@ class _Writer:
             rows.append(
                 (
                     ns, at, session, s.start, s.end, s.length, pack(s.terms),
-                    pack_mentions(s.concepts), int(s.traits),
+                    pack_mentions(s.concepts), int(s.traits), s.text,
                 )
             )  # fmt: skip
             postings += [(ns, terms[stem], at, n, session) for stem, n in Counter(s.terms).items()]
             mentions += [(ns, concepts[mention.name], at) for mention in s.concepts]
         postings.sort()
         mentions.sort()
-        self._many("INSERT INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        self._many("INSERT INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         self._many("INSERT INTO posting VALUES (?, ?, ?, ?, ?)", postings)
         self._many("INSERT INTO mention VALUES (?, ?, ?)", mentions)
 

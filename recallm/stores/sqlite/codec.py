@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from recallm.model import ConceptMention, canonical_json
+from recallm.model import ConceptMention, Reference, canonical_json
 
 __all__ = [
     "below",
@@ -80,7 +80,7 @@ def below(path: Iterable[str]) -> tuple[str, str]:
 
 def pack_mentions(mentions: Iterable[ConceptMention]) -> str:
     """Encode the concepts of a statement as one text."""
-    return pack([_mention_text((m.name, m.label, m.kind)) for m in mentions])
+    return pack([_mention_text(mention) for mention in mentions])
 
 
 def unpack_mentions(text: str) -> tuple[ConceptMention, ...]:
@@ -93,7 +93,11 @@ def unpack_mentions(text: str) -> tuple[ConceptMention, ...]:
     return tuple(map(_mentions.__getitem__, text.split(_SEPARATOR)))
 
 
-def _mention_text(parts: tuple[str, str, str]) -> str:
+def _mention_text(mention: ConceptMention) -> str:
+    """Name, label and kind; of a reference also its span and, where it has one, its antecedent."""
+    parts: tuple[str, ...] = (mention.name, mention.label, mention.kind)
+    if mention.reference is not None:
+        parts += tuple(str(part) for part in mention.reference if part is not None)
     text = _WITHIN_MENTION.join(parts)
     is_plain = text.count(_WITHIN_MENTION) == len(parts) - 1 and text[0] != _JSON_MARK
     return text if is_plain else _JSON_MARK + json.dumps(parts)
@@ -107,7 +111,11 @@ class _Mentions(dict[str, ConceptMention]):
         parts: Any = json.loads(text[1:]) if text[0] == _JSON_MARK else text.split(_WITHIN_MENTION)
         if len(self) >= _MOST_MENTIONS:
             self.clear()
-        self[text] = mention = ConceptMention(name=parts[0], label=parts[1], kind=parts[2])
+        name, label, kind, *span = parts
+        reference = Reference(int(span[0]), int(span[1]), *span[2:]) if span else None
+        self[text] = mention = ConceptMention(
+            name=name, label=label, kind=kind, reference=reference
+        )
         return mention
 
 

@@ -132,7 +132,7 @@ class SQLiteReader:
         decoded: dict[str, Mapping[str, Any]] = {}
         statements: list[StoredStatement] = []
         for (previous, following, *_), row in zip(rows, found, strict=True):
-            _, at, session_id, start, stop, _, terms, concepts, traits = row
+            _, at, session_id, start, stop, _, terms, concepts, traits, own_text = row
             (
                 _, _, id, text, source, session, speaker, speaker_concept, timestamp, metadata,
                 path, key, _,
@@ -143,7 +143,7 @@ class SQLiteReader:
                 StoredStatement(
                     key=at,
                     passage_id=id,
-                    text=text[start:stop],
+                    text=text[start:stop] if own_text is None else own_text,
                     timestamp=unpack_timestamp(timestamp),
                     speaker=speaker,
                     speaker_concept=speaker_concept,
@@ -157,6 +157,8 @@ class SQLiteReader:
                     previous=previous,
                     next=following,
                     item_path=None if key is None else read_path(path),
+                    start=start,
+                    end=stop,
                 )
             )
         self._handed_out.append(

@@ -5,7 +5,8 @@ The namespace's number is the first part of every key. A column ``at`` is a stat
 range of ``at`` is a range of time.
 
 * ``statement`` holds its own terms and concepts. ``posting`` and ``mention`` are its inverted
-  indexes; forgetting deletes from them by exact key.
+  indexes; forgetting deletes from them by exact key. Its ``text`` is null where the span of the
+  passage is its text.
 * ``evidence`` has one row for each update that shows a relation (``a < b`` by concept number; the
   column ``shown`` is the t). Its ``strength`` is the strength up to that update, so that one
   look-up gives a relation's strength at any t.
@@ -85,7 +86,7 @@ CHECKSUMMED_COLUMNS: dict[str, tuple[LiteralString, ...]] = {
     ),
     "session": ("id", "ns", "key", "statements", "terms"),
     "statement": (
-        "ns", "at", "session", "start", "stop", "length", "terms", "concepts", "traits",
+        "ns", "at", "session", "start", "stop", "length", "terms", "concepts", "traits", "text",
     ),
     "term": ("id", "ns", "stem", "statements"),
     "concept": ("id", "ns", "name", "label", "kind", "t_index", "updates", "statements"),
@@ -138,7 +139,7 @@ CREATE TABLE session (
 CREATE TABLE statement (
     ns INTEGER NOT NULL, at INTEGER NOT NULL, session INTEGER NOT NULL, start INTEGER NOT NULL,
     stop INTEGER NOT NULL, length INTEGER NOT NULL, terms TEXT NOT NULL, concepts TEXT NOT NULL,
-    traits INTEGER NOT NULL{_CRC["statement"]}, PRIMARY KEY (ns, at)) WITHOUT ROWID;
+    traits INTEGER NOT NULL, text TEXT{_CRC["statement"]}, PRIMARY KEY (ns, at)) WITHOUT ROWID;
 CREATE INDEX statement_session ON statement (ns, session, at, length);
 
 CREATE TABLE term (
