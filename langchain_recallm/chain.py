@@ -63,10 +63,10 @@ def answer_chain(
     the memory's own: a name, or a callable from the run to a name; the run is its
     ``RunnableConfig``, in a graph also with the attributes of the graph's ``Runtime``
     (``context``). ``arguments`` are ``limit``, ``max_tokens``, ``as_of``, ``since``, ``until``,
-    ``speaker``, ``session``, ``path`` and ``min_score`` of ``RecallM.recall``, and ``where``, which
-    is its ``metadata``. ``max_tokens`` (1000) counts the context with its delimiters. With
-    ``scope="session"`` and no ``session``, recall stays in the run's thread. The chain writes
-    nothing.
+    ``speaker``, ``session``, ``path``, ``min_score`` and ``asker`` of ``RecallM.recall``, and
+    ``where``, which is its ``metadata``. ``max_tokens`` (1000) counts the context with its
+    delimiters. With ``scope="session"`` and no ``session``, recall stays in the run's thread. The
+    chain writes nothing.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> from recallm import RecallM

@@ -45,7 +45,7 @@ class RecallMRetriever(BaseRetriever):
     ``k``: the most statements (with ``ranking="paper"`` contexts of concepts); None: as many as
     ``max_tokens`` allows, or else the memory's own ``limit``, 10: a statement is a sentence, so
     that is no more text than the four chunks of other retrievers. ``max_tokens``, ``as_of``,
-    ``since``, ``until``, ``speaker``, ``session``, ``path``, ``min_score`` are those of
+    ``since``, ``until``, ``speaker``, ``session``, ``path``, ``min_score``, ``asker`` are those of
     ``RecallM.recall``; ``where`` is its ``metadata`` (``metadata=`` of a LangChain retriever is for
     tracers): values that are compared for equality, no operators such as ``$gt``. With
     ``scope="session"`` and no ``session``, recall stays inside the run's thread.
@@ -99,6 +99,7 @@ class RecallMRetriever(BaseRetriever):
     where: Mapping[str, Any] | None = None
     path: Sequence[str] | None = None
     min_score: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
+    asker: _Name | None = None
     order: Order = "time"
     mode: Literal["statements", "context"] = "statements"
 

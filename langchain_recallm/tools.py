@@ -202,7 +202,9 @@ class _Tools:
             # The present turn may be written already, and is no answer to itself.
             present = conversation.passages_of(_turn_messages(runtime))
             limit = None if self.limit is None else self.limit + len(present)
-            context = conversation.recall(_checked_text(query, "query"), limit=limit)
+            context = conversation.recall(
+                _checked_text(query, "query"), limit=limit, asker=_asker(runtime, conversation)
+            )
             found = [it for it in context.statements if it.passage not in present]
             if not found:
                 return _NOTHING, []
@@ -282,6 +284,12 @@ def _checked_text(text: str, argument: str) -> str:
     if not text.strip():
         raise ToolException(f"{argument} is empty; nothing was done.")
     return storable(text)
+
+
+def _asker(runtime: object, conversation: MessageConversation) -> str:
+    """Whom "I" stands for in a query of the model: the user whom it answers."""
+    asking = conversation.core_messages(_turn_messages(runtime)[:1])
+    return asking[0].speaker if asking else SPEAKER_NAMES["human"]
 
 
 def _turn_messages(runtime: object) -> list[BaseMessage]:

@@ -53,8 +53,8 @@ class RecallMRetriever(BaseRetriever):
     as ``max_tokens`` allows, or else the memory's own ``limit``, 10: a statement is a sentence, so
     that is no more text than the two chunks of other retrievers. ``similarity_top_k`` is
     LlamaIndex's name for it. ``max_tokens``, ``as_of``, ``since``, ``until``, ``speaker``,
-    ``session``, ``path``, ``min_score`` are those of ``RecallM.recall``; ``where`` is its
-    ``metadata``: values that are compared for equality, no operators.
+    ``session``, ``path``, ``min_score``, ``asker`` are those of ``RecallM.recall``; ``where`` is
+    its ``metadata``: values that are compared for equality, no operators.
 
     ``order``: "time", as things became true, or "score", the most helpful first; "score" and
     ``min_score`` need the default ranking, the only one that gives probabilities. A
@@ -130,7 +130,7 @@ class RecallMSubRetriever(BasePGRetriever):
     LlamaIndex shows the statements' chunks in their place: a chunk is one node with all of its
     statements above its text and the best of their scores, the newest chunk last. A statement that
     comes from no chunk is a node alone. ``limit``, ``max_tokens``, ``as_of``, ``since``, ``until``,
-    ``speaker``, ``session``, ``where``, ``path`` and ``min_score`` are those of
+    ``speaker``, ``session``, ``where``, ``path``, ``min_score`` and ``asker`` are those of
     ``RecallMRetriever``.
 
     >>> from llama_index.core import PropertyGraphIndex

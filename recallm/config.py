@@ -48,6 +48,10 @@ class RecallConfig:
     """A file with weights for the default ranking, as ``training/ranking`` writes it. None: the
     weights in the package."""
 
+    name_antecedents: bool = True
+    """A context names whom a pronoun stands for where none of its statements does ("She [Ingrid]
+    moved to Porto."): a statement stands without the text around it."""
+
     limit: int = 10
     """Statements that "statements" recalls if no limit is given."""
 
@@ -92,6 +96,7 @@ class RecallConfig:
         checks.whole(self.temporal_window, "temporal_window", least=0, most=LARGEST_NUMBER)
         checks.amount(self.temporal_weight, "temporal_weight")
         checks.flag(self.nouns_only, "nouns_only")
+        checks.flag(self.name_antecedents, "name_antecedents")
         if self.trim_concepts is not None:
             checks.whole(self.trim_concepts, "trim_concepts", least=2, most=LARGEST_NUMBER)
         if self.spacy_model is not None:

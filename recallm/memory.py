@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RecallM"]
 
-_CACHED_CHARACTERS = 1_000_000
-"""Characters of the texts whose extraction is cached for an update that follows: about 50 MB."""
-
 
 class RecallM(StoredMemory):
     """A long-term memory over a temporal graph of concepts.
@@ -120,7 +117,7 @@ class RecallM(StoredMemory):
             )
         chroma = checked_index(vector_index, store)
         # spaCy takes half a second to import; `import recallm` must not wait for it.
-        from recallm.extraction import ExtractionCache, Extractor
+        from recallm.extraction import Extractor
 
         self._extractor = Extractor(self._config)
         if self._config.spacy_model is not None:
@@ -139,7 +136,6 @@ class RecallM(StoredMemory):
             self._vectors,
             llm=self._llm,
             config=self._config,
-            extractions=ExtractionCache(_CACHED_CHARACTERS),
             clock=present,
         )
         super().__init__(
@@ -310,6 +306,7 @@ class RecallM(StoredMemory):
         path: Sequence[str] | None = None,
         min_score: float | None = None,
         known: Collection[str] = (),
+        asker: str | None = None,
     ) -> RecalledContext:
         """The statements that help to answer ``question``, in the order in which they became true;
         an empty context where the memory knows none.
@@ -319,7 +316,8 @@ class RecallM(StoredMemory):
         what was said up to an aware datetime. ``since``, ``until`` (inclusive), ``speaker``,
         ``session``, ``metadata`` and ``path`` (items at and below it) restrict the statements;
         ``min_score`` is the lowest probability. ``known``: ids of passages that the reader of the
-        context sees anyway; their statements are left out.
+        context sees anyway; their statements are left out. ``asker``: who asks; "I" and "my" in the
+        question stand for this speaker.
 
         Raises:
             InvalidInputError: an argument cannot be used.
@@ -341,6 +339,7 @@ class RecallM(StoredMemory):
                 path=path,
                 min_score=min_score,
                 known=known,
+                asker=asker,
                 now=self._clock(),
                 config=self._config,
                 count_tokens=self._count_tokens,
@@ -373,8 +372,8 @@ class RecallM(StoredMemory):
 
     def extract(self, texts: Iterable[str]) -> list[Extraction]:
         """The statements of each text, their concepts, and the pairs of neighbours: what ``update``
-        would write. Nothing is written. An ``update`` with one of these texts (without a speaker)
-        reuses its extraction.
+        would write for a text without a speaker and a session. Nothing is written. An ``update``
+        with one of these texts does not run the pipeline again.
 
         Raises:
             InvalidInputError: a text cannot be used.

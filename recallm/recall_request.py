@@ -23,7 +23,8 @@ class RecallRequest:
     of ``RecallM.recall``, whose names its fields have; nothing behind it checks them again.
 
     ``where`` holds the conditions on statements. ``known`` are ids of passages to leave out.
-    ``now`` is the moment at which the question is asked: what has expired by then is not shown.
+    ``asker`` is whom "I" stands for in the question. ``now`` is the moment at which the
+    question is asked: what has expired by then is not shown.
     """
 
     question: str
@@ -33,6 +34,7 @@ class RecallRequest:
     where: Filter = field(default_factory=Filter)
     min_score: float | None = None
     known: frozenset[str] = frozenset()
+    asker: str | None = None
     now: datetime | None = None
     config: RecallConfig = field(default_factory=RecallConfig)
     count_tokens: Callable[[str], int] = quarter_of_characters

@@ -186,6 +186,7 @@ def checked_request(
     path: object = None,
     min_score: object = None,
     known: object = (),
+    asker: object = None,
     now: datetime,
     config: RecallConfig,
     count_tokens: Callable[[str], int],
@@ -206,6 +207,7 @@ def checked_request(
         ),
         min_score=checks.probability(min_score, "min_score"),
         known=frozenset(checks.strings(known, "known")),
+        asker=checks.optional_name(asker, "asker"),
         now=now,
         config=config,
         count_tokens=count_tokens,
@@ -249,7 +251,7 @@ class Recaller:
     def opened(self, request: RecallRequest) -> Iterator[OpenQuestion]:
         """The question, to be answered from what its horizon shows for as long as the context
         lasts."""
-        question = self._extractor.question(request.question)
+        question = self._extractor.question(request.question, asker=request.asker)
         uses_vectors = RANKINGS[request.config.ranking].embeddings != "unused"
         embedded = self._embedded(request) if uses_vectors else None
         with self._store.reader(self._namespace, request.horizon) as reader:
@@ -265,7 +267,7 @@ class Recaller:
         vector = self._vector(self._embedded(request), reader, request)
         candidates = read_candidates(
             reader,
-            self._extractor.question(request.question),
+            self._extractor.question(request.question, asker=request.asker),
             vector,
             request,
             wanted=request.config.candidate_limit,

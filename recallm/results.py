@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
+from recallm.antecedents import RecalledReference, recalled_references, with_names
 from recallm.model import (
     MAX_POSITION,
     StoredStatement,
@@ -65,7 +66,8 @@ class RecalledStatement:
 
     ``score`` is the probability (0 to 1) that it helps to answer; None without a question
     (``history``) or with a ranking that gives no probabilities. ``contributions``: signal → what it
-    added to the log-odds. ``path``: how recall reached the statement.
+    added to the log-odds. ``path``: how recall reached the statement. ``references``: its pronouns
+    and noun phrases that stand for concepts.
     """
 
     id: str
@@ -81,11 +83,13 @@ class RecalledStatement:
     score: float | None = None
     contributions: Mapping[str, float] = field(default_factory=empty_mapping)
     path: tuple[str, ...] = ()
+    references: tuple[RecalledReference, ...] = ()
 
     @property
     def line(self) -> str:
         """The statement on one line, with date and speaker, as in ``RecalledContext.text``."""
-        return statement_line(self.text, speaker=self.speaker, timestamp=self.timestamp)
+        text = with_names(self.text, self.references)
+        return statement_line(text, speaker=self.speaker, timestamp=self.timestamp)
 
     @property
     def passage(self) -> str | None:
@@ -101,8 +105,10 @@ class RecalledStatement:
         score: float | None = None,
         contributions: Mapping[str, float] | None = None,
         path: tuple[str, ...] = (),
+        references: tuple[RecalledReference, ...] | None = None,
     ) -> RecalledStatement:
-        """A stored statement as callers get it."""
+        """A stored statement as callers get it; ``references`` are its own where none are
+        given."""
         return cls(
             id=stored.id,
             text=stored.text,
@@ -117,6 +123,7 @@ class RecalledStatement:
             score=score,
             contributions=contributions or empty_mapping(),
             path=path,
+            references=recalled_references(stored) if references is None else references,
         )
 
     @classmethod
@@ -236,6 +243,12 @@ class RecalledContext:
                     + f" intercept{self.intercept:+.2f}"
                 )
             lines += [f"    {one_line(step)}" for step in statement.path]
+            lines += [
+                f"    {one_line(statement.text[it.start : it.end])} stands for "
+                f"{one_line(it.label)}"
+                + ("" if it.passage is None else f", as in {one_line(it.passage)}")
+                for it in statement.references
+            ]
         return "\n".join(lines)
 
 

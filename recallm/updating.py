@@ -8,6 +8,7 @@
 6. If the memory has a language model, it revises the contexts that are due.
 7. The caller gets a ``KnowledgeUpdate``.
 
+``Discourses`` gives extraction the passages that stand before a text in its session.
 ``Updater`` does all this. It also forgets, and embeds statements that have no vector.
 """
 
@@ -27,6 +28,7 @@ from tqdm import tqdm
 
 from recallm import checks
 from recallm.config import RecallConfig
+from recallm.discourses import Discourses
 from recallm.errors import ConflictError, InvalidInputError, RecallMError, StoreBusyError
 from recallm.graph import NewEntity, NewTriplet, entity_upsert, triplet_upsert
 from recallm.model import (
@@ -35,6 +37,7 @@ from recallm.model import (
     Horizon,
     PreparedUpdate,
     Selection,
+    Turn,
     empty_mapping,
     statement_id,
 )
@@ -44,7 +47,7 @@ from recallm.stores.base import GraphStore
 from recallm.vectors.statements import StatementVectors
 
 if TYPE_CHECKING:
-    from recallm.extraction import ExtractionCache, Extractor
+    from recallm.extraction import Extractor
 
 __all__ = ["Batch", "UpdateRequest", "Updater", "batches", "checked_requests", "passage_id"]
 
@@ -123,6 +126,15 @@ class UpdateRequest:
         arguments: dict[str, Any] = {**item, "id": passage_id(item.get("id"))}
         return cls(**arguments)
 
+    def turn(self, discourses: Discourses) -> Turn:
+        """What extraction reads; an item is no part of a discourse."""
+        discourse = None
+        if self.key is None:
+            discourse = discourses.of(
+                session=self.session, source=self.source, timestamp=self.timestamp
+            )
+        return Turn(self.text, self.speaker, self.id, discourse)
+
     def prepared(
         self, extraction: Extraction, concept_name: Callable[[str], str]
     ) -> PreparedUpdate:
@@ -199,8 +211,7 @@ def batches(requests: Iterable[UpdateRequest], size: int) -> Iterator[Batch]:
 
 class Updater:
     """Writes to the namespaces of a store. ``vectors`` is None if the memory has no embeddings,
-    ``llm`` if it revises no contexts. ``extractions`` holds extractions that callers asked for
-    before the update. ``clock`` gives the present."""
+    ``llm`` if it revises no contexts. ``clock`` gives the present."""
 
     def __init__(
         self,
@@ -210,7 +221,6 @@ class Updater:
         *,
         llm: Callable[[str], str] | None,
         config: RecallConfig,
-        extractions: ExtractionCache,
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
@@ -223,7 +233,6 @@ class Updater:
             every=config.revise_every,
             max_characters=config.revision_characters,
         )
-        self._extractions = extractions
         self._clock = clock
 
     def update(self, namespace: str, batch: Batch) -> list[KnowledgeUpdate]:
@@ -234,7 +243,9 @@ class Updater:
 
         """
         first, requests = batch
-        return self._write(namespace, first, self._prepare(requests))
+        return self._write(
+            namespace, first, self._prepare(requests, self._conversations(namespace))
+        )
 
     def update_many(
         self, namespace: str, batches: Iterable[Batch]
@@ -246,13 +257,17 @@ class Updater:
             EmbeddingModelError: at once, the namespace's vectors are of another model.
 
         """
+        discourses = self._conversations(namespace)
         if self._vectors is None:
-            return (self.update(namespace, batch) for batch in batches)
+            return (
+                self._write(namespace, first, self._prepare(requests, discourses))
+                for first, requests in batches
+            )
         self._vectors.check_model(namespace)
-        return self._update_overlapped(namespace, iter(batches))
+        return self._update_overlapped(namespace, iter(batches), discourses)
 
     def _update_overlapped(
-        self, namespace: str, batches: Iterator[Batch]
+        self, namespace: str, batches: Iterator[Batch], discourses: Discourses
     ) -> Iterator[list[KnowledgeUpdate]]:
         """An error is raised when the turn of its batch comes: the batches before it are
         written."""
@@ -264,7 +279,7 @@ class Updater:
                 try:
                     if (batch := next(batches, None)) is not None:
                         first, requests = batch
-                        following = first, thread.submit(self._prepare, requests)
+                        following = first, thread.submit(self._prepare, requests, discourses)
                 except Exception as error:  # noqa: BLE001 - raised below, after the batch before
                     failure = error
                 if waiting is not None:
@@ -275,24 +290,22 @@ class Updater:
                     return
                 waiting = following
 
-    def _prepare(self, requests: Sequence[UpdateRequest]) -> list[PreparedUpdate]:
-        """Extract the texts, several at once where their extraction is not known already."""
-        known = [
-            self._extractions.pop(request.text, request.speaker)
-            if request.is_recalled
-            else Extraction()
-            for request in requests
-        ]
+    def _conversations(self, namespace: str) -> Discourses:
+        return Discourses(self._store, namespace, self._clock)
+
+    def _prepare(
+        self, requests: Sequence[UpdateRequest], discourses: Discourses
+    ) -> list[PreparedUpdate]:
+        """Extract the texts, several at once."""
         extracted = self._extractor.extract_many(
-            (request.text, request.speaker)
-            for request, extraction in zip(requests, known, strict=True)
-            if extraction is None
+            request.turn(discourses) for request in requests if request.is_recalled
         )
         return [
             request.prepared(
-                next(extracted) if extraction is None else extraction, self._extractor.concept_name
+                next(extracted) if request.is_recalled else Extraction(),
+                self._extractor.concept_name,
             )
-            for request, extraction in zip(requests, known, strict=True)
+            for request in requests
         ]
 
     def _write(
@@ -341,21 +354,14 @@ class Updater:
                 self.forget(namespace, Selection(kind="id", value=passage.id))
 
     def extract(self, texts: Iterable[object]) -> list[Extraction]:
-        """The extraction of each text. An update that follows uses it again.
+        """The extraction of each text. An update that follows does not read the text again.
 
         Raises:
             InvalidInputError: a text cannot be used.
 
         """
         checked = checks.strings(texts, "texts")
-        known = [self._extractions.get(text, None) for text in checked]
-        extracted = self._extractor.extract_many(
-            (text, None) for text, it in zip(checked, known, strict=True) if it is None
-        )
-        found = [next(extracted) if it is None else it for it in known]
-        for text, extraction in zip(checked, found, strict=True):
-            self._extractions.add(text, None, extraction)
-        return found
+        return list(self._extractor.extract_many((text, None) for text in checked))
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
         """Forget what is selected, in the store and in the index of the vectors."""

@@ -46,6 +46,7 @@ class RetrieverArguments(TypedDict, total=False):
     where: Mapping[str, Any] | None
     path: Sequence[str] | None
     min_score: float | None
+    asker: str | None
 
 
 class RecallOptions:

@@ -68,10 +68,10 @@ class Conversation:
     ) -> RecalledContext:
         """What helps to answer ``question``; ``arguments`` are those of ``RecallM.recall``.
 
-        ``asking`` are the messages that ask. Where the session holds all of them already (a run is
-        resumed or tried again), only what came before them is recalled, as in the first try. Where
-        one is new, everything is recalled: more may have been said since a question that nobody
-        answered.
+        ``asking`` are the messages that ask; "I" in the question stands for their speaker. Where
+        the session holds all of them already (a run is resumed or tried again), only what came
+        before them is recalled, as in the first try. Where one is new, everything is recalled: more
+        may have been said since a question that nobody answered.
 
         Raises:
             InvalidInputError: an argument cannot be used, or the scope is the session and there
@@ -81,6 +81,8 @@ class Conversation:
         session = self.only_session()
         if session is not None:
             arguments["session"] = session
+        if asking:
+            arguments.setdefault("asker", asking[-1].speaker)
         passages = [self._passage_of(message) for message in asking]
         written = [passage for passage in passages if passage is not None]
         if written and len(written) == len(passages):

@@ -221,6 +221,9 @@ def recall(
     min_score: Annotated[
         float | None, typer.Option(help="Only statements of at least this score (0 to 1).")
     ] = None,
+    asker: Annotated[
+        str | None, typer.Option(help='Who asks: whom "I" in the question stands for.')
+    ] = None,
     ranking: _Ranking = "statements",
     prompt: Annotated[
         bool, typer.Option("--prompt", help="Write the text for a prompt, without scores.")
@@ -244,6 +247,7 @@ def recall(
             speaker=speaker,
             session=session,
             min_score=min_score,
+            asker=asker,
         )
     if as_json:
         write_json(context)

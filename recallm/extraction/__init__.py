@@ -4,7 +4,6 @@ This package holds the rules of language. It never sees a store and ranks nothin
 import from here what they need of it. Only this package imports spaCy.
 """
 
-from recallm.extraction.cache import ExtractionCache
 from recallm.extraction.english import word_set
 from recallm.extraction.extractor import Extractor
 from recallm.extraction.questions import asked_traits
@@ -12,7 +11,6 @@ from recallm.extraction.stems import stem
 from recallm.extraction.words import Lexicon, Mark, Word
 
 __all__ = [
-    "ExtractionCache",
     "Extractor",
     "Lexicon",
     "Mark",

@@ -1,53 +1,52 @@
-"""The cache of extractions that wait for their update, so that no text is extracted twice."""
+"""The cache of texts that were read lately, so that no text runs through the pipeline twice: those
+that wait for their update, and those that a discourse goes on from."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from typing import Generic, TypeVar
 
 from recallm.forking import new_lock
-from recallm.model import Extraction
 
-__all__ = ["ExtractionCache"]
+__all__ = ["TextCache"]
 
 _OVERHEAD = 200
-"""Characters: the size of an extraction beside its text."""
+"""Characters: the size of an entry beside its text."""
+
+_T = TypeVar("_T")
 
 
-class ExtractionCache:
-    """Extractions by text and speaker. Safe for several threads.
+class TextCache(Generic[_T]):
+    """What was read out of texts, by text. Safe for several threads.
 
-    The size of an entry is the length of its text and a constant overhead. The oldest entries are
-    dropped when all together exceed ``max_characters``.
+    The size of an entry is the length of its text and a constant overhead. The entries that were
+    not used for longest are dropped when all together exceed ``max_characters``.
     """
 
     def __init__(self, max_characters: int) -> None:
         self._free = self._max_characters = max_characters
-        self._entries: OrderedDict[tuple[str, str | None], Extraction] = OrderedDict()
+        self._entries: OrderedDict[str, _T] = OrderedDict()
         self._lock = new_lock()
 
-    def add(self, text: str, speaker: str | None, extraction: Extraction) -> None:
-        """Store an extraction; one that is larger than the whole cache is not stored."""
+    def add(self, text: str, value: _T) -> None:
+        """Store what was read; a text that is larger than the cache is not stored."""
         if _size(text) > self._max_characters:
             return
         with self._lock:
-            if (text, speaker) not in self._entries:
-                self._entries[text, speaker] = extraction
+            if text not in self._entries:
                 self._free -= _size(text)
+            self._entries[text] = value
+            self._entries.move_to_end(text)
             while self._free < 0:
-                (oldest, _), _ = self._entries.popitem(last=False)
+                oldest, _ = self._entries.popitem(last=False)
                 self._free += _size(oldest)
 
-    def get(self, text: str, speaker: str | None) -> Extraction | None:
-        """The extraction of a text, None if it is not stored."""
+    def get(self, text: str) -> _T | None:
+        """What was read out of a text, None if it is not stored."""
         with self._lock:
-            return self._entries.get((text, speaker))
-
-    def pop(self, text: str, speaker: str | None) -> Extraction | None:
-        """Remove and return the extraction of a text, None if it is not stored."""
-        with self._lock:
-            found = self._entries.pop((text, speaker), None)
+            found = self._entries.get(text)
             if found is not None:
-                self._free += _size(text)
+                self._entries.move_to_end(text)
             return found
 
 

@@ -30,11 +30,14 @@ _KINDS: dict[int, ConceptKind] = {NOUN: "noun", PROPN: "name", NUM: "number"}
 
 
 class ConceptPlace(NamedTuple):
-    """One place in the order of concepts: the concept, and the parts mentioned with it."""
+    """One place in the order of concepts: the concept, and the parts mentioned with it. ``token``
+    is its first token in the block, ``end`` the token behind its last."""
 
     concept: ConceptMention
     parts: tuple[ConceptMention, ...] = ()
     is_name: bool = False
+    token: int = 0
+    end: int = 0
 
 
 def _concept_tag(word: Word, tag: int) -> int:
@@ -82,7 +85,7 @@ def concept_places(
         word = tagged.words[i]
         tag = _concept_tag(word, tagged.tags[i])
         if tag and not (nouns_only and tag == NUM):
-            yield ConceptPlace(concept=_mention(word, tag, all_capitals), is_name=tag == PROPN)
+            yield ConceptPlace(_mention(word, tag, all_capitals), (), tag == PROPN, i, i + 1)
         i += 1
 
 
@@ -163,4 +166,4 @@ def _entity_place(tagged: TaggedText, entity: Entity, all_capitals: bool) -> Con
         for word, tag in zip(words, tagged.tags[first:last], strict=True):
             if tag := _concept_tag(word, tag):
                 parts.append(_mention(word, tag, all_capitals))
-    return ConceptPlace(concept=concept, parts=tuple(parts), is_name=True)
+    return ConceptPlace(concept, tuple(parts), True, first, last)

@@ -6,33 +6,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from recallm.config import RecallConfig
 from recallm.errors import InvalidInputError
-from recallm.extraction.concepts import (
-    ConceptPlace,
-    concept_places,
-    label_words,
-    neighbour_pairs,
-    trimmed,
-)
-from recallm.extraction.names import entities, entities_within, with_missed_names
-from recallm.extraction.pipeline import Pipeline, TaggedText, load_pipeline
+from recallm.extraction.concepts import ConceptPlace, label_words, neighbour_pairs
 from recallm.extraction.questions import asked_traits, date_terms, temporal_reading, time_terms
-from recallm.extraction.sentences import Span, blocks, cleaned, sentences
+from recallm.extraction.reading import ReadSentence, ReadText, TextReader
+from recallm.extraction.references import FoundReference, addressed, places_with_references
 from recallm.extraction.stems import is_all_capitals
-from recallm.extraction.terms import terms
-from recallm.extraction.traits import traits
-from recallm.extraction.words import LONGEST_WORD, Word
+from recallm.extraction.words import LONGEST_WORD, Mark, Word
 from recallm.model import (
     MAX_POSITION,
     ConceptKind,
     ConceptMention,
+    EarlierPassage,
     ExtractedStatement,
     Extraction,
     Question,
     Trait,
+    Turn,
     content_terms,
     exact_token,
 )
@@ -49,17 +42,6 @@ _END_WORDS = 32
 _T = TypeVar("_T")
 
 
-class _Sentence(NamedTuple):
-    """A sentence before it gets its position: its span in the text and what was found in it."""
-
-    start: int
-    end: int
-    words: Sequence[Word]
-    terms: list[str]
-    places: list[ConceptPlace]
-    traits: Trait
-
-
 class Extractor:
     """Reads texts and questions with one spaCy pipeline and one configuration.
 
@@ -70,12 +52,14 @@ class Extractor:
 
     def __init__(self, config: RecallConfig) -> None:
         self._config = config
+        self._reader = TextReader(config)
         # The same labels are named again and again, as ends of relations and in checks.
         self._concept_names = lru_cache(maxsize=4096)(lambda label: self._named(label)[0].name)
+        self._named = lru_cache(maxsize=4096)(self._mentions_of_label)
 
     def load(self) -> None:
         """Load the pipeline now instead of at first use."""
-        self._pipeline  # noqa: B018 - the property loads it
+        self._reader.pipeline  # noqa: B018 - the property loads it
 
     def extract(self, text: str, *, speaker: str | None = None) -> Extraction:
         """The statements, concepts and neighbour pairs of a passage (paper, Knowledge Update).
@@ -83,28 +67,32 @@ class Extractor:
         Raises:
             InvalidInputError: the text has more statements than a passage can hold.
         """
-        return self._extraction(self._sentences([text])[0], speaker)
+        [read] = self._reader.read([text])
+        return self._extraction(read, Turn(text, speaker))
 
     def extract_many(
-        self, items: Iterable[tuple[str, str | None]], *, batch_size: int = 256
+        self, turns: Iterable[Turn | tuple[str, str | None]], *, batch_size: int = 256
     ) -> Iterator[Extraction]:
-        """``extract`` for each (text, speaker), in order, consuming ``items`` batch by batch.
+        """``extract`` for each turn, in order, consuming ``turns`` batch by batch.
 
         Raises:
-            InvalidInputError: as for ``extract``; ``index`` is the place in ``items``.
+            InvalidInputError: as for ``extract``; ``index`` is the place in ``turns``.
         """
         index = 0
-        for batch in _batches(items, batch_size):
-            read = self._sentences([text for text, _ in batch])
-            for sentences_of_text, (_, speaker) in zip(read, batch, strict=True):
-                yield self._extraction(sentences_of_text, speaker, index)
+        for batch in _batches(turns, batch_size):
+            for turn, read in zip(
+                batch, self._reader.read([turn.text for turn in batch]), strict=True
+            ):
+                yield self._extraction(read, turn, index)
                 index += 1
 
-    def question(self, text: str) -> Question:
+    def question(self, text: str, *, asker: str | None = None) -> Question:
         """The essential concepts, terms, answer traits and temporal intent of a question (paper,
-        Questioning the System)."""
+        Questioning the System). In a question that says "I" or "my", ``asker`` is a concept."""
         ends = _ends_of_text(text)
-        read = list(chain.from_iterable(self._sentences(ends, asked=True)))
+        read = list(
+            chain.from_iterable(part.sentences for part in self._reader.read_question(ends))
+        )
         concepts: dict[str, ConceptMention] = {}
         found_terms: dict[str, None] = {}
         asks = tenses = Trait(0)
@@ -116,6 +104,10 @@ class Extractor:
             asks = asked_traits(plain_words) or asks
             tenses |= sentence.traits
             words.extend(plain_words)
+        asks_for_self = any(word.marks & Mark.FIRST_PERSON for word in words)
+        asking = self._named(asker) if asker and asker.strip() and asks_for_self else ()
+        for mention in asking:
+            concepts.setdefault(mention.name, mention)
         stems = content_terms(tuple(found_terms))
         tokens: dict[str, None] = {}
         if len(words) == 1:
@@ -134,6 +126,7 @@ class Extractor:
             time=reading,
             tokens=_ends(tuple(tokens)),
             time_terms=(time_terms(reading) | date_terms(asked)).intersection(terms_asked),
+            asker=asking[0].name if asking else None,
         )
 
     def concept_name(self, label: str) -> str:
@@ -146,102 +139,58 @@ class Extractor:
 
     def describe(self, text: str) -> tuple[tuple[str, ...], Trait]:
         """The terms and the traits of a text as a whole, such as a summary."""
-        read = self._sentences([text])[0]
+        [read] = self._reader.read([text])
         found = Trait(0)
-        for sentence in read:
+        for sentence in read.sentences:
             found |= sentence.traits
-        return tuple(term for sentence in read for term in sentence.terms), found
+        return tuple(term for sentence in read.sentences for term in sentence.terms), found
 
-    @property
-    def _pipeline(self) -> Pipeline:
-        return load_pipeline(self._config.spacy_model)
-
-    def _sentences(self, texts: Sequence[str], *, asked: bool = False) -> list[list[_Sentence]]:
-        """The sentences of each text; ``asked``: the texts are questions to the memory."""
-        spans = [blocks(text) for text in texts]
-        pieces = [
-            cleaned(text[start:end])
-            for text, own in zip(texts, spans, strict=True)
-            for start, end in own
-        ]
-        tagged = (with_missed_names(read, asked=asked) for read in self._pipeline.tag(pieces))
-        result: list[list[_Sentence]] = []
-        for text, own in zip(texts, spans, strict=True):
-            all_capitals = is_all_capitals(text)
-            result.append(
-                [
-                    sentence
-                    for span in own
-                    for sentence in self._sentences_of_block(text, span, next(tagged), all_capitals)
-                ]
-            )
-        return result
-
-    def _sentences_of_block(
-        self, text: str, block: Span, tagged: TaggedText, all_capitals: bool
-    ) -> Iterator[_Sentence]:
-        nouns_only = self._config.nouns_only
-        trim = self._config.trim_concepts
-        offset, end_of_block = block
-        spans = sentences(tagged)
-        for span, inside in zip(spans, entities_within(entities(tagged), spans), strict=True):
-            first, last = span
-            # A token may begin with a character that Python takes for white space.
-            start = offset + (tagged.starts[first] if first else 0)
-            end = offset + tagged.starts[last] if last < len(tagged.words) else end_of_block
-            piece = text[start:end]
-            stripped = piece.strip()
-            if not stripped:
-                continue
-            start += len(piece) - len(piece.lstrip())
-            places = list(
-                concept_places(
-                    tagged, span, inside, all_capitals=all_capitals, nouns_only=nouns_only
-                )
-            )
-            yield _Sentence(
-                start=start,
-                end=start + len(stripped),
-                words=tagged.words[first:last],
-                terms=terms(tagged.words, tagged.tags, span, inside, all_capitals=all_capitals),
-                places=places if trim is None else trimmed(places, trim),
-                traits=traits(tagged, span, inside, stripped),
-            )
-
-    def _extraction(
-        self, read: Sequence[_Sentence], speaker: str | None, index: int | None = None
-    ) -> Extraction:
-        if len(read) > MAX_POSITION + 1:
+    def _extraction(self, read: ReadText, turn: Turn, index: int | None = None) -> Extraction:
+        if len(read.sentences) > MAX_POSITION + 1:
             raise InvalidInputError(
-                f"the text has {len(read)} statements, a passage holds at most "
+                f"the text has {len(read.sentences)} statements, a passage holds at most "
                 f"{MAX_POSITION + 1}; split it",
                 argument="text",
                 index=index,
             )
-        speaker_mentions = self._named(speaker) if speaker and speaker.strip() else ()
+        speaker_mentions = self._speaker(turn)
         name = speaker_mentions[0].name if speaker_mentions else None
+        references = () if self._config.nouns_only else self._references(read, turn)
+        statements: list[ExtractedStatement] = []
+        places: list[tuple[str, int]] = []
+        for position, (sentence, in_order) in enumerate(
+            zip(read.sentences, places_with_references(read, references), strict=True)
+        ):
+            statements.append(_statement(position, sentence, speaker_mentions, in_order))
+            places += [(place.concept.name, position) for place in in_order]
         return Extraction(
-            statements=tuple(
-                _statement(position, sentence, speaker_mentions)
-                for position, sentence in enumerate(read)
-            ),
-            neighbours=neighbour_pairs(
-                [
-                    (place.concept.name, position)
-                    for position, sentence in enumerate(read)
-                    for place in sentence.places
-                ],
-                self._config.distance,
-                speaker=name,
-            ),
+            statements=tuple(statements),
+            neighbours=neighbour_pairs(places, self._config.distance, speaker=name),
             speaker_concept=name,
         )
 
-    def _named(self, label: str) -> tuple[ConceptMention, ...]:
+    def _references(self, read: ReadText, turn: Turn) -> list[FoundReference]:
+        """What the pronouns and noun phrases of a text stand for; the discourse of the turn goes
+        on with the text."""
+        found: list[FoundReference] = []
+        discourse = turn.discourse
+        if discourse is not None and turn.speaker and (spans := addressed(read)):
+            addressee = discourse.addressee(turn.speaker, turn.id)
+            if addressee is not None and addressee.speaker:
+                concepts = self._named(addressee.speaker)
+                found += [FoundReference(*span, concepts, addressee.id) for span in spans]
+        if discourse is not None:
+            discourse.add(EarlierPassage(turn.id, turn.speaker, read.text))
+        return found
+
+    def _speaker(self, turn: Turn) -> tuple[ConceptMention, ...]:
+        return self._named(turn.speaker) if turn.speaker and turn.speaker.strip() else ()
+
+    def _mentions_of_label(self, label: str) -> tuple[ConceptMention, ...]:
         """The concept that a label names, and its parts if it has several words."""
         all_capitals = is_all_capitals(label)
         label = " ".join(label.split())
-        words = label_words(self._pipeline.words(label))
+        words = label_words(self._reader.pipeline.words(label))
         names = [word.stem if all_capitals else word.acronym for word in words]
         whole = " ".join(names) or label.lower()[:LONGEST_WORD]
         parts: tuple[ConceptMention, ...] = ()
@@ -255,12 +204,15 @@ class Extractor:
 
 
 def _statement(
-    position: int, sentence: _Sentence, speaker_mentions: Sequence[ConceptMention]
+    position: int,
+    sentence: ReadSentence,
+    speaker_mentions: Sequence[ConceptMention],
+    places: Iterable[ConceptPlace],
 ) -> ExtractedStatement:
     concepts: dict[str, ConceptMention] = {}
     for mention in speaker_mentions:
         concepts.setdefault(mention.name, mention)
-    _add_mentions(concepts, sentence.places)
+    _add_mentions(concepts, places)
     return ExtractedStatement(
         position=position,
         start=sentence.start,
@@ -272,11 +224,13 @@ def _statement(
 
 
 def _add_mentions(concepts: dict[str, ConceptMention], places: Iterable[ConceptPlace]) -> None:
-    """Add concepts and their parts in order; the first mention of a name stays."""
+    """Add concepts and their parts in order. The first mention of a name stays; one that spells the
+    concept takes the place of a reference."""
     for place in places:
-        concepts.setdefault(place.concept.name, place.concept)
-        for part in place.parts:
-            concepts.setdefault(part.name, part)
+        for mention in (place.concept, *place.parts):
+            known = concepts.get(mention.name)
+            if known is None or (known.reference is not None and mention.reference is None):
+                concepts[mention.name] = mention
 
 
 def _ends_of_text(text: str) -> list[str]:
@@ -293,15 +247,14 @@ def _ends(values: tuple[_T, ...]) -> tuple[_T, ...]:
     return values[:_END_WORDS] + values[-_END_WORDS:]
 
 
-def _batches(
-    items: Iterable[tuple[str, str | None]], most: int
-) -> Iterator[list[tuple[str, str | None]]]:
-    """Batches of at most ``most`` items; fewer where texts are long."""
-    batch: list[tuple[str, str | None]] = []
+def _batches(turns: Iterable[Turn | tuple[str, str | None]], most: int) -> Iterator[list[Turn]]:
+    """Batches of at most ``most`` turns; fewer where texts are long."""
+    batch: list[Turn] = []
     size = 0
-    for item in items:
-        batch.append(item)
-        size += len(item[0])
+    for turn in turns:
+        turn = Turn(*turn)
+        batch.append(turn)
+        size += len(turn.text)
         if len(batch) >= most or size >= _BATCH_CHARACTERS:
             yield batch
             batch, size = [], 0

@@ -79,6 +79,8 @@ class Mark:
     BARE_PAST: Final = 1 << 20
     BARE_PARTICIPLE: Final = 1 << 21
     """The base of a verb that is also its past or its participle: "put"."""
+    FIRST_PLURAL: Final = 1 << 22
+    SECOND_PERSON: Final = 1 << 23
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +172,7 @@ def _word(text: str) -> Word:
     like_acronym = is_acronym(bare)
     marks = _marks(lowered)
     if like_acronym and lowered == "us":
-        marks &= ~(Mark.FIRST_PERSON | Mark.PRONOUN)
+        marks &= ~(Mark.FIRST_PERSON | Mark.FIRST_PLURAL | Mark.PRONOUN)
     name = stem(bare) if is_word else ""
     alphabetic = is_word and bare.isalpha()
     return Word(

@@ -197,7 +197,8 @@ class Question:
     token. ``asks`` holds the traits that an answer would have (TIME for "when", NUMBER for "how
     many", PERSON for "who", PLACE for "where", NAME for any name). ``time`` is what its tense and
     its words ask about time. ``time_terms`` are the terms that only ask for an order in time, for a
-    count of times or for a date with its year ("now", "first", "how often", "May 2023").
+    count of times or for a date with its year ("now", "first", "how often", "May 2023"). ``asker``
+    is the concept that "I" and "my" stand for, None where the question says neither.
     """
 
     text: str
@@ -207,6 +208,7 @@ class Question:
     time: TemporalReading = TemporalReading()
     tokens: tuple[str, ...] = ()
     time_terms: frozenset[str] = frozenset()
+    asker: str | None = None
 
     @property
     def search_terms(self) -> tuple[str, ...]:

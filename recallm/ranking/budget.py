@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Self, TypeAlias, TypeVar
 
+from recallm.antecedents import RecalledReference, named_references, with_names
 from recallm.model import StoredStatement, TemporalReading
 from recallm.ranking.stem_counts import Floats
 from recallm.results import chronological
@@ -57,11 +58,13 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """At most ``limit`` statements, at most ``max_tokens`` by ``count_tokens``; None: no limit."""
+    """At most ``limit`` statements, at most ``max_tokens`` by ``count_tokens``; None: no limit.
+    ``names_antecedents``: the text that is counted names whom pronouns stand for."""
 
     limit: int | None
     max_tokens: int | None
     count_tokens: Callable[[str], int]
+    names_antecedents: bool = False
 
     def holds(self, text: str) -> bool:
         """Whether a text has few enough tokens."""
@@ -75,16 +78,20 @@ class Budget:
 # The text of a context.
 
 
-def context_line(statement: StoredStatement) -> str:
-    """A statement with its date and speaker, where known: ``[2023-05-08] Caroline: …``."""
-    return statement_line(statement.text, speaker=statement.speaker, timestamp=statement.timestamp)
+def context_line(statement: StoredStatement, references: Iterable[RecalledReference] = ()) -> str:
+    """A statement with its date and speaker, where known, and the names of its references:
+    ``[2023-05-08] Caroline: …``."""
+    text = with_names(statement.text, references)
+    return statement_line(text, speaker=statement.speaker, timestamp=statement.timestamp)
 
 
-def context_text(statements: Sequence[StoredStatement]) -> str:
+def context_text(statements: Sequence[StoredStatement], *, names_antecedents: bool) -> str:
     """The statements in order of time; empty where there are none. The text begins with ``PREFIX``
     where they come from several passages: sentences of one passage stand in their own order."""
     several = len({statement.passage_id for statement in statements}) > 1
-    return "\n".join((*([PREFIX] if several else []), *map(context_line, statements)))
+    references = named_references(statements) if names_antecedents else {}
+    lines = (context_line(it, references.get(it.key, ())) for it in statements)
+    return "\n".join((*([PREFIX] if several else []), *lines))
 
 
 # Equal sentences.
@@ -169,7 +176,7 @@ def fit_by_worth(
     sentences, by ``EqualSentences.asked_by(time)``, take one place.
     """
     equals = EqualSentences.asked_by(time)
-    choice = _Choice(statements, equals)
+    choice = _Choice(statements, equals, budget.names_antecedents)
     for place in order:
         if budget.is_full(len(choice.places)) and not choice.has_equal(place):
             break
@@ -181,7 +188,8 @@ def fit_by_worth(
         for place in order
     }
     by_value = sorted(order, key=lambda place: -worth[place] / costs[place] ** _COST_EXPONENT)
-    return _filled(_Choice(statements, equals), by_value, costs, budget, budget.max_tokens)
+    choice = _Choice(statements, equals, budget.names_antecedents)
+    return _filled(choice, by_value, costs, budget, budget.max_tokens)
 
 
 def _filled(
@@ -216,8 +224,11 @@ def _filled(
 class _Choice:
     """The places of the chosen statements; of equal sentences one place."""
 
-    def __init__(self, statements: Sequence[StoredStatement], equals: EqualSentences) -> None:
+    def __init__(
+        self, statements: Sequence[StoredStatement], equals: EqualSentences, names: bool
+    ) -> None:
         self.places: list[int] = []
+        self._names_antecedents = names
         self._statements = statements
         self._equals = equals
         self._slots: dict[SentenceKey, int] = {}
@@ -249,7 +260,10 @@ class _Choice:
 
     def text(self) -> str:
         """The text that the chosen statements make."""
-        return context_text(chronological(self._statements[place] for place in self.places))
+        return context_text(
+            chronological(self._statements[place] for place in self.places),
+            names_antecedents=self._names_antecedents,
+        )
 
     def _key(self, place: int) -> SentenceKey:
         return self._equals.key(self._statements[place])

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from recallm.antecedents import RecalledReference, named_references
 from recallm.model import ConceptRow, Question, StoredStatement
 from recallm.ranking.budget import (
     SHORTEST_LINE,
@@ -78,7 +79,7 @@ def ement_context(
         for row in map(of_entities.concepts.get, labels)
         if row is not None
     )
-    return _context(request, _ement_text(chosen), chosen, nearest, labels, essential)
+    return _context(request, _ement_text(chosen), chosen, nearest, labels, essential, {})
 
 
 def nearest_limit(request: RecallRequest) -> int:
@@ -95,8 +96,15 @@ def nearest_context(nearest: Sequence[NearStatement], request: RecallRequest) ->
 
     Scores are None: a cosine is no probability. ``contributions["cosine"]`` holds each cosine.
     """
-    chosen = fit_in_order(nearest, _chronological_text, _budget(request, nearest_limit(request)))
-    return _context(request, _chronological_text(chosen), chosen, nearest, {}, ())
+    names = request.config.name_antecedents
+
+    def text_of(chosen: Sequence[NearStatement]) -> str:
+        statements = chronological(near.statement for near in chosen)
+        return context_text(statements, names_antecedents=names)
+
+    chosen = fit_in_order(nearest, text_of, _budget(request, nearest_limit(request)))
+    named = named_references([near.statement for near in chosen]) if names else {}
+    return _context(request, text_of(chosen), chosen, nearest, {}, (), named)
 
 
 def _budget(request: RecallRequest, limit: int | None) -> Budget:
@@ -122,10 +130,6 @@ def _ement_text(chosen: Sequence[NearStatement]) -> str:
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def _chronological_text(chosen: Sequence[NearStatement]) -> str:
-    return context_text(chronological(near.statement for near in chosen))
-
-
 def _context(
     request: RecallRequest,
     text: str,
@@ -133,6 +137,7 @@ def _context(
     nearest: Sequence[NearStatement],
     labels: Mapping[str, str],
     essential: tuple[RankedConcept, ...],
+    named: Mapping[int, tuple[RecalledReference, ...]],
 ) -> RecalledContext:
     if not chosen:
         return RecalledContext(question=request.question)
@@ -146,6 +151,7 @@ def _context(
                     near.statement,
                     contributions=None if near.cosine is None else {"cosine": near.cosine},
                     path=tuple(_path(near.statement, places, labels)),
+                    references=named.get(near.statement.key),
                 )
                 for near in chosen
             )

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from recallm.antecedents import RecalledReference, named_references
 from recallm.model import Passage, StoredStatement, Trait, readable_term
 from recallm.ranking.budget import SHORTEST_LINE, Budget, context_text, fit_by_worth
 from recallm.ranking.candidates import Candidates
@@ -97,9 +98,9 @@ def rank_measured(
 ) -> RankedStatements:
     """Order candidates by their signals (``values``, as ``measure`` gives them).
 
-    Left out of the order are statements under ``min_score``, those of the passages ``known`` and,
-    unless ``repeats``, questions that stand in this question word for word: they say nothing that
-    it does not.
+    Left out of the order are statements under ``min_score``, those of the passages ``known``, what
+    others say of themselves where the asker asks about "me", and, unless ``repeats``, questions
+    that stand in this question word for word: they say nothing that it does not.
     """
     statements = candidates.statements
     added = values * np.array([weights.signals.get(name, 0.0) for name in SIGNALS])
@@ -111,6 +112,7 @@ def rank_measured(
     left_out = {
         place for place, statement in enumerate(statements) if statement.passage_id in known
     }
+    left_out |= _of_others(candidates)
     if not repeats:
         left_out |= _repeating(candidates)
     return RankedStatements(
@@ -131,6 +133,22 @@ def _repeating(candidates: Candidates) -> set[int]:
         place
         for place in questions
         if one_line(candidates.statements[place].text).casefold() in asked
+    }
+
+
+def _of_others(candidates: Candidates) -> set[int]:
+    """The places of the statements in which a speaker speaks of himself or herself, where the
+    question is about the asker: Bob's "I live in Rome" does not say where Ann lives. Whoever asks
+    for a person, or names the speaker, may mean others too."""
+    asker = candidates.question.asker
+    if asker is None or candidates.question.asks & Trait.PERSON:
+        return set()
+    about = {asker, *candidates.speakers}
+    return {
+        place
+        for place in np.flatnonzero(candidates.traits & Trait.FIRST_PERSON.value).tolist()
+        if (statement := candidates.statements[place]).speaker_concept is not None
+        and about.isdisjoint(mention.name for mention in statement.concepts)
     }
 
 
@@ -186,7 +204,12 @@ def statement_budget(request: RecallRequest) -> Budget:
     limit = request.limit
     if limit is None and request.max_tokens is None:
         limit = request.config.limit
-    return Budget(limit=limit, max_tokens=request.max_tokens, count_tokens=request.count_tokens)
+    return Budget(
+        limit=limit,
+        max_tokens=request.max_tokens,
+        count_tokens=request.count_tokens,
+        names_antecedents=request.config.name_antecedents,
+    )
 
 
 def wanted_statements(request: RecallRequest) -> int:
@@ -211,12 +234,20 @@ def context_of_statements(candidates: Candidates, request: RecallRequest) -> Rec
         return RecalledContext(question=question.text, time=time)
     place_of = {ranked.statements[place].key: place for place in places}
     chosen = chronological(ranked.statements[place] for place in places)
-    text = context_text(chosen)
+    names_antecedents = request.config.name_antecedents
+    text = context_text(chosen, names_antecedents=names_antecedents)
+    named = named_references(chosen) if names_antecedents else {}
     return RecalledContext(
         question=question.text,
         text=text,
         statements=tuple(
-            _recalled(statement, candidates, ranked, place_of[statement.key])
+            _recalled(
+                statement,
+                candidates,
+                ranked,
+                place_of[statement.key],
+                named.get(statement.key),
+            )
             for statement in chosen
         ),
         concepts=tuple(_concepts(candidates, chosen)),
@@ -227,7 +258,11 @@ def context_of_statements(candidates: Candidates, request: RecallRequest) -> Rec
 
 
 def _recalled(
-    statement: StoredStatement, candidates: Candidates, ranked: RankedStatements, place: int
+    statement: StoredStatement,
+    candidates: Candidates,
+    ranked: RankedStatements,
+    place: int,
+    references: tuple[RecalledReference, ...] | None,
 ) -> RecalledStatement:
     score = float(ranked.scores[place])
     contributions = ranked.contributions(place)
@@ -240,6 +275,7 @@ def _recalled(
         score=score,
         contributions=contributions,
         path=tuple(_path(statement, candidates)),
+        references=references,
     )
 
 

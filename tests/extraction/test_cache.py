@@ -1,32 +1,30 @@
-"""The cache of extractions that wait for their update."""
+"""The cache of texts that were read lately."""
 
 from __future__ import annotations
 
-from recallm.extraction import ExtractionCache
-from recallm.model import Extraction
+from recallm.extraction.cache import TextCache
 
 
-def test_an_extraction_is_popped_once_by_text_and_speaker() -> None:
-    cache = ExtractionCache(1000)
-    first, second = Extraction(), Extraction(speaker_concept="ann")
-    cache.add("text", None, first)
-    cache.add("text", "Ann", second)
-    assert cache.get("text", None) is first
-    assert cache.pop("text", "Ann") is second
-    assert cache.pop("text", "Ann") is None
-    assert cache.pop("text", None) is first
+def test_a_text_is_stored_until_it_was_not_used_for_longest() -> None:
+    cache: TextCache[int] = TextCache(450)
+    cache.add("aaaa", 1)
+    cache.add("bbbb", 2)
+    assert cache.get("aaaa") == 1
+    cache.add("cccc", 3)
+    assert [cache.get(text) for text in ("aaaa", "bbbb", "cccc")] == [1, None, 3]
 
 
-def test_the_oldest_entries_are_dropped_when_the_cache_is_full() -> None:
-    cache = ExtractionCache(450)
-    for text in ("aaaa", "bbbb", "bbbb", "cccc", "longer than all" * 20):
-        cache.add(text, None, Extraction())
-    assert [cache.get(text, None) is not None for text in ("aaaa", "bbbb", "cccc")] == [
-        False,
-        True,
-        True,
-    ]
-    assert cache.pop("bbbb", None) is not None
-    cache.add("dddddd", None, Extraction())
-    assert cache.get("cccc", None) is not None
-    assert cache.get("longer than all" * 20, None) is None
+def test_a_text_is_stored_once_with_its_latest_value() -> None:
+    cache: TextCache[int] = TextCache(450)
+    for value in (1, 2, 3):
+        cache.add("aaaa", value)
+    cache.add("bbbb", 4)
+    assert (cache.get("aaaa"), cache.get("bbbb")) == (3, 4)
+
+
+def test_a_text_that_is_larger_than_the_cache_is_not_stored() -> None:
+    cache: TextCache[int] = TextCache(450)
+    cache.add("aaaa", 1)
+    cache.add("longer than all" * 20, 2)
+    assert cache.get("longer than all" * 20) is None
+    assert cache.get("aaaa") == 1

@@ -44,7 +44,9 @@ def fit(
 
 
 def text_of(ranked: RankedStatements, places: list[int]) -> str:
-    return context_text(chronological(ranked.statements[p] for p in places))
+    return context_text(
+        chronological(ranked.statements[p] for p in places), names_antecedents=False
+    )
 
 
 COUNTERS: dict[str, Callable[[str], int]] = {
@@ -110,10 +112,10 @@ def test_nothing_fits() -> None:
 
 
 def test_the_text_tells_its_order_where_several_passages_are_told_from() -> None:
-    assert context_text([]) == ""
+    assert context_text([], names_antecedents=False) == ""
     two = ranking(["a", "b"], [0.5, 0.4]).statements
-    assert context_text(two) == f"{PREFIX}\na\nb"
-    assert context_text(two[:1]) == "a"
+    assert context_text(two, names_antecedents=False) == f"{PREFIX}\na\nb"
+    assert context_text(two[:1], names_antecedents=False) == "a"
 
 
 def test_a_line_without_marks_is_the_statement() -> None:

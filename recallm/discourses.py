@@ -1,0 +1,120 @@
+"""Which stored passages stand before a text in its session, for extraction to find who is meant.
+
+A session has a name (its own, or the source), or is derived from time: updates without a name whose
+timestamps are less than an hour apart (``recallm.stores.semantics.sessions``). Updates with neither
+a name nor a timestamp follow each other here too: "She moved to Porto." goes on from the text
+before. An item stands for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from functools import partial
+
+from recallm.model import (
+    EARLIER_PASSAGES,
+    SPEAKER_PASSAGES,
+    ConceptMention,
+    Discourse,
+    EarlierPassage,
+    Filter,
+    Horizon,
+    Passage,
+    session_name_of,
+    statement_key,
+)
+from recallm.stores.base import GraphReader, GraphStore
+
+__all__ = ["Discourses"]
+
+_GAP = timedelta(hours=1)
+_MOST_SESSIONS = 1_000
+"""Sessions that one call of ``update_many`` remembers; older ones are read again."""
+
+_STATEMENTS = 16
+"""Statements of an earlier passage whose references are read: the first ones."""
+
+
+class Discourses:
+    """The discourses that the updates of one call continue. A discourse reads the stored
+    passages of its session when a text needs them. Not safe for several threads at once."""
+
+    def __init__(self, store: GraphStore, namespace: str, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._namespace = namespace
+        self._clock = clock
+        self._named: dict[str, Discourse] = {}
+        self._unnamed: dict[bool, tuple[datetime | None, Discourse]] = {}
+
+    def of(
+        self, *, session: str | None, source: str | None, timestamp: datetime | None
+    ) -> Discourse:
+        """The discourse that an update goes on with."""
+        name = session_name_of(session, source)
+        if name is not None:
+            found = self._named.pop(name, None) or Discourse(partial(self._stored, name, None))
+            if len(self._named) >= _MOST_SESSIONS:
+                del self._named[next(iter(self._named))]
+            self._named[name] = found
+            return found
+        is_dated = timestamp is not None
+        before, unnamed = self._unnamed.get(is_dated, (None, None))
+        if unnamed is None or not _follows(timestamp, before):
+            unnamed = Discourse(partial(self._stored, None, timestamp))
+        self._unnamed[is_dated] = timestamp, unnamed
+        return unnamed
+
+    def _stored(self, name: str | None, timestamp: datetime | None) -> Iterator[EarlierPassage]:
+        """The stored passages of a session, newest first. Without a ``name``, those that come
+        before an update with this ``timestamp``."""
+        where = Filter(session=name)
+        with self._store.reader(self._namespace, Horizon(now=self._clock())) as reader:
+            found = [
+                passage
+                for passage in reader.passages(where, limit=SPEAKER_PASSAGES)
+                if passage.key is None
+            ]
+            if name is None:
+                found = list(_run_of(found, timestamp))
+            references = _references(reader, found[:EARLIER_PASSAGES])
+        for passage in found:
+            yield EarlierPassage(
+                passage.id, passage.speaker, passage.text, references.get(passage.id, ())
+            )
+
+
+def _run_of(passages: list[Passage], timestamp: datetime | None) -> Iterator[Passage]:
+    """Of passages, newest first, those without a name that lead to an update without a name."""
+    for passage in passages:
+        is_named = session_name_of(passage.session, passage.source) is not None
+        if is_named or (passage.timestamp is None) != (timestamp is None):
+            continue
+        if not _follows(timestamp, passage.timestamp):
+            return
+        timestamp = passage.timestamp
+        yield passage
+
+
+def _follows(timestamp: datetime | None, before: datetime | None) -> bool:
+    """Whether an update without a name goes on with the one before."""
+    if timestamp is None or before is None:
+        return timestamp is before
+    return abs(timestamp - before) < _GAP
+
+
+def _references(
+    reader: GraphReader, passages: list[Passage]
+) -> dict[str, tuple[ConceptMention, ...]]:
+    """The concepts that passages mention by a pronoun or a noun phrase, by passage id."""
+    keys = [
+        statement_key(passage.t_index, position)
+        for passage in passages
+        for position in range(_STATEMENTS)
+    ]
+    found: dict[str, tuple[ConceptMention, ...]] = {}
+    for statement in reader.statements(keys):
+        mentions = tuple(it for it in statement.concepts if it.reference is not None)
+        if mentions:
+            found[statement.passage_id] = (*found.get(statement.passage_id, ()), *mentions)
+    return found

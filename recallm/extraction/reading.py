@@ -1,0 +1,156 @@
+"""From a text to its sentences, each with its words, terms, concepts and traits: what a text says
+by itself, whoever says it and whatever stands before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from recallm.config import RecallConfig
+from recallm.extraction.cache import TextCache
+from recallm.extraction.concepts import ConceptPlace, concept_places, trimmed
+from recallm.extraction.names import Entity, entities, entities_within, with_missed_names
+from recallm.extraction.pipeline import Pipeline, TaggedText, load_pipeline
+from recallm.extraction.sentences import Span, blocks, cleaned, sentences
+from recallm.extraction.stems import is_all_capitals
+from recallm.extraction.terms import terms
+from recallm.extraction.traits import traits
+from recallm.extraction.words import Word
+from recallm.model import Trait
+
+__all__ = ["ReadBlock", "ReadSentence", "ReadText", "TextReader"]
+
+_CACHED_CHARACTERS = 500_000
+"""Characters of the texts that were read last: about 25 MB."""
+
+
+class ReadBlock(NamedTuple):
+    """A block of a text: its first character in the text, its tokens, the token spans of its
+    sentences, and its entities."""
+
+    start: int
+    tagged: TaggedText
+    spans: list[Span]
+    entities: list[Entity]
+
+
+class ReadSentence(NamedTuple):
+    """A sentence: its span in the text, and what stands in it.
+
+    ``block`` is the index of its block, ``tokens`` its span of tokens there.
+    """
+
+    start: int
+    end: int
+    block: int
+    tokens: Span
+    words: Sequence[Word]
+    terms: list[str]
+    places: list[ConceptPlace]
+    traits: Trait
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """A text with its blocks and its sentences, in order."""
+
+    text: str
+    blocks: tuple[ReadBlock, ...]
+    sentences: tuple[ReadSentence, ...]
+
+
+class TextReader:
+    """Reads texts with one spaCy pipeline, which is loaded at first use. Safe for several threads.
+
+    Every method raises ``PipelineError`` if the pipeline cannot be loaded.
+    """
+
+    def __init__(self, config: RecallConfig) -> None:
+        self._config = config
+        self._read: TextCache[ReadText] = TextCache(_CACHED_CHARACTERS)
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """The pipeline of the settings."""
+        return load_pipeline(self._config.spacy_model)
+
+    def read(self, texts: Sequence[str], *, parsed: bool = False) -> list[ReadText]:
+        """Read texts, several at once. Texts that were read lately are not read again.
+
+        ``parsed``: their blocks have trees.
+        """
+        known = {text: found for text in texts if (found := self._known(text, parsed)) is not None}
+        fresh = [text for text in dict.fromkeys(texts) if text not in known]
+        for text, read in zip(fresh, self._tag(fresh, asked=False), strict=True):
+            known[text] = read
+            self._read.add(text, read)
+        return [known[text] for text in texts]
+
+    def read_question(self, parts: Sequence[str]) -> list[ReadText]:
+        """Read the parts of a question to the memory."""
+        return self._tag(parts, asked=True)
+
+    def _known(self, text: str, parsed: bool) -> ReadText | None:
+        found = self._read.get(text)
+        if found is None or (parsed and any(block.tagged.tree is None for block in found.blocks)):
+            return None
+        return found
+
+    def _tag(self, texts: Sequence[str], *, asked: bool) -> list[ReadText]:
+        spans = [blocks(text) for text in texts]
+        pieces = [
+            cleaned(text[start:end])
+            for text, own in zip(texts, spans, strict=True)
+            for start, end in own
+        ]
+        tagged = (with_missed_names(read, asked=asked) for read in self.pipeline.tag(pieces))
+        return [
+            self._read_text(text, own, [next(tagged) for _ in own])
+            for text, own in zip(texts, spans, strict=True)
+        ]
+
+    def _read_text(
+        self, text: str, spans: Sequence[Span], tagged: Sequence[TaggedText]
+    ) -> ReadText:
+        all_capitals = is_all_capitals(text)
+        read_blocks: list[ReadBlock] = []
+        found: list[ReadSentence] = []
+        for i, ((start, end), block) in enumerate(zip(spans, tagged, strict=True)):
+            read = ReadBlock(start, block, sentences(block), entities(block))
+            read_blocks.append(read)
+            found.extend(self._sentences(text, i, read, end, all_capitals))
+        return ReadText(text, tuple(read_blocks), tuple(found))
+
+    def _sentences(
+        self, text: str, index: int, block: ReadBlock, end_of_block: int, all_capitals: bool
+    ) -> Iterator[ReadSentence]:
+        nouns_only = self._config.nouns_only
+        trim = self._config.trim_concepts
+        tagged = block.tagged
+        within = entities_within(block.entities, block.spans)
+        for span, inside in zip(block.spans, within, strict=True):
+            first, last = span
+            # A token may begin with a character that Python takes for white space.
+            start = block.start + (tagged.starts[first] if first else 0)
+            end = block.start + tagged.starts[last] if last < len(tagged.words) else end_of_block
+            piece = text[start:end]
+            stripped = piece.strip()
+            if not stripped:
+                continue
+            start += len(piece) - len(piece.lstrip())
+            places = list(
+                concept_places(
+                    tagged, span, inside, all_capitals=all_capitals, nouns_only=nouns_only
+                )
+            )
+            yield ReadSentence(
+                start=start,
+                end=start + len(stripped),
+                block=index,
+                tokens=span,
+                words=tagged.words[first:last],
+                terms=terms(tagged.words, tagged.tags, span, inside, all_capitals=all_capitals),
+                places=places if trim is None else trimmed(places, trim),
+                traits=traits(tagged, span, inside, stripped),
+            )

@@ -1,0 +1,70 @@
+"""References: which concepts the pronouns and noun phrases of a text stand for.
+
+"You" is the addressee, "we" the speaker and the addressee; "I" needs no reference, since every
+statement mentions its speaker. Third persons are found by ``recallm.coreference``.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from operator import attrgetter, itemgetter
+from typing import NamedTuple
+
+from recallm.extraction.concepts import ConceptPlace
+from recallm.extraction.reading import ReadText
+from recallm.extraction.words import Mark
+from recallm.model import ConceptMention, Reference
+
+__all__ = ["FoundReference", "addressed", "places_with_references"]
+
+_ADDRESSEE = Mark.SECOND_PERSON | Mark.FIRST_PLURAL
+
+
+class FoundReference(NamedTuple):
+    """A pronoun or noun phrase and what it stands for.
+
+    ``start`` and ``end`` are its span in the text. ``concepts`` are the concept and the parts of
+    its name. ``antecedent`` is the id of the passage that spells the concept, None for this one.
+    """
+
+    start: int
+    end: int
+    concepts: tuple[ConceptMention, ...]
+    antecedent: str | None
+
+
+def addressed(read: ReadText) -> list[tuple[int, int]]:
+    """The spans of the words of a text that stand for its addressee: "you", "our"."""
+    return [
+        (start, start + len(word.text))
+        for block in read.blocks
+        for i, word in enumerate(block.tagged.words)
+        if word.marks & _ADDRESSEE
+        for start in (block.start + block.tagged.starts[i],)
+    ]
+
+
+def places_with_references(
+    read: ReadText, found: Iterable[FoundReference]
+) -> Iterator[Sequence[ConceptPlace]]:
+    """For each sentence its concepts in textual order, those that ``found`` refers to among
+    them."""
+    left = deque(sorted(found, key=attrgetter("start")))
+    for sentence in read.sentences:
+        while left and left[0].start < sentence.start:
+            left.popleft()
+        if not left or left[0].start >= sentence.end:
+            yield sentence.places
+            continue
+        block = read.blocks[sentence.block]
+        starts = block.tagged.starts
+        placed = [(block.start + starts[place.token], place) for place in sentence.places]
+        while left and left[0].start < sentence.end:
+            one = left.popleft()
+            span = one.start - sentence.start, one.end - sentence.start
+            reference = Reference(*span, one.antecedent)
+            concept, *parts = (replace(each, reference=reference) for each in one.concepts)
+            placed.append((one.start, ConceptPlace(concept, tuple(parts), True)))
+        yield [place for _, place in sorted(placed, key=itemgetter(0))]

@@ -1,0 +1,95 @@
+"""The discourse that a text stands in: who speaks to whom, and what was said before.
+
+"I" is the speaker. "You" is the other speaker of the session, where there is exactly one. "We" is
+both. The antecedents of "she" and "the company" are looked for in the last passages of the session
+(``recallm.coreference``).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from recallm.model.language import ConceptMention
+
+__all__ = ["EARLIER_PASSAGES", "SPEAKER_PASSAGES", "Discourse", "EarlierPassage", "Turn"]
+
+EARLIER_PASSAGES = 6
+"""Passages in which antecedents are looked for."""
+
+SPEAKER_PASSAGES = 32
+"""Passages whose speakers are the speakers of the session."""
+
+_READ_CHARACTERS = 2_000
+"""Characters of an earlier passage that are read: its last ones."""
+
+
+class EarlierPassage(NamedTuple):
+    """A passage of the session: its id, its speaker, the end of its text, and the concepts that it
+    mentions by a pronoun or a noun phrase."""
+
+    id: str
+    speaker: str | None
+    text: str
+    references: tuple[ConceptMention, ...] = ()
+
+
+class Discourse:
+    """The last passages of one session, oldest first.
+
+    ``load`` reads those that are stored, newest first, when a text needs them for the first time.
+    ``add`` appends the passages that are written later. Not safe for several threads.
+    """
+
+    def __init__(self, load: Callable[[], Iterable[EarlierPassage]] = tuple) -> None:
+        self._load: Callable[[], Iterable[EarlierPassage]] | None = load
+        self._passages: deque[EarlierPassage] = deque(maxlen=SPEAKER_PASSAGES)
+
+    def add(self, passage: EarlierPassage) -> None:
+        """Append the passage that was said last."""
+        self._passages.append(passage._replace(text=_end_of(passage.text)))
+
+    def earlier(self, before: str) -> list[EarlierPassage]:
+        """The last passages before the passage with the id ``before``, oldest first."""
+        return [it for it in self._all() if it.id != before][-EARLIER_PASSAGES:]
+
+    def addressee(self, speaker: str, before: str) -> EarlierPassage | None:
+        """The latest passage of whom ``speaker`` speaks to: the only other speaker of the session.
+        None where there is no other speaker, or more than one."""
+        others = {it.speaker: it for it in self._all() if it.id != before and it.speaker}
+        others.pop(speaker, None)
+        return next(iter(others.values())) if len(others) == 1 else None
+
+    def _all(self) -> Iterator[EarlierPassage]:
+        if self._load is not None and len(self._passages) < SPEAKER_PASSAGES:
+            added = {it.id for it in self._passages}
+            for passage in self._load():
+                if len(self._passages) == SPEAKER_PASSAGES:
+                    break
+                if passage.id not in added:
+                    self._passages.appendleft(passage._replace(text=_end_of(passage.text)))
+        self._load = None
+        return iter(self._passages)
+
+
+class Turn(NamedTuple):
+    """A text to extract, with its speaker, the id of its passage, and the discourse that it
+    stands in; extraction adds the passage to the discourse."""
+
+    text: str
+    speaker: str | None = None
+    id: str = ""
+    discourse: Discourse | None = None
+
+
+def _end_of(text: str) -> str:
+    """The last characters of a text, from the beginning of a line or a word."""
+    if len(text) <= _READ_CHARACTERS:
+        return text
+    end = text[-_READ_CHARACTERS:]
+    for separator in ("\n", " "):
+        _, found, rest = end.partition(separator)
+        if found:
+            return rest
+    return end
