@@ -1,0 +1,410 @@
+"""The clauses of a sentence: each verb, or predicate noun or adjective, with its subject, its
+complements, its negation and its modality."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final
+
+from spacy.symbols import ADJ, AUX, VERB
+
+from recallm.model import Mark
+from recallm.syntax.modality import (
+    QUESTION,
+    REPORTING,
+    governing_modality,
+    infinitive_modality,
+    is_negated,
+    negation_words,
+    own_modality,
+)
+from recallm.syntax.tree import WORDS, SentenceTree
+
+__all__ = ["Clause", "NounPhrase", "coordinated", "read_clauses"]
+
+MOST_COORDINATED: Final = 50
+"""Coordinated phrases of one place of a clause; those behind are not read."""
+
+_CLAUSES: Final = frozenset(
+    ("root", "conj", "ccomp", "xcomp", "advcl", "acl", "parataxis", "csubj")
+)
+_SUBJECTS: Final = ("nsubj", "nsubj:pass", "nsubj:outer", "csubj", "csubj:pass")
+_TIME_MARKS: Final = WORDS["time_conjunctions"]
+
+_RELATIVES: Final = WORDS["relatives"]
+
+
+@dataclass(slots=True)
+class NounPhrase:
+    """One phrase that stands in a place of a clause.
+
+    ``head`` is its token, ``case`` the tokens of its preposition. ``is_antecedent``: a relative
+    pronoun, or nothing, stands for it in its clause.
+    """
+
+    head: int
+    case: list[int] = field(default_factory=list)
+    is_antecedent: bool = False
+
+
+@dataclass(slots=True)
+class Clause:
+    """A verb or a predicate noun or adjective, and what belongs to it. All are tokens.
+
+    ``leading`` is the predicate before the head: auxiliaries, negation, adverbs, and the verbs that
+    govern the head ("wants to"); ``governors`` are those verbs. ``complement`` is the head of a
+    clause in the place of the object, ``xcomp`` of a predicate there. ``subordinate`` are the heads
+    of adverbial clauses. ``context`` is the modality that the clause shares with coordinated ones.
+    ``merged``: a later clause has this one's verb among its ``governors``.
+    """
+
+    head: int
+    relation: str
+    is_copula: bool
+    parent: Clause | None = None
+    subjects: list[NounPhrase] = field(default_factory=list)
+    objects: list[NounPhrase] = field(default_factory=list)
+    indirect: list[NounPhrase] = field(default_factory=list)
+    obliques: list[NounPhrase] = field(default_factory=list)
+    agents: list[NounPhrase] = field(default_factory=list)
+    complement: int = -1
+    xcomp: int = -1
+    subordinate: list[int] = field(default_factory=list)
+    adverbs: list[int] = field(default_factory=list)
+    leading: list[int] = field(default_factory=list)
+    particles: list[int] = field(default_factory=list)
+    governors: list[int] = field(default_factory=list)
+    auxiliaries: list[int] = field(default_factory=list)
+    passive: bool = False
+    negated: bool = False
+    modality: str = ""
+    context: str = ""
+    merged: bool = False
+    own_subject: bool = True
+    existential: bool = False
+    manner: list[str] = field(default_factory=list)
+
+
+def coordinated(tree: SentenceTree, head: int) -> list[int]:
+    """A phrase's head and those coordinated with it, in textual order."""
+    found = [head]
+    for place in found:
+        for i in tree.children[place]:
+            if tree.bases[i] == "conj" and len(found) < MOST_COORDINATED and not is_clause(tree, i):
+                found.append(i)
+    return found
+
+
+def is_clause(tree: SentenceTree, token: int) -> bool:
+    """Whether a token is the head of a clause."""
+    children, relations = tree.children[token], tree.relations
+    for i in children:
+        if relations[i] == "cop" or relations[i] in _SUBJECTS:
+            return True
+    if tree.tags[token] != VERB:
+        return False
+    base = tree.bases[token]
+    if base == "conj":
+        head = tree.heads[token]
+        return head < 0 or tree.tags[head] in (VERB, AUX) or tree.child(head, "cop") >= 0
+    return base in _CLAUSES
+
+
+def read_clauses(tree: SentenceTree) -> list[Clause]:
+    """The clauses of a sentence, each behind those that govern it."""
+    clauses: dict[int, Clause] = {}
+    asked = QUESTION if any("?" in word for word in tree.lowered[-3:]) else ""
+    queue = deque(i for i, head in enumerate(tree.heads) if head < 0)
+    while queue:
+        i = queue.popleft()
+        queue.extend(tree.children[i])
+        if is_clause(tree, i):
+            head = tree.heads[i]
+            clause = _clause(tree, i, clauses.get(head) if head >= 0 else None)
+            _find_subject(tree, clause, clauses)
+            _find_modality(tree, clause, asked)
+            clauses[i] = clause
+    return list(clauses.values())
+
+
+def _clause(tree: SentenceTree, head: int, parent: Clause | None) -> Clause:
+    """A clause with what hangs from its head."""
+    relations, bases = tree.relations, tree.bases
+    # "was bitten" is a passive, even if the parser takes "was" for a copula.
+    copula = tree.child(head, "cop") >= 0
+    participle = copula and tree.tags[head] == VERB and bool(tree.words[head].marks & Mark.PAST)
+    clause = Clause(head, relations[head], copula and not participle, parent, passive=participle)
+    relative = clause.relation in ("acl:relcl", "advcl:relcl")
+    for i in tree.children[head]:
+        base, relation = bases[i], relations[i]
+        if base == "nsubj" or base == "csubj":
+            clause.subjects.append(NounPhrase(i))
+            clause.passive |= relation == "nsubj:pass" and not clause.is_copula
+        elif base == "obj":
+            clause.objects.append(NounPhrase(i))
+        elif base == "iobj":
+            clause.indirect.append(NounPhrase(i))
+        elif base == "obl" or (base == "nmod" and not clause.is_copula):
+            phrase = NounPhrase(i, _case(tree, i))
+            agent = relation == "obl:agent"
+            (clause.agents if agent else clause.obliques).append(phrase)
+        elif base == "aux" or base == "cop":
+            clause.auxiliaries.append(i)
+            clause.passive |= relation == "aux:pass" and not clause.is_copula
+        elif base == "ccomp":
+            clause.complement = i
+        elif base == "xcomp":
+            clause.xcomp = i
+        elif base == "advcl":
+            clause.subordinate.append(i)
+        elif base == "advmod":
+            if not (relative and tree.lowered[i] in _RELATIVES):
+                clause.adverbs.append(i)
+        elif base == "expl" and tree.lowered[i] == "there":
+            clause.existential = True
+        elif relation == "compound:prt":
+            clause.particles.append(i)
+    negation = negation_words(tree, head)
+    clause.negated = bool(negation)
+    clause.leading = _leading(tree, clause, negation)
+    clause.adverbs = [i for i in clause.adverbs if i not in clause.leading and i not in negation]
+    if clause.existential and not clause.obliques:
+        # "There is a bakery in our street": the phrase may hang from the noun.
+        for subject in clause.subjects:
+            for i in tree.children[subject.head]:
+                if relations[i] == "nmod" and i > head:
+                    clause.obliques.append(NounPhrase(i, _case(tree, i)))
+    if not clause.objects:
+        clause.objects, clause.indirect = clause.indirect, []
+    if len(clause.subjects) > 1:
+        named = [s for s in clause.subjects if tree.lowered[s.head] not in _RELATIVES]
+        clause.subjects = named or clause.subjects
+    return clause
+
+
+def _case(tree: SentenceTree, noun: int) -> list[int]:
+    """The tokens of a phrase's preposition: "in", "because of"."""
+    found: list[int] = []
+    for i in tree.children[noun]:
+        if tree.bases[i] == "case" and i < noun:
+            found.append(i)
+            found += [j for j in tree.children[i] if tree.bases[j] == "fixed"]
+    return found
+
+
+def _leading(tree: SentenceTree, clause: Clause, negation: list[int]) -> list[int]:
+    """The auxiliaries and the negation, and the adverbs among them and just before the head."""
+    head = clause.head
+    found = sorted({i for i in (*clause.auxiliaries, *negation) if tree.bases[i] != "case"})
+    before = [i for i in found if i < head]
+    adverbs = [i for i in clause.adverbs if i < head and not tree.children[i]]
+    if clause.is_copula:
+        # The predicate is the copula: "is also".
+        end = max((i for i in found if tree.bases[i] == "cop"), default=head)
+        begin = min(found, default=end)
+        behind = end + 1
+        while behind in adverbs and not tree.is_time(behind) and tree.tags[head] != ADJ:
+            found.append(behind)
+            behind += 1
+        return sorted({*found, *(i for i in adverbs if begin < i < end)})
+    begin = min(before, default=head)
+    while begin - 1 in adverbs and not tree.is_time(begin - 1):
+        begin -= 1
+    return sorted({*found, *(i for i in adverbs if begin <= i < head)})
+
+
+def _find_subject(tree: SentenceTree, clause: Clause, clauses: dict[int, Clause]) -> None:
+    """Give a clause the subject that stands elsewhere: that of the clause that it is coordinated
+    with or governed by, or the noun that it modifies."""
+    if clause.relation.startswith("acl") or clause.relation == "advcl:relcl":
+        _find_antecedent(tree, clause, clauses)
+        return
+    if clause.subjects or clause.parent is None:
+        return
+    parent, base = clause.parent, tree.bases[clause.head]
+    clause.own_subject = False
+    if base == "conj":
+        clause.subjects = parent.subjects
+        _share_auxiliaries(tree, clause, parent)
+    elif base == "xcomp":
+        affected = parent.indirect or parent.objects
+        if affected:
+            clause.subjects = affected
+            parent.subordinate.append(clause.head)
+        else:
+            clause.subjects = parent.subjects
+            _govern(tree, clause, parent)
+    elif base == "advcl":
+        clause.subjects = parent.subjects
+        clause.passive |= _is_participle(tree, clause)
+
+
+def _find_antecedent(tree: SentenceTree, clause: Clause, clauses: dict[int, Clause]) -> None:
+    """Put the noun that a clause modifies into the place of its relative pronoun, or where it
+    misses a phrase."""
+    noun = tree.heads[clause.head]
+    if noun < 0:
+        return
+    governing = clauses.get(noun)
+    # "Ada is an engineer who works for Siemens": Ada works for Siemens.
+    if governing is not None and governing.is_copula and governing.subjects:
+        antecedents = governing.subjects
+    elif governing is not None:
+        return
+    else:
+        antecedents = [NounPhrase(noun, is_antecedent=True)]
+    if clause.relation == "acl":
+        if not clause.subjects and not _is_infinitive(tree, clause):
+            clause.subjects = antecedents
+            clause.own_subject = False
+            clause.passive |= _is_participle(tree, clause)
+        return
+    for place in (clause.subjects, clause.objects, clause.obliques):
+        for n, phrase in enumerate(place):
+            if tree.lowered[phrase.head] in _RELATIVES:
+                place[n : n + 1] = [
+                    NounPhrase(found.head, phrase.case, is_antecedent=True) for found in antecedents
+                ]
+                return
+    if not clause.subjects:
+        clause.subjects = antecedents
+    elif clause.objects or clause.passive or clause.is_copula:
+        return
+    elif clause.complement < 0 and clause.xcomp < 0 and not _has_relative(tree, clause.head):
+        clause.objects = antecedents
+
+
+def _has_relative(tree: SentenceTree, head: int) -> bool:
+    """Whether an adverb connects a relative clause: "where", "when", "why"."""
+    return any(tree.lowered[i] in _RELATIVES for i in tree.children[head])
+
+
+def _is_infinitive(tree: SentenceTree, clause: Clause) -> bool:
+    mark = tree.child(clause.head, "mark")
+    return mark >= 0 and tree.lowered[mark] == "to"
+
+
+def _is_participle(tree: SentenceTree, clause: Clause) -> bool:
+    """Whether a verb without auxiliary and subject is a passive participle: "founded by"."""
+    return (
+        not clause.auxiliaries
+        and not tree.lowered[clause.head].endswith("ing")
+        and not _is_infinitive(tree, clause)
+        and not clause.is_copula
+    )
+
+
+def _govern(tree: SentenceTree, clause: Clause, parent: Clause) -> None:
+    """Put the governing verb before the clause's own: "wants to buy", "started working"."""
+    if parent.is_copula and tree.tags[parent.head] != ADJ:
+        return
+    mark = tree.child(clause.head, "mark")
+    marks = [mark] if mark >= 0 else []
+    clause.leading = sorted(
+        {*parent.leading, parent.head, *parent.particles, *marks, *clause.leading}
+    )
+    clause.governors = [*parent.governors, parent.head]
+    clause.negated |= parent.negated
+    clause.obliques += parent.obliques
+    clause.subordinate += [i for i in parent.subordinate if i not in clause.subordinate]
+    clause.adverbs += parent.adverbs
+    parent.merged = True
+
+
+def _share_auxiliaries(tree: SentenceTree, clause: Clause, parent: Clause) -> None:
+    """Give a coordinated verb the auxiliaries that it shares with the first: "may sell and buy"."""
+    if clause.auxiliaries or not parent.leading or clause.is_copula or parent.is_copula:
+        return
+    word, form = tree.words[clause.head], tree.lowered[clause.head]
+    first = tree.lowered[parent.head]
+    if form.endswith("ing") and first.endswith("ing"):
+        shared = True
+    elif word.marks & Mark.PAST and first != tree.base_form(parent.head):
+        shared = not clause.objects or not parent.passive
+        clause.passive |= parent.passive and shared
+    else:
+        shared = form == tree.base_form(clause.head) and first == tree.base_form(parent.head)
+    if not shared or (not parent.auxiliaries and not parent.governors):
+        return
+    dropped = set(negation_words(tree, parent.head)) if _adds(tree, clause) else set()
+    clause.leading = sorted({*(i for i in parent.leading if i not in dropped), *clause.leading})
+    clause.governors = list(parent.governors)
+    clause.auxiliaries = list(parent.auxiliaries)
+    clause.negated |= parent.negated
+    clause.modality = parent.modality
+
+
+def _adds(tree: SentenceTree, clause: Clause) -> bool:
+    """Whether "but" contrasts a clause with the one before."""
+    return any(
+        tree.bases[i] == "cc" and tree.lowered[i] == "but" for i in tree.children[clause.head]
+    )
+
+
+def _find_modality(tree: SentenceTree, clause: Clause, asked: str) -> None:
+    """The modality and the negation of a clause, those of its context among them."""
+    parent, head = clause.parent, clause.head
+    base = tree.bases[head]
+    cop = tree.child(head, "cop")
+    own = own_modality(tree, head, cop)
+    context = ""
+    if parent is not None:
+        if base == "conj":
+            context = parent.context
+        elif base == "xcomp" and (clause.governors or not clause.own_subject):
+            gerund = tree.lowered[head].endswith("ing")
+            verb = infinitive_modality(tree, parent.head, gerund=gerund)
+            own = " ".join(filter(None, (parent.modality, verb, own)))
+            if clause.governors and not verb:
+                clause.manner = [*parent.manner, _governing_form(tree, clause, parent)]
+        elif base in ("ccomp", "csubj"):
+            context = _reported_modality(tree, clause, parent)
+        elif base == "advcl":
+            mark = tree.child(head, "mark")
+            if _is_infinitive(tree, clause):
+                context = "to"
+            elif mark < 0 or tree.lowered[mark] in _TIME_MARKS:
+                context = parent.modality
+    elif base in ("acl", "ccomp") and tree.heads[head] >= 0:
+        context = governing_modality(tree, tree.heads[head], "acl")
+    if base != "acl":
+        context = context or asked
+    if not context:
+        context = _conditional(tree, clause)
+    clause.context = context
+    clause.modality = own or clause.modality or context
+    clause.negated |= any(is_negated(tree, phrase.head) for phrase in clause.subjects)
+    clause.negated |= any(is_negated(tree, phrase.head) for phrase in clause.objects)
+
+
+def _governing_form(tree: SentenceTree, clause: Clause, parent: Clause) -> str:
+    """How a verb by which something is so stands in the normal form: "start to", "used to"."""
+    lowered = tree.lowered[parent.head]
+    form = lowered if lowered == "used" else tree.base_form(parent.head)
+    return f"{form} to" if _is_infinitive(tree, clause) else form
+
+
+def _reported_modality(tree: SentenceTree, clause: Clause, parent: Clause) -> str:
+    """The modality of a clause that stands in the place of an object: "thinks that ..."."""
+    if parent.modality:
+        return parent.modality
+    attitude = governing_modality(tree, parent.head, "ccomp")
+    lemma = tree.base_form(parent.head)
+    if parent.negated:
+        if attitude:
+            # "does not think that it is" says that it is not.
+            clause.negated = not clause.negated
+        elif lemma in REPORTING:
+            return lemma
+    return attitude
+
+
+def _conditional(tree: SentenceTree, clause: Clause) -> str:
+    """The word of the condition on which a clause depends: "if" or "unless"."""
+    for i in clause.subordinate:
+        mark = tree.child(i, "mark")
+        is_condition = mark >= 0 and tree.lowered[mark] in ("if", "unless")
+        if is_condition and (mark == 0 or tree.lowered[mark - 1] != "even"):
+            return tree.lowered[mark]
+    return ""

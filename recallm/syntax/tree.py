@@ -1,0 +1,193 @@
+"""A sentence's tree: its tokens with their heads, and the phrases that hang from a token.
+
+All indexes are of tokens, counted from the beginning of the sentence. The relations are those of
+Universal Dependencies (https://universaldependencies.org/u/dep).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+from recallm.model import Mark
+
+if TYPE_CHECKING:
+    from recallm.extraction.pipeline import TaggedText, Tree
+    from recallm.extraction.words import Word
+
+__all__ = ["LONGEST_PHRASE", "WORDS", "SentenceTree"]
+
+WORDS: Final[dict[str, frozenset[str]]] = {
+    name: frozenset(words.split())
+    for name, words in tomllib.loads(
+        files("recallm.syntax").joinpath("data/english.toml").read_text(encoding="utf-8")
+    ).items()
+}
+"""The lists of ``data/english.toml``."""
+
+LONGEST_PHRASE: Final = 100
+"""Tokens. A longer phrase is cut, so that the phrases of a sentence cost linear time."""
+
+_CLOSING: Final = {'"': '"', "``": "''", "“": "”", "‘": "’", "(": ")", "[": "]", "{": "}", "'": "'"}
+_OPENING: Final = {closing: opening for opening, closing in _CLOSING.items()}
+_EDGE: Final = frozenset((",", ";", ":", ".", "-", "--", "–", "—", "...", "…", "!", "?", "*", "|"))
+_NO_RELATIONS: Final[frozenset[str]] = frozenset()
+
+
+class SentenceTree:
+    """The tree of one sentence of a parsed text.
+
+    ``first`` is the sentence's first token in the text, ``span`` is (first, last + 1). A head
+    outside of the sentence counts as none: the token is a root.
+
+    ``words``, ``lowered``, ``tags``, ``lemmas`` and ``relations`` run in parallel; ``heads`` are -1
+    for roots; ``children`` are ascending. ``bases`` are relations without their subtypes.
+    """
+
+    __slots__ = (
+        "_starts",
+        "_text",
+        "bases",
+        "children",
+        "entity_labels",
+        "first",
+        "heads",
+        "lemmas",
+        "lowered",
+        "relations",
+        "tags",
+        "words",
+    )
+
+    def __init__(self, tagged: TaggedText, tree: Tree, span: tuple[int, int]) -> None:
+        first, end = span
+        self.first = first
+        self._text = tagged.text
+        self._starts = tagged.starts[first:end]
+        self.words: Sequence[Word] = tagged.words[first:end]
+        self.lowered = [word.lowered for word in self.words]
+        self.tags = tagged.tags[first:end]
+        self.lemmas = tree.lemmas[first:end]
+        self.relations = tree.relations[first:end]
+        self.bases = [relation.partition(":")[0] for relation in self.relations]
+        self.heads = [
+            head - first if first <= head < end and head - first != i else -1
+            for i, head in enumerate(tree.heads[first:end])
+        ]
+        self.children: list[list[int]] = [[] for _ in self.heads]
+        for i, head in enumerate(self.heads):
+            if head >= 0:
+                self.children[head].append(i)
+        self.entity_labels: dict[int, str] = {
+            token - first: label
+            for begin, behind, label in tagged.entities
+            if first <= begin and behind <= end
+            for token in range(begin, behind)
+        }
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    def base_form(self, verb: int) -> str:
+        """A verb's base form. The lemmatizer may leave a doubled consonant: "plann"."""
+        lemma, form = self.lemmas[verb].lower(), self.lowered[verb]
+        doubled = len(lemma) > 3 and lemma[-1] == lemma[-2] and lemma[-1] in "bdgmnprt"
+        if doubled and form.startswith(lemma) and form != lemma:
+            return lemma[:-1]
+        return lemma
+
+    def child(self, head: int, *relations: str) -> int:
+        """The first child with one of the relations, -1 if there is none."""
+        for i in self.children[head]:
+            if self.relations[i] in relations:
+                return i
+        return -1
+
+    def phrase(
+        self,
+        head: int,
+        *,
+        without: frozenset[str] = _NO_RELATIONS,
+        without_below: frozenset[str] = _NO_RELATIONS,
+        without_tokens: Iterable[int] = (),
+    ) -> list[int]:
+        """The tokens below ``head``, ascending, at most ``LONGEST_PHRASE``, without the punctuation
+        at their ends.
+
+        Left out are the subtrees of children of ``head`` by a relation of ``without``, of any
+        token below by one of ``without_below``, and of ``without_tokens``.
+        """
+        left_out = set(without_tokens)
+        relations, children = self.relations, self.children
+        found = [head]
+        stack = [
+            i
+            for i in children[head]
+            if relations[i] not in without
+            and relations[i] not in without_below
+            and i not in left_out
+        ]
+        while stack and len(found) < LONGEST_PHRASE:
+            i = stack.pop()
+            found.append(i)
+            if children[i]:
+                stack.extend(
+                    j
+                    for j in children[i]
+                    if relations[j] not in without_below and j not in left_out
+                )
+        found.sort()
+        return self._trimmed(found)
+
+    def _trimmed(self, tokens: list[int]) -> list[int]:
+        """Tokens without marks at their ends; quotes and brackets with a partner stay."""
+        lowered = self.lowered
+        start, end = 0, len(tokens)
+        while start < end:
+            first, last = lowered[tokens[start]], lowered[tokens[end - 1]]
+            if first in _EDGE:
+                start += 1
+            elif last in _EDGE:
+                end -= 1
+            elif first in _CLOSING and not self._has(tokens[start + 1 : end], _CLOSING[first]):
+                start += 1
+            elif last in _OPENING and not self._has(tokens[start : end - 1], _OPENING[last]):
+                end -= 1
+            else:
+                break
+        return tokens[start:end]
+
+    def _has(self, tokens: list[int], text: str) -> bool:
+        return any(self.lowered[i] == text for i in tokens)
+
+    def text(self, tokens: Sequence[int]) -> str:
+        """The tokens as written, with a space for each gap."""
+        if not tokens:
+            return ""
+        runs: list[str] = []
+        begin = before = tokens[0]
+        for i in tokens[1:]:
+            if i != before + 1:
+                runs.append(self._written(begin, before))
+                begin = i
+            before = i
+        runs.append(self._written(begin, before))
+        return " ".join(runs)
+
+    def _written(self, first: int, last: int) -> str:
+        end = self._starts[last] + len(self.words[last].text)
+        return " ".join(self._text[self._starts[first] : end].split())
+
+    def is_time(self, token: int) -> bool:
+        """Whether a token and the words that hang from it name a time: "Monday", "last week"."""
+        marks = self.words[token].marks
+        if marks & (Mark.TIME | Mark.TIME_NUMBER):
+            return True
+        if not marks & (Mark.UNIT | Mark.MAYBE_TIME | Mark.NUMERAL):
+            return False
+        around = Mark.PICKS | Mark.COUNT | Mark.TIME | Mark.TIME_NUMBER
+        return any(
+            self.words[i].marks & around or self.lowered[i] == "the" for i in self.children[token]
+        )

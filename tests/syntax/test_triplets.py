@@ -1,0 +1,135 @@
+"""Which triplets a sentence states, and that nothing negated or possible is taken for a fact."""
+
+from __future__ import annotations
+
+import pytest
+
+from recallm.extraction.pipeline import load_pipeline
+from recallm.model import ConceptMention, OpenTriplet
+from recallm.syntax import open_triplets
+
+
+def triplets(text: str) -> list[OpenTriplet]:
+    [tagged] = load_pipeline(None).tag([text], parsed=True)
+    return open_triplets(tagged, (0, len(tagged.words)))
+
+
+def spelled(text: str) -> set[tuple[str, str, str]]:
+    return {(t.subject, t.predicate, t.object) for t in triplets(text)}
+
+
+def only(text: str, relation: str) -> OpenTriplet:
+    [found] = [t for t in triplets(text) if t.relation == relation]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "predicate", "object_", "relation"),
+    [
+        ("Ada is an engineer.", "Ada", "is", "an engineer", "be"),
+        (
+            "Ada has been working for Siemens since 2019.",
+            "Ada",
+            "has been working for",
+            "Siemens",
+            "work for",
+        ),
+        ("She was born in Rome in 1990.", "She", "was born in", "Rome", "be born in"),
+        ("The cat was bitten by a dog.", "The cat", "was bitten by", "a dog", "be bitten by"),
+        ("He gave up smoking.", "He", "gave up", "smoking", "give up"),
+        ("There is a bakery in our street.", "a bakery", "is in", "our street", "be in"),
+        ("Tim is afraid of spiders.", "Tim", "is afraid of", "spiders", "be afraid of"),
+        ("Ann used to live in Paris.", "Ann", "used to live in", "Paris", "used to live in"),
+    ],
+)
+def test_a_statement_has_its_triplet(
+    text: str, subject: str, predicate: str, object_: str, relation: str
+) -> None:
+    triplet = only(text, relation)
+    assert (triplet.subject, triplet.predicate, triplet.object) == (subject, predicate, object_)
+    assert (triplet.negated, triplet.modality) == (False, "")
+
+
+def test_coordinated_subjects_verbs_and_objects_have_a_triplet_each() -> None:
+    assert spelled("Ann and Bob bought a house and a car.") == {
+        ("Ann", "bought", "a house"),
+        ("Ann", "bought", "a car"),
+        ("Bob", "bought", "a house"),
+        ("Bob", "bought", "a car"),
+    }
+    assert ("They", "want to buy", "a boat") in spelled(
+        "They want to sell the house and buy a boat."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "modality"),
+    [
+        ("Bob may move to Porto if he finds a job.", "move to", "may"),
+        ("Bob may move to Porto if he finds a job.", "find", "if"),
+        ("Ada planned to buy a house in Rome.", "buy", "plan to"),
+        ("Does Ada live in Rome?", "live in", "question"),
+        ("He is going to marry Ann.", "marry", "going to"),
+        ("Peter said that he would sell his car.", "sell", "would"),
+        ("If it rains, we stay at home.", "stay at", "if"),
+        ("He failed to repay the loan.", "repay", "fail to"),
+        ("Ann asked Bob to call Carol.", "call", "ask to"),
+    ],
+)
+def test_what_is_not_asserted_has_its_modality(text: str, relation: str, modality: str) -> None:
+    assert only(text, relation).modality == modality
+
+
+@pytest.mark.parametrize(
+    ("text", "relation"),
+    [
+        ("I no longer live in Berlin.", "live in"),
+        ("Nobody likes the boss.", "like"),
+        ("She has no car.", "have"),
+        ("Tom did not come to the party.", "come to"),
+        ("She never wanted to buy the house.", "buy"),
+        ("I don't think she likes Bob.", "like"),
+    ],
+)
+def test_what_is_denied_is_negated(text: str, relation: str) -> None:
+    assert only(text, relation).negated
+
+
+def test_subjects_and_objects_stand_on_the_concepts_of_their_heads() -> None:
+    [tagged] = load_pipeline(None).tag(["She has been working for Siemens."], parsed=True)
+    ada = ConceptMention(name="ada", label="Ada", kind="name")
+    siemens = ConceptMention(name="siemen", label="Siemens", kind="name")
+    concepts = {0: ada, 5: siemens}
+    [triplet] = open_triplets(tagged, (0, 7), position=3, concept_at=concepts.get)
+    assert (triplet.subject_concept, triplet.object_concept) == (ada, siemens)
+    assert triplet.position == 3
+
+
+def test_a_text_without_a_parse_has_no_triplets() -> None:
+    [tagged] = load_pipeline(None).tag(["Ada is an engineer."])
+    assert open_triplets(tagged, (0, len(tagged.words))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "   ",
+        "Yes",
+        "?",
+        "x" * 1_000_000,
+        "def f(x): return x if x else [y for y in x]",
+        "| a | b |\n|---|---|\n| 1 | 2 |",
+        "我住在马拉加。她是工程师。",
+        "who " * 500,
+        "and Ann " * 500,
+        "that he said " * 500,
+        "the cat that the dog " * 300,
+        ", ".join(f"word{n}" for n in range(1_000)),
+        "(" * 1_000 + ")" * 1_000,
+    ],
+)
+def test_any_text_is_read(text: str) -> None:
+    """And what is found stands in the text."""
+    for triplet in triplets(text):
+        assert triplet.subject.split()[0] in text
