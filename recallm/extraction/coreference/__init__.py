@@ -1,0 +1,25 @@
+"""Coreference: whom a pronoun, or a noun phrase such as "the company", stands for.
+
+``resolve`` compares each anaphor of a passage with the names before it, in the passage and in the
+last passages of its session. The parts:
+
+* ``reading``: a passage's tokens and names; ``anaphors``: its pronouns and noun phrases.
+* ``discourse``: what the names refer to, and which referents are candidates.
+* ``features``, ``ranker``: what speaks for a candidate, and how probable it is the antecedent.
+* ``words``: word lists, and the gender of first names.
+"""
+
+from recallm.extraction.coreference.ranker import Ranker
+from recallm.extraction.coreference.reading import ReadBlock, ReadSentence, TextRead
+from recallm.extraction.coreference.resolving import Decision, Resolved, decisions, resolve
+
+__all__ = [
+    "Decision",
+    "Ranker",
+    "ReadBlock",
+    "ReadSentence",
+    "Resolved",
+    "TextRead",
+    "decisions",
+    "resolve",
+]

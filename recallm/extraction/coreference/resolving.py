@@ -1,0 +1,109 @@
+"""``resolve``: the antecedents of a passage's pronouns and short definite noun phrases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Final, NamedTuple
+
+from recallm.extraction.coreference.anaphors import Anaphor, anaphors
+from recallm.extraction.coreference.discourse import Candidate, Discourse, Referent
+from recallm.extraction.coreference.features import Features
+from recallm.extraction.coreference.ranker import Ranker, shipped_ranker
+from recallm.extraction.coreference.reading import TextRead
+from recallm.model import ConceptMention
+
+__all__ = ["Decision", "Resolved", "decisions", "resolve"]
+
+_MENTIONED: Final = 0.5
+"""From this probability on an anaphor counts as a mention for those behind it."""
+
+
+class Resolved(NamedTuple):
+    """An anaphor, ``passage[start:end]``, with an antecedent.
+
+    ``mention`` is the antecedent as its passage spells it, ``parts`` are the mentions of its words
+    if it has several. ``confidence`` is the probability (0 to 1) that it is the antecedent.
+    ``passages_back`` says which passage spells the antecedent: 0 is the anaphor's own, 1 the one
+    before it. If none of the passages that were read spells it, but one refers to it by pronoun,
+    that one counts, and ``mention`` has the reference stored there. An anaphor of several
+    antecedents ("Ann and Bob ... They") gives several values with the same span.
+    """
+
+    start: int
+    end: int
+    mention: ConceptMention
+    confidence: float
+    passages_back: int
+    parts: tuple[ConceptMention, ...] = ()
+
+
+class Decision(NamedTuple):
+    """An anaphor in its discourse, with its candidates and rows of features: one for "none", then
+    one for each candidate."""
+
+    discourse: Discourse
+    anaphor: Anaphor
+    candidates: list[Candidate]
+    rows: list[list[float]]
+
+
+def resolve(
+    text: TextRead, earlier: Sequence[TextRead] = (), *, ranker: Ranker | None = None
+) -> list[Resolved]:
+    """The anaphors of a passage that have an antecedent, in textual order.
+
+    ``earlier`` are the passages before it in the session, the newest last; the caller bounds them.
+    The time is linear in the number of tokens: an anaphor has a bounded number of candidates.
+    """
+    ranker = ranker or shipped_ranker()
+    found: list[Resolved] = []
+
+    def choose(decision: Decision) -> Referent | None:
+        probabilities = ranker.probabilities(decision.rows)
+        best = int(probabilities.argmax())
+        if not best or (confidence := float(probabilities[best])) < _MENTIONED:
+            return None
+        referent = decision.candidates[best - 1][0]
+        if confidence >= ranker.threshold(decision.anaphor.kind):
+            found.extend(_resolved(text, decision.anaphor, referent, confidence))
+        return referent
+
+    for _ in decisions(text, earlier, choose):
+        pass
+    return found
+
+
+def decisions(
+    text: TextRead, earlier: Sequence[TextRead], choose: Callable[[Decision], Referent | None]
+) -> Iterator[Decision]:
+    """What must be decided for each anaphor, from left to right. ``choose`` decides: the referent
+    that it gives counts as mentioned from there on."""
+    found = anaphors(text)
+    if (first := next(found, None)) is None:
+        return
+    discourse = Discourse(text, earlier)
+    features = Features(text)
+    for anaphor in chain((first,), found):
+        discourse.advance(anaphor.first)
+        candidates = list(discourse.candidates(anaphor))
+        if not candidates:
+            continue
+        decision = Decision(discourse, anaphor, candidates, features.rows(anaphor, candidates))
+        if (referent := choose(decision)) is not None:
+            discourse.refer(anaphor, referent)
+        yield decision
+
+
+def _resolved(
+    text: TextRead, anaphor: Anaphor, referent: Referent, confidence: float
+) -> Iterator[Resolved]:
+    last = anaphor.last - 1
+    start, end = text.starts[anaphor.first], text.starts[last] + len(text.words[last].text)
+    for antecedent in referent.members or (referent,):
+        spelled = antecedent.spelled
+        back = min(spelled, default=antecedent.back)
+        mention = spelled.get(back, antecedent.stored)
+        if mention is not None:
+            parts = antecedent.parts.get(back, ())
+            yield Resolved(start, end, mention, confidence, back, parts)

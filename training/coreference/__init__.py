@@ -1,0 +1,1 @@
+"""How the ranker of coreference is trained: ``python -m training.coreference``."""

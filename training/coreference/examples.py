@@ -1,0 +1,176 @@
+"""Examples: for each anaphor its candidates' features, and which candidates are right."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recallm.extraction.coreference import Decision, Ranker, TextRead, decisions
+from recallm.extraction.coreference.discourse import Candidate, Referent
+from recallm.model import ConceptMention
+from training.coreference.gap import GapText
+from training.coreference.gum import Document, Mention, Passage
+from training.coreference.reading import read_texts
+
+__all__ = ["Example", "chooser", "gap_example", "gum_examples"]
+
+_MENTIONED = 0.5
+_MOST_EARLIER = 6
+
+
+class Example(NamedTuple):
+    """An anaphor: its kind, the features of "none" and of its candidates (rows), which rows are
+    right, and which group it is of (for folds)."""
+
+    kind: str
+    rows: NDArray[np.float32]
+    right: NDArray[np.bool_]
+    group: str
+
+
+def chooser(ranker: Ranker | None) -> Callable[[Decision], Referent | None]:
+    """How the anaphors before the one that is asked for are decided; without a ranker they have no
+    antecedent."""
+
+    def choose(decision: Decision) -> Referent | None:
+        if ranker is None:
+            return None
+        probabilities = ranker.probabilities(decision.rows)
+        best = int(probabilities.argmax())
+        if not best or probabilities[best] < _MENTIONED:
+            return None
+        return decision.candidates[best - 1][0]
+
+    return choose
+
+
+def gap_example(text: GapText, decision: Decision) -> Example | None:
+    """The example of a text of GAP; None if the right name is no candidate. If neither of the two
+    names is right, any other row may be."""
+    referents = [decision.discourse.referents[place] for place in text.names]
+    candidates = [referent for referent, _ in decision.candidates]
+    named = [
+        candidates.index(referent) + 1 if referent in candidates else None for referent in referents
+    ]
+    right = np.zeros(len(decision.rows), dtype=np.bool_)
+    if any(text.answers):
+        for place, answer in zip(named, text.answers, strict=True):
+            if answer and place is not None:
+                right[place] = True
+    else:
+        right[:] = True
+        right[[place for place in named if place is not None]] = False
+    if not right.any():
+        return None
+    return Example(
+        decision.anaphor.kind, np.array(decision.rows, dtype=np.float32), right, text.page
+    )
+
+
+def gum_examples(documents: Sequence[Document], *, seed: int) -> list[Example]:
+    """The examples of GUM's documents. A paragraph is a passage, or is cut into passages of a few
+    sentences by chance, as conversations and notes have them."""
+    chance = random.Random(seed)
+    cut = [(document.name, [*_cut(document.passages, chance)]) for document in documents]
+    texts = iter(read_texts([passage.text for _, passages in cut for passage in passages]))
+    examples: list[Example] = []
+    for name, passages in cut:
+        read = [_spoken(next(texts), passage.speaker) for passage in passages]
+        examples.extend(_of_document(name, passages, read))
+    return examples
+
+
+def _spoken(text: TextRead, speaker: str) -> TextRead:
+    if speaker:
+        text.speaker = ConceptMention(name=f"speaker {speaker.lower()}", label=speaker, kind="name")
+    return text
+
+
+def _cut(passages: Sequence[Passage], chance: random.Random) -> Iterator[Passage]:
+    for passage in passages:
+        if chance.random() < 0.5:
+            yield passage
+            continue
+        starts = passage.sentence_starts
+        first = 0
+        while first < len(starts):
+            last = min(len(starts), first + chance.choice((1, 1, 2, 3)))
+            start = starts[first]
+            end = starts[last] if last < len(starts) else len(passage.text)
+            yield Passage(
+                text=passage.text[start:end].rstrip(),
+                speaker=passage.speaker,
+                mentions=[
+                    Mention(it.referent, *(place - start for place in it[1:]))
+                    for it in passage.mentions
+                    if start <= it.start < end
+                ],
+            )
+            first = last
+
+
+def _of_document(
+    name: str, passages: Sequence[Passage], read: Sequence[TextRead]
+) -> Iterator[Example]:
+    meanings: dict[int, tuple[Passage, TextRead]] = {
+        id(place): (passage, text)
+        for passage, text in zip(passages, read, strict=True)
+        for place in text.names
+    }
+    for i, (passage, text) in enumerate(zip(passages, read, strict=True)):
+        annotated = {(it.start, it.end): it.referent for it in passage.mentions}
+        found: list[Example] = []
+
+        def choose(
+            decision: Decision,
+            text: TextRead = text,
+            annotated: dict[tuple[int, int], str] = annotated,
+            found: list[Example] = found,
+        ) -> Referent | None:
+            anaphor = decision.anaphor
+            meant = annotated.get(_characters(text, anaphor.first, anaphor.last))
+            right = np.zeros(len(decision.rows), dtype=np.bool_)
+            if meant is not None:
+                right[1:] = [
+                    _meaning(candidate, meanings) == meant for candidate in decision.candidates
+                ]
+            right[0] = not right.any()
+            rows = np.array(decision.rows, dtype=np.float32)
+            found.append(Example(anaphor.kind, rows, right, name))
+            best = int(right.argmax())
+            return decision.candidates[best - 1][0] if best else None
+
+        for _ in decisions(text, read[max(0, i - _MOST_EARLIER) : i], choose):
+            pass
+        yield from found
+
+
+def _meaning(candidate: Candidate, meanings: Mapping[int, tuple[Passage, TextRead]]) -> str | None:
+    """What a candidate refers to by GUM: the shortest mention that holds its newest name, or the
+    names of its coordination, and has its head within them."""
+    referent, ahead = candidate
+    names = [it.last for it in referent.members] if referent.members else [referent.last or ahead]
+    if any(name is None or id(name) not in meanings for name in names):
+        return None
+    places = [name for name in names if name is not None]
+    passage, text = meanings[id(places[0])]
+    if any(meanings[id(name)][1] is not text for name in places):
+        return None
+    start, end = _characters(
+        text, min(name.first for name in places), max(name.last for name in places)
+    )
+    fitting = [
+        it
+        for it in passage.mentions
+        if it.start <= start and end <= it.end and start <= it.head_start and it.head_end <= end
+    ]
+    fitting += [it for it in passage.mentions if start <= it.start and it.end == end]
+    return min(fitting, key=lambda it: it.end - it.start).referent if fitting else None
+
+
+def _characters(text: TextRead, first: int, last: int) -> tuple[int, int]:
+    return text.starts[first], text.starts[last - 1] + len(text.words[last - 1].text)

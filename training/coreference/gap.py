@@ -1,0 +1,163 @@
+"""GAP: Wikipedia paragraphs, each with a pronoun and two names that it may stand for.
+
+The two names are given, as in the paper's gold two-mention setting: a prediction says for each of
+them whether the pronoun stands for it. The page's address is not read (snippet context).
+"""
+
+from __future__ import annotations
+
+import csv
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from recallm.extraction.concepts import ConceptPlace
+from recallm.extraction.coreference import Decision, TextRead, decisions
+from recallm.extraction.coreference.discourse import Referent
+from recallm.extraction.coreference.reading import Name, name_of_span
+from recallm.model import ConceptMention
+from training.coreference.reading import read_texts
+
+__all__ = ["GapText", "Score", "decide", "read_gap", "score", "write_predictions"]
+
+_FEMININE = frozenset({"she", "her", "hers"})
+_COLUMNS = ("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref", "B", "B-offset")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GapText:
+    """A text of GAP: the token of its pronoun, the places of A and B among the names of ``read``,
+    and whether the pronoun stands for A and for B. ``page`` tells texts of one page."""
+
+    id: str
+    page: str
+    pronoun: str
+    token: int
+    names: tuple[int, int]
+    answers: tuple[bool, bool]
+    read: TextRead
+
+    @property
+    def is_feminine(self) -> bool:
+        """Whether its pronoun is."""
+        return self.pronoun.lower() in _FEMININE
+
+
+def read_gap(path: Path) -> list[GapText]:
+    """The texts of a file, with A and B among their names whatever the pipeline takes for names.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is not in GAP's form.
+    """
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        if missing := [it for it in _COLUMNS if it not in (reader.fieldnames or ())]:
+            raise ValueError(f"{path} lacks the columns {', '.join(missing)} of GAP")
+        rows = list(reader)
+    texts = read_texts([row["Text"] for row in rows])
+    return [_gap_text(row, read) for row, read in zip(rows, texts, strict=True)]
+
+
+def decide(text: GapText, choose: Callable[[Decision], Referent | None]) -> Decision | None:
+    """The decision about a text's pronoun; ``choose`` decides about the anaphors before it. None if
+    the pronoun is no anaphor to recallm, or has no candidates."""
+    for decision in decisions(text.read, (), choose):
+        if decision.anaphor.first == text.token:
+            return decision
+        if decision.anaphor.first > text.token:
+            break
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """Precision, recall and F1 in per cent over names, as GAP's scorer counts them."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def score(texts: Iterable[GapText], predictions: Iterable[tuple[bool, bool]]) -> Score:
+    """Compare predictions with the answers: each name is one case."""
+    right = predicted = true = 0
+    for text, prediction in zip(texts, predictions, strict=True):
+        for answer, said in zip(text.answers, prediction, strict=True):
+            right += answer and said
+            predicted += said
+            true += answer
+    precision = 100 * right / predicted if predicted else 0.0
+    recall = 100 * right / true if true else 0.0
+    total = precision + recall
+    return Score(
+        precision=precision, recall=recall, f1=2 * precision * recall / total if total else 0.0
+    )
+
+
+def write_predictions(
+    path: Path, texts: Sequence[GapText], predictions: Sequence[tuple[bool, bool]]
+) -> None:
+    """Write predictions as the official scorer reads them."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        for text, (a, b) in zip(texts, predictions, strict=True):
+            writer.writerow((text.id, str(a).upper(), str(b).upper()))
+
+
+def _gap_text(row: dict[str, str], read: TextRead) -> GapText:
+    try:
+        spans = [_tokens(read, int(row[f"{key}-offset"]), row[key]) for key in "AB"]
+        token = _tokens(read, int(row["Pronoun-offset"]), row["Pronoun"])[0]
+    except (TypeError, ValueError, IndexError) as error:
+        raise ValueError(f"{row['ID']}: its offsets do not lie in its text ({error})") from error
+    # A cached property: what stands here is what the passage's names are.
+    read.names = _with_names(read, spans)
+    tokens = [(name.first, name.last) for name in read.names]
+    return GapText(
+        id=row["ID"],
+        page=row.get("URL") or row["ID"],
+        pronoun=row["Pronoun"],
+        token=token,
+        names=(tokens.index(spans[0]), tokens.index(spans[1])),
+        answers=(_is_true(row.get("A-coref")), _is_true(row.get("B-coref"))),
+        read=read,
+    )
+
+
+def _is_true(value: str | None) -> bool:
+    return (value or "").upper() == "TRUE"
+
+
+def _tokens(read: TextRead, start: int, words: str) -> tuple[int, int]:
+    """The tokens of a span of characters."""
+    first = max(0, bisect_right(read.starts, start) - 1)
+    last = first + 1
+    while last < len(read.words) and read.starts[last] < start + len(words):
+        last += 1
+    return first, last
+
+
+def _with_names(read: TextRead, spans: Sequence[tuple[int, int]]) -> list[Name]:
+    """The passage's names, with those of ``spans`` in place of all that overlap them."""
+    found = read.names
+    entries: list[tuple[tuple[int, int], ConceptPlace, str]] = [
+        ((name.first, name.last), name.place, name.kind)
+        for name in found
+        if not any(name.first < last and first < name.last for first, last in spans)
+    ]
+    for first, last in spans:
+        overlapping = (name for name in found if name.first < last and first < name.last)
+        kind = next((name.kind for name in overlapping if name.kind), "")
+        words = [word for word in read.words[first:last] if word.is_word] or read.words[first:last]
+        mention = ConceptMention(
+            name=" ".join(word.stem for word in words),
+            label=" ".join(word.text for word in words),
+            kind="entity" if len(words) > 1 else "name",
+        )
+        entries.append(((first, last), ConceptPlace(mention, is_name=True), kind))
+    names: list[Name] = []
+    for span, place, kind in sorted(entries, key=lambda entry: entry[0]):
+        names.append(name_of_span(read, place, span, kind, names))
+    return names
