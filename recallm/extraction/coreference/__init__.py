@@ -10,14 +10,12 @@ last passages of its session. The parts:
 """
 
 from recallm.extraction.coreference.ranker import Ranker
-from recallm.extraction.coreference.reading import ReadBlock, ReadSentence, TextRead
+from recallm.extraction.coreference.reading import TextRead
 from recallm.extraction.coreference.resolving import Decision, Resolved, decisions, resolve
 
 __all__ = [
     "Decision",
     "Ranker",
-    "ReadBlock",
-    "ReadSentence",
     "Resolved",
     "TextRead",
     "decisions",

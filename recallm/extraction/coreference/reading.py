@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -18,13 +18,13 @@ from recallm.extraction.coreference.words import (
     female_share,
     has_gender,
 )
-from recallm.extraction.names import Entity
 from recallm.extraction.pipeline import TaggedText
+from recallm.extraction.reading import ReadText
 from recallm.extraction.sentences import Span
 from recallm.extraction.words import Word
 from recallm.model import ConceptMention
 
-__all__ = ["SURROUNDINGS", "Name", "ReadBlock", "ReadSentence", "TextRead", "name_of_span"]
+__all__ = ["SURROUNDINGS", "Name", "TextRead", "name_of_span"]
 
 SUBJECT: Final = frozenset({"nsubj", "nsubj:pass", "nsubj:outer", "nsubjpass", "csubj"})
 OBJECT: Final = frozenset({"obj", "iobj", "dobj", "dative"})
@@ -62,22 +62,6 @@ _NEAR: Final = 3
 """Tokens before a name in which a title or a relation describes it."""
 
 
-class ReadSentence(NamedTuple):
-    """A sentence of a block: its tokens, and the concepts in it in textual order."""
-
-    span: Span
-    places: Sequence[ConceptPlace]
-
-
-class ReadBlock(NamedTuple):
-    """A block of a passage: ``offset`` is its first character in the passage."""
-
-    tagged: TaggedText
-    offset: int
-    sentences: Sequence[ReadSentence]
-    entities: Sequence[Entity]
-
-
 class Name(NamedTuple):
     """A name in a passage: the concept, its tokens, and what its surroundings tell of it.
 
@@ -102,44 +86,51 @@ class Name(NamedTuple):
     surroundings: tuple[float, ...]
 
 
-@dataclass(kw_only=True)
 class TextRead:
-    """A passage as coreference sees it.
+    """A passage as coreference sees it: the tokens of its blocks in one row, and its names.
 
     ``speaker`` is the concept of who says it. ``referred`` are the concepts that it mentions by
     pronoun, where an earlier call resolved them.
     """
 
-    blocks: Sequence[ReadBlock]
-    speaker: ConceptMention | None = None
-    referred: Sequence[ConceptMention] = ()
-
-    # The tokens of all blocks in one row.
-    words: list[Word] = field(init=False, repr=False)
-    tags: list[int] = field(init=False, repr=False)
-    roles: list[str] = field(init=False, repr=False)
-    starts: list[int] = field(init=False, repr=False)
-    sentence_starts: list[int] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self.words, self.tags, self.roles, self.starts = [], [], [], []
-        self.sentence_starts = []
-        for block in self.blocks:
+    def __init__(
+        self,
+        read: ReadText,
+        *,
+        speaker: ConceptMention | None = None,
+        referred: Sequence[ConceptMention] = (),
+    ) -> None:
+        self.speaker = speaker
+        self.referred = referred
+        self._read = read
+        self.words: list[Word] = []
+        self.tags: list[int] = []
+        self.roles: list[str] = []
+        self.starts: list[int] = []
+        self._block_starts: list[int] = []
+        for block in read.blocks:
             tagged = block.tagged
-            first = len(self.words)
-            self.sentence_starts.extend(first + sentence.span[0] for sentence in block.sentences)
+            self._block_starts.append(len(self.words))
             self.words.extend(tagged.words)
             self.tags.extend(tagged.tags)
             self.roles.extend(tagged.roles or _guessed_roles(tagged))
-            self.starts.extend(block.offset + start for start in tagged.starts)
+            self.starts.extend(block.start + start for start in tagged.starts)
+        self.sentence_starts = [
+            self._block_starts[sentence.block] + sentence.tokens[0] for sentence in read.sentences
+        ]
 
-    def referring(self, mentions: Iterable[ConceptMention]) -> TextRead:
-        """The same passage with the concepts that it mentions by pronoun."""
-        return replace(self, referred=tuple(mentions))
+    def said(
+        self, speaker: ConceptMention | None, referred: Sequence[ConceptMention] = ()
+    ) -> TextRead:
+        """The same text as another passage: only the arguments differ, what was read is shared."""
+        self.names  # noqa: B018 - the property finds them, for both
+        passage = copy(self)
+        passage.speaker, passage.referred = speaker, referred
+        return passage
 
     def sentence_of(self, token: int) -> int:
         """The sentence of a token, counted from the passage's beginning."""
-        return bisect_right(self.sentence_starts, token) - 1
+        return max(0, bisect_right(self.sentence_starts, token) - 1)
 
     def sentence_span(self, sentence: int) -> Span:
         """The tokens of a sentence."""
@@ -149,7 +140,7 @@ class TextRead:
             if following < len(self.sentence_starts)
             else len(self.words)
         )
-        return self.sentence_starts[sentence], last
+        return self.sentence_starts[sentence] if sentence else 0, last
 
     def is_within(self, marks: frozenset[str], token: int, start: int) -> bool:
         """Whether a token stands within quotes or brackets that open behind ``start``."""
@@ -159,16 +150,14 @@ class TextRead:
     def names(self) -> list[Name]:
         """The names of the passage in textual order."""
         found: list[Name] = []
-        offset = 0
-        for block in self.blocks:
-            kinds = {entity[0]: entity[2] for entity in block.entities}
-            for sentence in block.sentences:
-                for place in sentence.places:
-                    if place.is_name:
-                        first, last = place.token, place.end
-                        span = (offset + first, offset + last)
-                        found.append(name_of_span(self, place, span, kinds.get(first, ""), found))
-            offset += len(block.tagged.words)
+        kinds = [{entity[0]: entity[2] for entity in block.entities} for block in self._read.blocks]
+        for sentence in self._read.sentences:
+            offset = self._block_starts[sentence.block]
+            for place in sentence.places:
+                if place.is_name:
+                    span = (offset + place.token, offset + place.end)
+                    kind = kinds[sentence.block].get(place.token, "")
+                    found.append(name_of_span(self, place, span, kind, found))
         return found
 
 
