@@ -260,6 +260,9 @@ class GraphStore(Protocol):
         the store neither checks nor writes anything of that update. With another text the store
         refuses the update, or, where it ``replaces``, first forgets the passage with that id.
 
+        A mention whose reference names a passage that is neither stored nor earlier in ``updates``
+        is not written (``recallm.stores.semantics.references``).
+
         A graph-only update is never a duplicate. With an id it joins the update that brought that
         passage (stored, hidden or not, or earlier in ``updates``): its entities and triplets become
         evidence at that t, as if they had come with the passage, and no t is taken; its positions
@@ -301,12 +304,13 @@ class GraphStore(Protocol):
         neighbour pair across two statements goes with either; no new pair is made up), and with
         the summary of a concept they mention where its t is not before theirs. A passage goes with
         its last statement; ``redact`` (``recallm.stores.semantics.forgetting``) cuts one that keeps
-        some (positions stay). Entity and triplet evidence goes with its statement, that without one
-        with the last statement of its update (``before`` a t: with its t). An entity without
-        evidence goes with its triplets; a triplet without evidence and a concept that nothing
-        touches go too. Session keys derived from time stay as written, but the next update
-        continues no session whose latest update is forgotten. A selection that matches nothing
-        forgets nothing.
+        some (positions stay). A mention by reference goes where its antecedent's passage goes, or
+        spells the concept no more (``recallm.stores.semantics.references``). Entity and triplet
+        evidence goes with its statement, that without one with the last statement of its update
+        (``before`` a t: with its t). An entity without evidence goes with its triplets; a triplet
+        without evidence and a concept that nothing touches go too. Session keys derived from time
+        stay as written, but the next update continues no session whose latest update is forgotten.
+        A selection that matches nothing forgets nothing.
 
         A passage without statements goes where its id, source, session or time is selected. An item
         goes as a whole, with the first of its statements. ``session`` selects by the name that

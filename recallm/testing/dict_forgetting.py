@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from recallm.model import (
+    ExtractedStatement,
     Forgotten,
     GraphNames,
     Horizon,
     PreparedUpdate,
     Selection,
+    readable_term,
 )
 from recallm.stores.semantics.forgetting import redact
 from recallm.testing.dict_namespace import Namespace, ends_of, is_empty, t_of
 from recallm.testing.dict_reader import DictReader
 
-__all__ = ["difference", "forget"]
+__all__ = ["difference", "forget", "without_references"]
 
 _ALL = Horizon()
 
@@ -24,8 +27,10 @@ _ALL = Horizon()
 def forget(draft: Namespace, selection: Selection) -> None:
     """Take the selection out of ``draft``, with everything that stood on it alone."""
     before = sum(len(update.vectors) for update in draft.updates)
+    spelling = _spelling(draft)
     for update in _first(draft.updates, selection):
         _forget_statements(draft, update, selection)
+    _drop_references(draft, spelling)
     if selection.kind == "concept":
         for id, entity in list(draft.entities.items()):
             if entity.concept.name and entity.concept.name == selection.value:
@@ -106,14 +111,123 @@ def _forget_statements(draft: Namespace, update: PreparedUpdate, selection: Sele
     for statement in update.statements:
         if statement.position in gone:
             for concept in statement.concepts:
-                summary = draft.summaries.get(concept.name)
-                if summary is not None and summary.t_index >= t_of(update):
-                    del draft.summaries[concept.name]
+                _drop_summary(draft, concept.name, update)
     place = draft.updates.index(update)
     if whole:
         del draft.updates[place]
     elif gone:
         draft.updates[place] = _cut(update, gone)
+
+
+def _drop_summary(draft: Namespace, concept: str, update: PreparedUpdate) -> None:
+    """Drop the summary of a concept that covers an update."""
+    summary = draft.summaries.get(concept)
+    if summary is not None and summary.t_index >= t_of(update):
+        del draft.summaries[concept]
+
+
+def _spelling(draft: Namespace) -> dict[str, set[str]]:
+    """The concepts that each passage spells: its statements mention them without a reference."""
+    return {
+        update.id: {
+            concept.name
+            for statement in update.statements
+            for concept in statement.concepts
+            if concept.reference is None
+        }
+        for update in draft.updates
+        if update.text is not None
+    }
+
+
+def _drop_references(draft: Namespace, before: Mapping[str, set[str]]) -> None:
+    """Drop each mention by reference whose passage spelled its concept ``before`` and does not any
+    more, or is gone."""
+    now = _spelling(draft)
+    for update in list(draft.updates):
+
+        def is_lost(name: str, antecedent: str | None, own: str = update.id) -> bool:
+            id = own if antecedent is None else antecedent
+            return id in before and (id not in now or name in before[id] - now[id])
+
+        left = without_references(update, is_lost)
+        if left is update:
+            continue
+        for statement in update.statements:
+            kept = next((s for s in left.statements if s.position == statement.position), None)
+            for concept in statement.concepts:
+                if kept is None or concept not in kept.concepts:
+                    _drop_summary(draft, concept.name, update)
+        place = draft.updates.index(update)
+        fewer = len(left.statements) < len(update.statements)
+        if fewer and (update.key is not None or not left.statements):
+            for statement in update.statements:
+                for concept in statement.concepts:
+                    _drop_summary(draft, concept.name, update)
+            del draft.updates[place]
+        else:
+            draft.updates[place] = left
+    if _spelling(draft) != now:
+        _drop_references(draft, now)
+
+
+def without_references(
+    update: PreparedUpdate, is_lost: Callable[[str, str | None], bool]
+) -> PreparedUpdate:
+    """The update without the mentions that are lost, by the concept and the id of the antecedent's
+    passage. A proposition that loses one loses its own text, or goes where it has no other."""
+    for statement in update.statements:
+        lost = [
+            mention
+            for mention in statement.concepts
+            if mention.reference is not None and is_lost(mention.name, mention.reference.antecedent)
+        ]
+        if not lost:
+            continue
+        position, told = statement.position, statement
+        if told.text is not None and told.start == told.end:
+            left: list[ExtractedStatement] = []
+        else:
+            words = [word for it in lost for word in it.name.split() + it.label.lower().split()]
+            left = [
+                replace(
+                    told,
+                    text=None,
+                    terms=tuple(
+                        term
+                        for term in told.terms
+                        if told.text is None or readable_term(term) not in words
+                    ),
+                    concepts=tuple(it for it in told.concepts if it not in lost),
+                )
+            ]
+        update = replace(
+            update,
+            statements=tuple(
+                it
+                for other in update.statements
+                for it in (left if other.position == position else [other])
+            ),
+            entities=tuple(e for e in update.entities if left or e.position != position),
+            triplets=tuple(t for t in update.triplets if left or t.position != position),
+            vectors=tuple(
+                v for v in update.vectors if v.position != position or (left and told.text is None)
+            ),
+        )
+        names = {s.position: {it.name for it in s.concepts} for s in update.statements}
+        update = replace(
+            update,
+            neighbours=tuple(
+                pair
+                for pair in update.neighbours
+                if {pair.earlier, pair.later} <= names.keys()
+                and (
+                    ({pair.a} <= names[pair.earlier] and {pair.b} <= names[pair.later])
+                    or ({pair.b} <= names[pair.earlier] and {pair.a} <= names[pair.later])
+                )
+            ),
+        )
+    return update
 
 
 def _cut(update: PreparedUpdate, gone: set[int]) -> PreparedUpdate:

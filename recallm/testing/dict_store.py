@@ -42,7 +42,7 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import Applied
-from recallm.testing.dict_forgetting import difference, forget
+from recallm.testing.dict_forgetting import difference, forget, without_references
 from recallm.testing.dict_namespace import (
     EntityState,
     Namespace,
@@ -107,6 +107,7 @@ class DictStore:
                     draft.summaries[record.concept] = record
                 else:
                     _check_vectors(draft, record)
+                    record = without_references(record, lambda _, id: not _has_passage(draft, id))
                     _write_update(draft, record)
             for subject, _, object in draft.triplets:
                 _check_known(draft, subject, object)
@@ -157,6 +158,7 @@ def _apply(draft: Namespace, update: PreparedUpdate, index: int) -> Applied:
             if is_item(stored, update.path, update.key):
                 forget(draft, Selection(kind="id", value=stored.id))
     draft.counter += 1
+    update = without_references(update, lambda _, id: not _has_passage(draft, id))
     _write_update(draft, replace(update, t_index=draft.counter, session_key=None))
     for triplet in update.triplets:
         _check_known(draft, triplet.subject, triplet.object)
@@ -243,6 +245,11 @@ def _merge(draft: Namespace, update: PreparedUpdate) -> PreparedUpdate:
         entities=tuple(entities),
         triplets=tuple(replace(t, properties=_own(t.properties)) for t in update.triplets),
     )
+
+
+def _has_passage(draft: Namespace, id: str | None) -> bool:
+    """Whether there is a passage with this id; None, its own passage, is always there."""
+    return id is None or any(u.text is not None and u.id == id for u in draft.updates)
 
 
 def _check_known(draft: Namespace, *ids: str) -> None:

@@ -24,6 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from recallm.errors import RecallMError
 from recallm.model import (
     AddVectors,
+    ConceptMention,
     EntityUpsert,
     Filter,
     GraphNames,
@@ -64,6 +65,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.names = (f"machine-{unique}", f"machine-{unique}\x00'")
         self.heard = (Vocabulary(), Vocabulary())
         self.counted = 0
+        self.given: list[str] = []
         for update in updates:
             one = [self._renamed(0, update)]
             self._both(lambda store, one=one: store.apply(self.names[0], one))  # type: ignore[misc]
@@ -251,9 +253,12 @@ class StoreMachine(RuleBasedStateMachine):
             self.store.close()
 
     def _renamed(self, place: int, update: PreparedUpdate) -> PreparedUpdate:
-        """The update under an id that nothing has; one that joins a passage joins one there is."""
+        """The update under an id that nothing has, with references to the latest ids; an update
+        that joins a passage joins one there is."""
         if update.text is not None:
-            return replace(update, id=self._unused(update.id))
+            update = _referring(update, self.given[-4:])
+            self.given.append(self._unused(update.id))
+            return replace(update, id=self.given[-1])
         known = sorted(self.heard[place].passages - {""})
         joined = known[len(update.entities) % len(known)] if known else ""
         return replace(update, id=joined if update.id else "")
@@ -291,6 +296,23 @@ class StoreMachine(RuleBasedStateMachine):
 
 def _some(names: st.SearchStrategy[str]) -> st.SearchStrategy[list[str] | None]:
     return st.none() | st.lists(names, max_size=2)
+
+
+def _referring(update: PreparedUpdate, ids: list[str]) -> PreparedUpdate:
+    """The update with references to passages with these ids."""
+
+    def moved(mention: ConceptMention) -> ConceptMention:
+        reference = mention.reference
+        if reference is None or reference.antecedent is None or not ids:
+            return mention
+        antecedent = ids[sum(map(ord, reference.antecedent)) % len(ids)]
+        return replace(mention, reference=reference._replace(antecedent=antecedent))
+
+    statements = tuple(
+        replace(statement, concepts=tuple(map(moved, statement.concepts)))
+        for statement in update.statements
+    )
+    return replace(update, statements=statements)
 
 
 def _model_and_sizes(reader: GraphReader) -> Any:

@@ -6,6 +6,7 @@ All draw from vocabularies so small that ids, names, sessions and moments meet e
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -23,6 +24,7 @@ from recallm.model import (
     Neighbours,
     Passage,
     PreparedUpdate,
+    Reference,
     Selection,
     SelectionKind,
     StatementVector,
@@ -78,15 +80,19 @@ _objects: st.SearchStrategy[dict[str, Any]] = st.dictionaries(
     st.sampled_from(("k", "l", "$.k")), _json, max_size=2
 )
 _kinds: st.SearchStrategy[ConceptKind] = st.sampled_from(("noun", "name", "number", "entity"))
+_references = st.builds(
+    Reference, st.just(0), st.just(1), st.none() | st.sampled_from((*_IDS[:4], ""))
+)
 _mentions = st.builds(
     ConceptMention, name=concept_names, label=st.sampled_from(("Label", "label")), kind=_kinds
 )
+_said_mentions = st.builds(replace, _mentions, reference=st.none() | st.none() | _references)
 _unnamed = st.builds(
     ConceptMention, name=st.just(""), label=st.sampled_from(("Label", "label")), kind=_kinds
 )
 _models = st.sampled_from(("m", "n"))
 blobs = st.sampled_from((b"\x00\x00", b"ab", b"cd", b"ef", b"gh", b"\xff\x00", b"long"))
-_concept_lists = st.lists(_mentions, max_size=3, unique_by=lambda mention: mention.name)
+_concept_lists = st.lists(_said_mentions, max_size=3, unique_by=lambda mention: mention.name)
 _traits = st.integers(min_value=0, max_value=int(~Trait(0))).map(Trait)
 
 
@@ -106,11 +112,14 @@ def prepared_updates(draw: st.DrawFn) -> PreparedUpdate:
     text, statements = draw(st.sampled_from(("", " "))), []
     for position, terms in enumerate(spoken):
         said = " ".join((*terms, *(mention.label for mention in concepts[position]), "."))
+        own_text = draw(st.none() | st.none() | st.just("Own."))
+        start = len(text) if own_text is None else draw(st.integers(0, len(text)))
         statements.append(
             ExtractedStatement(
                 position=position,
-                start=len(text),
+                start=start,
                 end=len(text) + len(said),
+                text=own_text,
                 terms=tuple(terms),
                 concepts=concepts[position],
                 traits=draw(_traits),

@@ -14,7 +14,7 @@ def rich(id: str) -> PreparedUpdate:
     return prepared(
         id,
         "[Ann] met [Bo]",
-        "They sang",
+        "{They>ann} sang",
         session="s",
         entities=(entity("e", "Ann"), entity("f", "Bo")),
         triplets=(triplet("e", "met", "f"),),

@@ -8,7 +8,7 @@ from collections import defaultdict
 from typing import Any
 
 from recallm.model import content_terms
-from recallm.stores.sqlite.codec import unpack, unpack_mentions
+from recallm.stores.sqlite.codec import hash_of, unpack, unpack_mentions
 from recallm.testing.dict_namespace import json_text
 
 __all__ = ["check_rows"]
@@ -106,15 +106,22 @@ def check_rows(connection: sqlite3.Connection) -> None:
 
 
 def _check_inverted(connection: sqlite3.Connection) -> None:
-    """Postings and mentions are what the statements hold."""
-    postings, mentions = [], []
+    """Postings, mentions and references are what the statements hold."""
+    postings, mentions, references = [], [], set()
+    passages = set(connection.execute("SELECT ns, id FROM passage"))
     for ns, at, length, terms, concepts in connection.execute(
         "SELECT ns, at, length, terms, concepts FROM statement"
     ):
         stems = unpack(terms)
         assert length == len(content_terms(stems))
         postings += [(ns, at, stem, stems.count(stem)) for stem in set(stems)]
-        mentions += [(ns, at, mention.name) for mention in unpack_mentions(concepts)]
+        said = unpack_mentions(concepts)
+        mentions += [(ns, at, mention.name) for mention in said]
+        for reference in (mention.reference for mention in said if mention.reference):
+            if reference.antecedent is not None:
+                assert (ns, reference.antecedent) in passages
+                references.add((ns, hash_of(reference.antecedent), at))
+    assert references == set(connection.execute("SELECT ns, passage, at FROM reference"))
     assert sorted(postings) == sorted(
         connection.execute(
             "SELECT p.ns, p.at, t.stem, p.count FROM posting p JOIN term t ON t.id = p.term"

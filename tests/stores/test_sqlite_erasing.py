@@ -80,6 +80,23 @@ class TestForgottenText:
         assert left == [b"xylophone", b"quokka", b"Quincunx", b"jumbled"]
         assert count(store) == 450
 
+    def test_pronouns_elsewhere(self, store: SQLiteStore, path: Path) -> None:
+        """A pronoun in another passage keeps no name of the forgotten one."""
+        self.apply_each(store)
+        store.apply(
+            "n",
+            [
+                prepared(f"later {i}", f"{{He>quixote@secret {i}}} saw [Bo]", "[Ann] sat")
+                for i in range(50)
+            ],
+        )
+        assert store.forget("n", Selection(kind="source", value="xylophone")).passages == 50
+        left = [word for word in (*self.words, b"secret") if word in bytes_of(path)]
+        assert left == []
+        assert count(store) == 500
+        with closing(sqlite3.connect(path)) as connection:
+            check_rows(connection)
+
     def test_an_open_reader_puts_the_purge_off(self, store: SQLiteStore, path: Path) -> None:
         self.apply_each(store)
         with store.reader("n", Horizon()) as reader:

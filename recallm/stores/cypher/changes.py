@@ -45,17 +45,7 @@ SET n += $totals
 """
 """``$t`` is the counter. A stem or a session has no t of its own: at an earlier t it is counted."""
 
-UPDATES: Final[LiteralString] = """
-UNWIND $updates AS row
-CREATE (u:RecallMUpdate)
-SET u = row.properties
-WITH u, row
-CALL (u, row) {
-    UNWIND row.paths AS path
-    CREATE (u)-[:UNDER {namespace: $namespace, path: path, t: u.t}]->(u)
-}
-WITH u, row
-UNWIND row.statements AS said
+_CREATE_STATEMENT: Final[LiteralString] = """
 CREATE (u)-[:HAS]->(s:RecallMStatement)
 SET s = said.properties
 WITH s, said
@@ -69,6 +59,36 @@ CALL (s, said) {
     MATCH (w:RecallMStem {namespace: $namespace, key: stem[0]})
     CREATE (s)-[:HOLDS {namespace: $namespace, stem: stem[0], key: s.key, count: stem[1]}]->(w)
 }
+"""
+
+UPDATES: Final[LiteralString] = (
+    """
+UNWIND $updates AS row
+CREATE (u:RecallMUpdate)
+SET u = row.properties
+WITH u, row
+CALL (u, row) {
+    UNWIND row.paths AS path
+    CREATE (u)-[:UNDER {namespace: $namespace, path: path, t: u.t}]->(u)
+}
+WITH u, row
+UNWIND row.statements AS said"""
+    + _CREATE_STATEMENT
+)
+
+STATEMENTS: Final[LiteralString] = (
+    """
+UNWIND $statements AS said
+MATCH (u:RecallMUpdate {namespace: $namespace, t: said.t})"""
+    + _CREATE_STATEMENT
+)
+"""Statements of passages that are stored."""
+
+REFERENCES: Final[LiteralString] = """
+UNWIND $references AS row
+MATCH (s:RecallMStatement {namespace: $namespace, key: row[0]})
+MATCH (u:RecallMUpdate {namespace: $namespace, id_key: row[1]})
+CREATE (s)-[:REFERS_TO]->(u)
 """
 
 RELATIONS: Final[LiteralString] = """
@@ -111,7 +131,7 @@ SET v = row
 CUT_PASSAGES: Final[LiteralString] = """
 UNWIND $passages AS row
 MATCH (u:RecallMUpdate {namespace: $namespace, t: row.t})
-SET u.text = row.text
+SET u.text = row.text, u.cuts = coalesce(u.cuts, 0) + 1
 WITH row
 CALL (row) {
     UNWIND row.spans AS span
@@ -126,6 +146,7 @@ CALL (row) {
     SET e.earlier = pair.earlier, e.later = pair.later
 }
 """
+"""``cuts`` changes with any part of the passage, so that a dump notices it."""
 
 DELETE_STATEMENTS: Final[LiteralString] = """
 UNWIND $keys AS key

@@ -132,6 +132,12 @@ RETURN COLLECT { MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) RETURN s.key } AS k
     COLLECT { MATCH (c)<-[:STANDS_ON]-(e:RecallMEntity) RETURN e.id } AS entities
 """
 
+REFERRING: Final[LiteralString] = """
+UNWIND $ids AS id
+MATCH (:RecallMUpdate {namespace: $namespace, id_key: id})<-[:REFERS_TO]-(s:RecallMStatement)
+RETURN DISTINCT s.key / 1048576 AS t
+"""
+
 TRIPLETS_OF: Final[LiteralString] = """
 UNWIND $entities AS key
 MATCH (e:RecallMElement {namespace: $namespace, key: key})<-[:SUBJECT|OBJECT]-(x:RecallMTriplet)

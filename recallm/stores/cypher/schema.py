@@ -17,6 +17,7 @@ Every key begins with the namespace:
   ``item_key`` is made of the item's path and key.
 * ``(statement)-[:MENTIONS]->(:RecallMConcept)``, ``(statement)-[:HOLDS]->(:RecallMStem)``: with
   the name of the other end and the statement's key, indexed, so that the newest come first.
+* ``(statement)-[:REFERS_TO]->(update)``: to each other passage that its ``references`` name.
 * ``(a)-[:RELATES]->(b)`` between concepts (a < b): totals over ``(a)-[:EVIDENCE]->(b)``, one for
   each update that shows the relation, with the positions of the statements that show it.
 * ``(:RecallMElement:RecallMEntity)-[:STANDS_ON]->(concept)`` is an entity,

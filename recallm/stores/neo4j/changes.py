@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, LiteralString, Protocol
 
-from recallm.model import ElementKey, PreparedUpdate, statement_key
+from recallm.model import ElementKey, ExtractedStatement, PreparedUpdate, statement_key
 from recallm.stores.cypher import changes as cypher
 from recallm.stores.neo4j.values import (
     element_key,
@@ -46,14 +46,25 @@ def write_changes(write: _Write, namespace: str, changes: Changes) -> None:
     if gone or cut:
         _forget(write, gone, cut)
     _write_totals(write, changes)
+    written = [(update, update.statements) for update in new]
     if new:
-        properties = [update_out(namespace, it, stored_session_key(it)) for it in new]
-        write(cypher.UPDATES, updates=list(map(_update, new, properties)))
+        write(cypher.UPDATES, updates=[_update(namespace, it) for it in new])
         _write_relations(write, changes, new)
+    rewritten = [(after, said) for before, after in cut if (said := _changed(before, after))]
+    if rewritten:
+        rows = [
+            row
+            for it, said in rewritten
+            for row in _statements(update_out(namespace, it, stored_session_key(it)), it, said)
+        ]
+        write(cypher.STATEMENTS, statements=rows)
+        written += rewritten
     _delete_relations(write, changes)
+    if references := [[key, key_of(id)] for key, id in _references(written)]:
+        write(cypher.REFERENCES, references=references)
     vectors = [
         {"namespace": namespace, "key": key, "model": model, "blob": blob}
-        for key, (model, blob) in [*_vectors_of(new), *changes.vectors.items()]
+        for key, (model, blob) in [*_vectors_of(written), *changes.vectors.items()]
     ]
     if vectors:
         write(cypher.VECTORS, vectors=vectors)
@@ -113,29 +124,60 @@ def _namespace(totals: NamespaceTotals) -> dict[str, Any]:
 # -- passages ----------------------------------------------------------------------------------
 
 
-def _update(update: PreparedUpdate, properties: Mapping[str, Any]) -> dict[str, Any]:
+_Said = Sequence[tuple[PreparedUpdate, Sequence[ExtractedStatement]]]
+"""Updates, each with some of its statements."""
+
+
+def _update(namespace: str, update: PreparedUpdate) -> dict[str, Any]:
     """A row for the query that writes updates."""
+    properties = update_out(namespace, update, stored_session_key(update))
     return {
         "properties": properties,
         "paths": properties.get("paths") or [],
-        "statements": [
-            {
-                "properties": statement_out(properties, update.text or "", statement),
-                "concepts": [key_of(mention.name) for mention in statement.concepts],
-                "stems": [
-                    [key_of(stem), count] for stem, count in Counter(statement.terms).items()
-                ],
-            }
-            for statement in update.statements
-        ],
+        "statements": _statements(properties, update, update.statements),
     }
 
 
-def _vectors_of(updates: Iterable[PreparedUpdate]) -> list[tuple[int, tuple[str, bytes]]]:
+def _statements(
+    properties: Mapping[str, Any], update: PreparedUpdate, said: Iterable[ExtractedStatement]
+) -> list[dict[str, Any]]:
+    """Rows for the queries that write statements; ``properties`` are those of the update's node."""
+    return [
+        {
+            "t": update.t_index,
+            "properties": statement_out(properties, update.text or "", statement),
+            "concepts": [key_of(mention.name) for mention in statement.concepts],
+            "stems": [[key_of(stem), count] for stem, count in Counter(statement.terms).items()],
+        }
+        for statement in said
+    ]
+
+
+def _changed(before: PreparedUpdate, after: PreparedUpdate) -> tuple[ExtractedStatement, ...]:
+    """The statements that a cut changed in more than their spans."""
+    stored = {s.position: (s.concepts, s.terms, s.text) for s in before.statements}
+    return tuple(s for s in after.statements if stored[s.position] != (s.concepts, s.terms, s.text))
+
+
+def _references(written: _Said) -> set[tuple[int, str]]:
+    """Keys of statements, with the ids of the other passages that their references name."""
+    return {
+        (statement_key(update.t_index or 0, statement.position), mention.reference.antecedent)
+        for update, said in written
+        for statement in said
+        for mention in statement.concepts
+        if mention.reference is not None and mention.reference.antecedent is not None
+    }
+
+
+def _vectors_of(written: _Said) -> list[tuple[int, tuple[str, bytes]]]:
     return [
         (statement_key(update.t_index or 0, vector.position), (vector.model, vector.blob))
-        for update in updates
+        for update, said in written
+        if update.vectors
+        for positions in [{statement.position for statement in said}]
         for vector in update.vectors
+        if vector.position in positions
     ]
 
 
@@ -144,10 +186,12 @@ def _forget(
     gone: list[PreparedUpdate],
     cut: list[tuple[PreparedUpdate, PreparedUpdate]],
 ) -> None:
-    """Delete passages, and take statements out of passages that keep others."""
+    """Delete passages, and take statements out of passages that keep others: those that go, and
+    those that are written anew."""
     lost = [(update, update.statements) for update in gone]
     for before, after in cut:
-        kept = {statement.position for statement in after.statements}
+        kept = {s.position for s in after.statements}
+        kept -= {s.position for s in _changed(before, after)}
         lost.append((before, tuple(s for s in before.statements if s.position not in kept)))
     keys = [statement_key(it.t_index or 0, s.position) for it, said in lost for s in said]
     write(cypher.DELETE_STATEMENTS, keys=keys)

@@ -198,6 +198,9 @@ class Neo4jRows(ABC):
         found = self._rows(cypher.TOUCHING, concept=key_of(concept))
         return (found[0]["keys"], found[0]["entities"]) if found else ([], [])
 
+    def referring(self, ids: Collection[str]) -> list[int]:
+        return [row["t"] for row in self._rows(cypher.REFERRING, ids=keys_of(ids))] if ids else []
+
     def triplets_of(self, entities: Collection[str]) -> set[TripletKey]:
         found = self._rows(cypher.TRIPLETS_OF, entities=keys_of(entities))
         return {(row["subject"], row["predicate"], row["object"]) for row in found}

@@ -2,7 +2,8 @@
 
 An update is a duplicate if a passage has its id and its text. It conflicts with a passage of its id
 and another text, or replaces it where it may. It replaces the items under its key. A graph-only
-update with an id joins the passage with that id. Everything else gets the next t.
+update with an id joins the passage with that id. Everything else gets the next t. Mentions by
+reference need their antecedent's passage (`references`).
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from recallm.model import (
     AddVectors,
     Amendment,
     PreparedUpdate,
+    Reference,
     SetExpiry,
     WriteSummary,
 )
 from recallm.stores.base import Applied
 from recallm.stores.semantics.forgetting import forget_updates
+from recallm.stores.semantics.references import antecedents, without_mentions
 from recallm.stores.semantics.rows import Changes, NamespaceTotals, Rows
 from recallm.stores.semantics.sessions import close_session, with_session_key
 from recallm.stores.semantics.writing import UpdateWriter
@@ -121,7 +124,9 @@ class _Batch:
 
     def __init__(self, rows: Rows, updates: Sequence[PreparedUpdate]) -> None:
         opened = rows.open(
-            ids={update.id for update in updates if update.text is not None or update.id},
+            ids=antecedents(updates).union(
+                update.id for update in updates if update.text is not None or update.id
+            ),
             items={
                 (update.path, update.key)
                 for update in updates
@@ -160,7 +165,7 @@ class _Batch:
             replaced |= self._items.get(item, {})
         if replaced:
             self._replace(replaced)
-        applied = self._add(update, joins=None)
+        applied = self._add(without_mentions(update, self._is_lost), joins=None)
         self._passages[update.id] = applied.t_index, update.text
         if item is not None:
             self._items.setdefault(item, {})[applied.t_index] = update.id
@@ -203,3 +208,9 @@ class _Batch:
             self._passages.pop(id, None)
             if item := self._item_of.pop(t_index, None):
                 del self._items[item][t_index]
+        self._pending = [without_mentions(update, self._is_lost) for update in self._pending]
+
+    def _is_lost(self, name: str, reference: Reference) -> bool:
+        """Whether the passage of an antecedent is not there."""
+        del name
+        return reference.antecedent is not None and reference.antecedent not in self._passages

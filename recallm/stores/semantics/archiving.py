@@ -8,6 +8,7 @@ from dataclasses import replace
 from recallm.errors import InvalidInputError, UnknownEntityError
 from recallm.model import PreparedUpdate, Summary
 from recallm.stores.semantics.applying import pin_vectors_of
+from recallm.stores.semantics.references import without_mentions
 from recallm.stores.semantics.rows import Changes, NamespaceTotals, Rows
 from recallm.stores.semantics.sessions import with_session_key
 from recallm.stores.semantics.writing import UpdateWriter
@@ -57,11 +58,16 @@ def restore_records(
     pending: list[PreparedUpdate] = []
     summaries: list[Summary] = []
     written = 0
+    passages: set[str] = set()
     for record in records:
         if isinstance(record, Summary):
             summaries.append(record)
         elif record.text is not None or record.elements:
+            record = without_mentions(
+                record, lambda _, it: it.antecedent is not None and it.antecedent not in passages
+            )
             pending.append(_numbered(totals, record))
+            passages.add(record.id)
             written += 1
         if len(pending) == _CHUNK:
             writer.write(pending)

@@ -3,9 +3,11 @@
 * A statement goes with its mentions, postings, vector and evidence, with the neighbour pairs that
   it shows, and with the summaries of its concepts that cover it. A passage goes with its last
   statement, an item with its first; a passage that keeps statements is cut (`redact`).
+* A mention by reference goes where its antecedent's passage spells the concept no more
+  (`references`).
 * An entity or triplet goes with its last evidence; an entity takes its triplets along; a concept
   goes when nothing touches it. What stays is counted and merged anew from what is left; from a
-  concept that lost only mentions of whole updates these are subtracted.
+  concept that lost only mentions these are subtracted.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate, compress
 from typing import Any
 
@@ -23,12 +26,14 @@ from recallm.model import (
     Forgotten,
     GraphNames,
     PreparedUpdate,
+    Reference,
     Selection,
     parse_statement_id,
     position_of,
     statement_key,
     t_index_of,
 )
+from recallm.stores.semantics.references import spelled, without_mentions
 from recallm.stores.semantics.rows import (
     Changes,
     NamespaceTotals,
@@ -146,8 +151,15 @@ class _Forgetting:
         self._counts: Counter[str] = Counter()
         # Concept, then t: how many statements that mention the concept are forgotten.
         self._lost_mentions: defaultdict[str, Counter[int]] = defaultdict(Counter)
-        # Concepts that an update may still touch, and those that lost an entity's evidence.
+        # Concept: the t of the updates that no longer mention it.
+        self._lost_updates: defaultdict[str, set[int]] = defaultdict(set)
+        # Concepts that lost an entity's evidence.
         self._recounted: set[str] = set()
+        # The ids of passages that are forgotten, and those of passages that are cut, with the names
+        # of the concepts that they spelled; the t of updates that refer to any of these.
+        self._forgotten: set[str] = set()
+        self._unspelled: defaultdict[str, set[str]] = defaultdict(set)
+        self._referring: set[int] = set()
         self._has_lost_vectors = False
         self._relations: dict[Pair, RelationTotals] = {}
         # The t at which relations lost their evidence.
@@ -160,20 +172,18 @@ class _Forgetting:
         """Forget the statements at these positions of updates, by t; None: the whole update."""
         ts = sorted(positions)
         for first in range(0, len(ts), _CHUNK):
-            changes = Changes(namespace=self._namespace)
-            for update in self._rows.updates(ts[first : first + _CHUNK]):
-                self._forget_from(changes, update, positions[t_of(update)])
-            stored = look_up_contents(
-                self._rows, [before for before, _ in changes.passages if before]
+            self._change(
+                (update, _cut(update, positions[t_of(update)]))
+                for update in self._rows.updates(ts[first : first + _CHUNK])
             )
-            changes.terms, changes.sessions = stored.terms, stored.sessions
-            self._relations |= stored.relations
-            for before, after in changes.passages:
-                if before:
-                    count_statements(changes, before, -1)
-                if after:
-                    count_statements(changes, after, 1)
-            self._rows.write(changes)
+        self._referring.difference_update(t for t, cut in positions.items() if cut is None)
+        while self._referring:
+            ts = sorted(self._referring)[:_CHUNK]
+            self._referring.difference_update(ts)
+            self._change(
+                (update, without_mentions(update, partial(self._is_lost, update.id)))
+                for update in self._rows.updates(ts)
+            )
 
     def forget_elements(self, elements: Iterable[ElementKey]) -> None:
         """Forget entities and triplets with all of their evidence."""
@@ -199,43 +209,77 @@ class _Forgetting:
         left: dict[str, tuple[int, int] | None] = {}
         for name, totals in self._rows.look_up(concepts=names).concepts.items():
             lost = self._lost_mentions[name]
-            counts = totals.updates - len(lost), totals.statements - lost.total()
+            updates = totals.updates - len(self._lost_updates[name])
+            counts = updates, totals.statements - lost.total()
             left[name] = None if name in self._recounted else counts
         return write_counted_concepts(self._rows, self._namespace, left)
 
-    def _forget_from(
-        self, changes: Changes, update: PreparedUpdate, positions: set[int] | None
+    def _change(self, updates: Iterable[tuple[PreparedUpdate, PreparedUpdate | None]]) -> None:
+        """Write what is left of updates (before, after), None for nothing, and note what they
+        lose."""
+        changes = Changes(namespace=self._namespace)
+        for update, left in updates:
+            if left is not update:
+                self._note_losses(changes, update, left)
+        ids = {before.id for before, _ in changes.passages if before and before.text is not None}
+        # As long as the passages are there: a store may find references through them.
+        spelled_less = {id for id in ids if id in self._forgotten or self._unspelled.get(id)}
+        self._referring.update(self._rows.referring(spelled_less))
+        stored = look_up_contents(self._rows, [before for before, _ in changes.passages if before])
+        changes.terms, changes.sessions = stored.terms, stored.sessions
+        self._relations |= stored.relations
+        for before, after in changes.passages:
+            if before:
+                count_statements(changes, before, -1)
+            if after:
+                count_statements(changes, after, 1)
+        self._rows.write(changes)
+
+    def _note_losses(
+        self, changes: Changes, before: PreparedUpdate, after: PreparedUpdate | None
     ) -> None:
-        """Forget some statements of one update."""
-        t_index, after = t_of(update), None
-        stored = {s.position for s in update.statements}
-        gone = stored if positions is None else stored & positions
-        if positions is not None and not gone:
-            return
-        if positions is None or update.key is not None or gone == stored:
-            gone = stored
+        t_index = t_of(before)
+        gone = {s.position for s in before.statements}
+        if after and gone:
+            gone.difference_update(s.position for s in after.statements)
+            if gone and (before.key is not None or not after.statements):
+                after, gone = None, {s.position for s in before.statements}
+        changes.passages.append((before, after))
+        if after is None:
             close_session(self._namespace, t_index)
-            self._counts["passages"] += update.text is not None
+            if before.text is not None:
+                self._counts["passages"] += 1
+                self._forgotten.add(before.id)
         else:
-            after = _cut(update, gone)
-        changes.passages.append((update, after))
-        if not self._has_lost_vectors and any(v.position in gone for v in update.vectors):
+            names = self._unspelled[before.id]
+            names |= spelled(before) - spelled(after)
+            own = (m for s in after.statements for m in s.concepts if m.reference)
+            if any(self._is_lost(after.id, m.name, m.reference) for m in own if m.reference):
+                self._referring.add(t_index)
+        if not self._has_lost_vectors and before.vectors != (after.vectors if after else ()):
             self._namespace.revision += 1
             self._has_lost_vectors = True
-        for pair in pairs_of(update) - (pairs_of(after) if after else set()):
+        for pair in pairs_of(before) - (pairs_of(after) if after else set()):
             self._pairs.setdefault(pair, set()).add(t_index)
         self._counts["statements"] += len(gone)
-        for mention in (m for s in update.statements if s.position in gone for m in s.concepts):
-            self._lost_mentions[mention.name][t_index] += 1
-            if after:
-                self._recounted.add(mention.name)
-        for element in update.elements:
+        mentions = _mentions_of(after) if after else Counter()
+        for name, lost in (_mentions_of(before) - mentions).items():
+            self._lost_mentions[name][t_index] += lost
+            if name not in mentions:
+                self._lost_updates[name].add(t_index)
+        for element in before.elements:
             if after is None or element.position in gone:
                 self._elements.add(element.element)
                 at = statement_key(t_index, element.position)
                 changes.element_evidence.setdefault(element.element, {})[at] = None
                 if isinstance(element, EntityUpsert):
                     self._recounted.add(element.concept.name)
+
+    def _is_lost(self, id: str, name: str, reference: Reference) -> bool:
+        """Whether the passage that a reference of the passage ``id`` names spells a concept no
+        more."""
+        spelling = id if reference.antecedent is None else reference.antecedent
+        return spelling in self._forgotten or name in self._unspelled.get(spelling, ())
 
     def _settle_elements(self) -> None:
         """Delete the entities and triplets that are chosen or have no evidence any more; merge the
@@ -280,9 +324,19 @@ class _Forgetting:
         self._rows.write(changes)
 
 
-def _cut(update: PreparedUpdate, gone: set[int]) -> PreparedUpdate:
-    """``update`` without the statements at the positions ``gone``; it keeps some."""
+def _mentions_of(update: PreparedUpdate) -> Counter[str]:
+    """How many statements of an update mention each concept."""
+    return Counter(mention.name for s in update.statements for mention in s.concepts)
+
+
+def _cut(update: PreparedUpdate, gone: set[int] | None) -> PreparedUpdate | None:
+    """``update`` without the statements at the positions ``gone`` (None: nothing is left); itself
+    where none stands there."""
     statements = update.statements
+    if gone is None:
+        return None
+    if not any(statement.position in gone for statement in statements):
+        return update
     text, spans = redact(
         update.text or "",
         [(s.start, s.end) for s in statements],

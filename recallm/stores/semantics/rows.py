@@ -19,8 +19,9 @@ numbers maps them itself. A key in `Changes` was looked up before in the same tr
 new.
 
 **Passages are `PreparedUpdate` values** with their `t_index`, and `session_key` where that was
-derived from time. Inverted indexes (postings, mentions, metadata, paths) belong to the store: it
-derives them from the statements and the metadata of the passages that it writes and deletes.
+derived from time. Inverted indexes (postings, mentions, references, metadata, paths) belong to the
+store: it derives them from the statements and the metadata of the passages that it writes and
+deletes.
 
 **Absence.** In `Changes` the value None deletes a row (for `terms`: 0). A session without
 statements and passages is deleted. Deleting an element also deletes its evidence and its vectors.
@@ -181,7 +182,8 @@ class Changes:
 
     ``passages`` holds (before, after): a new passage has no before, a deleted one no after; after a
     cut, both hold the same t, and the statements that only ``before`` has are deleted with their
-    vectors. All stems, concepts and sessions of ``before`` were looked up. A graph-only update
+    vectors. A statement of both may have lost concepts, or terms, its own text and its vector. All
+    stems, concepts and sessions of ``before`` were looked up. A graph-only update
     (``text`` is None) has no passage; a store may ignore it here.
     ``relation_evidence`` is, by relation and t, the strength up to that t; its relations are in
     ``relations`` too. ``element_evidence`` holds properties, by element and ``at``.
@@ -265,6 +267,10 @@ class Rows(Protocol):
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
         """The keys of the statements that mention a concept, and the ids of the entities on it."""
+        ...
+
+    def referring(self, ids: Collection[str]) -> list[int]:
+        """The t of the updates with a reference to one of these passages, which are stored."""
         ...
 
     def triplets_of(self, entities: Collection[str]) -> set[TripletKey]:

@@ -22,7 +22,7 @@ from recallm.model import (
 )
 from recallm.stores.semantics.rows import Changes, Pair, t_of
 from recallm.stores.semantics.sessions import stored_session_key
-from recallm.stores.sqlite.codec import entry_hash, json_text, pack, pack_mentions, path_text
+from recallm.stores.sqlite.codec import hash_of, json_text, pack, pack_mentions, path_text
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.timestamps import microseconds, timestamp_text
 
@@ -214,7 +214,7 @@ class _Writer:
         self._many("DELETE FROM metadata_entry WHERE ns = ? AND entry = ? AND t = ?", entries)
 
     def _metadata_entries(self, update: PreparedUpdate) -> set[tuple[int, int, int]]:
-        return {(self._ns, entry_hash(*entry), t_of(update)) for entry in update.metadata.items()}
+        return {(self._ns, hash_of(*entry), t_of(update)) for entry in update.metadata.items()}
 
     def _pairs(self, update: PreparedUpdate) -> str:
         ids = self._numbers.concepts
@@ -239,6 +239,7 @@ class _Writer:
         self._many("INSERT INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         self._many("INSERT INTO posting VALUES (?, ?, ?, ?, ?)", postings)
         self._many("INSERT INTO mention VALUES (?, ?, ?)", mentions)
+        self._many("INSERT INTO reference VALUES (?, ?, ?)", self._references(statements))
 
     def _delete_statements(self, statements: _Statements) -> None:
         ns, terms, concepts = self._ns, self._numbers.terms, self._numbers.concepts
@@ -249,8 +250,19 @@ class _Writer:
         mentions.sort()
         self._many("DELETE FROM posting WHERE ns = ? AND term = ? AND at = ?", postings)
         self._many("DELETE FROM mention WHERE ns = ? AND concept = ? AND at = ?", mentions)
+        references = self._references(statements)
+        self._many("DELETE FROM reference WHERE ns = ? AND passage = ? AND at = ?", references)
         self._many("DELETE FROM vector WHERE ns = ? AND at = ?", keys)
         self._many("DELETE FROM statement WHERE ns = ? AND at = ?", keys)
+
+    def _references(self, statements: _Statements) -> list[tuple[int, int, int]]:
+        named = {
+            (at, mention.reference.antecedent)
+            for at, _, s in statements
+            for mention in s.concepts
+            if mention.reference is not None and mention.reference.antecedent is not None
+        }
+        return sorted((self._ns, hash_of(id), at) for at, id in named)
 
     # -- relations, entities, triplets -------------------------------------------------------
 

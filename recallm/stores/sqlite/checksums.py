@@ -5,10 +5,10 @@ The column ``crc`` is the CRC-32 of other columns of its row. SQLite computes it
 the row (a stored generated column), with a function that ``register`` adds to a connection.
 ``verified`` computes it again from the values that were read.
 
-Not all damage is found. Tables of numbers alone (``posting``, ``mention``, ``evidence``,
-``neighbour``, ``metadata_entry``) and indexes have no checksums: a damaged number there can drop a
-statement from the candidates, or change a strength or a count. A page that SQLite itself finds
-malformed is an error in any table.
+Not all damage is found. Tables of numbers alone (``posting``, ``mention``, ``reference``,
+``evidence``, ``neighbour``, ``metadata_entry``) and indexes have no checksums: a damaged number
+there can drop a statement from the candidates, or change a strength or a count. A page that SQLite
+itself finds malformed is an error in any table.
 """
 
 from __future__ import annotations

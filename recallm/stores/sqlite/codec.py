@@ -16,7 +16,7 @@ from recallm.model import ConceptMention, Reference, canonical_json
 
 __all__ = [
     "below",
-    "entry_hash",
+    "hash_of",
     "json_text",
     "pack",
     "pack_mentions",
@@ -127,7 +127,7 @@ def json_text(value: Mapping[str, Any]) -> str:
     return json.dumps(dict(value)) if value else "{}"
 
 
-def entry_hash(key: str, value: object) -> int:
-    """A 64-bit hash of an entry of a mapping; JSON-equal entries have the same one."""
-    digest = hashlib.blake2b(canonical_json([key, value]).encode(), digest_size=8).digest()
+def hash_of(*values: object) -> int:
+    """A 64-bit hash of JSON values; equal JSON has the same one."""
+    digest = hashlib.blake2b(canonical_json(list(values)).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)

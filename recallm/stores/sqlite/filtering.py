@@ -16,7 +16,7 @@ from typing import Any, LiteralString
 
 from recallm.model import Filter, canonical_json, statement_key
 from recallm.stores.semantics.sessions import session_key_of
-from recallm.stores.sqlite.codec import below, entry_hash, path_text
+from recallm.stores.sqlite.codec import below, hash_of, path_text
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.view import View
 from recallm.stores.timestamps import microseconds
@@ -57,7 +57,7 @@ class FilterSql:
             self._indexes.append((source + condition, values))
         self._by_index: LiteralString = self._indexes[0][0] if self._indexes else _BY_T
         if where.metadata:
-            entries = [entry_hash(*entry) for entry in where.metadata.items()]
+            entries = [hash_of(*entry) for entry in where.metadata.items()]
             self.passages += _METADATA
             self.values["entries"] = json.dumps(entries)
             source = "metadata_entry WHERE ns = :ns AND entry = :entry"

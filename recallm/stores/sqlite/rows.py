@@ -35,7 +35,7 @@ from recallm.stores.semantics.rows import (
     Totals,
 )
 from recallm.stores.sqlite.changes import RowNumbers, write_changes
-from recallm.stores.sqlite.codec import path_text
+from recallm.stores.sqlite.codec import hash_of, path_text
 from recallm.stores.sqlite.lookup import PAIRS, Fetch, Queries, fetch_from
 from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, TABLES
 from recallm.stores.sqlite.stored import stored_updates
@@ -217,6 +217,12 @@ class SQLiteRows:
         keys = self._fetch("SELECT at FROM mention WHERE ns = ? AND concept = ?", key)
         ids = self._fetch("SELECT id FROM element WHERE ns = ? AND concept = ?", key)
         return [at for (at,) in keys], [id for (id,) in ids]
+
+    def referring(self, ids: Collection[str]) -> list[int]:
+        """The t of the updates that refer to a passage."""
+        hashes = [hash_of(id) for id in ids]
+        sql = "SELECT DISTINCT at >> 20 FROM reference WHERE ns = :ns AND passage IN {list}"
+        return [t for (t,) in self._queries.rows(sql, hashes)]
 
     def triplets_of(self, entities: Collection[str]) -> set[TripletKey]:
         """The triplets that have one of these entities as an end."""

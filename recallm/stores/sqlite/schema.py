@@ -7,6 +7,8 @@ range of ``at`` is a range of time.
 * ``statement`` holds its own terms and concepts. ``posting`` and ``mention`` are its inverted
   indexes; forgetting deletes from them by exact key. Its ``text`` is null where the span of the
   passage is its text.
+* ``reference`` has a row for each statement and each other passage that its references name, by a
+  hash of that passage's id.
 * ``evidence`` has one row for each update that shows a relation (``a < b`` by concept number; the
   column ``shown`` is the t). Its ``strength`` is the strength up to that update, so that one
   look-up gives a relation's strength at any t.
@@ -65,6 +67,7 @@ TABLES: tuple[LiteralString, ...] = (
     "statement",
     "posting",
     "mention",
+    "reference",
     "evidence",
     "neighbour",
     "vector",
@@ -157,6 +160,9 @@ CREATE INDEX concept_t ON concept (ns, t_index);
 CREATE TABLE mention (
     ns INTEGER NOT NULL, concept INTEGER NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (ns, concept, at)) WITHOUT ROWID;
+CREATE TABLE reference (
+    ns INTEGER NOT NULL, passage INTEGER NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (ns, passage, at)) WITHOUT ROWID;
 
 CREATE TABLE evidence (
     ns INTEGER NOT NULL, a INTEGER NOT NULL, b INTEGER NOT NULL, shown INTEGER NOT NULL,

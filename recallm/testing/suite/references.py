@@ -8,23 +8,30 @@ from dataclasses import replace
 import pytest
 
 from recallm.model import (
+    ConceptMention,
     ExtractedStatement,
     Filter,
+    Forgotten,
     Horizon,
     Neighbours,
     PreparedUpdate,
     Reference,
+    Summary,
     Trait,
     statement_key,
 )
 from recallm.stores.base import GraphStore
-from recallm.testing.marked_text import mention, prepared
+from recallm.testing.marked_text import mention, prepared, vector
+from recallm.testing.snapshots import Vocabulary
 from recallm.testing.suite.base import (
     StoreTests,
     apply_each,
     find_passage,
     forget,
+    oracle_snapshot,
+    revise,
     snapshot_of,
+    summary,
 )
 
 __all__ = ["ReferenceTests"]
@@ -62,6 +69,12 @@ def _told() -> PreparedUpdate:
             Neighbours(a="ingrid", b="malaga", earlier=1, later=1),
         ),
     )
+
+
+def _of_passage(id: str, mention: ConceptMention) -> ConceptMention:
+    """The mention with the antecedent in another passage, if it is a reference."""
+    reference = mention.reference
+    return replace(mention, reference=reference and reference._replace(antecedent=id))
 
 
 class ReferenceTests(StoreTests):
@@ -149,6 +162,154 @@ class ReferenceTests(StoreTests):
             texts = ["Ingrid codes.", "Ingrid lives in Malaga.", "Bo naps."]
             del texts[position]
             assert [it.text for it in found] == texts
+
+    def test_a_mention_goes_with_its_antecedent(self, store: GraphStore, namespace: str) -> None:
+        """Who forgets a passage forgets what pronouns elsewhere made of it: all is as if these had
+        never been resolved."""
+        apply_each(
+            store,
+            namespace,
+            prepared("1", "[Ann] met [Bo]"),
+            prepared("2", "[Cy] sat", session="other"),
+            prepared("3", "{She>ann@1} saw [Bo]", "then {she>ann@1} ran to [Di]", "[Di] hid"),
+            prepared("4", "[Bo] met [Di]", "{He>bo} ran, {she>ann@1} sat"),
+        )
+        revise(store, namespace, "ann", 4)
+        revise(store, namespace, "di", 4)
+        also = Vocabulary()
+        snapshot_of(store, namespace, also=also)
+        assert forget(store, namespace, "id", "1") == Forgotten(
+            passages=1, statements=1, concepts=1, relations=2, summaries=1
+        )
+        three = prepared("3", "She saw [Bo]", "then she ran to [Di]", "[Di] hid")
+        four = prepared("4", "[Bo] met [Di]", "{He>bo} ran, she sat")
+        kept: list[PreparedUpdate | Summary] = [
+            replace(prepared("2", "[Cy] sat", session="other"), t_index=2),
+            # No new pair is made up for the concept that is no longer between.
+            replace(three, t_index=3, neighbours=()),
+            replace(four, t_index=4),
+            summary("di", 4),
+        ]
+        assert snapshot_of(store, namespace, also=also) == oracle_snapshot(4, kept, also)
+
+    def test_a_statement_of_the_antecedents_passage(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """A mention stays while some statement of the antecedent's passage spells the concept."""
+        apply_each(
+            store,
+            namespace,
+            prepared("1", "[Ann] met [Bo]", "[Ann] ran", "{she>ann} sat"),
+            prepared("2", "{She>ann@1} sang to {him>bo@1}"),
+        )
+        assert forget(store, namespace, "statement", "1#0") == Forgotten(
+            statements=1, concepts=1, relations=1
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            found = reader.statements([statement_key(1, 2), statement_key(2, 0)])
+            assert [[it.name for it in each.concepts] for each in found] == [["ann"], ["ann"]]
+        assert forget(store, namespace, "statement", "1#1") == Forgotten(statements=1, concepts=1)
+        with store.reader(namespace, Horizon()) as reader:
+            found = reader.statements([statement_key(1, 2), statement_key(2, 0)])
+            assert [(it.text, it.concepts) for it in found] == [
+                ("she sat", ()),
+                ("She sang to him", ()),
+            ]
+            assert reader.stats().concepts == 0
+
+    def test_a_concept_goes_with_its_pronouns(self, store: GraphStore, namespace: str) -> None:
+        """To forget a concept is to forget what pronouns say of it too."""
+        apply_each(
+            store, namespace, prepared("1", "[Ann] sat"), prepared("2", "{She>ann@1} ran", "[Bo]")
+        )
+        assert forget(store, namespace, "concept", "ann") == Forgotten(
+            passages=1, statements=2, concepts=1, relations=1
+        )
+
+    def test_references_to_a_replaced_passage(self, store: GraphStore, namespace: str) -> None:
+        """They go, stored or in the batch; those to the passage in its place stay."""
+        apply_each(store, namespace, prepared("1", "[Ann] sat"), prepared("2", "{She>ann@1} ran"))
+        store.apply(
+            namespace,
+            [
+                prepared("3", "{She>ann@1} hid"),
+                prepared("1", "[Ann] hid, {she>ann@1}", "[Bo] ate", replaces=True),
+                prepared("4", "{She>ann@1} ate with {him>bo@1}"),
+            ],
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            said = reader.statements([statement_key(t, 0) for t in range(1, 6)])
+            assert [(it.passage_id, [m.name for m in it.concepts]) for it in said] == [
+                ("2", []),
+                ("3", []),
+                ("1", ["ann"]),
+                ("4", ["ann", "bo"]),
+            ]
+
+    def test_references_to_no_passage(self, store: GraphStore, namespace: str) -> None:
+        """An antecedent that was forgotten before the update came is none, nor is a later one."""
+        batch = [
+            prepared("1", "{She>ann@0} saw [Bo], {her>cy@1}"),
+            prepared("2", "{He>bo@1} ran with {her>di@3}"),
+            prepared("3", "[Di]"),
+        ]
+        store.apply(namespace, batch)
+        store.restore(
+            f"{namespace}-copy", 3, [replace(it, t_index=t) for t, it in enumerate(batch, 1)]
+        )
+        for name in (namespace, f"{namespace}-copy"):
+            with store.reader(name, Horizon()) as reader:
+                assert [row.name for row in reader.concepts()] == ["di", "bo"]
+                said = reader.statements([statement_key(t, 0) for t in range(1, 4)])
+                names = [[m.name for m in it.concepts] for it in said]
+                assert names == [["bo"], ["bo"], ["di"]]
+                assert reader.relations(names[0], limit=9) == []
+
+    def test_a_proposition_that_names_a_forgotten_antecedent(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """It says its span again; where another proposition took that along, it goes."""
+        [she, house] = prepared("2", "{Ann>ann@1} moved", "{Ann>ann@1} has a [house]").statements
+        update = PreparedUpdate(
+            id="2",
+            text="She moved and has a house.",
+            statements=(
+                replace(she, start=0, end=9, text="Ann moved"),
+                replace(house, start=0, end=26, text="Ann has a house"),
+                _proposition(2, 0, 26, "A house is there.", "house"),
+            ),
+            vectors=(vector(0, b"a"), vector(1, b"b"), vector(2, b"c")),
+        )
+        apply_each(store, namespace, prepared("1", "[Ann]"), update)
+        forget(store, namespace, "id", "1")
+        with store.reader(namespace, Horizon()) as reader:
+            said = reader.statements([statement_key(2, n) for n in range(3)])
+            assert [it.text for it in said] == [
+                "She moved",
+                "She moved and has a house.",
+                "A house is there.",
+            ]
+            assert [it.terms for it in said] == [("moved",), ("has", "a", "house"), ("house",)]
+            assert [[m.name for m in it.concepts] for it in said] == [[], ["house"], ["house"]]
+            assert reader.vectors(model="m") == {said[2].key: b"c"}
+            assert reader.postings(["ann"], limit=9, where=Filter()) == {}
+        apply_each(
+            store,
+            namespace,
+            prepared("3", "[Ann]"),
+            replace(
+                update,
+                id="4",
+                statements=tuple(
+                    replace(s, concepts=tuple(_of_passage("3", m) for m in s.concepts))
+                    for s in update.statements
+                ),
+            ),
+        )
+        forget(store, namespace, "statement", "4#2")
+        assert forget(store, namespace, "id", "3") == Forgotten(
+            passages=2, statements=3, concepts=1
+        )
 
     def test_a_statement_keeps_its_words(self, store: GraphStore, namespace: str) -> None:
         """A statement without a text of its own keeps its span, also where a forgotten proposition

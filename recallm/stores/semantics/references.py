@@ -1,0 +1,93 @@
+"""Mentions by reference: "she" stands for the concept that its own or another passage spells.
+
+**The rule.** Such a mention stays as long as some statement of the antecedent's passage spells the
+concept, that is: mentions it without a reference. With the last of these the mention goes, so that
+no name of a forgotten text stays in what was said after it; the neighbour pairs that stand on the
+mention go too. A proposition that has the name in its own text says its span of the passage again,
+without the stems of the name and without a vector. Where nothing is left of the span, it goes as a
+whole.
+
+**Order.** A reference goes back: to a passage that is stored or stands earlier in the batch. No
+mention is written whose reference names another passage: that one was forgotten since the text was
+read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from recallm.model import (
+    ConceptMention,
+    ExtractedStatement,
+    PreparedUpdate,
+    Reference,
+    readable_term,
+)
+
+__all__ = ["antecedents", "spelled", "without_mentions"]
+
+
+def spelled(update: PreparedUpdate) -> set[str]:
+    """The names of the concepts that an update's statements spell."""
+    return {
+        mention.name
+        for statement in update.statements
+        for mention in statement.concepts
+        if mention.reference is None
+    }
+
+
+def antecedents(updates: Iterable[PreparedUpdate]) -> set[str]:
+    """The ids of the passages that updates' references name."""
+    return {
+        mention.reference.antecedent
+        for update in updates
+        for statement in update.statements
+        for mention in statement.concepts
+        if mention.reference is not None and mention.reference.antecedent is not None
+    }
+
+
+def without_mentions(
+    update: PreparedUpdate, is_lost: Callable[[str, Reference], bool]
+) -> PreparedUpdate:
+    """``update`` without the mentions that are lost, by the concept's name and the reference; the
+    update itself where none is."""
+    changed: dict[int, ExtractedStatement] = {}
+    other_texts: set[int] = set()
+    gone: set[int] = set()
+    for it in update.statements:
+        lost = [m for m in it.concepts if m.reference and is_lost(m.name, m.reference)]
+        if lost:
+            changed[it.position] = _without(it, lost)
+            if it.text is not None:
+                (gone if it.start == it.end else other_texts).add(it.position)
+    if not changed:
+        return update
+    statements = [changed.get(s.position, s) for s in update.statements if s.position not in gone]
+    names = {s.position: {mention.name for mention in s.concepts} for s in statements}
+    return replace(
+        update,
+        statements=tuple(statements),
+        neighbours=tuple(
+            pair
+            for pair in update.neighbours
+            if any(
+                a in names.get(pair.earlier, ()) and b in names.get(pair.later, ())
+                for a, b in ((pair.a, pair.b), (pair.b, pair.a))
+            )
+        ),
+        entities=tuple(e for e in update.entities if e.position not in gone),
+        triplets=tuple(x for x in update.triplets if x.position not in gone),
+        vectors=tuple(v for v in update.vectors if v.position not in gone | other_texts),
+    )
+
+
+def _without(statement: ExtractedStatement, lost: list[ConceptMention]) -> ExtractedStatement:
+    kept = tuple(mention for mention in statement.concepts if mention not in lost)
+    if statement.text is None:
+        return replace(statement, concepts=kept)
+    words = {word for m in lost for word in (*m.name.split(), *m.label.lower().split())}
+    terms = tuple(term for term in statement.terms if readable_term(term) not in words)
+    return replace(statement, text=None, terms=terms, concepts=kept)
