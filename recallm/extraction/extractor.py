@@ -3,17 +3,19 @@ to what it asks for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import TypeVar
 
 from recallm.config import RecallConfig
 from recallm.errors import InvalidInputError
+from recallm.extraction.cache import TextCache
 from recallm.extraction.concepts import ConceptPlace, label_words, neighbour_pairs
+from recallm.extraction.propositions import Propositions, Stated, by_model, clauses, sentences_of
 from recallm.extraction.questions import asked_traits, date_terms, temporal_reading, time_terms
-from recallm.extraction.reading import ReadSentence, ReadText, TextReader
-from recallm.extraction.references import FoundReference, addressed, places_with_references
+from recallm.extraction.reading import ReadText, TextReader
+from recallm.extraction.references import FoundReference, addressed
 from recallm.extraction.stems import is_all_capitals
 from recallm.extraction.words import LONGEST_WORD, Mark, Word
 from recallm.model import (
@@ -29,11 +31,15 @@ from recallm.model import (
     content_terms,
     exact_token,
 )
+from recallm.prompts import answer_of, listed_propositions, proposition_prompt
 
 __all__ = ["Extractor"]
 
 _BATCH_CHARACTERS = 200_000
 """Passages are read together up to this length."""
+
+_CACHED_CHARACTERS = 500_000
+"""Characters of the texts whose propositions a language model listed last."""
 
 _END_CHARACTERS = 5_000
 _END_WORDS = 32
@@ -45,30 +51,39 @@ _T = TypeVar("_T")
 class Extractor:
     """Reads texts and questions with one spaCy pipeline and one configuration.
 
+    The statements of a text are its sentences, or its ``propositions``: "clauses", or a language
+    model (prompt → text).
+
     The pipeline is loaded at first use, once for all extractors that use it. Safe for several
     threads, which take turns. Every method raises ``PipelineError`` if the pipeline cannot be
     loaded.
     """
 
-    def __init__(self, config: RecallConfig) -> None:
+    def __init__(self, config: RecallConfig, propositions: Propositions | None = None) -> None:
         self._config = config
+        self._is_parsed = propositions == "clauses"
+        self._llm = propositions if callable(propositions) else None
         self._reader = TextReader(config)
+        self._answers: TextCache[tuple[str, ...]] = TextCache(_CACHED_CHARACTERS)
         # The same labels are named again and again, as ends of relations and in checks.
         self._concept_names = lru_cache(maxsize=4096)(lambda label: self._named(label)[0].name)
         self._named = lru_cache(maxsize=4096)(self._mentions_of_label)
 
     def load(self) -> None:
-        """Load the pipeline now instead of at first use."""
-        self._reader.pipeline  # noqa: B018 - the property loads it
+        """Load the pipeline now instead of at first use, with the parser if it is needed."""
+        pipeline = self._reader.pipeline
+        if self._is_parsed:
+            pipeline.load_parser()
 
     def extract(self, text: str, *, speaker: str | None = None) -> Extraction:
         """The statements, concepts and neighbour pairs of a passage (paper, Knowledge Update).
 
         Raises:
             InvalidInputError: the text has more statements than a passage can hold.
+            LLMError: the language model that gives propositions failed.
         """
-        [read] = self._reader.read([text])
-        return self._extraction(read, Turn(text, speaker))
+        [extraction] = self._extractions([Turn(text, speaker)])
+        return extraction
 
     def extract_many(
         self, turns: Iterable[Turn | tuple[str, str | None]], *, batch_size: int = 256
@@ -76,15 +91,13 @@ class Extractor:
         """``extract`` for each turn, in order, consuming ``turns`` batch by batch.
 
         Raises:
-            InvalidInputError: as for ``extract``; ``index`` is the place in ``turns``.
+            InvalidInputError, LLMError: as for ``extract``; the ``index`` of an InvalidInputError
+                is the place in ``turns``.
         """
         index = 0
         for batch in _batches(turns, batch_size):
-            for turn, read in zip(
-                batch, self._reader.read([turn.text for turn in batch]), strict=True
-            ):
-                yield self._extraction(read, turn, index)
-                index += 1
+            yield from self._extractions(batch, index)
+            index += len(batch)
 
     def question(self, text: str, *, asker: str | None = None) -> Question:
         """The essential concepts, terms, answer traits and temporal intent of a question (paper,
@@ -145,27 +158,61 @@ class Extractor:
             found |= sentence.traits
         return tuple(term for sentence in read.sentences for term in sentence.terms), found
 
-    def _extraction(self, read: ReadText, turn: Turn, index: int | None = None) -> Extraction:
-        if len(read.sentences) > MAX_POSITION + 1:
-            raise InvalidInputError(
-                f"the text has {len(read.sentences)} statements, a passage holds at most "
-                f"{MAX_POSITION + 1}; split it",
-                argument="text",
-                index=index,
-            )
+    def _extractions(self, turns: Sequence[Turn], first: int | None = None) -> Iterator[Extraction]:
+        """``first``: the index of the first turn among the caller's."""
+        texts = self._reader.read([turn.text for turn in turns], parsed=self._is_parsed)
+        passages = [
+            (read, () if self._config.nouns_only else self._references(read, turn))
+            for turn, read in zip(turns, texts, strict=True)
+        ]
+        for index, (turn, stated) in enumerate(
+            zip(turns, self._stated(passages), strict=True), start=first or 0
+        ):
+            if len(stated) > MAX_POSITION + 1:
+                raise InvalidInputError(
+                    f"the text has {len(stated)} statements, a passage holds at most "
+                    f"{MAX_POSITION + 1}; split it",
+                    argument="text",
+                    index=None if first is None else index,
+                )
+            yield self._extraction(stated, turn)
+
+    def _stated(
+        self, passages: Sequence[tuple[ReadText, Sequence[FoundReference]]]
+    ) -> Iterator[list[Stated]]:
+        """What the statements of each passage say."""
+        if self._is_parsed:
+            return clauses(self._reader, passages)
+        if self._llm is not None:
+            listed = [self._listed(self._llm, read.text) for read, _ in passages]
+            return by_model(self._reader, passages, listed)
+        return (list(sentences_of(read, references)) for read, references in passages)
+
+    def _listed(self, llm: Callable[[str], str], text: str) -> tuple[str, ...]:
+        """The propositions of a text as a language model lists them. It is not asked again for a
+        text that it has just read."""
+        listed = self._answers.get(text)
+        if listed is None:
+            listed = listed_propositions(answer_of(llm, proposition_prompt(text)))
+            self._answers.add(text, listed)
+        return listed
+
+    def _extraction(self, stated: Sequence[Stated], turn: Turn) -> Extraction:
         speaker_mentions = self._speaker(turn)
         name = speaker_mentions[0].name if speaker_mentions else None
-        references = () if self._config.nouns_only else self._references(read, turn)
-        statements: list[ExtractedStatement] = []
-        places: list[tuple[str, int]] = []
-        for position, (sentence, in_order) in enumerate(
-            zip(read.sentences, places_with_references(read, references), strict=True)
-        ):
-            statements.append(_statement(position, sentence, speaker_mentions, in_order))
-            places += [(place.concept.name, position) for place in in_order]
         return Extraction(
-            statements=tuple(statements),
-            neighbours=neighbour_pairs(places, self._config.distance, speaker=name),
+            statements=tuple(
+                _statement(position, each, speaker_mentions) for position, each in enumerate(stated)
+            ),
+            neighbours=neighbour_pairs(
+                [
+                    (place.concept.name, position)
+                    for position, each in enumerate(stated)
+                    for place in each.places
+                ],
+                self._config.distance,
+                speaker=name,
+            ),
             speaker_concept=name,
         )
 
@@ -204,22 +251,23 @@ class Extractor:
 
 
 def _statement(
-    position: int,
-    sentence: ReadSentence,
-    speaker_mentions: Sequence[ConceptMention],
-    places: Iterable[ConceptPlace],
+    position: int, stated: Stated, speaker_mentions: Sequence[ConceptMention]
 ) -> ExtractedStatement:
     concepts: dict[str, ConceptMention] = {}
     for mention in speaker_mentions:
         concepts.setdefault(mention.name, mention)
-    _add_mentions(concepts, places)
+    _add_mentions(concepts, stated.places)
+    found = Trait(0)
+    for sentence in stated.sentences:
+        found |= sentence.traits
     return ExtractedStatement(
         position=position,
-        start=sentence.start,
-        end=sentence.end,
-        terms=tuple(sentence.terms),
+        start=stated.start,
+        end=stated.end,
+        terms=tuple(term for sentence in stated.sentences for term in sentence.terms),
         concepts=tuple(concepts.values()),
-        traits=sentence.traits,
+        traits=found,
+        text=stated.text,
     )
 
 

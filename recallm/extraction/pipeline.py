@@ -97,7 +97,7 @@ class Pipeline:
             PipelineError: ``parsed``, and the pipeline is not English.
         """
         last = {text: i for i, text in enumerate(texts)}
-        fresh = self._read(iter(last), self._parser() if parsed else None)
+        fresh = self._read(iter(last), self.load_parser() if parsed else None)
         again: dict[str, TaggedText] = {}
         for i, text in enumerate(texts):
             tagged = again.pop(text, None) or next(fresh)
@@ -121,9 +121,13 @@ class Pipeline:
         small = len(self._nlp.vocab) < _MOST_LEXEMES
         return nullcontext() if small else self._nlp.memory_zone()
 
-    def _parser(self) -> Language:
+    def load_parser(self) -> Language:
         """The shipped parser and lemmatizer, loaded at first use. They share the vocabulary, so
-        that they run on this pipeline's documents."""
+        that they run on this pipeline's documents.
+
+        Raises:
+            PipelineError: the pipeline is not English.
+        """
         with self._lock:
             if self._syntax is None:
                 _check_english(self._nlp)

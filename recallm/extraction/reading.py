@@ -82,7 +82,7 @@ class TextReader:
         """
         known = {text: found for text in texts if (found := self._known(text, parsed)) is not None}
         fresh = [text for text in dict.fromkeys(texts) if text not in known]
-        for text, read in zip(fresh, self._tag(fresh, asked=False), strict=True):
+        for text, read in zip(fresh, self._tag(fresh, asked=False, parsed=parsed), strict=True):
             known[text] = read
             self._read.add(text, read)
         return [known[text] for text in texts]
@@ -97,14 +97,17 @@ class TextReader:
             return None
         return found
 
-    def _tag(self, texts: Sequence[str], *, asked: bool) -> list[ReadText]:
+    def _tag(self, texts: Sequence[str], *, asked: bool, parsed: bool = False) -> list[ReadText]:
         spans = [blocks(text) for text in texts]
         pieces = [
             cleaned(text[start:end])
             for text, own in zip(texts, spans, strict=True)
             for start, end in own
         ]
-        tagged = (with_missed_names(read, asked=asked) for read in self.pipeline.tag(pieces))
+        tagged = (
+            with_missed_names(read, asked=asked)
+            for read in self.pipeline.tag(pieces, parsed=parsed)
+        )
         return [
             self._read_text(text, own, [next(tagged) for _ in own])
             for text, own in zip(texts, spans, strict=True)

@@ -47,10 +47,13 @@ def addressed(read: ReadText) -> list[tuple[int, int]]:
 
 
 def places_with_references(
-    read: ReadText, found: Iterable[FoundReference]
+    read: ReadText, found: Iterable[FoundReference], *, origin: int | None = None
 ) -> Iterator[Sequence[ConceptPlace]]:
-    """For each sentence its concepts in textual order, those that ``found`` refers to among
-    them."""
+    """For each sentence its concepts in textual order, those that ``found`` refers to among them.
+
+    Spans of references count from ``origin``, which is the first character of the sentence where
+    it is None.
+    """
     left = deque(sorted(found, key=attrgetter("start")))
     for sentence in read.sentences:
         while left and left[0].start < sentence.start:
@@ -63,8 +66,8 @@ def places_with_references(
         placed = [(block.start + starts[place.token], place) for place in sentence.places]
         while left and left[0].start < sentence.end:
             one = left.popleft()
-            span = one.start - sentence.start, one.end - sentence.start
-            reference = Reference(*span, one.antecedent)
+            before = sentence.start if origin is None else origin
+            reference = Reference(one.start - before, one.end - before, one.antecedent)
             concept, *parts = (replace(each, reference=reference) for each in one.concepts)
             placed.append((one.start, ConceptPlace(concept, tuple(parts), True)))
         yield [place for _, place in sorted(placed, key=itemgetter(0))]

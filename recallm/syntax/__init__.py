@@ -1,5 +1,8 @@
-"""What the parse of a sentence says: its clauses, and the open triplets that they state."""
+"""What the parse of a sentence says: its clauses, the open triplets that they state, and the
+propositions that it is split into."""
 
+from recallm.syntax.propositions import propositions
+from recallm.syntax.tree import SentenceTree
 from recallm.syntax.triplets import ConceptAt, open_triplets
 
-__all__ = ["ConceptAt", "open_triplets"]
+__all__ = ["ConceptAt", "SentenceTree", "open_triplets", "propositions"]
