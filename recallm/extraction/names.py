@@ -1,14 +1,15 @@
 """Proper names and entities: which tokens are names, and which of them make one entity.
 
 An entity is what the pipeline's entity recogniser marks, or a run of proper nouns; a run that holds
-a single marked entity is that entity as a whole. Dates, amounts and the like are not entities.
+a single marked entity is that entity as a whole. Dates, amounts and the like are not entities. No
+entity reaches over a delimiter of cells: "Ann,BMW", "Ann | BMW".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from spacy.symbols import (
     ADJ,
@@ -60,6 +61,7 @@ _NOT_EDGES = frozenset({DET, PART, PRON, PUNCT, SPACE, SYM, CCONJ})
 _MISTAKEN = frozenset({ADP, ADV, INTJ, SCONJ, VERB, X})
 """Tags that small pipelines give to names by mistake."""
 _MISTAKEN_IN_QUESTIONS = _MISTAKEN | {ADJ}
+_NUMBERS = Mark.NUMERAL | Mark.TIME_NUMBER
 _NEVER_NAMES = Mark.PRONOUN | Mark.EDGE | Mark.ASKS | Mark.AUXILIARY
 
 
@@ -104,12 +106,14 @@ def entities(tagged: TaggedText) -> list[Entity]:
     marked = [
         edged
         for entity in tagged.entities
-        if entity[2] not in _NOT_ENTITIES and (edged := _without_edges(tagged, entity))
+        if entity[2] not in _NOT_ENTITIES
+        for cell in _cells(tagged, entity)
+        if (edged := _without_edges(tagged, cell))
     ]
     found: list[Entity] = []
     taken = 0
     is_name = [
-        tag == PROPN and not word.is_non_latin
+        tag == PROPN and not word.is_non_latin and not word.is_delimiter
         for word, tag in zip(tagged.words, tagged.tags, strict=True)
     ]
     for run in _runs(is_name):
@@ -140,6 +144,25 @@ def entities_within(found: list[Entity], spans: Iterable[Span]) -> Iterator[list
         while last < len(found) and found[last][0] < end:
             last += 1
         yield found[first:last]
+
+
+def _cells(tagged: TaggedText, entity: Entity) -> Iterator[Entity]:
+    """The entity, or its parts between delimiters. A comma with a space behind it is none ("Acme,
+    Inc."), and a part that is a number is no entity."""
+    first, last, kind = entity
+    words, starts = tagged.words, tagged.starts
+    cuts = [
+        i
+        for i in range(first + 1, last - 1)
+        if words[i].is_delimiter
+        and (words[i].text != "," or starts[i] + len(words[i].text) == starts[i + 1])
+    ]
+    if not cuts:
+        yield entity
+        return
+    for start, end in pairwise([first - 1, *cuts, last]):
+        if not all(words[i].marks & _NUMBERS for i in range(start + 1, end)):
+            yield start + 1, end, kind
 
 
 def _without_edges(tagged: TaggedText, entity: Entity) -> Entity | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,15 +11,16 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import spacy
-from spacy.attrs import DEP, ENT_IOB, ENT_TYPE, HEAD, IDX, LEMMA, LENGTH, ORTH, POS, SENT_START
+from spacy.attrs import DEP, ENT_IOB, ENT_TYPE, HEAD, IDX, LEMMA, LENGTH, ORTH, POS, SENT_START, TAG
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.util import compile_infix_regex
 from spacy.vocab import Vocab
 from thinc.api import Model, NumpyOps
 from threadpoolctl import ThreadpoolController
 
 from recallm.errors import PipelineError
-from recallm.extraction.shipped import KNOWLEDGE, SYNTAX, load_shipped
+from recallm.extraction.shipped import KNOWLEDGE, ROLES, SYNTAX, load_shipped
 from recallm.extraction.words import Lexicon, Word
 from recallm.forking import new_loading_lock, new_lock
 
@@ -27,7 +28,9 @@ __all__ = ["Pipeline", "TaggedText", "Tree", "load_pipeline", "read_doc"]
 
 _SHIPPED: Final = "en_recallm"
 _LANGUAGE: Final = "en"
-_ATTRIBUTES: Final = [ORTH, IDX, LENGTH, POS, SENT_START, ENT_IOB, ENT_TYPE]
+_ATTRIBUTES: Final = [ORTH, IDX, LENGTH, POS, SENT_START, ENT_IOB, ENT_TYPE, TAG]
+_DELIMITER: Final = r"""(?<=\S)["'”’)\]]*(?:[;|]+|,{2,}|(?<!\d),|,(?!\d))["'“‘(\[]*(?=[\w$€£#@])"""
+"""Between two words without a space: a semicolon, a bar, or a comma that stands in no number."""
 _BEGINS: Final = 3
 _INSIDE: Final = 1
 _TRUE: Final = 1
@@ -86,6 +89,7 @@ class Pipeline:
         # The matrices are small: waking other threads for one costs more than the product itself.
         self._one_thread = ThreadpoolController().select(user_api="blas").limit
         self._lexicon = Lexicon()
+        self._roles = _role_names(nlp)
         self._lock = new_lock()
 
     def tag(self, texts: Sequence[str], *, parsed: bool = False) -> Iterator[TaggedText]:
@@ -154,7 +158,8 @@ class Pipeline:
                     break
             docs = _run(self._nlp, docs)
             read = [
-                read_doc(doc, text, self._lexicon) for doc, text in zip(docs, taken, strict=True)
+                read_doc(doc, text, self._lexicon, self._roles)
+                for doc, text in zip(docs, taken, strict=True)
             ]
             if parser is None:
                 return read
@@ -171,6 +176,14 @@ def _run(nlp: Language, docs: list[Doc]) -> list[Doc]:
     return list(nlp.pipe(docs, batch_size=len(docs))) if len(docs) > 1 else [*map(nlp, docs)]
 
 
+def _role_names(nlp: Language) -> dict[int, str]:
+    """The roles by spaCy's numbers for them; empty for a pipeline without a tagger of roles."""
+    if ROLES not in nlp.pipe_names:
+        return {}
+    tagger: Any = nlp.get_pipe(ROLES)
+    return {nlp.vocab.strings[role]: role for role in tagger.labels}
+
+
 def _multiply_by_numpy(nlp: Language) -> None:
     """Let NumPy multiply the matrices of a pipeline that runs on the CPU: its library is two to
     three times as fast as thinc's default, with the same results."""
@@ -182,10 +195,13 @@ def _multiply_by_numpy(nlp: Language) -> None:
                 layer.ops = numpy_ops
 
 
-def read_doc(doc: Doc, text: str, lexicon: Lexicon) -> TaggedText:
-    """Read a spaCy document of a text into plain lists."""
+def read_doc(
+    doc: Doc, text: str, lexicon: Lexicon, roles: Mapping[int, str] | None = None
+) -> TaggedText:
+    """Read a spaCy document of a text into plain lists. ``roles`` names the roles by their numbers,
+    if the pipeline has a tagger of roles."""
     columns: list[list[int]] = doc.to_array(_ATTRIBUTES).T.astype(np.uint64, copy=False).tolist()
-    keys, starts, lengths, tags, begins, entity_marks, entity_types = columns
+    keys, starts, lengths, tags, begins, entity_marks, entity_types, fine_tags = columns
     find, add = lexicon.find, lexicon.add
     words = [
         find(key) or add(key, text[start : start + length])
@@ -198,6 +214,7 @@ def read_doc(doc: Doc, text: str, lexicon: Lexicon) -> TaggedText:
         tags=tags,
         begins=[begin == _TRUE for begin in begins],
         entities=_entities(doc, entity_marks, entity_types) if any(entity_types) else [],
+        roles=[roles.get(tag, "") for tag in fine_tags] if roles else [],
     )
 
 
@@ -242,13 +259,17 @@ def load_pipeline(model: str | None) -> Pipeline:
 
 def _shipped(part: str = KNOWLEDGE, vocab: Vocab | None = None) -> Language:
     try:
-        return load_shipped([part], vocab=vocab)
+        nlp = load_shipped([part], vocab=vocab)
     except (OSError, ValueError) as error:
         raise PipelineError(
             f"the English pipeline that ships with recallm cannot be read ({error}); "
             "reinstall it with: pip install --force-reinstall --no-deps recallm",
             model=_SHIPPED,
         ) from error
+    infixes = compile_infix_regex([*(nlp.Defaults.infixes or ()), _DELIMITER])
+    tokenizer: Any = nlp.tokenizer
+    tokenizer.infix_finditer = infixes.finditer
+    return nlp
 
 
 def _installed(model: str) -> Language:

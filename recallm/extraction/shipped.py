@@ -1,7 +1,7 @@
 """The English pipeline that ships inside the package: how it is packed and how it is loaded.
 
 Each part is one file of ``data/en_recallm``: ``knowledge.bin`` (tags, sentence starts,
-entities: what a knowledge update needs) and ``syntax.bin`` (parser and lemmatizer, with a
+roles, entities: what a knowledge update needs) and ``syntax.bin`` (parser and lemmatizer, with a
 tok2vec of their own). A file is one msgpack map: spaCy's configuration of the components and
 their state, weights in half precision; they are widened to single precision on loading, as
 spaCy's kernels want them. No vocabulary is stored: the tokenizer and the lexical attributes
@@ -22,16 +22,19 @@ from spacy.vocab import Vocab
 
 from recallm.errors import InvalidInputError, PipelineError
 
-__all__ = ["KNOWLEDGE", "NAME", "SYNTAX", "load_shipped", "pack", "unpack"]
+__all__ = ["KNOWLEDGE", "NAME", "ROLES", "SYNTAX", "load_shipped", "pack", "unpack"]
 
 NAME: Final = "en_recallm"
 """The name of the shipped pipeline."""
 
 KNOWLEDGE: Final = "knowledge"
-"""Morphologizer (UPOS), senter and ner: all that a knowledge update needs."""
+"""Morphologizer (UPOS), senter, tagger of roles and ner: all that a knowledge update needs."""
 
 SYNTAX: Final = "syntax"
 """Parser and edit-tree lemmatizer."""
+
+ROLES: Final = "roles"
+"""The component whose tags (``token.tag_``) are relations of Universal Dependencies."""
 
 _FORMAT: Final = 1
 

@@ -2,7 +2,8 @@
 
 A stem is the word in lower case, in Unicode's compatibility form, cut by Porter's algorithm of
 1980 (the paper, Knowledge Update, uses NLTK's). As in Porter's own program, words of one or two
-letters stay as they are.
+letters stay as they are. Acronyms are not cut: "GPS" and "GP" are two concepts. Capitals alone make
+no acronym, since people write them for emphasis: "PARIS" is Paris.
 """
 
 from __future__ import annotations
@@ -11,17 +12,20 @@ import unicodedata
 
 import Stemmer
 
+from recallm.extraction.english import ENGLISH, word_set
 from recallm.forking import new_lock
 
-__all__ = ["is_acronym", "is_all_capitals", "plain", "stem"]
+__all__ = ["is_all_capitals", "is_like_acronym", "name_in_capitals", "plain", "stem"]
 
 _LONGEST_ACRONYM = 6
+_VOWELS = frozenset("aeiouy")
+_ACRONYMS = word_set(ENGLISH["acronyms"]["like_words"])
 _lock = new_lock()
 _porter = Stemmer.Stemmer("porter", 0)
 
 
 def plain(word: str) -> str:
-    """The word in lower case and Unicode's compatibility form: an acronym's name."""
+    """The word in lower case and Unicode's compatibility form."""
     if word.isascii():
         return word.lower()
     # The compatibility form of some marks begins with a space ("¸"). Format characters such as
@@ -41,9 +45,19 @@ def stem(word: str) -> str:
     return stemmed
 
 
-def is_acronym(word: str) -> bool:
+def is_like_acronym(word: str) -> bool:
     """Whether a word is written like an acronym: two to six characters, all letters capital."""
     return 2 <= len(word) <= _LONGEST_ACRONYM and word.isupper() and word[0].isalpha()
+
+
+def name_in_capitals(word: str) -> str:
+    """The name of a word that is written like an acronym.
+
+    An acronym's name is the word in lower case ("GPS" → "gps"). A word with a vowel is no acronym,
+    unless the table of English words lists it ("AIDS"): its name is its stem ("PARIS" → "pari").
+    """
+    name = plain(word)
+    return stem(word) if _VOWELS.intersection(name) and name not in _ACRONYMS else name
 
 
 def is_all_capitals(text: str) -> bool:

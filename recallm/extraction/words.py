@@ -24,7 +24,7 @@ from recallm.extraction.english import (
     without_prefix,
     word_set,
 )
-from recallm.extraction.stems import is_acronym, plain, stem
+from recallm.extraction.stems import is_like_acronym, name_in_capitals, stem
 from recallm.model import Mark
 
 __all__ = ["LONGEST_WORD", "Lexicon", "Mark", "Word"]
@@ -34,6 +34,7 @@ LONGEST_WORD = 100
 
 _MOST_WORDS = 100_000
 _WRAPPING = ".,;:!?…()[]{}<>\"'’‘“”`_*~^|/\\-–—"
+_DELIMITERS = frozenset(",;|")
 _DOTTED = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 _FIRST_NON_LATIN = 0x0370
@@ -48,6 +49,7 @@ class Word:
     of the base of an irregular form ("ate", "children"), for terms; a concept is named by the form
     in the text. ``marks`` are those of ``Mark``. ``is_foreign``: it has letters beyond ASCII;
     ``is_non_latin``: it has no others. ``is_symbol``: an emoji or another picture.
+    ``is_delimiter``: it stands between the cells of a row ("|", ";", ",").
     ``character_pairs`` take the place of the term in scripts without spaces.
     """
 
@@ -65,6 +67,7 @@ class Word:
     is_capitalised: bool
     is_acronym: bool
     is_symbol: bool
+    is_delimiter: bool
     character_pairs: tuple[str, ...] | None
 
 
@@ -125,7 +128,7 @@ def _word(text: str) -> Word:
     lowered = text.lower()
     bare = _bare(text)
     is_word = len(text) <= LONGEST_WORD and any(c.isalnum() for c in bare)
-    like_acronym = is_acronym(bare)
+    like_acronym = is_like_acronym(bare)
     marks = _marks(lowered)
     if like_acronym and lowered == "us":
         marks &= ~(Mark.FIRST_PERSON | Mark.FIRST_PLURAL | Mark.PRONOUN)
@@ -136,7 +139,7 @@ def _word(text: str) -> Word:
         lowered=lowered,
         is_word=is_word,
         stem=name,
-        acronym=plain(bare) if is_word and like_acronym else name,
+        acronym=name_in_capitals(bare) if is_word and like_acronym else name,
         verb_stem=name if (base := verb_base(lowered)) == lowered else stem(base),
         noun_stem=stem(SINGULARS[lowered]) if lowered in SINGULARS else name,
         marks=marks,
@@ -146,6 +149,7 @@ def _word(text: str) -> Word:
         is_capitalised=bare[:1].isupper(),
         is_acronym=is_word and like_acronym,
         is_symbol=not is_word and any(unicodedata.category(c) == "So" for c in text),
+        is_delimiter=not is_word and not _DELIMITERS.isdisjoint(text),
         character_pairs=_pairs(bare) if is_word else None,
     )
 

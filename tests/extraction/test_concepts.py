@@ -94,10 +94,21 @@ def test_words_of_other_scripts_are_nouns() -> None:
 
 
 def test_acronyms_are_not_stemmed_unless_the_text_is_in_capitals() -> None:
-    """ "US" is no plural of "u"; "CATS" in capitals is one of "cat"."""
+    """ "GPS" is no plural of "gp"; "CATS" in capitals is one of "cat"."""
     tagged = given("US/PROPN wants/VERB AIDS/NOUN gone/VERB")
     assert read(tagged) == [("us/name",), ("aids/noun",)]
-    assert read(given("CATS/NOUN"), all_capitals=True) == [("cat/noun",)]
+    assert read(given("GPS/NOUN")) == [("gps/noun",)]
+    assert read(given("GPS/NOUN"), all_capitals=True) == [("gp/noun",)]
+
+
+def test_a_word_in_capitals_for_emphasis_is_the_same_concept() -> None:
+    """ "PARIS" is Paris."""
+    tagged = given("Paris/PROPN not/PART PARIS/PROPN nor/CCONJ LAS/PROPN VEGAS/PROPN")
+    assert read(tagged) == [
+        ("pari/name",),
+        ("pari/name",),
+        ("la vega/entity", "la/name", "vega/name"),
+    ]
 
 
 def test_nouns_only_takes_each_noun_alone() -> None:

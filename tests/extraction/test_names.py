@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 from spacy.symbols import PROPN
+from spacy.tokens import Doc, Span
+from spacy.vocab import Vocab
 
-from recallm.extraction.names import with_missed_names
+from recallm.extraction.names import entities, with_missed_names
+from recallm.extraction.pipeline import read_doc
+from recallm.extraction.words import Lexicon
 from tests.extraction.tagging import given
 
 
@@ -28,3 +32,21 @@ def test_missed_names(tagged: str, asked: bool, expected: list[str]) -> None:
     text = with_missed_names(given(tagged), asked=asked)
     found = [word.text for word, tag in zip(text.words, text.tags, strict=True) if tag == PROPN]
     assert found == expected
+
+
+def test_an_entity_ends_at_a_delimiter_of_cells() -> None:
+    """A number alone is no entity; a comma with a space behind it may be part of a name."""
+    words = ["Ann", "Berg", ",", "BMW", "|", "2019", ";", "Acme", ",", "Inc."]
+    doc = Doc(
+        Vocab(),
+        words=words,
+        spaces=[True, False, False, True, True, False, False, False, True, False],
+        pos=["PROPN", "PROPN", "PUNCT", "PROPN", "PROPN", "NUM", *["PROPN"] * 4],
+    )
+    doc.set_ents([Span(doc, 0, 6, label="PER"), Span(doc, 7, 10, label="ORG")])
+    found = entities(read_doc(doc, doc.text, Lexicon()))
+    assert [(" ".join(words[first:last]), kind) for first, last, kind in found] == [
+        ("Ann Berg", "PER"),
+        ("BMW", "PER"),
+        ("Acme , Inc.", "ORG"),
+    ]

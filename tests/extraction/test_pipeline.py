@@ -82,6 +82,35 @@ def test_a_pipeline_is_loaded_once() -> None:
     assert load_pipeline(None) is load_pipeline(None)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ann,BMW,2019", "Ann , BMW , 2019"),
+        ("Ann;BMW", "Ann ; BMW"),
+        ("Ann|BMW|2019", "Ann | BMW | 2019"),
+        ('"Ann","BMW"', '" Ann "," BMW "'),
+        ("Ann,,2019", "Ann ,, 2019"),
+        ("U.S.,Canada", "U.S. , Canada"),
+        ("1,250.50,thanks", "1,250.50 , thanks"),
+    ],
+)
+def test_delimiters_without_spaces_stand_apart(text: str, expected: str) -> None:
+    """Rows of tables, lists written in a hurry."""
+    assert " ".join(word.text for word in load_pipeline(None).words(text)) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("1,000", "10,20,30", "10:30", "3.5", "AT&T", "user@example.com", ";)", ":|"),
+        "https://example.com/a,b;c?d=1|2",
+    ],
+)
+def test_numbers_addresses_and_emoticons_stay_whole(text: str) -> None:
+    """Their commas and semicolons are parts of them."""
+    assert [word.text for word in load_pipeline(None).words(text)] == [text]
+
+
 def test_threads_get_equal_results() -> None:
     """The same text gives the same extraction from several threads at once."""
     extractor = Extractor(RecallConfig())

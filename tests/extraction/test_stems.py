@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from recallm.extraction.stems import is_acronym, is_all_capitals, plain, stem
+from recallm.extraction.stems import (
+    is_all_capitals,
+    is_like_acronym,
+    name_in_capitals,
+    plain,
+    stem,
+)
 
 
 @pytest.mark.parametrize(
@@ -31,9 +37,21 @@ def test_stem(word: str, expected: str) -> None:
 
 def test_acronyms_are_told_by_their_capitals() -> None:
     """Two to six characters, all letters capital."""
-    assert all(map(is_acronym, ["US", "NASA", "B2B", "UNESCO"]))
-    assert not any(map(is_acronym, ["I", "Us", "us", "PCs", "WONDERFUL", "2019"]))
+    assert all(map(is_like_acronym, ["US", "NASA", "B2B", "UNESCO"]))
+    assert not any(map(is_like_acronym, ["I", "Us", "us", "PCs", "WONDERFUL", "2019"]))
     assert plain("US") == "us"
+
+
+@pytest.mark.parametrize("word", ["PARIS", "JAMES", "ITALY", "LOVE", "KEYS", "BUS", "DAY", "LAS"])
+def test_a_word_in_capitals_has_the_name_of_the_word(word: str) -> None:
+    """Capitals are emphasis in a word with a vowel."""
+    assert name_in_capitals(word) == stem(word)
+
+
+@pytest.mark.parametrize("word", ["US", "IT", "NASA", "GPS", "CBS", "AIDS", "SARS", "IRS", "B2B"])
+def test_the_name_of_an_acronym_is_not_stemmed(word: str) -> None:
+    """Without a vowel, listed, or no other word's plural."""
+    assert name_in_capitals(word) == word.lower()
 
 
 def test_a_text_in_capitals() -> None:
