@@ -3,6 +3,7 @@ that a pipeline can be trained, packed and unpacked."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -11,9 +12,12 @@ import pytest
 from recallm.extraction.shipped import KNOWLEDGE, SYNTAX, pack, unpack
 from training.pipeline.components import blank_part
 from training.pipeline.corpora import with_silver_tags
-from training.pipeline.examples import example_of
+from training.pipeline.declaratives import declaratives
+from training.pipeline.examples import example_of, role
 from training.pipeline.fitting import Plan, fit
-from training.pipeline.passages import NameSource, Passage, Variation, neighbours, vary
+from training.pipeline.lexicon import PLACE, Frame, word_lists
+from training.pipeline.names import NameSource
+from training.pipeline.passages import Passage, Variation, neighbours, vary
 from training.pipeline.scoring import score_knowledge, score_syntax
 from training.pipeline.treebank import (
     MISSING,
@@ -64,9 +68,37 @@ IOB2 = """\
 3\tOslo\tB-LOC\t-\t-
 """
 
+WORDS = """\
+1\tAcme\tAcme\tPROPN\tNNP\t_\t3\tnsubj\t_\t_
+2\toften\toften\tADV\tRB\t_\t3\tadvmod\t_\t_
+3\tplan\tplan\tVERB\tVB\t_\t0\troot\t_\t_
+4\tto\tto\tPART\tTO\t_\t5\tmark\t_\t_
+5\tplan\tplan\tVERB\tVB\t_\t3\txcomp\t_\t_
+6\tgood\tgood\tADJ\tJJ\t_\t7\tamod\t_\t_
+7\tplans\tplan\tNOUN\tNNS\t_\t5\tobj\t_\t_
+8\thappy\thappy\tADJ\tJJ\t_\t3\tadvcl\t_\t_
+9\there\there\tADV\tRB\t_\t3\tadvmod\t_\t_
+
+1\tTea\ttea\tNOUN\tNN\t_\t3\tnsubj:pass\t_\t_
+2\twas\tbe\tAUX\tVBD\t_\t3\taux:pass\t_\t_
+3\tplanned\tplan\tVERB\tVBN\t_\t0\troot\t_\t_
+
+1\tAnn\tAnn\tPROPN\tNNP\t_\t2\tnsubj\t_\t_
+2\tplanned\tplan\tVERB\tVBD\t_\t0\troot\t_\t_
+3\ttea\ttea\tNOUN\tNN\t_\t2\tobj\t_\t_
+
+"""
+WORDS_ENTITIES = {
+    "": tuple(
+        (w, "B-ORG" if w == "Acme" else "O")
+        for w in ["Acme", "often", "plan", "to", "plan", "good", "plans", "happy", "here"]
+    )
+}
+
 NO_VARIATION = Variation(
     lower_cased=0,
     upper_cased=0,
+    emphasised=0,
     no_final_punctuation=0,
     line_broken=0,
     bullet=0,
@@ -197,6 +229,78 @@ def test_swapped_names_keep_tags_types_and_spaces() -> None:
         assert all(w.upos == "PROPN" for w in named)
         seen.add(" ".join(w.form for w in named))
     assert len(seen) > 5
+
+
+def test_swapped_names_keep_their_relation_to_the_rest() -> None:
+    words = (
+        Word(form="New", space_after=True, upos="PROPN", head=1, dep="amod", entity="B-LOC"),
+        Word(form="York", space_after=True, upos="PROPN", head=2, dep="nsubj", entity="I-LOC"),
+        Word(form="grows", space_after=False, upos="VERB", head=2, dep="ROOT", entity="O"),
+    )
+    variation = replace(NO_VARIATION, names_swapped=1)
+    seen = {
+        tuple(
+            w.dep
+            for w in vary((Sentence(words=words),), variation, Random(s), NameSource(s))
+            .sentences[0]
+            .words
+        )
+        for s in range(10)
+    }
+    assert seen == {("amod", "nsubj", "ROOT"), ("nsubj", "ROOT")}
+
+
+def test_emphasis_puts_one_word_in_capitals(letter: list[Sentence]) -> None:
+    passage = vary(tuple(letter), replace(NO_VARIATION, emphasised=1), Random(2), NameSource(2))
+    before = [w.form for s in letter for w in s.words]
+    after = [w.form for s in passage.sentences for w in s.words]
+    changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+    assert [new for _, new in changed] == [old.upper() for old, _ in changed]
+    assert len(changed) == 1
+
+
+def test_roles_are_relations_with_few_subtypes() -> None:
+    relations = ["ROOT", "nsubj", "nsubj:pass", "nmod:poss", "obl:unmarked", "orphan", ""]
+    assert [role(relation) for relation in relations] == [
+        *("root", "nsubj", "nsubj:pass", "nmod:poss", "obl", "", "")
+    ]
+
+
+def test_examples_carry_roles_also_for_pieces_of_words(letter: list[Sentence]) -> None:
+    passage = Passage(sentences=(letter[0],), separators=("",))
+    example = example_of(blank_part(KNOWLEDGE), passage, trees=False)
+    assert [(t.text, t.tag_) for t in example.reference][3:] == [
+        *(("Ann", "nmod:poss"), ("'s", "case")),
+        *(("e", "obj"), ("-", "punct"), ("mail", "obj"), ("!", "punct")),
+    ]
+
+
+def test_word_lists_know_how_words_were_used(letter: list[Sentence]) -> None:
+    lists = word_lists(letter)
+    verbs = {verb.base: verb for verb in (lists.verbs(Random(seed)) for seed in range(30))}
+    assert set(verbs) == {"call", "leave"}
+    assert (verbs["leave"].third, verbs["leave"].past) == ("leaves", "left")
+    assert verbs["leave"].frames(Random(0)) == Frame(object=PLACE)
+
+
+def test_short_statements_are_trees_with_tags(tmp_path: Path) -> None:
+    path = tmp_path / "words.conllu"
+    path.write_text(WORDS * 2, encoding="utf-8")
+    lists = word_lists(attach_entities(read_conllu(path), WORDS_ENTITIES))
+    made = declaratives(lists, NameSource(1), Random(1), 300)
+    assert made == declaratives(lists, NameSource(1), Random(1), 300)
+    assert len({sentence.text for sentence in made}) > 150
+    for sentence in made:
+        words = sentence.words
+        roots = [i for i, w in enumerate(words) if w.head == i]
+        assert [words[i].dep for i in roots] == ["ROOT"]
+        assert all(w.upos and w.dep and w.head is not None and w.lemma for w in words)
+        assert sentence.text[0].isupper() or sentence.text[0].isdigit()
+        assert sentence.text[-1] in ".!"
+        third = [w for w in words if w.form == "plans"]
+        assert all(w.upos in {"VERB", "NOUN"} for w in third)
+    tags = {w.upos for sentence in made for w in sentence.words if w.form == "plans"}
+    assert tags == {"VERB", "NOUN"}
 
 
 def test_pieces_of_a_cut_word_do_not_make_marks_nouns_nor_rows_sentences() -> None:

@@ -28,16 +28,18 @@ class Measured:
 _HEAD = """\
 # en_recallm: the English pipeline inside recallm
 
-- **Does:** UPOS tags, sentence starts, entities (PER, ORG, LOC); apart from them: trees, lemmas.
+- **Does:** UPOS tags, sentence starts, entities (PER, ORG, LOC), roles (the relation of each word
+  to its head, as Universal Dependencies name it); apart from them: trees, lemmas.
 - **Reads:** English web text, mail, chat, reviews, news; cut by spaCy's English tokenizer.
 - **Made of:** spaCy {spacy}: hashed embeddings and convolutions, no word vectors; the weights
   are stored in half precision.
-- **Parts:** `knowledge.bin` {knowledge_mb:.1f} MB (morphologizer, senter, ner), `syntax.bin`
+- **Parts:** `knowledge.bin` {knowledge_mb:.1f} MB (morphologizer, senter, roles, ner), `syntax.bin`
   {syntax_mb:.1f} MB (parser, lemmatizer). Loaded by `recallm.extraction.shipped.load_shipped`.
 - **Speed:** {knowledge_wps:,.0f} words a second on one core with `knowledge`, {both_wps:,.0f}
   with both parts.
 - **Trained by:** `python -m training.pipeline DATA_DIR`, seed {seed}, {knowledge_steps:,} and
-  {syntax_steps:,} steps.
+  {syntax_steps:,} steps. Beside the corpora it saw short statements made of templates ("Ingrid
+  lives in Malaga."), filled with words of the treebanks and names from a generator.
 - **Licence:** CC BY-SA 4.0 (`LICENSE`, `ATTRIBUTION.md`); the licence of the code is another.
 
 ## Scores
@@ -45,7 +47,8 @@ Universal Dependencies English EWT with the entities of Universal NER, from raw 
 an input. All choices were made on dev, none on test; measured are the packed files. A token counts
 as right only if it begins and ends where the gold word does; entities count by exact span.
 "Concept words" are NOUN, PROPN and NUM together, as knowledge updates use them. "Aligned" figures
-leave out the words that the tokenizer cuts otherwise than the treebank.
+leave out the words that the tokenizer cuts otherwise than the treebank; those of roles leave out
+punctuation as well.
 
 | F1 or accuracy, per cent | test | test, lower-cased | dev | dev, lower-cased |
 |---|---|---|---|---|
@@ -67,6 +70,7 @@ as the treebank does.
 
 _ROWS = {
     "upos_aligned": "UPOS accuracy, aligned",
+    "roles_aligned": "roles, aligned",
     "concept words": "concept words",
     "concept words, aligned": "concept words, aligned",
     "concept words, tag right": "concept words, and which of the three",

@@ -1,8 +1,8 @@
 """The two parts of the pipeline, as spaCy configurations.
 
-``knowledge`` is what a knowledge update needs: tags, sentence starts, entities. ``syntax`` is
-the parser and the lemmatizer. Each part has a tok2vec of its own, so that one is loaded and
-run without the other.
+``knowledge`` is what a knowledge update needs: tags, sentence starts, entities, and roles: the
+relation of each word to its head, without the head. ``syntax`` is the parser and the lemmatizer.
+Each part has a tok2vec of its own, so that one is loaded and run without the other.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from typing import Any
 from spacy.lang.en import English
 from spacy.language import Language
 
-__all__ = ["KNOWLEDGE", "SYNTAX", "blank_part"]
+from recallm.extraction.shipped import KNOWLEDGE, ROLES, SYNTAX
 
-KNOWLEDGE = "knowledge"
-SYNTAX = "syntax"
+__all__ = ["blank_part"]
 
 _WIDTH = 96
 _ROWS = {"NORM": 10_000, "PREFIX": 500, "SUFFIX": 5000, "SHAPE": 2000}
@@ -73,6 +72,7 @@ def blank_part(part: str) -> Language:
         nlp.add_pipe("tok2vec", config={"model": _tok2vec(_ROWS)})
         nlp.add_pipe("morphologizer", config={"model": _tagger("tok2vec"), "overwrite": True})
         nlp.add_pipe("senter", config={"model": _tagger("tok2vec"), "overwrite": True})
+        nlp.add_pipe("tagger", name=ROLES, config={"model": _tagger("tok2vec"), "overwrite": True})
         nlp.add_pipe(
             "ner",
             config={"model": _transitions("tok2vec", "ner", hidden=64, tokens=False)},

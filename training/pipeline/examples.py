@@ -13,7 +13,21 @@ from spacy.training import Example
 from training.pipeline.passages import Passage
 from training.pipeline.treebank import MISSING
 
-__all__ = ["example_of"]
+__all__ = ["example_of", "role"]
+
+_ROLE_SUBTYPES = frozenset(
+    {"acl:relcl", "aux:pass", "compound:prt", "nmod:poss", "nsubj:pass", "obl:agent"}
+)
+_RARE_RELATIONS = frozenset({"dep", "dislocated", "goeswith", "orphan", "reparandum"})
+
+
+def role(relation: str) -> str:
+    """A relation of a treebank as the tagger of roles learns it: few subtypes, "root" for the
+    root; "" (unknown) for relations that are too rare to learn."""
+    if relation in _ROLE_SUBTYPES:
+        return relation
+    general = relation.partition(":")[0].lower()
+    return "" if general in _RARE_RELATIONS else general
 
 
 def example_of(nlp: Language, passage: Passage, *, trees: bool) -> Example:
@@ -37,6 +51,7 @@ def example_of(nlp: Language, passage: Passage, *, trees: bool) -> Example:
         words=[piece.form for piece in gold],
         spaces=[piece.space_after for piece in gold],
         pos=[piece.upos for piece in gold],
+        tags=[role(piece.dep) for piece in gold],
         lemmas=[piece.lemma for piece in gold] if has_tree else None,
         heads=[piece.head or 0 for piece in gold] if has_tree else None,
         deps=[piece.dep for piece in gold] if has_tree else None,
@@ -107,13 +122,14 @@ def _cut(gold: list[_Piece], boundaries: Set[int]) -> list[_Piece]:
         cuts = [start, *inner, end]
         for first, last in pairwise(cuts):
             form = word.form[first - start : last - start]
-            whole = not inner
+            upos = _tag_of_piece(form, word) if inner else word.upos
             pieces.append(
                 replace(
                     word,
                     form=form,
                     space_after=word.space_after and last == end,
-                    upos=word.upos if whole else _tag_of_piece(form, word),
+                    upos=upos,
+                    dep="punct" if upos == "PUNCT" and word.dep else word.dep,
                     entity=word.entity if first == start else word.entity.replace("B-", "I-"),
                     starts=word.starts and first == start,
                 )

@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from faker import Faker
-
+from training.pipeline.names import NameSource
 from training.pipeline.treebank import MISSING, Sentence, Word
 
-__all__ = ["NameSource", "Passage", "Variation", "known_entities", "neighbours", "vary"]
+__all__ = ["Passage", "Variation", "known_entities", "neighbours", "vary"]
 
 _FINAL_PUNCTUATION = frozenset({".", "!", "?", "...", "…", ";"})
 _EMOJI = tuple("😀😂😊😍😭👍🙏❤🎉🔥😅🤔😎🥰👀✨💪😢🙂😉")
@@ -33,6 +32,8 @@ class Variation:
 
     lower_cased: float = 0.25
     upper_cased: float = 0.02
+    emphasised: float = 0.06
+    """One word of the passage in capitals ("I LOVE it")."""
     no_final_punctuation: float = 0.25
     line_broken: float = 0.35
     bullet: float = 0.04
@@ -69,25 +70,6 @@ def neighbours(
             end += 1
         yield tuple(sentences[start:end])
         start = end
-
-
-class NameSource:
-    """Names of persons and places that take the place of those in the text."""
-
-    def __init__(self, seed: int) -> None:
-        self._faker = Faker("en_US")
-        self._faker.seed_instance(seed)
-
-    def person(self, length: int) -> list[str]:
-        """A person's name of one word, or of a first name and a family name."""
-        first = str(self._faker.first_name())
-        return [first, str(self._faker.last_name())] if length > 1 else [first]
-
-    def place(self) -> list[str]:
-        """A town or a country of one word."""
-        town = self._faker.random.random() < 0.6
-        name = str(self._faker.city() if town else self._faker.country())
-        return [name] if name.isalpha() else [str(self._faker.last_name()) + "ville"]
 
 
 def vary(
@@ -133,6 +115,8 @@ def vary(
         passage = _respelled(passage, str.lower)
     elif chance < variation.lower_cased + variation.upper_cased:
         passage = _respelled(passage, str.upper)
+    elif chance < variation.lower_cased + variation.upper_cased + variation.emphasised:
+        passage = _emphasised(passage, random)
     if random.random() < variation.other_quotes:
         table = _STRAIGHT if random.random() < 0.5 else _CURLY_APOSTROPHE
         passage = _respelled(passage, lambda form: form.translate(table))
@@ -140,7 +124,7 @@ def vary(
 
 
 def _mark(form: str, upos: str) -> Word:
-    return Word(form=form, space_after=True, upos=upos, lemma=form, entity="O")
+    return Word(form=form, space_after=True, upos=upos, lemma=form, dep="punct", entity="O")
 
 
 def _spaced_out(word: Word) -> Word:
@@ -155,6 +139,20 @@ def _respelled(passage: Passage, spell: Callable[[str], str]) -> Passage:
     return replace(passage, sentences=sentences)
 
 
+def _emphasised(passage: Passage, random: Random) -> Passage:
+    """The passage with one word in capitals."""
+    index = random.randrange(len(passage.sentences))
+    sentence = passage.sentences[index]
+    place = random.randrange(len(sentence.words))
+    words = tuple(
+        replace(word, form=word.form.upper()) if i == place else word
+        for i, word in enumerate(sentence.words)
+    )
+    sentences = list(passage.sentences)
+    sentences[index] = replace(sentence, words=words)
+    return replace(passage, sentences=tuple(sentences))
+
+
 def _without_final_punctuation(words: tuple[Word, ...]) -> tuple[Word, ...]:
     if len(words) < 3 or words[-1].form not in _FINAL_PUNCTUATION:
         return words
@@ -164,7 +162,7 @@ def _without_final_punctuation(words: tuple[Word, ...]) -> tuple[Word, ...]:
 def _with_other_names(
     words: tuple[Word, ...], random: Random, names: NameSource
 ) -> tuple[Word, ...]:
-    """Swap names of one or two plain words, spaces and tags kept; heads are dropped."""
+    """Swap names of one or two plain words; spaces, tags and relations stay, heads are dropped."""
     result: list[Word] = []
     index = 0
     while index < len(words):
@@ -176,6 +174,7 @@ def _with_other_names(
         plain = all(w.form.isalpha() and w.form[:1].isupper() and w.upos == "PROPN" for w in span)
         if kind in {"B-PER", "B-LOC"} and plain and len(span) <= 2 and random.random() < 0.7:
             forms = names.person(len(span)) if kind == "B-PER" else names.place()
+            heading = next((w.dep for w in span if w.head not in range(index, end)), "")
             for position, form in enumerate(forms):
                 final = position + 1 == len(forms)
                 result.append(
@@ -184,6 +183,7 @@ def _with_other_names(
                         space_after=span[-1].space_after if final else True,
                         upos="PROPN",
                         lemma=form,
+                        dep=heading if position == 0 else "flat",
                         entity=kind if position == 0 else kind.replace("B-", "I-"),
                     )
                 )

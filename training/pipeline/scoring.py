@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from training.pipeline.examples import role
 from training.pipeline.passages import known_entities
 from training.pipeline.treebank import Sentence, Word
 
@@ -61,6 +62,7 @@ class _Share:
 class _Knowledge:
     tags: dict[str, Tally] = field(default_factory=dict)
     upos: _Share = field(default_factory=_Share)
+    roles: _Share = field(default_factory=_Share)
 
     def tally(self, name: str) -> Tally:
         return self.tags.setdefault(name, Tally())
@@ -80,8 +82,9 @@ def score_knowledge(
     sentences: Sequence[Sentence],
     respell: Callable[[str], str] = lambda text: text,
 ) -> dict[str, float]:
-    """Scores of tags, sentence starts and entities, each sentence of `sentences` one input.
+    """Scores of tags, roles, sentence starts and entities, each of `sentences` one input.
 
+    Roles are scored without punctuation, over the words that the tokenizer cuts as the gold does.
     `respell` changes the text but not its length (lower-cased text, say).
     """
     counts = _Knowledge()
@@ -94,6 +97,10 @@ def score_knowledge(
         for s, e, tag in gold:
             if (s, e) in tag_at:
                 counts.upos.add(tag_at[s, e] == tag)
+        role_at = {(t.idx, t.idx + len(t)): t.tag_ for t in doc}
+        for span, word in zip(spans, sentence.words, strict=True):
+            if span in role_at and role(word.dep) not in {"", "punct"}:
+                counts.roles.add(role_at[span] == role(word.dep))
         for tag in CONCEPT_TAGS:
             counts.tally(tag).add(
                 {item for item in found if item[2] == tag},
@@ -126,7 +133,8 @@ def score_knowledge(
                     {item for item in entities if item[2] == kind},
                     {item for item in gold_entities if item[2] == kind},
                 )
-    return {"upos_aligned": counts.upos.percent} | {k: v.f1 for k, v in counts.tags.items()}
+    shares = {"upos_aligned": counts.upos.percent, "roles_aligned": counts.roles.percent}
+    return shares | {k: v.f1 for k, v in counts.tags.items()}
 
 
 def _entities(

@@ -42,13 +42,14 @@ class Word:
     """One word of a treebank.
 
     `head` is the index of the head within the sentence (its own index for the root), or None
-    where the tree is unknown; `upos` and `lemma` are empty where unknown; `entity` is a BIO
-    label or `MISSING`.
+    where the tree is unknown; `upos`, `xpos` (the Penn tag), `lemma` and `dep` are empty where
+    unknown; `entity` is a BIO label or `MISSING`.
     """
 
     form: str
     space_after: bool
     upos: str = ""
+    xpos: str = ""
     lemma: str = ""
     head: int | None = None
     dep: str = ""
@@ -131,7 +132,7 @@ def read_conllu(path: Path) -> list[Sentence]:
 def _conllu_words(rows: list[list[str]], where: str) -> Iterator[Word]:
     multiword_end, multiword_space, spelled, expected = 0, True, "", ""
     for row in rows:
-        number, form, lemma, upos, _, _, head, dep, _, misc = row
+        number, form, lemma, upos, xpos, _, head, dep, _, misc = row
         space_after = "SpaceAfter=No" not in misc.split("|")
         if "." in number:
             continue
@@ -149,6 +150,7 @@ def _conllu_words(rows: list[list[str]], where: str) -> Iterator[Word]:
             form=form,
             space_after=space_after,
             upos=upos,
+            xpos=xpos,
             lemma=lemma if lemma != "_" or form == "_" else form,
             head=int(head) - 1 if head != "0" else index - 1,
             dep=dep if head != "0" else "ROOT",
