@@ -177,7 +177,7 @@ def _mentioned_entities(memory: RecallM, nodes: Sequence[ChunkNode]) -> list[lis
     hands an entity over once, and not for later chunks."""
     labels = [
         {mention.label for statement in extraction.statements for mention in statement.concepts}
-        for extraction in memory.extract(node.text for node in nodes)
+        for extraction in memory.extract((node.text for node in nodes), triplets=False)
     ]
     if not any(labels):
         return [[] for _ in nodes]

@@ -67,6 +67,11 @@ class RecallM(StoredMemory):
     filled from them. Forgotten vectors leave Chroma's collection at once; their numbers (never a
     text) may stay in Chroma's files until the folder is deleted while no memory has it open.
 
+    ``triplets``: an update also writes the triplets that its text states, such as ⟨Ingrid, live in,
+    Malaga⟩, to ``graph``, as evidence of its statements. What the text denies or does not assert is
+    stored under a predicate that says so ("not live in", "may move to"). It takes a parse of each
+    text.
+
     Safe to use from several threads. As a context manager it closes itself.
 
     >>> memory = RecallM()
@@ -97,6 +102,7 @@ class RecallM(StoredMemory):
         timeout: float | None = None,
         embeddings: object = None,
         vector_index: object = None,
+        triplets: bool = False,
     ) -> None:
         namespace = checks.name(namespace, "namespace")
         if config is not None and not isinstance(config, RecallConfig):
@@ -107,6 +113,7 @@ class RecallM(StoredMemory):
             checks.optional_callable(count_tokens, "count_tokens") or quarter_of_characters
         )
         present = checks.clock(clock)
+        triplets = checks.flag(triplets, "triplets")
         embedding = checked_embedding(embeddings)
         check_ranking(self._config.ranking, embedded=embedding is not None)
         load_tables(self._config.weights)  # a bad file fails here, not at the first question
@@ -137,6 +144,7 @@ class RecallM(StoredMemory):
             llm=self._llm,
             config=self._config,
             clock=present,
+            triplets=triplets,
         )
         super().__init__(
             opened,
@@ -370,9 +378,10 @@ class RecallM(StoredMemory):
         prompt = RANKINGS[self._config.ranking].prompt
         return Answer(answer_of(model, prompt(question, context.text)), context)
 
-    def extract(self, texts: Iterable[str]) -> list[Extraction]:
-        """The statements of each text, their concepts, and the pairs of neighbours: what ``update``
-        would write for a text without a speaker and a session. Nothing is written. An ``update``
+    def extract(self, texts: Iterable[str], *, triplets: bool = True) -> list[Extraction]:
+        """The statements of each text, their concepts, the pairs of neighbours, and (with
+        ``triplets``, which takes a parse) the triplets that the text states: what ``update`` would
+        write for a text without a speaker and a session. Nothing is written. An ``update``
         with one of these texts does not run the pipeline again.
 
         Raises:
@@ -380,7 +389,7 @@ class RecallM(StoredMemory):
 
         """
         self._check_open()
-        return self._updater.extract(texts)
+        return self._updater.extract(texts, triplets=checks.flag(triplets, "triplets"))
 
     @property
     def items(self) -> MemoryItems:

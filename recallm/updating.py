@@ -43,6 +43,7 @@ from recallm.model import (
 )
 from recallm.results import KnowledgeUpdate
 from recallm.revision import Reviser
+from recallm.stated import stated_elements
 from recallm.stores.base import GraphStore
 from recallm.vectors.statements import StatementVectors
 
@@ -139,6 +140,7 @@ class UpdateRequest:
         self, extraction: Extraction, concept_name: Callable[[str], str]
     ) -> PreparedUpdate:
         """What a store writes; ``concept_name`` says which concept an entity's label spells."""
+        entities, triplets = stated_elements(extraction.triplets)
         return PreparedUpdate(
             id=self.id,
             text=self.text,
@@ -153,8 +155,11 @@ class UpdateRequest:
             path=tuple(self.path),
             key=self.key,
             expires_at=self.expires_at,
-            entities=tuple(entity_upsert(entity, concept_name) for entity in self.entities),
-            triplets=tuple(triplet_upsert(triplet) for triplet in self.triplets),
+            entities=(
+                *(entity_upsert(entity, concept_name) for entity in self.entities),
+                *entities,
+            ),
+            triplets=(*map(triplet_upsert, self.triplets), *triplets),
             replaces=self.replace,
         )
 
@@ -211,7 +216,8 @@ def batches(requests: Iterable[UpdateRequest], size: int) -> Iterator[Batch]:
 
 class Updater:
     """Writes to the namespaces of a store. ``vectors`` is None if the memory has no embeddings,
-    ``llm`` if it revises no contexts. ``clock`` gives the present."""
+    ``llm`` if it revises no contexts. ``clock`` gives the present. ``triplets``: updates
+    write the triplets that their texts state."""
 
     def __init__(
         self,
@@ -222,8 +228,10 @@ class Updater:
         llm: Callable[[str], str] | None,
         config: RecallConfig,
         clock: Callable[[], datetime],
+        triplets: bool = False,
     ) -> None:
         self._store = store
+        self._triplets = triplets
         self._extractor = extractor
         self._vectors = vectors
         self._reviser = llm and Reviser(
@@ -298,7 +306,8 @@ class Updater:
     ) -> list[PreparedUpdate]:
         """Extract the texts, several at once."""
         extracted = self._extractor.extract_many(
-            request.turn(discourses) for request in requests if request.is_recalled
+            (request.turn(discourses) for request in requests if request.is_recalled),
+            triplets=self._triplets,
         )
         return [
             request.prepared(
@@ -353,7 +362,7 @@ class Updater:
             if passage.expires_at is not None and passage.expires_at <= now:
                 self.forget(namespace, Selection(kind="id", value=passage.id))
 
-    def extract(self, texts: Iterable[object]) -> list[Extraction]:
+    def extract(self, texts: Iterable[object], *, triplets: bool) -> list[Extraction]:
         """The extraction of each text. An update that follows does not read the text again.
 
         Raises:
@@ -361,7 +370,8 @@ class Updater:
 
         """
         checked = checks.strings(texts, "texts")
-        return list(self._extractor.extract_many((text, None) for text in checked))
+        turns = ((text, None) for text in checked)
+        return list(self._extractor.extract_many(turns, triplets=triplets))
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
         """Forget what is selected, in the store and in the index of the vectors."""

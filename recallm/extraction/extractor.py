@@ -12,10 +12,12 @@ from recallm.config import RecallConfig
 from recallm.errors import InvalidInputError
 from recallm.extraction.cache import TextCache
 from recallm.extraction.concepts import ConceptPlace, label_words, neighbour_pairs
+from recallm.extraction.coreference import Resolved, TextRead, has_anaphors, resolve
 from recallm.extraction.propositions import Propositions, Stated, by_model, clauses, sentences_of
 from recallm.extraction.questions import asked_traits, date_terms, temporal_reading, time_terms
 from recallm.extraction.reading import ReadText, TextReader
 from recallm.extraction.references import FoundReference, addressed
+from recallm.extraction.stated import stated_triplets
 from recallm.extraction.stems import is_all_capitals
 from recallm.extraction.words import LONGEST_WORD, Mark, Word
 from recallm.model import (
@@ -41,6 +43,9 @@ _BATCH_CHARACTERS = 200_000
 _CACHED_CHARACTERS = 500_000
 """Characters of the texts whose propositions a language model listed last."""
 
+_EARLIER_CHARACTERS = 100_000
+"""Characters of the earlier passages that coreference read last."""
+
 _END_CHARACTERS = 5_000
 _END_WORDS = 32
 """How much is read of the beginning and of the end of a long text that is asked as a question."""
@@ -64,6 +69,7 @@ class Extractor:
         self._is_parsed = propositions == "clauses"
         self._llm = propositions if callable(propositions) else None
         self._reader = TextReader(config)
+        self._earlier: TextCache[TextRead] = TextCache(_EARLIER_CHARACTERS)
         self._answers: TextCache[tuple[str, ...]] = TextCache(_CACHED_CHARACTERS)
         # The same labels are named again and again, as ends of relations and in checks.
         self._concept_names = lru_cache(maxsize=4096)(lambda label: self._named(label)[0].name)
@@ -75,18 +81,25 @@ class Extractor:
         if self._is_parsed:
             pipeline.load_parser()
 
-    def extract(self, text: str, *, speaker: str | None = None) -> Extraction:
-        """The statements, concepts and neighbour pairs of a passage (paper, Knowledge Update).
+    def extract(
+        self, text: str, *, speaker: str | None = None, triplets: bool = False
+    ) -> Extraction:
+        """The statements, concepts and neighbour pairs of a passage (paper, Knowledge Update);
+        with ``triplets`` its open triplets too, which takes a parse.
 
         Raises:
             InvalidInputError: the text has more statements than a passage can hold.
             LLMError: the language model that gives propositions failed.
         """
-        [extraction] = self._extractions([Turn(text, speaker)])
+        [extraction] = self._extractions([Turn(text, speaker)], triplets=triplets)
         return extraction
 
     def extract_many(
-        self, turns: Iterable[Turn | tuple[str, str | None]], *, batch_size: int = 256
+        self,
+        turns: Iterable[Turn | tuple[str, str | None]],
+        *,
+        batch_size: int = 256,
+        triplets: bool = False,
     ) -> Iterator[Extraction]:
         """``extract`` for each turn, in order, consuming ``turns`` batch by batch.
 
@@ -96,7 +109,7 @@ class Extractor:
         """
         index = 0
         for batch in _batches(turns, batch_size):
-            yield from self._extractions(batch, index)
+            yield from self._extractions(batch, index, triplets=triplets)
             index += len(batch)
 
     def question(self, text: str, *, asker: str | None = None) -> Question:
@@ -158,15 +171,17 @@ class Extractor:
             found |= sentence.traits
         return tuple(term for sentence in read.sentences for term in sentence.terms), found
 
-    def _extractions(self, turns: Sequence[Turn], first: int | None = None) -> Iterator[Extraction]:
+    def _extractions(
+        self, turns: Sequence[Turn], first: int | None = None, *, triplets: bool
+    ) -> Iterator[Extraction]:
         """``first``: the index of the first turn among the caller's."""
-        texts = self._reader.read([turn.text for turn in turns], parsed=self._is_parsed)
+        texts = self._reader.read([turn.text for turn in turns], parsed=self._is_parsed or triplets)
         passages = [
             (read, () if self._config.nouns_only else self._references(read, turn))
             for turn, read in zip(turns, texts, strict=True)
         ]
-        for index, (turn, stated) in enumerate(
-            zip(turns, self._stated(passages), strict=True), start=first or 0
+        for index, (turn, passage, stated) in enumerate(
+            zip(turns, passages, self._stated(passages), strict=True), start=first or 0
         ):
             if len(stated) > MAX_POSITION + 1:
                 raise InvalidInputError(
@@ -175,7 +190,7 @@ class Extractor:
                     argument="text",
                     index=None if first is None else index,
                 )
-            yield self._extraction(stated, turn)
+            yield self._extraction(stated, turn, passage if triplets else None)
 
     def _stated(
         self, passages: Sequence[tuple[ReadText, Sequence[FoundReference]]]
@@ -197,7 +212,13 @@ class Extractor:
             self._answers.add(text, listed)
         return listed
 
-    def _extraction(self, stated: Sequence[Stated], turn: Turn) -> Extraction:
+    def _extraction(
+        self,
+        stated: Sequence[Stated],
+        turn: Turn,
+        parsed: tuple[ReadText, Sequence[FoundReference]] | None,
+    ) -> Extraction:
+        """``parsed``: the passage and its references where its triplets are wanted."""
         speaker_mentions = self._speaker(turn)
         name = speaker_mentions[0].name if speaker_mentions else None
         return Extraction(
@@ -214,6 +235,9 @@ class Extractor:
                 speaker=name,
             ),
             speaker_concept=name,
+            triplets=(
+                () if parsed is None else tuple(stated_triplets(*parsed, stated, speaker_mentions))
+            ),
         )
 
     def _references(self, read: ReadText, turn: Turn) -> list[FoundReference]:
@@ -226,9 +250,32 @@ class Extractor:
             if addressee is not None and addressee.speaker:
                 concepts = self._named(addressee.speaker)
                 found += [FoundReference(*span, concepts, addressee.id) for span in spans]
+        text = TextRead(read, speaker=self._speaker_concept(turn.speaker))
+        if has_anaphors(text):
+            earlier = [] if discourse is None else discourse.earlier(turn.id)
+            found += [
+                FoundReference(it.start, it.end, (it.mention, *it.parts), _antecedent(it, earlier))
+                for it in resolve(text, self._read_earlier(earlier))
+            ]
         if discourse is not None:
-            discourse.add(EarlierPassage(turn.id, turn.speaker, read.text))
+            referred = tuple(mention for reference in found for mention in reference.mentions())
+            discourse.add(EarlierPassage(turn.id, turn.speaker, read.text, referred))
         return found
+
+    def _read_earlier(self, earlier: Sequence[EarlierPassage]) -> list[TextRead]:
+        """Passages as coreference reads them. A session is read anew for each of its passages."""
+        texts = [passage.text for passage in earlier]
+        known = {text: found for text in texts if (found := self._earlier.get(text)) is not None}
+        if fresh := [text for text in texts if text not in known]:
+            for text, read in zip(fresh, self._reader.read(fresh), strict=True):
+                known[text] = TextRead(read)
+                self._earlier.add(text, known[text])
+        return [
+            known[it.text].said(self._speaker_concept(it.speaker), it.references) for it in earlier
+        ]
+
+    def _speaker_concept(self, speaker: str | None) -> ConceptMention | None:
+        return self._named(speaker)[0] if speaker and speaker.strip() else None
 
     def _speaker(self, turn: Turn) -> tuple[ConceptMention, ...]:
         return self._named(turn.speaker) if turn.speaker and turn.speaker.strip() else ()
@@ -248,6 +295,16 @@ class Extractor:
             )
         kind: ConceptKind = "entity" if len(names) > 1 else "name"
         return (ConceptMention(name=whole, label=label, kind=kind), *parts)
+
+
+def _antecedent(resolved: Resolved, earlier: Sequence[EarlierPassage]) -> str | None:
+    """The id of the passage that spells an antecedent; None for the passage itself."""
+    if not resolved.passages_back:
+        return None
+    passage = earlier[-resolved.passages_back]
+    reference = resolved.mention.reference
+    # That passage may refer to the antecedent itself.
+    return (reference.antecedent if reference is not None else None) or passage.id
 
 
 def _statement(

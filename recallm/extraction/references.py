@@ -1,11 +1,12 @@
 """References: which concepts the pronouns and noun phrases of a text stand for.
 
 "You" is the addressee, "we" the speaker and the addressee; "I" needs no reference, since every
-statement mentions its speaker. Third persons are found by ``recallm.coreference``.
+statement mentions its speaker. ``recallm.extraction.coreference`` resolves the third persons.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -33,6 +34,11 @@ class FoundReference(NamedTuple):
     end: int
     concepts: tuple[ConceptMention, ...]
     antecedent: str | None
+
+    def mentions(self, offset: int = 0) -> list[ConceptMention]:
+        """The mentions of its concepts in a statement that begins at ``offset`` of the text."""
+        reference = Reference(self.start - offset, self.end - offset, self.antecedent)
+        return [replace(concept, reference=reference) for concept in self.concepts]
 
 
 def addressed(read: ReadText) -> list[tuple[int, int]]:
@@ -67,7 +73,8 @@ def places_with_references(
         while left and left[0].start < sentence.end:
             one = left.popleft()
             before = sentence.start if origin is None else origin
-            reference = Reference(one.start - before, one.end - before, one.antecedent)
-            concept, *parts = (replace(each, reference=reference) for each in one.concepts)
-            placed.append((one.start, ConceptPlace(concept, tuple(parts), True)))
+            concept, *parts = one.mentions(before)
+            first = bisect_left(starts, one.start - block.start)
+            last = bisect_left(starts, one.end - block.start)
+            placed.append((one.start, ConceptPlace(concept, tuple(parts), True, first, last)))
         yield [place for _, place in sorted(placed, key=itemgetter(0))]

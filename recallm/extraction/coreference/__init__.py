@@ -9,6 +9,7 @@ last passages of its session. The parts:
 * ``words``: word lists, and the gender of first names.
 """
 
+from recallm.extraction.coreference.anaphors import has_anaphors
 from recallm.extraction.coreference.ranker import Ranker
 from recallm.extraction.coreference.reading import TextRead
 from recallm.extraction.coreference.resolving import Decision, Resolved, decisions, resolve
@@ -19,5 +20,6 @@ __all__ = [
     "Resolved",
     "TextRead",
     "decisions",
+    "has_anaphors",
     "resolve",
 ]

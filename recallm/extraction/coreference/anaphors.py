@@ -10,7 +10,7 @@ from spacy.symbols import ADJ, ADV, AUX, DET, NOUN, PRON, PROPN, VERB
 from recallm.extraction.coreference.reading import OBJECT, SUBJECT, TextRead
 from recallm.extraction.coreference.words import WORDS
 
-__all__ = ["Anaphor", "anaphors", "read_anaphor"]
+__all__ = ["Anaphor", "anaphors", "has_anaphors", "read_anaphor"]
 
 Kind = Literal["he", "she", "it", "they", "phrase"]
 Case = Literal["subject", "object", "possessive", "reflexive"]
@@ -58,6 +58,11 @@ def anaphors(text: TextRead) -> Iterator[Anaphor]:
         lowered = word.lowered
         if (lowered in _PRONOUNS or lowered == "the") and (found := read_anaphor(text, i)):
             yield found
+
+
+def has_anaphors(text: TextRead) -> bool:
+    """Whether a passage has an anaphor."""
+    return next(anaphors(text), None) is not None
 
 
 def read_anaphor(text: TextRead, i: int) -> Anaphor | None:
