@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from llama_index.core.graph_stores.types import (
@@ -28,14 +28,18 @@ _BATCH = 200
 
 
 class RecallMExtractor(TransformComponent):
-    """Finds the concepts of each node's text, and which of them are neighbours, as ``memory`` does.
+    """Finds the concepts of each node's text, and what the text states of them, as ``memory`` does.
 
     A concept becomes an ``EntityNode`` named as the text spells it; its label is the concept's kind
     (noun, name, number, entity). Names that differ in casing alone are one entity: an entity that
     the memory has already keeps its id and its label; of a new one the first spelling of the call
-    counts. Two neighbours become a ``Relation`` RELATED; it has no direction of its own, and leads
-    from the one to the other the same way in every text. Both have a copy of the node's metadata as
-    properties. Entities and relations of an earlier extractor stay.
+    counts. What a text states of two concepts becomes a ``Relation`` with the verb as its label
+    (Ingrid, live in, Malaga); its properties say how the text puts it (``said``), with which times
+    and places (``adjuncts``), and how sure the reading is (``confidence``). What a text denies, or
+    does not assert, becomes no relation. With ``cooccurrence`` two neighbouring concepts become a
+    ``Relation`` RELATED too; it has no direction of its own, and leads from the one to the other
+    the same way in every text. All have a copy of the node's metadata as properties. Entities and
+    relations of an earlier extractor stay.
 
     Give it the memory of the store that the index writes to, in the same namespace: spellings and
     labels come from there, and the memory does not read a text again that was read here. An index
@@ -55,8 +59,8 @@ class RecallMExtractor(TransformComponent):
     ...     property_graph_store=store,
     ...     embed_kg_nodes=False,
     ... )
-    >>> [(a.name, b.name) for a, _, b in store.get_triplets(relation_names=["RELATED"])]
-    [('Ann', 'Bo'), ('Bo', 'Porto')]
+    >>> [(a.name, relation.label, b.name) for a, relation, b in store.get_triplets(["Ann"])]
+    [('Ann', 'meet', 'Bo')]
     >>> sub_retriever = RecallMSubRetriever(store, include_text=False)
     >>> retriever = index.as_retriever(sub_retrievers=[sub_retriever])
     >>> [found.text for found in retriever.retrieve("Whom did Ann meet?")]
@@ -73,6 +77,7 @@ class RecallMExtractor(TransformComponent):
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     memory: Annotated[RecallM, BeforeValidator(checked_memory)] = Field(exclude=True)
+    cooccurrence: bool = False
 
     @model_validator(mode="before")
     @classmethod
@@ -133,7 +138,9 @@ class RecallMExtractor(TransformComponent):
         for node, extraction, (entities, relations) in zip(
             nodes, extractions, earlier, strict=True
         ):
-            new_entities, new_relations = _graph_of(extraction, spellings, _own_metadata(node))
+            new_entities, new_relations = _graph_of(
+                extraction, spellings, _own_metadata(node), cooccurrence=self.cooccurrence
+            )
             known_ids = {entity.id for entity in entities if isinstance(entity, EntityNode)}
             entities += [entity for entity in new_entities if entity.id not in known_ids]
             node.metadata[KG_NODES_KEY] = entities
@@ -185,7 +192,11 @@ class _Spellings:
 
 
 def _graph_of(
-    extraction: Extraction, spellings: _Spellings, properties: dict[str, Any]
+    extraction: Extraction,
+    spellings: _Spellings,
+    properties: dict[str, Any],
+    *,
+    cooccurrence: bool,
 ) -> tuple[list[EntityNode], list[Relation]]:
     """The entities and the relations that one text shows, each once."""
     entities: dict[str, EntityNode] = {}
@@ -195,6 +206,48 @@ def _graph_of(
             name, label = spellings.of(mention)
             node = EntityNode(name=name, label=label, properties=copy.deepcopy(properties))
             id_at[statement.position, mention.name] = entities.setdefault(node.id, node).id
+    relations = [*_stated(extraction, id_at, properties)]
+    if cooccurrence:
+        relations += [
+            Relation(
+                label=_RELATED,
+                source_id=source,
+                target_id=target,
+                properties=copy.deepcopy(properties),
+            )
+            for source, target in _neighbours(extraction, id_at)
+        ]
+    return list(entities.values()), relations
+
+
+def _stated(
+    extraction: Extraction, id_at: Mapping[tuple[int, str], str], properties: dict[str, Any]
+) -> Iterator[Relation]:
+    """The facts that a text states, each once, the way it puts them first."""
+    seen: set[tuple[str, str, str]] = set()
+    for triplet in extraction.triplets:
+        ends = [
+            None if concept is None else id_at.get((triplet.position, concept.name))
+            for concept in (triplet.subject_concept, triplet.object_concept)
+        ]
+        source, target = ends
+        if source is None or target is None or source == target or not triplet.is_fact:
+            continue
+        key = source, triplet.relation, target
+        if key not in seen:
+            seen.add(key)
+            yield Relation(
+                label=triplet.relation,
+                source_id=source,
+                target_id=target,
+                properties={**triplet.properties, **copy.deepcopy(properties)},
+            )
+
+
+def _neighbours(
+    extraction: Extraction, id_at: Mapping[tuple[int, str], str]
+) -> dict[tuple[str, str], None]:
+    """The entities of neighbouring concepts."""
     pairs: dict[tuple[str, str], None] = {}
     for pair in extraction.neighbours:
         position_a, position_b = (
@@ -205,15 +258,7 @@ def _graph_of(
         source, target = id_at[position_a, pair.a], id_at[position_b, pair.b]
         if source != target:
             pairs[source, target] = None
-    return list(entities.values()), [
-        Relation(
-            label=_RELATED,
-            source_id=source,
-            target_id=target,
-            properties=copy.deepcopy(properties),
-        )
-        for source, target in pairs
-    ]
+    return pairs
 
 
 def _earlier_results(node: BaseNode) -> tuple[list[Any], list[Any]]:

@@ -5,6 +5,7 @@ statements that answer it come out, in the order in which they became true.
 """
 
 from recallm import errors
+from recallm.antecedents import RecalledReference
 from recallm.config import RecallConfig
 from recallm.errors import *
 from recallm.graph import GraphUpdate, MemoryGraph, NewEntity, NewTriplet
@@ -12,6 +13,7 @@ from recallm.hybrid import HybridRecallM
 from recallm.items import MemoryItems, NewItem
 from recallm.memory import RecallM
 from recallm.model import (
+    Adjunct,
     ConceptMention,
     ConceptRow,
     Entity,
@@ -19,7 +21,9 @@ from recallm.model import (
     Extraction,
     Forgotten,
     Neighbours,
+    OpenTriplet,
     Passage,
+    Reference,
     Stats,
     TemporalReading,
     Triplet,
@@ -34,6 +38,7 @@ from recallm.results import (
 )
 
 __all__ = [
+    "Adjunct",
     "Answer",
     "ConceptMention",
     "ConceptRow",
@@ -50,12 +55,15 @@ __all__ = [
     "NewEntity",
     "NewItem",
     "NewTriplet",
+    "OpenTriplet",
     "Passage",
     "RankedConcept",
     "RecallConfig",
     "RecallM",
     "RecalledContext",
+    "RecalledReference",
     "RecalledStatement",
+    "Reference",
     "Revision",
     "Stats",
     "TemporalReading",

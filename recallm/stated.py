@@ -5,16 +5,13 @@ ends are entities on their concepts, the triplet has the statement's place, so t
 statement takes both away, and views of the past, strengths and histories are those of any triplet.
 
 Both ends stand on concepts, whose labels are their ids; after "be" the object may be any phrase
-("happy"). A pronoun that stands for nobody is no end. The predicate of a triplet that the text
-denies, or does not assert, says so ("not live in", "may move to", "plan to buy"): such a triplet is
-never the same as the fact. Properties hold what the text says beside it.
+("happy"). A pronoun that stands for nobody is no end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 
 from recallm.model import (
     ConceptMention,
@@ -23,7 +20,7 @@ from recallm.model import (
     TripletUpsert,
 )
 
-__all__ = ["is_fact", "predicate_of", "properties_of", "stated_elements"]
+__all__ = ["stated_elements"]
 
 _LONGEST_PHRASE = 80
 """Characters; a longer phrase is a clause, not a quality."""
@@ -32,35 +29,6 @@ _PHRASE = "phrase"
 """The type of an entity that stands on no concept."""
 
 _COPULA = "be"
-
-
-def is_fact(triplet: OpenTriplet) -> bool:
-    """Whether the text asserts the triplet: neither denied nor merely possible."""
-    return not triplet.negated and not triplet.modality
-
-
-def predicate_of(triplet: OpenTriplet) -> str:
-    """The predicate that a triplet is stored under: its relation, behind what makes it less than a
-    fact."""
-    parts = (triplet.modality, "not" if triplet.negated else "", triplet.relation)
-    return " ".join(part for part in parts if part)
-
-
-def properties_of(triplet: OpenTriplet) -> dict[str, Any]:
-    """What the text says beside a triplet, in JSON values."""
-    properties: dict[str, Any] = {
-        "said": " ".join(
-            part for part in (triplet.subject, triplet.predicate, triplet.object) if part
-        ),
-        "confidence": round(triplet.confidence, 3),
-    }
-    if triplet.negated:
-        properties["negated"] = True
-    if triplet.modality:
-        properties["modality"] = triplet.modality
-    if triplet.adjuncts:
-        properties["adjuncts"] = [list(adjunct) for adjunct in triplet.adjuncts]
-    return properties
 
 
 def stated_elements(
@@ -76,9 +44,9 @@ def stated_elements(
         stated.append(
             TripletUpsert(
                 subject=subject.id,
-                predicate=predicate_of(triplet),
+                predicate=triplet.stated_relation,
                 object=object_.id,
-                properties=properties_of(triplet),
+                properties=triplet.properties,
                 position=triplet.position,
             )
         )

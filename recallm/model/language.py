@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 __all__ = [
     "Adjunct",
@@ -148,6 +148,34 @@ class OpenTriplet:
     position: int = 0
     subject_concept: ConceptMention | None = None
     object_concept: ConceptMention | None = None
+
+    @property
+    def is_fact(self) -> bool:
+        """Whether the sentence asserts the triplet: it neither denies it nor calls it possible."""
+        return not self.negated and not self.modality
+
+    @property
+    def stated_relation(self) -> str:
+        """The relation behind what makes it less than a fact ("not live in", "may move to"): such
+        a triplet is never the same as the fact."""
+        parts = (self.modality, "not" if self.negated else "", self.relation)
+        return " ".join(part for part in parts if part)
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """What the sentence says beside subject, relation and object, in JSON values."""
+        said = (part for part in (self.subject, self.predicate, self.object) if part)
+        properties: dict[str, Any] = {
+            "said": " ".join(said),
+            "confidence": round(self.confidence, 3),
+        }
+        if self.negated:
+            properties["negated"] = True
+        if self.modality:
+            properties["modality"] = self.modality
+        if self.adjuncts:
+            properties["adjuncts"] = [list(adjunct) for adjunct in self.adjuncts]
+        return properties
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

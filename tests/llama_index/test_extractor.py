@@ -25,7 +25,6 @@ from llama_index.core.ingestion.pipeline import get_transformation_hash
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import BaseNode, Document, ImageNode, TextNode, TransformComponent
 
-import recallm.extraction.extractor
 from llama_index_recallm import (
     RecallMExtractor,
     RecallMPropertyGraphStore,
@@ -38,12 +37,13 @@ from recallm import (
     RecallConfig,
     RecallM,
 )
+from recallm.extraction.pipeline import Pipeline
 from tests.neo4j.fixtures import RunningServer
 
 
 @pytest.fixture
 def extractor(memory: RecallM) -> RecallMExtractor:
-    return RecallMExtractor(memory=memory)
+    return RecallMExtractor(memory=memory, cooccurrence=True)
 
 
 def entities(node: BaseNode) -> list[EntityNode]:
@@ -63,7 +63,15 @@ def names(node: BaseNode) -> list[str]:
 
 
 def pairs(node: BaseNode) -> list[tuple[str, str]]:
-    return [(relation.source_id, relation.target_id) for relation in relations(node)]
+    """The ends of the relations between neighbours."""
+    return [(it.source_id, it.target_id) for it in relations(node) if it.label == "RELATED"]
+
+
+def stated(node: BaseNode) -> list[tuple[str, str, str]]:
+    """What the text states."""
+    return [
+        (it.source_id, it.label, it.target_id) for it in relations(node) if it.label != "RELATED"
+    ]
 
 
 def test_class() -> None:
@@ -87,10 +95,24 @@ def test_concepts_and_neighbours(extractor: RecallMExtractor, memory: RecallM) -
         ("New York", "entity"),
         ("York", "name"),
     ]
-    assert {relation.label for relation in relations(node)} == {"RELATED"}
+    assert stated(node) == [("Brandon", "love", "coffee"), ("Brandon", "buy", "cups")]
     by_name = {"brandon": "Brandon", "coffe": "coffee", "5": "5", "cup": "cups"}
     by_name["new york"] = "New York"
     assert sorted(pairs(node)) == sorted((by_name[a], by_name[b]) for a, b in update.relations)
+
+
+def test_what_a_text_denies_or_calls_possible_is_no_relation(memory: RecallM) -> None:
+    extractor = RecallMExtractor(memory=memory)
+    nodes = [
+        TextNode(text="Ingrid lives in Malaga."),
+        TextNode(text="Ingrid does not live in Rome."),
+        TextNode(text="Ingrid may move to Porto."),
+    ]
+    lives, denied, possible = extractor(nodes)
+    assert [(it.source_id, it.label, it.target_id) for it in relations(lives)] == [
+        ("Ingrid", "live in", "Malaga")
+    ]
+    assert relations(denied) == relations(possible) == []
 
 
 def test_a_relation_leads_the_same_way_in_every_text(extractor: RecallMExtractor) -> None:
@@ -170,7 +192,10 @@ def test_properties_are_a_copy_of_the_metadata(extractor: RecallMExtractor) -> N
     ]
     entities(node)[0].properties["tags"].append("y")
     assert entities(node)[1].properties["tags"] == ["x"]
-    assert relations(node)[0].properties == {"file": "a.txt", "tags": ["x"]}
+    meet, related = relations(node)
+    assert related.properties == {"file": "a.txt", "tags": ["x"]}
+    assert meet.properties.items() >= related.properties.items()
+    assert meet.properties["said"] == "Ann met Bo"
     assert node.metadata["tags"] == ["x"]
 
 
@@ -184,7 +209,8 @@ def test_what_was_found_before_stays(extractor: RecallMExtractor) -> None:
     assert entities(node)[0] is ann
     assert relations(node)[0] is knows
     assert names(node) == ["Ann", "Bo"]
-    assert pairs(node) == [("Ann", "Bo"), ("Ann", "Bo")]
+    assert stated(node)[0] == ("Ann", "KNOWS", "Bo")
+    assert pairs(node) == [("Ann", "Bo")]
     assert entities(node)[1].properties == {"file": "a.txt"}
 
 
@@ -263,7 +289,7 @@ def test_it_stays_in_its_process(extractor: RecallMExtractor) -> None:
 
 def test_the_memory_is_not_serialised(extractor: RecallMExtractor, memory: RecallM) -> None:
     written = extractor.to_dict()
-    assert written.keys() == {"class_name", "reads"}
+    assert written.keys() == {"class_name", "reads", "cooccurrence"}
     assert written["class_name"] == "RecallMExtractor"
     assert extractor.to_json()
     copy = RecallMExtractor.from_dict(written, memory=memory)
@@ -333,7 +359,10 @@ def test_cache_keys_differ_by_server_address(neo4j_server: RunningServer) -> Non
     for _ in range(2):
         with RecallM(neo4j_server.uri, auth=neo4j_server.auth) as memory:
             said.append(
-                (repr(memory), get_transformation_hash([], RecallMExtractor(memory=memory)))
+                (
+                    repr(memory),
+                    get_transformation_hash([], RecallMExtractor(memory=memory)),
+                )
             )
     assert said[0] == said[1]
     assert neo4j_server.uri in said[0][0]
@@ -359,25 +388,25 @@ def test_an_index_with_no_model(extractor: RecallMExtractor, use_async: bool) ->
         embed_kg_nodes=False,
         use_async=use_async,
     )
-    [(source, relation, target)] = index.property_graph_store.get_triplets(entity_names=["Ann"])
-    assert isinstance(source, EntityNode)
-    assert isinstance(target, EntityNode)
-    assert (source.name, relation.label, target.name) == ("Ann", "RELATED", "Bo")
-    assert relation.properties[TRIPLET_SOURCE_KEY] == "one"
+    found = index.property_graph_store.get_triplets(entity_names=["Ann"])
+    assert {(source.id, relation.label, target.id) for source, relation, target in found} == {
+        ("Ann", "meet", "Bo"),
+        ("Ann", "RELATED", "Bo"),
+    }
+    assert all(relation.properties[TRIPLET_SOURCE_KEY] == "one" for _, relation, _ in found)
 
 
 def test_the_memory_reads_a_text_once(
     memory: RecallM, extractor: RecallMExtractor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    extract_many = recallm.extraction.extractor.Extractor.extract_many
+    tag = Pipeline.tag
 
-    def counted(self: Any, texts: Any) -> Any:
-        texts = list(texts)
-        read.extend(text for text, _ in texts)
-        return extract_many(self, texts)
+    def counted(self: Pipeline, texts: Any, **how: Any) -> Any:
+        read.extend(texts)
+        return tag(self, texts, **how)
 
-    monkeypatch.setattr(recallm.extraction.extractor.Extractor, "extract_many", counted)
+    monkeypatch.setattr(Pipeline, "tag", counted)
     node = TextNode(text="Ann met Bo in Cairo.", metadata={"file": "a.txt"})
     PropertyGraphIndex(
         [node],

@@ -50,7 +50,7 @@ def test_an_index_is_read_again_with_either_store(tmp_path: Path) -> None:
     with RecallM() as memory:
         index = PropertyGraphIndex.from_documents(
             [Document(id_="d", text="Ann met Bo.")],
-            kg_extractors=[RecallMExtractor(memory=memory)],
+            kg_extractors=[RecallMExtractor(memory=memory, cooccurrence=True)],
             property_graph_store=RecallMPropertyGraphStore(memory=memory),
             embed_kg_nodes=False,
         )

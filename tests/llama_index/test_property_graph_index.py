@@ -131,7 +131,7 @@ def test_a_chapter_without_any_model_and_a_belief_that_changes(
     index = PropertyGraphIndex.from_documents(
         [Document(text=text, id_="chapter")],
         property_graph_store=store,
-        kg_extractors=[RecallMExtractor(memory=memory)],
+        kg_extractors=[RecallMExtractor(memory=memory, cooccurrence=True)],
         embed_kg_nodes=False,
         transformations=[SentenceSplitter(chunk_size=256, chunk_overlap=0)],
     )
@@ -161,7 +161,9 @@ def test_a_chapter_without_any_model_and_a_belief_that_changes(
         _, _, after = prompt.partition("Toto is pink now.")
         assert "Dorothy" not in after.partition("Given the context")[0]
     reopened = PropertyGraphIndex.from_existing(
-        store, kg_extractors=[RecallMExtractor(memory=memory)], embed_kg_nodes=False
+        store,
+        kg_extractors=[RecallMExtractor(memory=memory, cooccurrence=True)],
+        embed_kg_nodes=False,
     )
     again = reopened.as_retriever(sub_retrievers=[subs[1]])
     assert again.retrieve("What colour is Toto?")[-1].text == "Toto is pink now."
