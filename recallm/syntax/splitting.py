@@ -46,6 +46,7 @@ POSSESSIVES: Final = frozenset(("his", "its", "their", "theirs", "hers"))
 _OF_SUBJECT: Final = POSSESSIVES | {"her"}
 _THIRD_PERSONS: Final = POSSESSIVES | frozenset(("he", "she", "it", "they", "him", "her", "them"))
 _POINTING: Final = frozenset(("this", "that", "these", "those", "there", "one", "ones", "so"))
+_BREAKS: Final = frozenset((";", ":", "-", "--", "–", "—"))
 MARKS_OF_PARTS: Final = frozenset((",", ";", ":", "-", "--", "–", "—", "(", ")", "[", "]"))
 _PERSON: Final = "PERSON"
 
@@ -85,7 +86,7 @@ class _Splitter:
         if len(roots) != 1 or (not is_clause(tree, roots[0]) and tree.tags[roots[0]] != VERB):
             return []
         root = roots[0]
-        if self._subject(root) < 0:
+        if not 0 <= self._subject(root) < self._finite(root):
             return []
         modifiers = self._modifiers(root)
         heads = self._coordinated(root)
@@ -97,6 +98,11 @@ class _Splitter:
 
     def _subject(self, head: int) -> int:
         return self._tree.child(head, *_SUBJECTS)
+
+    def _finite(self, head: int) -> int:
+        """The first of a clause's auxiliaries, its copula and its head."""
+        children = self._tree.children[head]
+        return min([head, *(i for i in children if self._tree.bases[i] in ("aux", "cop"))])
 
     def _below(self, head: int, without: Collection[int] = ()) -> list[int]:
         """The tokens below a head, ascending, without the subtrees of some."""
@@ -135,7 +141,11 @@ class _Splitter:
         }
         subject = self._subject(head)
         end = min(i for i in self._verbs(head) if i > subject)
-        return [i for i in tokens if i < end and i not in left_out]
+        # "Oh, and by the way - I moved": what stands before the dash is no part of the clause.
+        begin = max(
+            (i + 1 for i in tokens if i < subject and tree.lowered[i] in _BREAKS), default=0
+        )
+        return [i for i in tokens if begin <= i < end and i not in left_out]
 
     def _verbs(self, head: int) -> list[int]:
         """A clause's head, its auxiliaries, its copula and the adverbs before them."""
@@ -183,12 +193,13 @@ class _Splitter:
         tree = self._tree
         if _HEDGES & set(tree.lowered):
             return False
-        if any(tree.relations[i] == "cc:preconj" for i in tree.children[first]):
-            return False
+        if "cc:preconj" in tree.relations:
+            return False  # "both the staff and the visitors"
         joined = [tree.lowered[i] for h in heads for i in tree.children[h] if tree.bases[i] == "cc"]
-        semicolons = [h for h in heads if self._follows_semicolon(h)]
-        if not set(joined) <= _ADDING or not (joined or semicolons):
+        if not set(joined) <= _ADDING:
             return False
+        if tree.child(heads[-1], "cc") < 0 and not self._follows_semicolon(heads[-1]):
+            return False  # "Sales rose, costs fell, the firm added"
         before = first
         for head in heads:
             if not self._is_closed(before, head, heads):
@@ -293,9 +304,11 @@ class _Splitter:
             return auxiliaries if is_base else []
         if form.endswith("ing"):
             return auxiliaries if tree.lowered[first].endswith("ing") else []
+        if form.endswith("s") or is_base or tree.lowered[first].endswith("ing"):
+            return []
         has = any(tree.lemmas[i].lower() == "have" for i in auxiliaries)
         passive = any(tree.relations[i] == "aux:pass" for i in auxiliaries)
-        return auxiliaries if has and not passive and not form.endswith("s") else []
+        return auxiliaries if has and not passive else []
 
     def _has_antecedents(self, head: int, *, has_subject: bool) -> bool:
         """Whether the pronouns of a clause are clear without the words around it.
@@ -337,7 +350,8 @@ class _Splitter:
         tree = self._tree
         if tree.tags[noun] != PROPN or tree.bases[noun] not in _PHRASES:
             return False
-        if any(tree.bases[i] == "conj" for i in tree.children[noun]):
+        # "the mayor of Porto, who ...": nobody knows which of the two.
+        if any(tree.bases[i] in ("conj", "nmod") and i > noun for i in tree.children[noun]):
             return False
         head = tree.heads[noun]
         while head >= 0 and head != root and tree.bases[head] in ("conj", "xcomp"):
@@ -349,7 +363,9 @@ class _Splitter:
         tree = self._tree
         split = [i for i in tree.children[noun] if tree.bases[i] in ("acl", "appos", "case")]
         tokens = self._below(noun, split)
-        return [i for i in tokens if tree.lowered[i] not in MARKS_OF_PARTS]
+        while len(tokens) > 1 and tree.lowered[tokens[-1]] in MARKS_OF_PARTS:
+            tokens.pop()
+        return tokens
 
     def _is_set_off(self, modifier: int, noun: int) -> bool:
         """Whether a modifier stands behind its name, between commas or brackets."""
@@ -378,9 +394,9 @@ class _Splitter:
         word = tree.lowered[begin]
         is_person = tree.entity_labels.get(noun) == _PERSON
         if word == "whose":
-            return tree.heads[begin] == self._subject(modifier)
+            return tree.heads[begin] == self._subject(modifier) < self._finite(modifier)
         if word in ("who", "which"):
-            if begin != self._subject(modifier):
+            if begin != self._subject(modifier) or begin > self._finite(modifier):
                 return False
             if word == "who":
                 return is_person or noun not in tree.entity_labels
@@ -429,7 +445,4 @@ class _Splitter:
         """Whether the clause that a token stands in tells of the past."""
         tree = self._tree
         head = tree.heads[token]
-        verbs = [*self._verbs(head)]
-        auxiliaries = [i for i in verbs if tree.bases[i] in ("aux", "cop")]
-        finite = min(auxiliaries, default=head)
-        return bool(tree.words[finite].marks & Mark.PAST)
+        return bool(tree.words[self._finite(head)].marks & Mark.PAST)
