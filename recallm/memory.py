@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from tqdm import tqdm
 
@@ -72,6 +72,11 @@ class RecallM(StoredMemory):
     stored under a predicate that says so ("not live in", "may move to"). It takes a parse of each
     text.
 
+    ``propositions``: what the statements of a text are. None: its sentences. "clauses": a parse
+    splits sentences into clauses that stand alone, with names in place of their pronouns. A
+    callable prompt → text: a language model lists the propositions; a sentence that gives none is a
+    statement itself. The passage stays verbatim, and a statement has its span in it.
+
     Safe to use from several threads. As a context manager it closes itself.
 
     >>> memory = RecallM()
@@ -84,7 +89,8 @@ class RecallM(StoredMemory):
         InvalidInputError: an argument cannot be used.
         StoreError: the store cannot be opened.
         MissingDependencyError: an optional package is needed and not installed.
-        PipelineError: the spaCy pipeline named in ``config`` is not installed.
+        PipelineError: the spaCy pipeline named in ``config`` is not installed, or it is not English
+            and texts are parsed, for ``triplets`` or ``propositions="clauses"``.
 
     """
 
@@ -103,6 +109,7 @@ class RecallM(StoredMemory):
         embeddings: object = None,
         vector_index: object = None,
         triplets: bool = False,
+        propositions: Literal["clauses"] | Callable[[str], str] | None = None,
     ) -> None:
         namespace = checks.name(namespace, "namespace")
         if config is not None and not isinstance(config, RecallConfig):
@@ -126,9 +133,10 @@ class RecallM(StoredMemory):
         # spaCy takes half a second to import; `import recallm` must not wait for it.
         from recallm.extraction import Extractor
 
-        self._extractor = Extractor(self._config)
+        self._extractor = Extractor(self._config, propositions)
         if self._config.spacy_model is not None:
-            self._extractor.load()  # a missing pipeline fails here, not at the first update
+            # A missing pipeline fails here, not at the first update.
+            self._extractor.load(parser=triplets)
         opened, is_own = open_store(
             store, auth=auth, database=database, timeout=checks.seconds(timeout, "timeout")
         )

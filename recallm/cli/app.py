@@ -143,8 +143,13 @@ def _open(
     password_file: Path | None,
     creates: bool,
     ranking: RankingName = "statements",
+    propositions: Literal["clauses"] | None = None,
 ) -> RecallM:
-    options: dict[str, Any] = {"config": RecallConfig(ranking=ranking), "embeddings": embeddings}
+    options: dict[str, Any] = {
+        "config": RecallConfig(ranking=ranking),
+        "embeddings": embeddings,
+        "propositions": propositions,
+    }
     if namespace is not None:
         options["namespace"] = namespace
     if is_server(db):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 from rich.table import Table
@@ -77,6 +77,10 @@ def update(
     session: Annotated[
         str | None, typer.Option(help="The conversation or document that it belongs to.")
     ] = None,
+    propositions: Annotated[
+        Literal["clauses"] | None,
+        typer.Option(help="Split sentences into clauses that stand alone."),
+    ] = None,
 ) -> None:
     """Remember TEXT or files."""
     if id is not None and (len(text or ()) != 1 or file):
@@ -106,7 +110,7 @@ def update(
             for paragraph in _paragraphs(_lines(path)):
                 yield {"text": paragraph, **origin, **common}
 
-    with open_memory() as memory:
+    with open_memory(propositions=propositions) as memory:
         updates = memory.update_many(items(), progress=sys.stderr.isatty())
     fresh = [each for each in updates if not each.duplicate]
     parts = [counted(len(fresh), "knowledge update")]

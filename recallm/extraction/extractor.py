@@ -62,11 +62,20 @@ class Extractor:
     The pipeline is loaded at first use, once for all extractors that use it. Safe for several
     threads, which take turns. Every method raises ``PipelineError`` if the pipeline cannot be
     loaded.
+
+    Raises:
+        InvalidInputError: ``propositions`` is neither.
     """
 
     def __init__(self, config: RecallConfig, propositions: Propositions | None = None) -> None:
+        if not (propositions in (None, "clauses") or callable(propositions)):
+            raise InvalidInputError(
+                'propositions must be None, "clauses" or a language model (prompt → text), not '
+                f"{propositions!r:.100}",
+                argument="propositions",
+            )
         self._config = config
-        self._is_parsed = propositions == "clauses"
+        self._splits = propositions == "clauses"
         self._llm = propositions if callable(propositions) else None
         self._reader = TextReader(config)
         self._earlier: TextCache[TextRead] = TextCache(_EARLIER_CHARACTERS)
@@ -75,10 +84,14 @@ class Extractor:
         self._concept_names = lru_cache(maxsize=4096)(lambda label: self._named(label)[0].name)
         self._named = lru_cache(maxsize=4096)(self._mentions_of_label)
 
-    def load(self) -> None:
-        """Load the pipeline now instead of at first use, with the parser if it is needed."""
+    def load(self, *, parser: bool = False) -> None:
+        """Load the pipeline now instead of at first use, with the ``parser`` if it is needed.
+
+        Raises:
+            PipelineError: there is a parser to load, and the pipeline is not English.
+        """
         pipeline = self._reader.pipeline
-        if self._is_parsed:
+        if parser or self._splits:
             pipeline.load_parser()
 
     def extract(
@@ -175,13 +188,13 @@ class Extractor:
         self, turns: Sequence[Turn], first: int | None = None, *, triplets: bool
     ) -> Iterator[Extraction]:
         """``first``: the index of the first turn among the caller's."""
-        texts = self._reader.read([turn.text for turn in turns], parsed=self._is_parsed or triplets)
+        texts = self._reader.read([turn.text for turn in turns], parsed=self._splits or triplets)
         passages = [
             (read, () if self._config.nouns_only else self._references(read, turn))
             for turn, read in zip(turns, texts, strict=True)
         ]
-        for index, (turn, passage, stated) in enumerate(
-            zip(turns, passages, self._stated(passages), strict=True), start=first or 0
+        for index, (turn, stated) in enumerate(
+            zip(turns, self._stated(passages, parsed=triplets), strict=True), start=first or 0
         ):
             if len(stated) > MAX_POSITION + 1:
                 raise InvalidInputError(
@@ -190,17 +203,17 @@ class Extractor:
                     argument="text",
                     index=None if first is None else index,
                 )
-            yield self._extraction(stated, turn, passage if triplets else None)
+            yield self._extraction(stated, turn, triplets=triplets)
 
     def _stated(
-        self, passages: Sequence[tuple[ReadText, Sequence[FoundReference]]]
+        self, passages: Sequence[tuple[ReadText, Sequence[FoundReference]]], *, parsed: bool
     ) -> Iterator[list[Stated]]:
-        """What the statements of each passage say."""
-        if self._is_parsed:
-            return clauses(self._reader, passages)
+        """What the statements of each passage say; with ``parsed`` they are parsed."""
+        if self._splits:
+            return clauses(self._reader, passages, parsed=parsed)
         if self._llm is not None:
             listed = [self._listed(self._llm, read.text) for read, _ in passages]
-            return by_model(self._reader, passages, listed)
+            return by_model(self._reader, passages, listed, parsed=parsed)
         return (list(sentences_of(read, references)) for read, references in passages)
 
     def _listed(self, llm: Callable[[str], str], text: str) -> tuple[str, ...]:
@@ -216,9 +229,9 @@ class Extractor:
         self,
         stated: Sequence[Stated],
         turn: Turn,
-        parsed: tuple[ReadText, Sequence[FoundReference]] | None,
+        *,
+        triplets: bool,
     ) -> Extraction:
-        """``parsed``: the passage and its references where its triplets are wanted."""
         speaker_mentions = self._speaker(turn)
         name = speaker_mentions[0].name if speaker_mentions else None
         return Extraction(
@@ -235,9 +248,7 @@ class Extractor:
                 speaker=name,
             ),
             speaker_concept=name,
-            triplets=(
-                () if parsed is None else tuple(stated_triplets(*parsed, stated, speaker_mentions))
-            ),
+            triplets=tuple(stated_triplets(stated, speaker_mentions)) if triplets else (),
         )
 
     def _references(self, read: ReadText, turn: Turn) -> list[FoundReference]:
@@ -315,13 +326,13 @@ def _statement(
         concepts.setdefault(mention.name, mention)
     _add_mentions(concepts, stated.places)
     found = Trait(0)
-    for sentence in stated.sentences:
+    for sentence, _ in stated.sentences:
         found |= sentence.traits
     return ExtractedStatement(
         position=position,
         start=stated.start,
         end=stated.end,
-        terms=tuple(term for sentence in stated.sentences for term in sentence.terms),
+        terms=tuple(term for sentence, _ in stated.sentences for term in sentence.terms),
         concepts=tuple(concepts.values()),
         traits=found,
         text=stated.text,

@@ -30,14 +30,20 @@ _CLEAR_SHARE = 0.5
 
 
 class Stated(NamedTuple):
-    """What one statement says: its span in the passage, its own text (None: the span's), the
-    sentences of that text, and their concepts in textual order."""
+    """What one statement says: its span in the passage, its own text (None: the span's), that text
+    or the passage as it was read, and its sentences there, each with its concepts in textual
+    order."""
 
     start: int
     end: int
     text: str | None
-    sentences: Sequence[ReadSentence]
-    places: Sequence[ConceptPlace]
+    read: ReadText
+    sentences: Sequence[tuple[ReadSentence, Sequence[ConceptPlace]]]
+
+    @property
+    def places(self) -> Iterator[ConceptPlace]:
+        """The concepts in textual order."""
+        return chain.from_iterable(places for _, places in self.sentences)
 
 
 class _Draft(NamedTuple):
@@ -59,13 +65,17 @@ def sentences_of(read: ReadText, references: Iterable[FoundReference]) -> Iterat
     for sentence, places in zip(
         read.sentences, places_with_references(read, references), strict=True
     ):
-        yield Stated(sentence.start, sentence.end, None, [sentence], places)
+        yield Stated(sentence.start, sentence.end, None, read, [(sentence, places)])
 
 
 def clauses(
-    reader: TextReader, passages: Sequence[tuple[ReadText, Sequence[FoundReference]]]
+    reader: TextReader,
+    passages: Sequence[tuple[ReadText, Sequence[FoundReference]]],
+    *,
+    parsed: bool,
 ) -> Iterator[list[Stated]]:
-    """The propositions of each passage by its parse; a sentence that is not split is one.
+    """The propositions of each passage by its parse; a sentence that is not split is one. With
+    ``parsed`` they are parsed too.
 
     Only names that the passage itself spells take the place of pronouns: what another passage
     spells must be forgotten with it.
@@ -84,7 +94,7 @@ def clauses(
         for draft in found
         if isinstance(draft, _Draft)
     ]
-    reads = iter(reader.read(texts))
+    reads = iter(reader.read(texts, parsed=parsed))
     for sentences in drafts:
         yield [
             _stated(draft, next(reads)) if isinstance(draft, _Draft) else draft
@@ -146,29 +156,36 @@ def _moved(
 
 
 def _stated(draft: _Draft, own: ReadText) -> Stated:
-    places = list(chain.from_iterable(places_with_references(own, draft.references, origin=0)))
-    known = {place.concept.name for place in places}
+    in_order = places_with_references(own, draft.references, origin=0)
+    sentences = list(zip(own.sentences, in_order, strict=True))
+    known = {place.concept.name for _, places in sentences for place in places}
     names = [
         ConceptPlace(concept, tuple(parts), True)
         for concept, *parts in (reference.concepts for reference in draft.named)
         if concept.name not in known
     ]
-    return Stated(draft.start, draft.end, draft.text, own.sentences, [*names, *places])
+    if names and sentences:
+        first, places = sentences[0]
+        sentences[0] = first, [*names, *places]
+    return Stated(draft.start, draft.end, draft.text, own, sentences)
 
 
 def by_model(
     reader: TextReader,
     passages: Sequence[tuple[ReadText, Sequence[FoundReference]]],
     answers: Iterable[Sequence[str]],
+    *,
+    parsed: bool,
 ) -> Iterator[list[Stated]]:
-    """The propositions of each passage as a language model listed them.
+    """The propositions of each passage as a language model listed them; with ``parsed`` they are
+    parsed.
 
     The span of a proposition is the sentence that holds most of its terms, the whole passage where
     none holds half of them. A proposition without a term of the passage is none. A sentence that is
     no proposition's span is a statement itself, so that nothing is lost.
     """
     listed = [list(dict.fromkeys(lines)) for lines in answers]
-    reads = iter(reader.read([line for lines in listed for line in lines]))
+    reads = iter(reader.read([line for lines in listed for line in lines], parsed=parsed))
     for (read, references), lines in zip(passages, listed, strict=True):
         yield _attributed(read, references, lines, list(islice(reads, len(lines))))
 

@@ -95,6 +95,10 @@ class ExtractedStatement:
     traits: Trait
     text: str | None = None
 
+    def text_in(self, passage: str) -> str:
+        """Its text: its own, or that of its span in the passage."""
+        return passage[self.start : self.end] if self.text is None else self.text
+
     @property
     def length(self) -> int:
         """How many content words it has."""

@@ -191,10 +191,8 @@ def key_of(update: PreparedUpdate, statement: ExtractedStatement) -> int:
 
 def text_of(update: PreparedUpdate, statement: ExtractedStatement) -> str:
     """The text of a statement: its own, or that of its span."""
-    if statement.text is not None:
-        return statement.text
     assert update.text is not None
-    return update.text[statement.start : statement.end]
+    return statement.text_in(update.text)
 
 
 def names_concept(statement: ExtractedStatement, name: str) -> bool:

@@ -62,7 +62,7 @@ class StatementVectors:
         duplicates = self._duplicates(namespace, updates)
         new = [update for update in updates if update.id not in duplicates]
         texts = [
-            statement_text((update.text or "")[span.start : span.end], update.speaker)
+            statement_text(span.text_in(update.text or ""), update.speaker)
             for update in new
             for span in update.statements
         ]

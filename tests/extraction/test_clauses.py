@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recallm.config import RecallConfig
 from recallm.extraction import Extractor
 
 extractor = Extractor(RecallConfig(), propositions="clauses")
+plain = Extractor(RecallConfig())
 
 
 def clauses(text: str) -> list[str]:
@@ -160,3 +163,23 @@ def test_a_sentence_stays_whole_where_a_split_would_say_something_else(sentence:
 @pytest.mark.parametrize(("sentence", "expected"), MISREAD)
 def test_a_sentence_that_is_misread_stays_whole(sentence: str, expected: list[str]) -> None:
     assert clauses(sentence) in (expected, [sentence])
+
+
+WORDS = [word for sentence, _ in SPLIT for word in sentence.replace(".", " .").split()]
+
+
+@given(st.lists(st.sampled_from([*WORDS, ",", "who", "which", "whose", "(", ")"]), max_size=25))
+def test_no_word_is_lost_in_any_order_of_words(words: list[str]) -> None:
+    """Every term of a text stands in a statement, and spans lie in the passage."""
+    text = " ".join(words)
+    statements = extractor.extract(text).statements
+    assert all(0 <= it.start < it.end <= len(text) for it in statements)
+    assert [it.position for it in statements] == list(range(len(statements)))
+    stated = {term for it in statements for term in it.terms}
+    assert {term for it in plain.extract(text).statements for term in it.terms} <= stated
+
+
+@given(st.text())
+def test_any_text_is_read(text: str) -> None:
+    statements = extractor.extract(text).statements
+    assert all(text[it.start : it.end].strip() for it in statements)

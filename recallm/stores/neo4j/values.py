@@ -169,7 +169,6 @@ def statement_out(
     update: Mapping[str, Any], text: str, statement: ExtractedStatement
 ) -> dict[str, Any]:
     """The properties of a statement's node, ``update`` being those of its update's."""
-    own_text = statement.text
     return {
         "namespace": update["namespace"],
         "key": statement_key(update["t"], statement.position),
@@ -178,8 +177,8 @@ def statement_out(
         "paths": update["paths"],
         "said": update["said"],
         "expires": update["expires"],
-        "text": text[statement.start : statement.end] if own_text is None else own_text,
-        "own_text": own_text,
+        "text": statement.text_in(text),
+        "own_text": statement.text,
         "start": statement.start,
         "end": statement.end,
         "terms": list(statement.terms),
