@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
-from spacy.symbols import ADJ, AUX, VERB
+from spacy.symbols import ADJ, NOUN, PROPN, VERB
 
 from recallm.model import Mark
 from recallm.syntax.modality import (
@@ -21,10 +21,13 @@ from recallm.syntax.modality import (
 )
 from recallm.syntax.tree import WORDS, SentenceTree
 
-__all__ = ["Clause", "NounPhrase", "coordinated", "read_clauses"]
+__all__ = ["Clause", "NounPhrase", "coordinated", "preposition", "read_clauses"]
 
 MOST_COORDINATED: Final = 50
 """Coordinated phrases of one place of a clause; those behind are not read."""
+
+_MOST_STEPS: Final = 4
+"""How far up the tree the clause of a noun is looked for."""
 
 _CLAUSES: Final = frozenset(
     ("root", "conj", "ccomp", "xcomp", "advcl", "acl", "parataxis", "csubj")
@@ -33,6 +36,7 @@ _SUBJECTS: Final = ("nsubj", "nsubj:pass", "nsubj:outer", "csubj", "csubj:pass")
 _TIME_MARKS: Final = WORDS["time_conjunctions"]
 
 _RELATIVES: Final = WORDS["relatives"]
+_CONNECTING: Final = WORDS["connecting_adverbs"]
 
 
 @dataclass(slots=True)
@@ -104,11 +108,7 @@ def is_clause(tree: SentenceTree, token: int) -> bool:
             return True
     if tree.tags[token] != VERB:
         return False
-    base = tree.bases[token]
-    if base == "conj":
-        head = tree.heads[token]
-        return head < 0 or tree.tags[head] in (VERB, AUX) or tree.child(head, "cop") >= 0
-    return base in _CLAUSES
+    return tree.bases[token] in _CLAUSES
 
 
 def read_clauses(tree: SentenceTree) -> list[Clause]:
@@ -120,22 +120,37 @@ def read_clauses(tree: SentenceTree) -> list[Clause]:
         i = queue.popleft()
         queue.extend(tree.children[i])
         if is_clause(tree, i):
-            head = tree.heads[i]
-            clause = _clause(tree, i, clauses.get(head) if head >= 0 else None)
+            clause = _clause(tree, i, _parent(tree, i, clauses))
             _find_subject(tree, clause, clauses)
             _find_modality(tree, clause, asked)
             clauses[i] = clause
     return list(clauses.values())
 
 
+def _parent(tree: SentenceTree, head: int, clauses: dict[int, Clause]) -> Clause | None:
+    """The clause that a clause hangs from. A verb that the parser coordinates with a noun belongs
+    to the clause of that noun."""
+    above = tree.heads[head]
+    if tree.bases[head] == "conj":
+        for _ in range(_MOST_STEPS):
+            if above < 0 or above in clauses:
+                break
+            above = tree.heads[above]
+    return clauses.get(above)
+
+
 def _clause(tree: SentenceTree, head: int, parent: Clause | None) -> Clause:
     """A clause with what hangs from its head."""
     relations, bases = tree.relations, tree.bases
-    # "was bitten" is a passive, even if the parser takes "was" for a copula.
+    # "was bitten by a dog" is a passive, even if the parser takes "was" for a copula.
     copula = tree.child(head, "cop") >= 0
-    participle = copula and tree.tags[head] == VERB and bool(tree.words[head].marks & Mark.PAST)
+    participle = (
+        copula
+        and tree.tags[head] == VERB
+        and bool(tree.words[head].marks & Mark.PAST)
+        and tree.child(head, "obl", "obl:agent") >= 0
+    )
     clause = Clause(head, relations[head], copula and not participle, parent, passive=participle)
-    relative = clause.relation in ("acl:relcl", "advcl:relcl")
     for i in tree.children[head]:
         base, relation = bases[i], relations[i]
         if base == "nsubj" or base == "csubj":
@@ -146,7 +161,7 @@ def _clause(tree: SentenceTree, head: int, parent: Clause | None) -> Clause:
         elif base == "iobj":
             clause.indirect.append(NounPhrase(i))
         elif base == "obl" or (base == "nmod" and not clause.is_copula):
-            phrase = NounPhrase(i, _case(tree, i))
+            phrase = NounPhrase(i, preposition(tree, i))
             agent = relation == "obl:agent"
             (clause.agents if agent else clause.obliques).append(phrase)
         elif base == "aux" or base == "cop":
@@ -156,10 +171,10 @@ def _clause(tree: SentenceTree, head: int, parent: Clause | None) -> Clause:
             clause.complement = i
         elif base == "xcomp":
             clause.xcomp = i
-        elif base == "advcl":
+        elif relation == "advcl":
             clause.subordinate.append(i)
         elif base == "advmod":
-            if not (relative and tree.lowered[i] in _RELATIVES):
+            if tree.lowered[i] not in _RELATIVES:
                 clause.adverbs.append(i)
         elif base == "expl" and tree.lowered[i] == "there":
             clause.existential = True
@@ -174,7 +189,7 @@ def _clause(tree: SentenceTree, head: int, parent: Clause | None) -> Clause:
         for subject in clause.subjects:
             for i in tree.children[subject.head]:
                 if relations[i] == "nmod" and i > head:
-                    clause.obliques.append(NounPhrase(i, _case(tree, i)))
+                    clause.obliques.append(NounPhrase(i, preposition(tree, i)))
     if not clause.objects:
         clause.objects, clause.indirect = clause.indirect, []
     if len(clause.subjects) > 1:
@@ -183,7 +198,20 @@ def _clause(tree: SentenceTree, head: int, parent: Clause | None) -> Clause:
     return clause
 
 
-def _case(tree: SentenceTree, noun: int) -> list[int]:
+def _noun_before(tree: SentenceTree, pronoun: int) -> int:
+    """The noun or name just before a relative pronoun whose noun the parser does not tell; -1 if
+    another word stands there."""
+    before = pronoun - 1
+    if before >= 0 and tree.lowered[before] == ",":
+        before -= 1
+    if before >= 0 and tree.tags[before] in (NOUN, PROPN):
+        while tree.heads[before] > before and tree.bases[before] in ("compound", "flat", "nmod"):
+            before = tree.heads[before]
+        return before if before < pronoun else -1
+    return -1
+
+
+def preposition(tree: SentenceTree, noun: int) -> list[int]:
     """The tokens of a phrase's preposition: "in", "because of"."""
     found: list[int] = []
     for i in tree.children[noun]:
@@ -220,6 +248,11 @@ def _find_subject(tree: SentenceTree, clause: Clause, clauses: dict[int, Clause]
     if clause.relation.startswith("acl") or clause.relation == "advcl:relcl":
         _find_antecedent(tree, clause, clauses)
         return
+    for n, phrase in enumerate(clause.subjects):
+        if tree.lowered[phrase.head] in ("who", "which") and phrase.head < clause.head:
+            noun = _noun_before(tree, phrase.head)
+            if noun >= 0:
+                clause.subjects[n] = NounPhrase(noun, is_antecedent=True)
     if clause.subjects or clause.parent is None:
         return
     parent, base = clause.parent, tree.bases[clause.head]
@@ -255,7 +288,7 @@ def _find_antecedent(tree: SentenceTree, clause: Clause, clauses: dict[int, Clau
     else:
         antecedents = [NounPhrase(noun, is_antecedent=True)]
     if clause.relation == "acl":
-        if not clause.subjects and not _is_infinitive(tree, clause):
+        if not clause.subjects:
             clause.subjects = antecedents
             clause.own_subject = False
             clause.passive |= _is_participle(tree, clause)
@@ -349,7 +382,12 @@ def _find_modality(tree: SentenceTree, clause: Clause, asked: str) -> None:
     cop = tree.child(head, "cop")
     own = own_modality(tree, head, cop)
     context = ""
-    if parent is not None:
+    if base == "acl":
+        if tree.heads[head] >= 0:
+            context = governing_modality(tree, tree.heads[head], "acl")
+        if not context and _is_infinitive(tree, clause):
+            context = "to"
+    elif parent is not None:
         if base == "conj":
             context = parent.context
         elif base == "xcomp" and (clause.governors or not clause.own_subject):
@@ -366,7 +404,7 @@ def _find_modality(tree: SentenceTree, clause: Clause, asked: str) -> None:
                 context = "to"
             elif mark < 0 or tree.lowered[mark] in _TIME_MARKS:
                 context = parent.modality
-    elif base in ("acl", "ccomp") and tree.heads[head] >= 0:
+    elif base == "ccomp" and tree.heads[head] >= 0:
         context = governing_modality(tree, tree.heads[head], "acl")
     if base != "acl":
         context = context or asked

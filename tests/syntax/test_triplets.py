@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 import pytest
 
 from recallm.extraction.pipeline import load_pipeline
 from recallm.model import ConceptMention, OpenTriplet
 from recallm.syntax import open_triplets
+from recallm.syntax.confidence import read_weights
 
 
 def triplets(text: str) -> list[OpenTriplet]:
@@ -133,3 +136,18 @@ def test_any_text_is_read(text: str) -> None:
     """And what is found stands in the text."""
     for triplet in triplets(text):
         assert triplet.subject.split()[0] in text
+
+
+def test_confidences_are_probabilities_and_differ() -> None:
+    """An apposition is surer than a verb without an object in a long sentence."""
+    found = triplets("Carol, a friend of Ann, bought a house in Rome because her sister slept.")
+    assert all(0 < triplet.confidence < 1 for triplet in found)
+    assert len({triplet.confidence for triplet in found}) > 1
+
+
+def test_the_confidence_has_its_model_card() -> None:
+    folder = files("recallm.syntax").joinpath("data")
+    card = folder.joinpath("MODEL_CARD.md").read_text(encoding="utf-8")
+    weights = read_weights(folder.joinpath("confidence.json").read_text(encoding="utf-8"))
+    assert f"{len(weights) - 1} features" in card
+    assert "CaRB" in card

@@ -1,0 +1,225 @@
+"""What a clause states, as tokens: its subjects, predicate, objects and adjuncts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Literal
+
+from spacy.symbols import ADJ, ADV
+
+from recallm.syntax.adjuncts import adjunct_kind
+from recallm.syntax.clauses import Clause, NounPhrase, coordinated, preposition
+from recallm.syntax.modality import REPORTING, is_negated
+from recallm.syntax.phrases import (
+    adjective_phrase,
+    adjunct_phrase,
+    clause_phrase,
+    noun_phrase,
+    predicate_phrase,
+    subject_phrase,
+)
+from recallm.syntax.tree import SentenceTree
+
+__all__ = ["Draft", "of_clause"]
+
+AdjunctTokens = tuple[Literal["time", "place", "other"], list[int], list[int]]
+"""An adjunct's kind, the tokens of its preposition, and its other tokens."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """A triplet as tokens of its sentence, before it is written. ``construction`` is the rule that
+    found it, ``words`` the predicate where the sentence does not spell it ("is", "has")."""
+
+    construction: str
+    subject: list[int]
+    predicate: list[int]
+    object: list[int]
+    relation: str
+    subject_head: int
+    object_head: int = -1
+    words: str = ""
+    adjuncts: list[AdjunctTokens] = field(default_factory=list)
+    negated: bool = False
+    modality: str = ""
+    clause: Clause | None = None
+
+
+def of_clause(tree: SentenceTree, clause: Clause) -> Iterator[Draft]:
+    """What a clause states: a draft for each of its coordinated subjects with each object."""
+    subjects = [head for phrase in clause.subjects for head in _alternatives(tree, phrase)]
+    if not subjects:
+        return
+    if clause.is_copula:
+        yield from _of_copula(tree, clause, subjects)
+        return
+    objects, place = _objects(tree, clause)
+    if not objects and clause.merged:
+        return
+    adjuncts = _adjuncts(tree, clause, place)
+    predicate = sorted({*clause.leading, clause.head, *clause.particles})
+    construction = f"{'passive' if clause.passive else 'verb'} {place or 'alone'}"
+    relation = _normal_form(tree, clause)
+    if not objects:
+        for subject in subjects:
+            yield Draft(
+                construction,
+                subject_phrase(tree, clause, subject),
+                predicate,
+                [],
+                relation,
+                subject,
+                adjuncts=adjuncts,
+                negated=clause.negated,
+                modality=clause.modality,
+                clause=clause,
+            )
+        return
+    for subject, phrase in product(subjects, objects):
+        clausal = place in ("complement", "xcomp", "quote")
+        if place == "quote":
+            tokens = tree.phrase(phrase.head, without_tokens=(clause.head,))
+        elif clausal:
+            tokens = clause_phrase(tree, phrase.head)
+        else:
+            tokens = noun_phrase(tree, phrase.head)
+        yield Draft(
+            construction,
+            subject_phrase(tree, clause, subject),
+            predicate + [i for i in phrase.case if i > clause.head or phrase.is_antecedent],
+            tokens,
+            _with_preposition(tree, relation, phrase.case),
+            subject,
+            -1 if place in ("complement", "quote") else phrase.head,
+            adjuncts=adjuncts,
+            negated=clause.negated or is_negated(tree, phrase.head),
+            modality=clause.modality,
+            clause=clause,
+        )
+
+
+def _alternatives(tree: SentenceTree, phrase: NounPhrase) -> list[int]:
+    return coordinated(tree, phrase.head) if not phrase.is_antecedent else [phrase.head]
+
+
+def _objects(tree: SentenceTree, clause: Clause) -> tuple[list[NounPhrase], str]:
+    """What stands in the place of a verb's object, one phrase for each coordinated one, and which
+    place that is: "object", "complement" (a clause), "xcomp" (a predicate), "quote", "agent",
+    "oblique", "" if there is none."""
+    if clause.objects:
+        return _each(tree, clause.objects), "object"
+    if clause.complement >= 0:
+        mark = tree.child(clause.complement, "mark")
+        case = [mark] if mark >= 0 and tree.lowered[mark] in ("that", "whether", "if") else []
+        return [NounPhrase(clause.complement, case)], "complement"
+    if clause.xcomp >= 0 and not clause.merged:
+        return [NounPhrase(clause.xcomp)], "xcomp"
+    if clause.relation == "parataxis" and tree.base_form(clause.head) in REPORTING:
+        return [NounPhrase(tree.heads[clause.head])], "quote"
+    if clause.passive and clause.agents:
+        return _each(tree, clause.agents), "agent"
+    behind = [
+        phrase
+        for phrase in clause.obliques
+        if phrase.case and (phrase.head > clause.head or phrase.is_antecedent)
+    ]
+    spatial = [phrase for phrase in behind if not tree.is_time(phrase.head)]
+    chosen = spatial[:1] or behind[:1] or clause.agents[:1]
+    return (_each(tree, chosen), "oblique") if chosen else ([], "")
+
+
+def _each(tree: SentenceTree, phrases: Sequence[NounPhrase]) -> list[NounPhrase]:
+    """Phrases with those coordinated with them, which share the preposition."""
+    found: list[NounPhrase] = []
+    for phrase in phrases:
+        found.append(phrase)
+        if not phrase.is_antecedent:
+            found += [
+                NounPhrase(head, preposition(tree, head) or phrase.case)
+                for head in coordinated(tree, phrase.head)[1:]
+            ]
+    return found
+
+
+def _adjuncts(tree: SentenceTree, clause: Clause, place: str) -> list[AdjunctTokens]:
+    """The adjuncts of a clause in textual order."""
+    found: list[AdjunctTokens] = []
+    chosen: int = -1
+    if place == "oblique":
+        objects, _ = _objects(tree, clause)
+        chosen = objects[0].head
+    phrases = [*clause.indirect, *clause.obliques]
+    if place != "agent":
+        phrases += clause.agents
+    for phrase in phrases:
+        if phrase.head != chosen:
+            tokens = adjunct_phrase(tree, phrase.head)
+            kind = adjunct_kind(tree, phrase.head, phrase.case)
+            found.append((kind, phrase.case, tokens))
+    for i in clause.subordinate:
+        marks = [j for j in tree.children[i] if tree.relations[j] == "mark" and j < i]
+        if marks:  # participles have a triplet of their own
+            tokens = clause_phrase(tree, i)
+            found.append((adjunct_kind(tree, i, marks), marks, tokens))
+    found += [
+        (adjunct_kind(tree, i, []), [], tree.phrase(i))
+        for i in clause.adverbs
+        if tree.tags[i] == ADV or tree.is_time(i)
+    ]
+    found.sort(key=lambda adjunct: adjunct[2][:1])
+    return found
+
+
+def _of_copula(tree: SentenceTree, clause: Clause, subjects: Sequence[int]) -> Iterator[Draft]:
+    """⟨Ada, is, an engineer⟩, ⟨Ada, is in, Paris⟩, ⟨Ada, is afraid of, dogs⟩."""
+    behind = [p for p in clause.obliques if p.case and p.head > clause.head]
+    adjective = tree.tags[clause.head] == ADJ
+    place = ""
+    if adjective and behind and not tree.is_time(behind[0].head):
+        objects = _each(tree, behind[:1])
+        predicate = sorted({*clause.leading, *adjective_phrase(tree, clause.head)})
+        relation = f"be {tree.lowered[clause.head]}"
+        place = "oblique"
+    else:
+        if clause.merged:
+            return
+        predicate = clause.leading
+        objects = [NounPhrase(i, preposition(tree, i)) for i in coordinated(tree, clause.head)]
+        relation = "be"
+    adjuncts = _adjuncts(tree, clause, place)
+    for subject, phrase in product(subjects, objects):
+        if place == "oblique":
+            tokens = noun_phrase(tree, phrase.head)
+        else:
+            tokens = predicate_phrase(tree, phrase.head, clause)
+        yield Draft(
+            "copula oblique" if place else f"copula {'adjective' if adjective else 'noun'}",
+            subject_phrase(tree, clause, subject),
+            predicate + phrase.case,
+            tokens,
+            _with_preposition(tree, relation, phrase.case),
+            subject,
+            phrase.head,
+            adjuncts=adjuncts,
+            negated=clause.negated or is_negated(tree, phrase.head),
+            modality=clause.modality,
+            clause=clause,
+        )
+
+
+def _normal_form(tree: SentenceTree, clause: Clause) -> str:
+    """The predicate without auxiliaries, adverbs and negation: "has been working" → "work"."""
+    form = tree.lowered[clause.head]
+    as_written = clause.passive or (clause.manner and form.endswith("ing"))
+    head = form if as_written else tree.base_form(clause.head)
+    words = ["be", head] if clause.passive else [head]
+    words[:0] = clause.manner
+    words += [tree.lowered[i] for i in clause.particles]
+    return " ".join(words)
+
+
+def _with_preposition(tree: SentenceTree, relation: str, case: Sequence[int]) -> str:
+    words = [tree.lowered[i] for i in case if tree.lowered[i] not in ("that", "whether", "if")]
+    return " ".join([relation, *words])

@@ -1,0 +1,1 @@
+"""Fits the confidence of open triplets on CaRB's development sentences."""

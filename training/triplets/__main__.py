@@ -1,0 +1,51 @@
+"""``python -m training.triplets CARB_DIR``: fit the confidence of open triplets, measure it on
+sentences left out, write the weights and their card."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.carb import read_gold
+from recallm.extraction.shipped import NAME
+from training.triplets.card import model_card
+from training.triplets.examples import read_examples
+from training.triplets.fitting import fit, measured
+
+__all__ = ["main"]
+
+_OUTPUT = Path(__file__).parents[2] / "recallm" / "syntax" / "data" / "confidence.json"
+_CARD = "MODEL_CARD.md"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Fit on all sentences; measure each on weights that it had no part in."""
+    parser = argparse.ArgumentParser(description="Fit the confidence of open triplets")
+    parser.add_argument("data", type=Path, metavar="CARB_DIR", help="dev.txt and gold/dev.tsv")
+    parser.add_argument("--output", type=Path, default=_OUTPUT, help="the weights (%(default)s)")
+    parser.add_argument("--folds", type=int, default=10)
+    options = parser.parse_args(arguments)
+    if options.folds < 2:
+        parser.error("--folds must be at least 2")
+    try:
+        sentences = (options.data / "dev.txt").read_text(encoding="utf-8").splitlines()
+        gold = read_gold(options.data / "gold" / "dev.tsv")
+    except OSError as error:
+        parser.error(str(error))
+    examples = read_examples(sentences, gold)
+    found = measured(examples, gold, folds=options.folds)
+    weights = fit(examples)
+    content = {
+        "fitted_on": f"CaRB dev, triplets by {NAME}",
+        "weights": {name: float(f"{weight:.4g}") for name, weight in weights.items()},
+    }
+    options.output.write_text(f"{json.dumps(content, indent=1)}\n", encoding="utf-8")
+    card = model_card(found, weights=len(weights) - 1)
+    (options.output.parent / _CARD).write_text(card, encoding="utf-8")
+    print(found.table())
+
+
+if __name__ == "__main__":
+    main()
