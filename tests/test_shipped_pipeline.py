@@ -29,7 +29,7 @@ def tags(nlp: Language, text: str) -> dict[str, str]:
 
 
 def test_a_knowledge_update_loads_neither_parser_nor_lemmatizer(knowledge: Language) -> None:
-    assert knowledge.pipe_names == ["tok2vec", "morphologizer", "senter", "ner"]
+    assert knowledge.pipe_names == ["tok2vec", "morphologizer", "senter", "roles", "ner"]
 
 
 def test_both_parts_agree_with_the_first_alone(knowledge: Language, both: Language) -> None:
@@ -115,6 +115,23 @@ def test_names_are_entities_and_proper_nouns(knowledge: Language) -> None:
     doc = knowledge("Yesterday Maria Lopez flew from Berlin to Canada.")
     assert {e.text for e in doc.ents} == {"Maria Lopez", "Berlin", "Canada"}
     assert {t.text for t in doc if t.pos_ == "PROPN"} >= {"Maria", "Lopez", "Berlin", "Canada"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ingrid lives in Malaga.", "nsubj root case obl punct"),
+        ("My sister bought a bike.", "nmod:poss nsubj root det obj punct"),
+        ("The cake was eaten.", "det nsubj:pass aux:pass root punct"),
+    ],
+)
+def test_words_have_their_relations_as_roles(knowledge: Language, text: str, expected: str) -> None:
+    assert " ".join(t.tag_ for t in knowledge(text)) == expected
+
+
+@pytest.mark.parametrize("text", ["Ingrid lives in Malaga.", "He runs.", "Bob plans a trip."])
+def test_a_verb_in_the_present_is_no_noun(knowledge: Language, text: str) -> None:
+    assert knowledge(text)[1].pos_ == "VERB"
 
 
 def test_sentences_of_a_chat_turn(knowledge: Language) -> None:

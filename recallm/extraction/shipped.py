@@ -108,6 +108,8 @@ def unpack(packed: Iterable[bytes], *, vocab: Vocab | None = None) -> Language:
         state["model"] = srsly.msgpack_dumps(_with_weights(state["model"], np.float32))
         component: Any = nlp.get_pipe(name)
         component.from_bytes(srsly.msgpack_dumps(state), exclude=["vocab"])
+        for role in component.labels if name == ROLES else ():
+            nlp.vocab.strings.add(role)
     return nlp
 
 

@@ -111,6 +111,15 @@ def test_numbers_addresses_and_emoticons_stay_whole(text: str) -> None:
     assert [word.text for word in load_pipeline(None).words(text)] == [text]
 
 
+def test_the_shipped_pipeline_gives_roles(tmp_path: Path) -> None:
+    """A user's own pipeline has none."""
+    [tagged] = load_pipeline(None).tag(["Anna sings."])
+    assert tagged.roles == ["nsubj", "root", "punct"]
+    own = saved(tmp_path / "tiny", tags=True, sentences=True)
+    [tagged] = load_pipeline(own).tag(["Anna sings."])
+    assert tagged.roles == []
+
+
 def test_threads_get_equal_results() -> None:
     """The same text gives the same extraction from several threads at once."""
     extractor = Extractor(RecallConfig())

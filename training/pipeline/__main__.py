@@ -16,9 +16,10 @@ from thinc.api import NumpyOps, set_current_ops
 
 from recallm.extraction.shipped import KNOWLEDGE, SYNTAX, pack, unpack
 from training.pipeline.card import Measured, model_card
+from training.pipeline.clauses import ClauseMaker
 from training.pipeline.components import blank_part
 from training.pipeline.corpora import Corpora, read_corpora, with_silver_tags
-from training.pipeline.declaratives import declaratives
+from training.pipeline.declaratives import StatementMaker, declaratives
 from training.pipeline.examples import example_of
 from training.pipeline.fitting import Plan, fit
 from training.pipeline.lexicon import word_lists
@@ -34,7 +35,8 @@ _TEACHER_STEPS = 600
 _KNOWLEDGE_STEPS = 3_600
 _SYNTAX_STEPS = 2_000
 _DECLARATIVES = 12_000
-"""How many short statements are made: about 70,000 words beside 325,000 of the treebanks."""
+"""How many statements are made: 70,000 words (100,000 for `syntax`) beside 325,000 of the
+treebanks."""
 
 # Heads are lost where a passage is given words or names that no tree has.
 _SYNTAX_VARIATION = Variation(
@@ -77,10 +79,10 @@ def _say(line: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {line}", flush=True)
 
 
-def _made(corpora: Corpora, seed: int) -> list[Sentence]:
-    """Short statements, filled with the words of the treebanks that are trained on."""
+def _made(maker: type[StatementMaker], corpora: Corpora, seed: int) -> tuple[Sentence, ...]:
+    """Statements, filled with the words of the treebanks that are trained on."""
     lists = word_lists([*corpora.train, *corpora.other])
-    return declaratives(lists, NameSource(seed), Random(seed), _DECLARATIVES)
+    return tuple(declaratives(maker(lists, NameSource(seed), Random(seed)), _DECLARATIVES))
 
 
 def _train(part: str, corpora: Corpora, seed: int, scale: float) -> bytes:
@@ -89,7 +91,8 @@ def _train(part: str, corpora: Corpora, seed: int, scale: float) -> bytes:
     def plan(steps: int) -> Plan:
         return Plan(steps=max(1, round(steps * scale)), seed=seed)
 
-    gold = [corpora.train, corpora.train, corpora.other, _made(corpora, seed)]
+    made = _made(ClauseMaker if part == SYNTAX else StatementMaker, corpora, seed)
+    gold = [corpora.train, corpora.train, corpora.other, made]
     if part == SYNTAX:
         _say(SYNTAX)
         return pack(train_part(SYNTAX, gold, _SYNTAX_VARIATION, plan(_SYNTAX_STEPS)))

@@ -16,12 +16,12 @@ from training.pipeline.names import NameSource
 from training.pipeline.nodes import Node, function_word, negated, punctuation, words_of
 from training.pipeline.treebank import Sentence
 
-__all__ = ["declaratives"]
+__all__ = ["Number", "StatementMaker", "declaratives", "present"]
 
-_Number = Literal["first", "singular", "plural"]
+Number = Literal["first", "singular", "plural"]
 """Of a subject; "first": the pronoun "I", which takes forms of its own."""
 
-_PRONOUNS: Draw[tuple[str, str, _Number]] = Draw(
+_PRONOUNS: Draw[tuple[str, str, Number]] = Draw(
     {
         ("I", "me", "first"): 5,
         ("you", "you", "plural"): 1,
@@ -36,19 +36,8 @@ _POSSESSIVES = ("my", "my", "my", "your", "our", "their", "his", "her", "its")
 _DETERMINERS = ("the", "the", "the", "a", "a", "this", "that", "some", "every", "no", "each")
 _PLURAL_DETERMINERS = ("the", "the", "these", "those", "some", "all", "many")
 _NUMBERS = (
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "ten",
-    "twelve",
-    "2",
-    "3",
-    "8",
-    "15",
-    "40",
-    "200",
+    *("two", "three", "four", "five", "six", "ten", "twelve"),
+    *("2", "3", "8", "15", "40", "200"),
 )
 _PLACES = ("in", "in", "in", "near", "at", "on", "behind", "under", "from", "with")
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -58,16 +47,15 @@ _MODALS = ("can", "will", "would", "should", "must", "may", "might", "could")
 _BE = {"first": ("am", "was"), "singular": ("is", "was"), "plural": ("are", "were")}
 
 
-def declaratives(lists: WordLists, names: NameSource, random: Random, count: int) -> list[Sentence]:
-    """Make `count` statements. Four in a row stand in one document."""
-    maker = _Maker(lists, names, random)
+def declaratives(maker: StatementMaker, count: int) -> list[Sentence]:
+    """`count` statements of `maker`. Four in a row stand in one document."""
     return [
         Sentence(words=words_of(maker.statement()), document=f"declaratives-{index // 4}")
         for index in range(count)
     ]
 
 
-class _Maker:
+class StatementMaker:
     """Makes statements out of word lists and names, by chance."""
 
     def __init__(self, lists: WordLists, names: NameSource, random: Random) -> None:
@@ -102,7 +90,9 @@ class _Maker:
 
     def _plain(self) -> Node:
         """A subject, a verb, and what belongs to it: Ingrid lives in Malaga."""
-        subject, number = self._subject()
+        return self._verbal(*self._subject())
+
+    def _verbal(self, subject: Node, number: Number) -> Node:
         if self._chance(0.07):
             verb = self._lists.infinitive_verbs(self._random)
             frame = Frame(infinitive=True)
@@ -119,8 +109,8 @@ class _Maker:
         subject, number = self._subject()
         verb, _ = self._verb()
         other, frame = self._verb()
-        root = self._verb_node(_present(verb, number), verb)
-        second = self._verb_node(_present(other, number), other, "conj")
+        root = self._verb_node(present(verb, number), verb)
+        second = self._verb_node(present(other, number), other, "conj")
         second.before.append(function_word("and", "CCONJ", "cc"))
         self._complements(second, frame)
         root.before.append(subject)
@@ -143,7 +133,9 @@ class _Maker:
 
     def _copula(self) -> Node:
         """A copula: Ann is happy. Ann is a nurse. Ann is in Rome."""
-        subject, number = self._subject()
+        return self._copular(*self._subject())
+
+    def _copular(self, subject: Node, number: Number) -> Node:
         chance = self._random.random()
         if chance < 0.5:
             form = self._lists.predicates(self._random)
@@ -220,12 +212,12 @@ class _Maker:
     def _verb_node(self, form: str, verb: Verb, dep: str = "") -> Node:
         return Node(form=form, upos="VERB", lemma=verb.base, dep=dep)
 
-    def _finite(self, verb: Verb, number: _Number) -> Node:
+    def _finite(self, verb: Verb, number: Number) -> Node:
         """A verb in some tense with its auxiliaries, negation and adverb."""
         chance = self._random.random()
         past = self._chance(0.3)
         if chance < 0.6:
-            root = self._verb_node(_present(verb, number), verb)
+            root = self._verb_node(present(verb, number), verb)
         elif chance < 0.8 and verb.past:
             root = self._verb_node(verb.past, verb)
         elif chance < 0.87:
@@ -244,7 +236,7 @@ class _Maker:
             root = self._verb_node(verb.participle, verb)
             root.before.append(function_word(have, "AUX", "aux", "have"))
         else:
-            root = self._verb_node(_present(verb, number), verb)
+            root = self._verb_node(present(verb, number), verb)
         if self._chance(0.08):
             root.before.append(
                 function_word(self._lists.adverbs_before(self._random), "ADV", "advmod")
@@ -285,9 +277,9 @@ class _Maker:
 
     # What nouns and names make.
 
-    def _subject(self) -> tuple[Node, _Number]:
+    def _subject(self) -> tuple[Node, Number]:
         chance = self._random.random()
-        number: _Number = "singular"
+        number: Number = "singular"
         if chance < 0.33:
             node = self._person()
             if self._chance(0.12):
@@ -419,5 +411,6 @@ class _Maker:
         return self._random.random() < probability
 
 
-def _present(verb: Verb, number: _Number) -> str:
+def present(verb: Verb, number: Number) -> str:
+    """The form of a verb in the present."""
     return verb.third if number == "singular" else verb.base
