@@ -67,7 +67,9 @@ class RecalledStatement:
     ``score`` is the probability (0 to 1) that it helps to answer; None without a question
     (``history``) or with a ranking that gives no probabilities. ``contributions``: signal → what it
     added to the log-odds. ``path``: how recall reached the statement. ``references``: its pronouns
-    and noun phrases that stand for concepts.
+    and noun phrases that stand for concepts. ``span``: its (first character, last + 1) in the text
+    of its passage, also where it is a proposition that says it in other words; None for a revised
+    context, or where nothing is left of it there.
     """
 
     id: str
@@ -84,6 +86,7 @@ class RecalledStatement:
     contributions: Mapping[str, float] = field(default_factory=empty_mapping)
     path: tuple[str, ...] = ()
     references: tuple[RecalledReference, ...] = ()
+    span: tuple[int, int] | None = None
 
     @property
     def line(self) -> str:
@@ -124,6 +127,7 @@ class RecalledStatement:
             contributions=contributions or empty_mapping(),
             path=path,
             references=recalled_references(stored) if references is None else references,
+            span=(stored.start, stored.end) if stored.start < stored.end else None,
         )
 
     @classmethod

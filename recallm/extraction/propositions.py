@@ -82,8 +82,10 @@ def clauses(
     """
     drafts = [
         [
-            _clauses_of_sentence(read, sentence, stated, references)
-            for sentence, stated in zip(read.sentences, sentences_of(read, references), strict=True)
+            _clauses_of_sentence(stated, inside)
+            for stated, inside in zip(
+                sentences_of(read, references), _by_sentence(read, references), strict=True
+            )
         ]
         for read, references in passages
     ]
@@ -102,19 +104,30 @@ def clauses(
         ]
 
 
+def _by_sentence(
+    read: ReadText, references: Iterable[FoundReference]
+) -> list[list[FoundReference]]:
+    """For each sentence the references that begin in it."""
+    starts = [sentence.start for sentence in read.sentences]
+    found: list[list[FoundReference]] = [[] for _ in starts]
+    for reference in references:
+        i = bisect_right(starts, reference.start) - 1
+        if i >= 0 and reference.start < read.sentences[i].end:
+            found[i].append(reference)
+    return found
+
+
 def _clauses_of_sentence(
-    read: ReadText,
-    sentence: ReadSentence,
-    stated: Stated,
-    references: Sequence[FoundReference],
+    stated: Stated, inside: Sequence[FoundReference]
 ) -> Sequence[_Draft | Stated]:
+    """The clauses of a sentence, or the sentence; ``inside`` are its references."""
+    read, [(sentence, _)] = stated.read, stated.sentences
     block = read.blocks[sentence.block]
     tagged = block.tagged
     if tagged.tree is None:
         return [stated]
     first, last = sentence.tokens
     starts = [block.start + start for start in tagged.starts[first:last]]
-    inside = [it for it in references if starts[0] <= it.start < sentence.end]
     pronouns: dict[int, list[FoundReference]] = {}
     for reference in inside:
         token = bisect_right(starts, reference.start) - 1
@@ -197,6 +210,7 @@ def _attributed(
     reads: Sequence[ReadText],
 ) -> list[Stated]:
     plain = list(sentences_of(read, references))
+    inside = _by_sentence(read, references)
     terms = [frozenset(content_terms(tuple(sentence.terms))) for sentence in read.sentences]
     every_term = frozenset(chain.from_iterable(terms))
     whole = (read.sentences[0].start, read.sentences[-1].end) if read.sentences else (0, 0)
@@ -218,8 +232,8 @@ def _attributed(
         if line == read.text[sentence.start : sentence.end]:
             found.setdefault(best, []).append(sentence)
             continue
-        inside = [it for it in references if sentence.start <= it.start < sentence.end]
-        draft = _Draft(sentence.start, sentence.end, line, tuple(_spelled(inside, read, line)))
+        spelled = tuple(_spelled(inside[best], read, line))
+        draft = _Draft(sentence.start, sentence.end, line, spelled)
         found.setdefault(best, []).append(_stated(draft, own))
     for i, sentence in enumerate(plain):
         found.setdefault(i, [sentence])

@@ -75,7 +75,9 @@ class _Writer:
         """A clause as a sentence of its own."""
         tree = self._tree
         tokens = self._without_loose_marks(clause.tokens)
-        found = self._joined([*clause.before, *tokens])
+        borrowed = self._without_loose_marks([i for i in clause.before if isinstance(i, int)])
+        before = [i for i in clause.before if isinstance(i, str) or i in borrowed]
+        found = self._joined([*before, *tokens])
         last = tokens[-1]
         # The clause at the end of the sentence has its full stop.
         if not any(word.is_word for word in tree.words[last + 1 :]):

@@ -15,6 +15,7 @@ from spacy.symbols import ADJ, AUX, NOUN, PRON, PROPN, VERB
 
 from recallm.model import Mark
 from recallm.syntax.clauses import is_clause
+from recallm.syntax.mending import mend
 from recallm.syntax.modality import is_negated, negation_words
 from recallm.syntax.tree import WORDS, SentenceTree
 
@@ -48,7 +49,8 @@ _THIRD_PERSONS: Final = POSSESSIVES | frozenset(("he", "she", "it", "they", "him
 _POINTING: Final = frozenset(("this", "that", "these", "those", "there", "one", "ones", "so"))
 _BREAKS: Final = frozenset((";", ":", "-", "--", "–", "—"))
 MARKS_OF_PARTS: Final = frozenset((",", ";", ":", "-", "--", "–", "—", "(", ")", "[", "]"))
-_PERSON: Final = "PERSON"
+_PERSONS: Final = ("PER", "PERSON")
+_PLACES: Final = ("LOC", "GPE", "FAC")
 
 
 @dataclass(slots=True)
@@ -69,6 +71,7 @@ def standalone_clauses(tree: SentenceTree, names: Mapping[int, str]) -> list[Sta
     """
     if len(tree) > _LONGEST_SENTENCE or _KEPT_WHOLE & set(tree.lowered):
         return []
+    mend(tree)
     return [] if _BROKEN & set(tree.bases) else _Splitter(tree, names).clauses()
 
 
@@ -392,16 +395,17 @@ class _Splitter:
             return self._is_description(modifier)
         begin = self._first_word(self._below(modifier))
         word = tree.lowered[begin]
-        is_person = tree.entity_labels.get(noun) == _PERSON
+        label = tree.entity_labels.get(noun, "")
         if word == "whose":
             return tree.heads[begin] == self._subject(modifier) < self._finite(modifier)
         if word in ("who", "which"):
             if begin != self._subject(modifier) or begin > self._finite(modifier):
                 return False
             if word == "who":
-                return is_person or noun not in tree.entity_labels
+                # "I met the mayor in Porto, who ..."
+                return label not in _PLACES and tree.child(noun, "case") < 0
             # At the end "which" may stand for the whole: "Ann moved to Porto, which surprised us".
-            return not is_person and tree.bases[noun] == "nsubj"
+            return label not in _PERSONS and tree.bases[noun] == "nsubj"
         return (
             tree.relations[modifier] == "acl"
             and begin == modifier

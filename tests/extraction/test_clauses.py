@@ -71,6 +71,22 @@ SPLIT = [
         "Cisco, founded in 1984, makes routers.",
         ["Cisco makes routers.", "Cisco was founded in 1984."],
     ),
+    (
+        "Ada, who works at Cisco, lives in Rome.",
+        ["Ada lives in Rome.", "Ada works at Cisco."],
+    ),
+    (
+        "Siemens, which makes trains, hired Ann.",
+        ["Siemens hired Ann.", "Siemens makes trains."],
+    ),
+    (
+        "Ada, whose brother lives in Rome, speaks Italian.",
+        ["Ada speaks Italian.", "Ada's brother lives in Rome."],
+    ),
+    (
+        "Ada, an engineer at Cisco, lives in Rome.",
+        ["Ada lives in Rome.", "Ada is an engineer at Cisco."],
+    ),
 ]
 
 MISREAD = [
@@ -84,14 +100,6 @@ MISREAD = [
     ),
     ("Ann lives in Porto and Bob lives in Rome.", ["Ann lives in Porto.", "Bob lives in Rome."]),
     (
-        "Ada, who works at Cisco, lives in Rome.",
-        ["Ada lives in Rome.", "Ada works at Cisco."],
-    ),
-    (
-        "Siemens, which makes trains, hired Ann.",
-        ["Siemens hired Ann.", "Siemens makes trains."],
-    ),
-    (
         "Yesterday I met Carla, who teaches physics in Graz.",
         ["Yesterday I met Carla.", "Carla teaches physics in Graz."],
     ),
@@ -100,19 +108,11 @@ MISREAD = [
         ["Ada likes tea.", "Ada works at Cisco.", "Ada lives in Rome."],
     ),
     (
-        "Ada, whose brother lives in Rome, speaks Italian.",
-        ["Ada speaks Italian.", "Ada's brother lives in Rome."],
-    ),
-    (
-        "Ada, an engineer at Cisco, lives in Rome.",
-        ["Ada lives in Rome.", "Ada is an engineer at Cisco."],
-    ),
-    (
         "Ingrid, born in Malaga, works for a bank and paints birds.",
         ["Ingrid works for a bank.", "Ingrid paints birds.", "Ingrid was born in Malaga."],
     ),
 ]
-"""Sentences that a parser may misread: they stay whole then."""
+"""Sentences that a small parser may misread."""
 
 WHOLE = [
     # What somebody says, thinks or asks.
@@ -161,8 +161,23 @@ def test_a_sentence_stays_whole_where_a_split_would_say_something_else(sentence:
 
 
 @pytest.mark.parametrize(("sentence", "expected"), MISREAD)
-def test_a_sentence_that_is_misread_stays_whole(sentence: str, expected: list[str]) -> None:
-    assert clauses(sentence) in (expected, [sentence])
+def test_a_clause_that_is_misread_stays_in_its_sentence(sentence: str, expected: list[str]) -> None:
+    """Each proposition is an expected one, or holds two that were not parted."""
+    found = clauses(sentence)
+    assert found in (expected, [sentence]) or len(set(found) - set(expected)) == 1
+
+
+@pytest.mark.parametrize(
+    ("passage", "expected"),
+    [
+        ("Tom came from Bath. He sold his car.", "Tom sold his car."),
+        ("Tom came from Bath. His brother sold a car.", "Tom's brother sold a car."),
+        ('Tom came from Bath. Bob said, "He sold a car."', 'Bob said, "He sold a car."'),
+        ("I met Tom. Tom said that he sold a car.", "Tom said that he sold a car."),
+    ],
+)
+def test_a_name_takes_the_place_of_a_pronoun_that_stands_alone(passage: str, expected: str) -> None:
+    assert clauses(passage)[1] == expected
 
 
 WORDS = [word for sentence, _ in SPLIT for word in sentence.replace(".", " .").split()]
