@@ -190,6 +190,8 @@ def _clause(tree: SentenceTree, head: int, parent: Clause | None) -> Clause:
             for i in tree.children[subject.head]:
                 if relations[i] == "nmod" and i > head:
                     clause.obliques.append(NounPhrase(i, preposition(tree, i)))
+    for phrase in [*clause.objects, *clause.obliques]:
+        clause.obliques += _of_name(tree, phrase.head)
     if not clause.objects:
         clause.objects, clause.indirect = clause.indirect, []
     if len(clause.subjects) > 1:
@@ -209,6 +211,19 @@ def _noun_before(tree: SentenceTree, pronoun: int) -> int:
             before = tree.heads[before]
         return before if before < pronoun else -1
     return -1
+
+
+def _of_name(tree: SentenceTree, name: int) -> list[NounPhrase]:
+    """The phrases that the parser hangs from a name behind a verb, and that belong to the verb:
+    "from Oslo to Bergen"."""
+    if tree.tags[name] != PROPN:
+        return []
+    found = [
+        NounPhrase(i, preposition(tree, i))
+        for i in tree.children[name]
+        if tree.relations[i] == "nmod" and i > name
+    ]
+    return [phrase for phrase in found if phrase.case and tree.lowered[phrase.case[0]] != "of"]
 
 
 def preposition(tree: SentenceTree, noun: int) -> list[int]:

@@ -77,6 +77,7 @@ def of_clause(tree: SentenceTree, clause: Clause) -> Iterator[Draft]:
                 clause=clause,
             )
         return
+    own_phrases = [phrase.head for phrase in clause.obliques]
     for subject, phrase in product(subjects, objects):
         clausal = place in ("complement", "xcomp", "quote")
         if place == "quote":
@@ -84,7 +85,7 @@ def of_clause(tree: SentenceTree, clause: Clause) -> Iterator[Draft]:
         elif clausal:
             tokens = clause_phrase(tree, phrase.head)
         else:
-            tokens = noun_phrase(tree, phrase.head)
+            tokens = noun_phrase(tree, phrase.head, own_phrases)
         yield Draft(
             construction,
             subject_phrase(tree, clause, subject),
@@ -155,7 +156,7 @@ def _adjuncts(tree: SentenceTree, clause: Clause, place: str) -> list[AdjunctTok
         phrases += clause.agents
     for phrase in phrases:
         if phrase.head != chosen:
-            tokens = adjunct_phrase(tree, phrase.head)
+            tokens = adjunct_phrase(tree, phrase.head, [other.head for other in phrases])
             kind = adjunct_kind(tree, phrase.head, phrase.case)
             found.append((kind, phrase.case, tokens))
     for i in clause.subordinate:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from spacy.symbols import AUX
+
 from recallm.model import Mark
 from recallm.syntax.tree import WORDS, SentenceTree
 
@@ -89,6 +91,10 @@ def own_modality(tree: SentenceTree, head: int, cop: int = -1) -> str:
                 mark = f"{word} {lowered[i + 1]}"
         elif relation == "advmod" and word in _ADVERBS:
             adverb = word
+    if head > 0 and tree.tags[head - 1] == AUX and lowered[head - 1] in _MODALS:
+        return _MODALS[lowered[head - 1]]
+    if head > 0 and lowered[head - 1] in _ADVERBS:
+        adverb = lowered[head - 1]
     return mark or adverb
 
 
@@ -124,7 +130,17 @@ def negation_words(tree: SentenceTree, head: int) -> list[int]:
             found += [i - 1, i]
         elif word == "without" or (word == "no" and tree.bases[i] == "advmod"):
             found.append(i)
-    return found
+    return found or _just_before(tree, head)
+
+
+def _just_before(tree: SentenceTree, verb: int) -> list[int]:
+    """A negation just before a verb, whatever the parser makes of it."""
+    lowered = tree.lowered
+    if verb > 1 and lowered[verb - 2] == "no" and lowered[verb - 1] in ("longer", "more"):
+        return [verb - 2, verb - 1]
+    if verb > 0 and lowered[verb - 1] in ("never", "not", "n't", "n’t"):
+        return [verb - 1]
+    return []
 
 
 def is_negated(tree: SentenceTree, argument: int) -> bool:

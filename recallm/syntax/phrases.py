@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from spacy.symbols import ADJ
@@ -40,10 +41,12 @@ _NOT_BELOW: Final = frozenset(("acl:relcl", "parataxis", "discourse", "reparandu
 # fmt: on
 
 
-def noun_phrase(tree: SentenceTree, head: int) -> list[int]:
-    """A noun with its modifiers; without relative clauses, appositions, the preposition, and the
-    phrases that are coordinated with it."""
-    return tree.phrase(head, without=_NOT_IN_NOUN_PHRASE, without_below=_NOT_BELOW)
+def noun_phrase(tree: SentenceTree, head: int, left_out: Iterable[int] = ()) -> list[int]:
+    """A noun with its modifiers; without relative clauses, appositions, the preposition, the
+    phrases that are coordinated with it, and those below the tokens of ``left_out``."""
+    return tree.phrase(
+        head, without=_NOT_IN_NOUN_PHRASE, without_below=_NOT_BELOW, without_tokens=left_out
+    )
 
 
 def bare_noun_phrase(tree: SentenceTree, head: int, relation: str) -> list[int]:
@@ -77,9 +80,11 @@ def adjective_phrase(tree: SentenceTree, head: int) -> list[int]:
     return tree.phrase(head, without=_NOT_IN_ADJECTIVE_PHRASE)
 
 
-def adjunct_phrase(tree: SentenceTree, head: int) -> list[int]:
+def adjunct_phrase(tree: SentenceTree, head: int, left_out: Iterable[int] = ()) -> list[int]:
     """An adjunct without its preposition, coordinated phrases included."""
-    return tree.phrase(head, without=_NOT_IN_ADJUNCT, without_below=_NOT_BELOW)
+    return tree.phrase(
+        head, without=_NOT_IN_ADJUNCT, without_below=_NOT_BELOW, without_tokens=left_out
+    )
 
 
 def clause_phrase(tree: SentenceTree, head: int) -> list[int]:
