@@ -279,11 +279,15 @@ class Postings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mentions:
-    """The keys of the statements that mention a concept, newest first, at most the requested limit.
-    ``statements`` counts all of them (up to the view's t, before any filter)."""
+    """The statements that mention a concept, newest first, at most the requested limit.
+
+    ``statements`` counts all of them (up to the view's t, before any filter). ``keys`` and
+    ``sessions`` run in parallel; a session is its key or None.
+    """
 
     statements: int
     keys: tuple[int, ...]
+    sessions: tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

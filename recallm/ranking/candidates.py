@@ -20,7 +20,7 @@ from recallm.model import (
     CorpusSize,
     Question,
     Relation,
-    SessionSize,
+    Sizes,
     StoredStatement,
     Summary,
 )
@@ -99,14 +99,18 @@ class Candidates:
     documents: Floats
     stem_counts: StemCounts
     session_counts: Mapping[str, Floats]
-    session_sizes: Mapping[str, SessionSize]
-    corpus: CorpusSize
+    sizes: Sizes
     essential: Mapping[str, ConceptRow]
     mention_counts: Mapping[str, int]
     activation: Mapping[str, Activation]
     speakers: frozenset[str]
     dates: tuple[AskedDate, ...]
     question_vector: Floats | None
+
+    @property
+    def corpus(self) -> CorpusSize:
+        """The size of the namespace."""
+        return self.sizes.corpus
 
     @cached_property
     def keys(self) -> Keys:

@@ -16,7 +16,8 @@ from recallm.ranking.stem_counts import (
     Keys,
     as_shares,
     rarity,
-    saturated,
+    session_rarity,
+    session_scores,
     weighted_sums,
 )
 
@@ -72,15 +73,9 @@ def _session_overlap(candidates: Candidates) -> Floats:
     names = list(candidates.session_counts)
     if not names:
         return np.zeros(len(candidates.statements))
-    corpus = candidates.corpus
     counts = np.vstack([candidates.session_counts[name] for name in names])
-    weights = as_shares(rarity((counts > 0).sum(axis=0).astype(np.float64), corpus.sessions))
-    sizes = candidates.session_sizes
-    lengths = np.array(
-        [sizes[name].terms if name in sizes else 0 for name in names], dtype=np.int64
-    )
-    average = corpus.terms / max(corpus.sessions, 1)
-    matched = weighted_sums(saturated(counts, lengths, average), weights)
+    weights = as_shares(session_rarity(counts, candidates.corpus))
+    matched = session_scores(names, counts, weights, candidates.sizes)
     scores = dict(zip(names, matched.tolist(), strict=True))
     return np.array(
         [scores.get(statement.session_key or "", 0.0) for statement in candidates.statements]

@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.model import POSITION_BITS, CorpusSize, Mentions, Postings
+from recallm.model import POSITION_BITS, CorpusSize, Mentions, Postings, Sizes
 
 __all__ = [
     "Floats",
@@ -31,6 +31,8 @@ __all__ = [
     "rarity",
     "rarity_of",
     "saturated",
+    "session_rarity",
+    "session_scores",
     "sorted_distinct",
     "t_indexes_of",
     "weighted_sums",
@@ -45,6 +47,10 @@ _LENGTH_NORMALISATION = 0.75
 _NEAR_PASSAGES = 3
 """How many passages before and after count in the first score: what answers a question in a
 conversation often stands a few turns away from its words."""
+
+_SESSION_WEIGHT = 2.0
+"""What the score of its session counts in a statement's first score: the session that the question
+is about holds answers that share no stem with it."""
 
 
 # Rarity, saturation.
@@ -74,6 +80,19 @@ def saturated(counts: Floats, lengths: Floats | Keys, average: float) -> Floats:
     norm = 1 - _LENGTH_NORMALISATION + _LENGTH_NORMALISATION * lengths / max(average, 1.0)
     weights: Floats = counts / (counts + _FREQUENCY_SATURATION * norm[:, None])
     return weights
+
+
+def session_rarity(counts: Floats, corpus: CorpusSize) -> Floats:
+    """``rarity`` of each stem over sessions. ``counts[s, j]``: how often session s holds it."""
+    return rarity((counts > 0).sum(axis=0).astype(np.float64), corpus.sessions)
+
+
+def session_scores(names: Sequence[str], counts: Floats, weights: Floats, sizes: Sizes) -> Floats:
+    """BM25 of each session as a document, with a weight for each stem."""
+    known = sizes.sessions
+    lengths = [known[name].terms if name in known else 0 for name in names]
+    average = sizes.corpus.terms / max(sizes.corpus.sessions, 1)
+    return weighted_sums(saturated(counts, np.array(lengths, dtype=np.int64), average), weights)
 
 
 # Arrays.
@@ -239,15 +258,19 @@ class PostingCounts:
     ``counts[i, j]``: how often the statement ``keys[i]`` (ascending) holds the question's stem j;
     ``documents[j]``: how many statements hold that stem. ``concept_rarity[i]``: the rarities of
     the question's concepts that the statement mentions, summed. ``is_content[j]`` is 0 where the
-    stem is a part of a speaker's name, else 1. ``session_counts``: session key → counts.
+    stem is a part of a speaker's name, else 1. ``sessions[i]`` is the statement's session: its
+    place among the keys ``session_keys``; -1 where it has none. ``session_counts[s, j]``: how often
+    the statements of session s hold stem j.
     """
 
     keys: Keys
+    sessions: Keys
+    session_keys: tuple[str, ...]
     counts: Floats
     documents: Floats
     concept_rarity: Floats
     is_content: Floats
-    session_counts: Mapping[str, Floats]
+    session_counts: Floats
 
     @classmethod
     def read(
@@ -275,24 +298,43 @@ class PostingCounts:
         concept_rarity = np.zeros(len(keys))
         for of, mentioned in zip(mentioning, mentions.values(), strict=True):
             concept_rarity[np.searchsorted(keys, of)] += 1.0 / np.log2(2 + mentioned.statements)
+        parts = [(of, found.sessions) for _, of, found in posted]
+        parts += zip(mentioning, (found.sessions for found in mentions.values()), strict=True)
+        names = dict.fromkeys(chain.from_iterable(sessions for _, sessions in parts))
+        names.pop(None, None)
+        numbers: dict[str | None, int] = {name: number for number, name in enumerate(names)}
+        sessions = np.full(len(keys), -1, dtype=np.int64)
+        for of, given in parts:
+            found_numbers = map(numbers.get, given, repeat(-1))
+            sessions[np.searchsorted(keys, of)] = np.fromiter(found_numbers, np.int64, len(given))
         return cls(
             keys=keys,
+            sessions=sessions,
+            session_keys=tuple(name for name in names if name is not None),
             counts=counts,
             documents=documents,
             concept_rarity=concept_rarity,
             is_content=np.array([float(stem not in speaker_stems) for stem in stems]),
-            session_counts=_session_counts(len(stems), [(at, found) for at, _, found in posted]),
+            session_counts=_summed_by(sessions, counts, len(numbers)),
         )
 
-    def best(self, number: int, corpus: CorpusSize) -> list[int]:
-        """The keys of the best statements by a first score: rare stems in the statement and in the
-        passages at most 3 updates away, its own among them; the newest of equals first."""
-        weights = rarity(self.documents, corpus.statements) * self.is_content
+    def best(self, number: int, sizes: Sizes) -> list[int]:
+        """The keys of the best statements by a first score: rare stems in the statement, in the
+        passages at most 3 updates away (its own among them) and in its session; the newest of
+        equals first."""
+        weights = rarity(self.documents, sizes.corpus.statements) * self.is_content
         own = weighted_sums(self.counts / (self.counts + 1.0), weights)
         passages = StemCounts.summed(t_indexes_of(self.keys), self.counts)
         near = _summed_near(passages.units, weighted_sums(passages.counts > 0, weights))
         near = near[np.searchsorted(passages.units, t_indexes_of(self.keys))]
-        score = 3.0 * own + 0.5 * near + self.concept_rarity
+        of_sessions = session_scores(
+            self.session_keys,
+            self.session_counts,
+            session_rarity(self.session_counts, sizes.corpus) * self.is_content,
+            sizes,
+        )
+        session = np.append(of_sessions, 0.0)[self.sessions]  # the last is that of no session
+        score = 3.0 * own + 0.5 * near + _SESSION_WEIGHT * session + self.concept_rarity
         order = np.lexsort((-self.keys, -score))[:number]
         return [int(key) for key in self.keys[order]]
 
@@ -312,7 +354,7 @@ class PostingCounts:
         """How often each session holds the stems of ``columns``, where it holds any."""
         return {
             session: counts[columns]
-            for session, counts in self.session_counts.items()
+            for session, counts in zip(self.session_keys, self.session_counts, strict=True)
             if counts[columns].any()
         }
 
@@ -328,14 +370,9 @@ def _summed_near(units: Keys, values: Floats) -> Floats:
     return total
 
 
-def _session_counts(width: int, posted: Sequence[tuple[int, Postings]]) -> dict[str, Floats]:
-    sessions = dict.fromkeys(chain.from_iterable(found.sessions for _, found in posted))
-    if not any(session is not None for session in sessions):
-        return {}
-    numbers = {session: number for number, session in enumerate(sessions)}
-    counts = np.zeros((len(numbers), width))
-    for column, found in posted:
-        rows = np.fromiter(map(numbers.__getitem__, found.sessions), np.int64, len(found.sessions))
-        held = np.array(found.counts, dtype=np.float64)
-        counts[:, column] = np.bincount(rows, held, len(numbers))
-    return {session: counts[number] for session, number in numbers.items() if session is not None}
+def _summed_by(sessions: Keys, counts: Floats, number: int) -> Floats:
+    """The sums of the rows of each session; rows of no session (-1) count nowhere."""
+    total = np.zeros((number + 1, counts.shape[1]))
+    rows, columns = np.nonzero(counts)
+    np.add.at(total, (sessions[rows], columns), counts[rows, columns])
+    return total[:number]

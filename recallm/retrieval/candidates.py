@@ -116,7 +116,7 @@ def read_candidates(
     posted = PostingCounts.read(
         stems, postings, mentions, speaker_stems=_likely_speaker_stems(mentions, postings)
     )
-    best = posted.best(fetched, corpus)
+    best = posted.best(fetched, sizes)
     summaries = [
         row.summary
         for _, row in sorted(essential.items(), key=itemgetter(0))
@@ -173,8 +173,7 @@ def read_candidates(
             read_stems.counts(terms),
         ),
         session_counts=sessions,
-        session_sizes=sizes.sessions,
-        corpus=corpus,
+        sizes=sizes,
         essential=essential,
         mention_counts={name: found.statements for name, found in mentions.items()},
         activation=activation,

@@ -166,8 +166,12 @@ class DictReader:
             total = sum(names_concept(s, name) for _, s in self._said(self._counting))
             if total:
                 holders = [(u, s) for u, s in self._said() if names_concept(s, name)]
-                met = [key_of(u, s) for u, s in reversed(holders) if meets(u, where)]
-                found[name] = Mentions(statements=total, keys=tuple(met[:limit]))
+                met = [(u, s) for u, s in reversed(holders) if meets(u, where)][:limit]
+                found[name] = Mentions(
+                    statements=total,
+                    keys=tuple(key_of(u, s) for u, s in met),
+                    sessions=tuple(self._session_keys[t_of(u)] for u, _ in met),
+                )
         return found
 
     def concepts(

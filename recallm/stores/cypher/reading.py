@@ -142,9 +142,9 @@ WITH c, name, statements WHERE statements > 0
 RETURN c.name AS name, statements, COLLECT {
     MATCH (s:RecallMStatement)-[m:MENTIONS]->(:RecallMConcept)
     WHERE m.namespace = $namespace AND m.concept = name AND m.key < $before AND {{STATEMENT_FOUND}}
-    RETURN m.key
+    RETURN [m.key, s.session_key]
     ORDER BY m.namespace DESC, m.concept DESC, m.key DESC LIMIT $limit
-} AS keys
+} AS rows
 """)
 
 CORPUS_COUNTED: Final[LiteralString] = """

@@ -169,13 +169,15 @@ class Neo4jReader:
     ) -> Mapping[str, Mentions]:
         conditions = _filter(where)
         found = self._ask(cypher.MENTIONS, names=keys_of(names), limit=_bound(limit), **conditions)
-        return {
-            row["name"]: Mentions(
+        mentions: dict[str, Mentions] = {}
+        for row in found:
+            mentioning = [it for it in row["rows"] if it[0] is not None]
+            mentions[row["name"]] = Mentions(
                 statements=row["statements"],
-                keys=tuple(key for key in row["keys"] if key is not None),
+                keys=tuple(key for key, _ in mentioning),
+                sessions=tuple(session for _, session in mentioning),
             )
-            for row in found
-        }
+        return mentions
 
     def concepts(
         self, names: Collection[str] | None = None, *, limit: int | None = None

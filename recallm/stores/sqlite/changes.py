@@ -224,7 +224,7 @@ class _Writer:
         ns, terms, concepts = self._ns, self._numbers.terms, self._numbers.concepts
         rows: list[_Row] = []
         postings: list[tuple[int, int, int, int, int]] = []
-        mentions: list[tuple[int, int, int]] = []
+        mentions: list[tuple[int, int, int, int]] = []
         for at, session, s in statements:
             rows.append(
                 (
@@ -233,12 +233,12 @@ class _Writer:
                 )
             )  # fmt: skip
             postings += [(ns, terms[stem], at, n, session) for stem, n in Counter(s.terms).items()]
-            mentions += [(ns, concepts[mention.name], at) for mention in s.concepts]
+            mentions += [(ns, concepts[mention.name], at, session) for mention in s.concepts]
         postings.sort()
         mentions.sort()
         self._many("INSERT INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         self._many("INSERT INTO posting VALUES (?, ?, ?, ?, ?)", postings)
-        self._many("INSERT INTO mention VALUES (?, ?, ?)", mentions)
+        self._many("INSERT INTO mention VALUES (?, ?, ?, ?)", mentions)
         self._many("INSERT INTO reference VALUES (?, ?, ?)", self._references(statements))
 
     def _delete_statements(self, statements: _Statements) -> None:

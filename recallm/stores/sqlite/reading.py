@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -128,7 +128,7 @@ class SQLiteReader:
         sql: LiteralString = "SELECT {} FROM passage WHERE row IN {list}"
         rows_of_passages = {passage_row(self._view.ns, row[1] >> 20) for row in found}
         passages = {row[1]: row for row in self._view.read("passage", sql, rows_of_passages)}
-        session_keys = self._session_keys_of({row[2] for row in found if row[2] > 0})
+        session_keys = self._session_keys_of([[row[2] for row in found]])
         decoded: dict[str, Mapping[str, Any]] = {}
         statements: list[StoredStatement] = []
         for (previous, following, *_), row in zip(rows, found, strict=True):
@@ -178,8 +178,7 @@ class SQLiteReader:
             if documents := newest.count(term, total):
                 held[stem] = (documents, newest.read(term, documents))
                 self._handed_out.append(held[stem][1][0])
-        in_sessions = set().union(*(sessions for _, (_, _, sessions) in held.values()))
-        session_keys = self._session_keys_of({session for session in in_sessions if session > 0})
+        session_keys = self._session_keys_of(sessions for _, (_, _, sessions) in held.values())
         return {
             stem: Postings(
                 documents=documents,
@@ -196,14 +195,21 @@ class SQLiteReader:
         sql: LiteralString = "SELECT {} FROM concept WHERE ns = :ns AND name IN {list}"
         concepts = self._view.read("concept", sql, set(names))
         source: LiteralString = "mention WHERE ns = :ns AND concept = :of"
-        newest = self._newest(("at",), source, -1 if limit is None else limit, where)
-        found: dict[str, Mentions] = {}
+        newest = self._newest(("at", "session"), source, -1 if limit is None else limit, where)
+        held: dict[str, tuple[int, list[list[int]]]] = {}
         for concept, _, name, *_, total in sorted(concepts, key=itemgetter(2)):
             if statements := newest.count(concept, total):
-                (keys,) = newest.read(concept, statements)
-                found[name] = Mentions(statements=statements, keys=tuple(keys))
-                self._handed_out.append(keys)
-        return found
+                held[name] = (statements, newest.read(concept, statements))
+                self._handed_out.append(held[name][1][0])
+        session_keys = self._session_keys_of(sessions for _, (_, sessions) in held.values())
+        return {
+            name: Mentions(
+                statements=statements,
+                keys=tuple(keys),
+                sessions=tuple(map(session_keys.get, sessions)),
+            )
+            for name, (statements, (keys, sessions)) in held.items()
+        }
 
     def concepts(
         self, names: Collection[str] | None = None, *, limit: int | None = None
@@ -285,10 +291,10 @@ class SQLiteReader:
             self._filter = (where, FilterSql(self._view, where))
         return NewestRows(self._view, columns, source, limit, self._filter[1])
 
-    def _session_keys_of(self, ids: Collection[int]) -> dict[int, str]:
+    def _session_keys_of(self, parts: Iterable[Collection[int]]) -> dict[int, str]:
         """Session row → key; a statement without a session has a negative row, which has none."""
         known = self._session_keys
-        missing = [id for id in ids if id not in known]
+        missing = [id for id in set().union(*parts) if id > 0 and id not in known]
         sql: LiteralString = "SELECT {} FROM session WHERE id IN {list}"
         rows = self._view.read("session", sql, missing)
         known.update((id, key) for id, _, key, _, _ in rows)

@@ -158,7 +158,7 @@ CREATE TABLE concept (
     statements INTEGER NOT NULL{_CRC["concept"]}, UNIQUE (ns, name));
 CREATE INDEX concept_t ON concept (ns, t_index);
 CREATE TABLE mention (
-    ns INTEGER NOT NULL, concept INTEGER NOT NULL, at INTEGER NOT NULL,
+    ns INTEGER NOT NULL, concept INTEGER NOT NULL, at INTEGER NOT NULL, session INTEGER NOT NULL,
     PRIMARY KEY (ns, concept, at)) WITHOUT ROWID;
 CREATE TABLE reference (
     ns INTEGER NOT NULL, passage INTEGER NOT NULL, at INTEGER NOT NULL,

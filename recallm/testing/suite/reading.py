@@ -200,14 +200,14 @@ class ReadingTests(StoreTests):
         with store.reader(namespace, Horizon()) as reader:
             found = reader.mentions(["ann", "bo", "nobody", "only"], limit=None, where=Filter())
             assert found == {
-                "ann": Mentions(statements=3, keys=keys),
-                "bo": Mentions(statements=1, keys=(statement_key(1, 1),)),
+                "ann": Mentions(statements=3, keys=keys, sessions=("=s", None, None)),
+                "bo": Mentions(statements=1, keys=(statement_key(1, 1),), sessions=(None,)),
             }
             two = reader.mentions(["ann"], limit=2, where=Filter())["ann"]
-            assert two == Mentions(statements=3, keys=keys[:2])
+            assert two == Mentions(statements=3, keys=keys[:2], sessions=("=s", None))
             met = reader.mentions(["ann", "bo"], limit=2, where=Filter(session="s"))
-            assert met["ann"] == Mentions(statements=3, keys=keys[:1])
-            assert met["bo"] == Mentions(statements=1, keys=())
+            assert met["ann"] == Mentions(statements=3, keys=keys[:1], sessions=("=s",))
+            assert met["bo"] == Mentions(statements=1, keys=(), sessions=())
 
     def test_a_limit_counts_after_the_filter(self, store: GraphStore, namespace: str) -> None:
         """The newest statements that meet the filter are found behind any number that do not."""
