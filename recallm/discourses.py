@@ -8,12 +8,12 @@ before. An item stands for itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from functools import partial
 
 from recallm.model import (
-    EARLIER_PASSAGES,
     SPEAKER_PASSAGES,
     ConceptMention,
     Discourse,
@@ -32,18 +32,16 @@ _GAP = timedelta(hours=1)
 _MOST_SESSIONS = 1_000
 """Sessions that one call of ``update_many`` remembers; older ones are read again."""
 
-_STATEMENTS = 16
+_STATEMENTS = 6
 """Statements of an earlier passage whose references are read: the first ones."""
 
 
 class Discourses:
-    """The discourses that the updates of one call continue. A discourse reads the stored
-    passages of its session when a text needs them. Not safe for several threads at once."""
+    """The discourses that the updates of one call continue. A discourse reads the stored passages
+    of its session when a text needs them. Not safe for several threads at once."""
 
     def __init__(self, store: GraphStore, namespace: str, clock: Callable[[], datetime]) -> None:
-        self._store = store
-        self._namespace = namespace
-        self._clock = clock
+        self._open = partial(_StoredPassages, store, namespace, clock)
         self._named: dict[str, Discourse] = {}
         self._unnamed: dict[bool, tuple[datetime | None, Discourse]] = {}
 
@@ -53,7 +51,7 @@ class Discourses:
         """The discourse that an update goes on with."""
         name = session_name_of(session, source)
         if name is not None:
-            found = self._named.pop(name, None) or Discourse(partial(self._stored, name, None))
+            found = self._named.pop(name, None) or Discourse(self._open(name, None))
             if len(self._named) >= _MOST_SESSIONS:
                 del self._named[next(iter(self._named))]
             self._named[name] = found
@@ -61,27 +59,60 @@ class Discourses:
         is_dated = timestamp is not None
         before, unnamed = self._unnamed.get(is_dated, (None, None))
         if unnamed is None or not _follows(timestamp, before):
-            unnamed = Discourse(partial(self._stored, None, timestamp))
+            unnamed = Discourse(self._open(None, timestamp))
         self._unnamed[is_dated] = timestamp, unnamed
         return unnamed
 
-    def _stored(self, name: str | None, timestamp: datetime | None) -> Iterator[EarlierPassage]:
-        """The stored passages of a session, newest first. Without a ``name``, those that come
-        before an update with this ``timestamp``."""
-        where = Filter(session=name)
-        with self._store.reader(self._namespace, Horizon(now=self._clock())) as reader:
-            found = [
-                passage
-                for passage in reader.passages(where, limit=SPEAKER_PASSAGES)
-                if passage.key is None
-            ]
-            if name is None:
-                found = list(_run_of(found, timestamp))
-            references = _references(reader, found[:EARLIER_PASSAGES])
+
+class _StoredPassages:
+    """The stored passages of a session; without a ``name``, those that come before an update with
+    this ``timestamp``."""
+
+    def __init__(
+        self,
+        store: GraphStore,
+        namespace: str,
+        clock: Callable[[], datetime],
+        name: str | None,
+        timestamp: datetime | None,
+    ) -> None:
+        self._store = store
+        self._namespace = namespace
+        self._clock = clock
+        self._name = name
+        self._timestamp = timestamp
+        self._t_indexes: dict[str, int] = {}
+
+    def _reader(self) -> AbstractContextManager[GraphReader]:
+        return self._store.reader(self._namespace, Horizon(now=self._clock()))
+
+    def passages(self) -> Iterator[EarlierPassage]:
+        """The last passages, newest first."""
+        with self._reader() as reader:
+            found = reader.passages(Filter(session=self._name), limit=SPEAKER_PASSAGES)
+        found = [passage for passage in found if passage.key is None]
+        if self._name is None:
+            found = list(_run_of(found, self._timestamp))
+        self._t_indexes = {passage.id: passage.t_index for passage in found}
         for passage in found:
-            yield EarlierPassage(
-                passage.id, passage.speaker, passage.text, references.get(passage.id, ())
-            )
+            yield EarlierPassage(passage.id, passage.speaker, passage.text)
+
+    def references(self, ids: Sequence[str]) -> dict[str, tuple[ConceptMention, ...]]:
+        """The concepts that passages mention by a pronoun or a noun phrase, by passage id."""
+        keys = [
+            statement_key(self._t_indexes[id], position)
+            for id in ids
+            if id in self._t_indexes
+            for position in range(_STATEMENTS)
+        ]
+        with self._reader() as reader:
+            statements = reader.statements(keys)
+        found: dict[str, tuple[ConceptMention, ...]] = {}
+        for statement in statements:
+            mentions = tuple(it for it in statement.concepts if it.reference is not None)
+            if mentions:
+                found[statement.passage_id] = (*found.get(statement.passage_id, ()), *mentions)
+        return found
 
 
 def _run_of(passages: list[Passage], timestamp: datetime | None) -> Iterator[Passage]:
@@ -101,20 +132,3 @@ def _follows(timestamp: datetime | None, before: datetime | None) -> bool:
     if timestamp is None or before is None:
         return timestamp is before
     return abs(timestamp - before) < _GAP
-
-
-def _references(
-    reader: GraphReader, passages: list[Passage]
-) -> dict[str, tuple[ConceptMention, ...]]:
-    """The concepts that passages mention by a pronoun or a noun phrase, by passage id."""
-    keys = [
-        statement_key(passage.t_index, position)
-        for passage in passages
-        for position in range(_STATEMENTS)
-    ]
-    found: dict[str, tuple[ConceptMention, ...]] = {}
-    for statement in reader.statements(keys):
-        mentions = tuple(it for it in statement.concepts if it.reference is not None)
-        if mentions:
-            found[statement.passage_id] = (*found.get(statement.passage_id, ()), *mentions)
-    return found

@@ -282,7 +282,8 @@ class Extractor:
                 known[text] = TextRead(read)
                 self._earlier.add(text, known[text])
         return [
-            known[it.text].said(self._speaker_concept(it.speaker), it.references) for it in earlier
+            known[it.text].said(self._speaker_concept(it.speaker), it.references or ())
+            for it in earlier
         ]
 
     def _speaker_concept(self, speaker: str | None) -> ConceptMention | None:

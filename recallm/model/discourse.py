@@ -8,17 +8,24 @@ both. The antecedents of "she" and "the company" are looked for in the last pass
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 from recallm.model.language import ConceptMention
 
-__all__ = ["EARLIER_PASSAGES", "SPEAKER_PASSAGES", "Discourse", "EarlierPassage", "Turn"]
+__all__ = [
+    "EARLIER_PASSAGES",
+    "SPEAKER_PASSAGES",
+    "Discourse",
+    "EarlierPassage",
+    "StoredDiscourse",
+    "Turn",
+]
 
 EARLIER_PASSAGES = 6
 """Passages in which antecedents are looked for."""
 
-SPEAKER_PASSAGES = 32
+SPEAKER_PASSAGES = 16
 """Passages whose speakers are the speakers of the session."""
 
 _READ_CHARACTERS = 2_000
@@ -27,23 +34,36 @@ _READ_CHARACTERS = 2_000
 
 class EarlierPassage(NamedTuple):
     """A passage of the session: its id, its speaker, the end of its text, and the concepts that it
-    mentions by a pronoun or a noun phrase."""
+    mentions by a pronoun or a noun phrase (None: not read yet)."""
 
     id: str
     speaker: str | None
     text: str
-    references: tuple[ConceptMention, ...] = ()
+    references: tuple[ConceptMention, ...] | None = None
+
+
+class StoredDiscourse(Protocol):
+    """The stored passages of one session."""
+
+    def passages(self) -> Iterable[EarlierPassage]:
+        """The last passages, newest first."""
+        ...
+
+    def references(self, ids: Sequence[str]) -> Mapping[str, tuple[ConceptMention, ...]]:
+        """The concepts that passages mention by a pronoun or a noun phrase, by passage id."""
+        ...
 
 
 class Discourse:
     """The last passages of one session, oldest first.
 
-    ``load`` reads those that are stored, newest first, when a text needs them for the first time.
-    ``add`` appends the passages that are written later. Not safe for several threads.
+    Those that are ``stored`` are read when a text needs them. ``add`` appends the passages that are
+    written later. Not safe for several threads.
     """
 
-    def __init__(self, load: Callable[[], Iterable[EarlierPassage]] = tuple) -> None:
-        self._load: Callable[[], Iterable[EarlierPassage]] | None = load
+    def __init__(self, stored: StoredDiscourse | None = None) -> None:
+        self._stored = stored
+        self._is_read = stored is None
         self._passages: deque[EarlierPassage] = deque(maxlen=SPEAKER_PASSAGES)
 
     def add(self, passage: EarlierPassage) -> None:
@@ -52,7 +72,16 @@ class Discourse:
 
     def earlier(self, before: str) -> list[EarlierPassage]:
         """The last passages before the passage with the id ``before``, oldest first."""
-        return [it for it in self._all() if it.id != before][-EARLIER_PASSAGES:]
+        found = [it for it in self._all() if it.id != before][-EARLIER_PASSAGES:]
+        unread = [it.id for it in found if it.references is None]
+        if unread and self._stored is not None:
+            references = self._stored.references(unread)
+            for place, passage in enumerate(self._passages):
+                if passage.id in unread:
+                    own = references.get(passage.id, ())
+                    self._passages[place] = passage._replace(references=own)
+            return self.earlier(before)
+        return found
 
     def addressee(self, speaker: str, before: str) -> EarlierPassage | None:
         """The latest passage of whom ``speaker`` speaks to: the only other speaker of the session.
@@ -61,16 +90,16 @@ class Discourse:
         others.pop(speaker, None)
         return next(iter(others.values())) if len(others) == 1 else None
 
-    def _all(self) -> Iterator[EarlierPassage]:
-        if self._load is not None and len(self._passages) < SPEAKER_PASSAGES:
+    def _all(self) -> deque[EarlierPassage]:
+        if not self._is_read and self._stored is not None:
+            self._is_read = True
             added = {it.id for it in self._passages}
-            for passage in self._load():
+            for passage in self._stored.passages():
                 if len(self._passages) == SPEAKER_PASSAGES:
                     break
                 if passage.id not in added:
                     self._passages.appendleft(passage._replace(text=_end_of(passage.text)))
-        self._load = None
-        return iter(self._passages)
+        return self._passages
 
 
 class Turn(NamedTuple):
