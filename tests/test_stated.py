@@ -111,3 +111,14 @@ def test_any_text_is_written(memory: RecallM, text: str) -> None:
 def test_an_end_that_stands_for_nothing_is_not_written() -> None:
     triplet = OpenTriplet(subject="it", predicate="is", object="nice", relation="be")
     assert stated_elements([triplet]) == ((), ())
+
+
+def test_a_forgotten_name_is_no_end_of_what_a_pronoun_stated(memory: RecallM) -> None:
+    named = memory.update("Ingrid is a doctor. Ingrid knows Tom.", session="s")
+    memory.update("She works for Siemens.", session="s")
+    assert ("Ingrid", "work for", "Siemens") in graph_of(memory)
+    memory.forget(id=named.id)
+    assert graph_of(memory) == set()
+    assert memory.graph.entity("Ingrid") is None
+    assert memory.history("Ingrid") == ()
+    assert memory.stats().statements == 1

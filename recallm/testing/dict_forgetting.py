@@ -208,8 +208,26 @@ def without_references(
                 for other in update.statements
                 for it in (left if other.position == position else [other])
             ),
-            entities=tuple(e for e in update.entities if left or e.position != position),
-            triplets=tuple(t for t in update.triplets if left or t.position != position),
+            entities=tuple(
+                e
+                for e in update.entities
+                if e.position != position
+                or (left and e.concept.name not in {mention.name for mention in lost})
+            ),
+            triplets=tuple(
+                t
+                for t in update.triplets
+                if t.position != position
+                or (
+                    left
+                    and not any(
+                        e.position == position
+                        and e.id in (t.subject, t.object)
+                        and e.concept.name in {mention.name for mention in lost}
+                        for e in update.entities
+                    )
+                )
+            ),
             vectors=tuple(
                 v for v in update.vectors if v.position != position or (left and told.text is None)
             ),

@@ -267,8 +267,9 @@ class _Forgetting:
             self._lost_mentions[name][t_index] += lost
             if name not in mentions:
                 self._lost_updates[name].add(t_index)
+        left = {(it.element, it.position) for it in after.elements} if after else set()
         for element in before.elements:
-            if after is None or element.position in gone:
+            if (element.element, element.position) not in left:
                 self._elements.add(element.element)
                 at = statement_key(t_index, element.position)
                 changes.element_evidence.setdefault(element.element, {})[at] = None

@@ -3,7 +3,8 @@
 **The rule.** Such a mention stays as long as some statement of the antecedent's passage spells the
 concept, that is: mentions it without a reference. With the last of these the mention goes, so that
 no name of a forgotten text stays in what was said after it; the neighbour pairs that stand on the
-mention go too. A proposition that has the name in its own text says its span of the passage again,
+mention go too, and so do the entities on the concept that the statement shows, with their triplets
+there. A proposition that has the name in its own text says its span of the passage again,
 without the stems of the name and without a vector. Where nothing is left of the span, it goes as a
 whole.
 
@@ -55,18 +56,25 @@ def without_mentions(
     """``update`` without the mentions that are lost, by the concept's name and the reference; the
     update itself where none is."""
     changed: dict[int, ExtractedStatement] = {}
+    unnamed: dict[int, set[str]] = {}
     other_texts: set[int] = set()
     gone: set[int] = set()
     for it in update.statements:
         lost = [m for m in it.concepts if m.reference and is_lost(m.name, m.reference)]
         if lost:
             changed[it.position] = _without(it, lost)
+            unnamed[it.position] = {mention.name for mention in lost}
             if it.text is not None:
                 (gone if it.start == it.end else other_texts).add(it.position)
     if not changed:
         return update
     statements = [changed.get(s.position, s) for s in update.statements if s.position not in gone]
     names = {s.position: {mention.name for mention in s.concepts} for s in statements}
+    ends = {
+        (entity.id, entity.position)
+        for entity in update.entities
+        if entity.position in gone or entity.concept.name in unnamed.get(entity.position, ())
+    }
     return replace(
         update,
         statements=tuple(statements),
@@ -78,8 +86,13 @@ def without_mentions(
                 for a, b in ((pair.a, pair.b), (pair.b, pair.a))
             )
         ),
-        entities=tuple(e for e in update.entities if e.position not in gone),
-        triplets=tuple(x for x in update.triplets if x.position not in gone),
+        entities=tuple(e for e in update.entities if (e.id, e.position) not in ends),
+        triplets=tuple(
+            x
+            for x in update.triplets
+            if x.position not in gone
+            and ends.isdisjoint(((x.subject, x.position), (x.object, x.position)))
+        ),
         vectors=tuple(v for v in update.vectors if v.position not in gone | other_texts),
     )
 
