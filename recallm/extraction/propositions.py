@@ -28,6 +28,9 @@ Propositions: TypeAlias = Literal["clauses"] | Callable[[str], str]
 _CLEAR_SHARE = 0.5
 """A proposition stems from a sentence if at least this share of its terms stands there."""
 
+_THINGS = ("it", "its")
+_PERSONS = ("PER", "PERSON")
+
 
 class Stated(NamedTuple):
     """What one statement says: its span in the passage, its own text (None: the span's), that text
@@ -137,6 +140,7 @@ def _clauses_of_sentence(
         token: " and ".join(reference.concepts[0].label for reference in found)
         for token, found in pronouns.items()
         if all(reference.antecedent is None for reference in found)
+        and not (tagged.words[first + token].lowered in _THINGS and _is_person(read, found[0]))
     }
     tree = SentenceTree(tagged, tagged.tree, sentence.tokens)
     found = propositions(tree, read.text, starts, names)
@@ -152,6 +156,16 @@ def _clauses_of_sentence(
         )
         for each in found
     ]
+
+
+def _is_person(read: ReadText, reference: FoundReference) -> bool:
+    """Whether a passage names the antecedent as a person somewhere."""
+    label = reference.concepts[0].label
+    return any(
+        kind in _PERSONS and block.tagged.text.startswith(label, block.tagged.starts[first])
+        for block in read.blocks
+        for first, _, kind in block.tagged.entities
+    )
 
 
 def _moved(

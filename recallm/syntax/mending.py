@@ -69,6 +69,7 @@ def _mend_root(tree: SentenceTree, name: int) -> None:
     [verb] = verbs
     for i in [i for i in children if i > verb]:
         _move(tree, i, verb, tree.relations[i])
+    tree.tags[verb] = VERB
     _move(tree, verb, -1, "root")
     _move(tree, name, verb, "nsubj")
 
@@ -103,16 +104,20 @@ def _mend_coordination(tree: SentenceTree, verb: int) -> None:
 
 def _is_finite(tree: SentenceTree, verb: int) -> bool:
     """Whether a verb has a form of its own that is no gerund."""
+    return tree.tags[verb] == VERB and _has_ending(tree, verb)
+
+
+def _has_ending(tree: SentenceTree, verb: int) -> bool:
     form = tree.lowered[verb]
-    return (
-        tree.tags[verb] == VERB and form != tree.lemmas[verb].lower() and not form.endswith("ing")
-    )
+    return form != tree.lemmas[verb].lower() and not form.endswith("ing")
 
 
 def _follows_remark(tree: SentenceTree, verb: int) -> bool:
     """Whether a verb is coordinated without a conjunction and a subject, behind a comma."""
     children = tree.children[verb]
-    if tree.bases[verb] != "conj" or tree.tags[verb] != VERB:
+    # A tagger may take "lives" for a noun here.
+    is_verb = tree.tags[verb] == VERB or (tree.tags[verb] == NOUN and _has_ending(tree, verb))
+    if tree.bases[verb] != "conj" or not is_verb:
         return False
     if any(tree.bases[i] in ("cc", "nsubj") for i in children):
         return False

@@ -106,7 +106,7 @@ class _Writer:
         ]
         while found and lowered[found[-1]] in (*MARKS_OF_PARTS, *_ENDS):
             found.pop()
-        while found and lowered[found[0]] in MARKS_OF_PARTS:
+        while found and lowered[found[0]] in (*MARKS_OF_PARTS, *_ENDS):
             found.pop(0)
         return found or list(tokens)
 

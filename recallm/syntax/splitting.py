@@ -11,20 +11,31 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from spacy.symbols import ADJ, AUX, NOUN, PRON, PROPN, VERB
+from spacy.symbols import AUX, NOUN, PRON, PROPN, VERB
 
 from recallm.model import Mark
 from recallm.syntax.clauses import is_clause
 from recallm.syntax.mending import mend
 from recallm.syntax.modality import is_negated, negation_words
 from recallm.syntax.tree import WORDS, SentenceTree
+from recallm.syntax.verbs import (
+    auxiliaries_of,
+    below,
+    finite_of,
+    first_word,
+    has_subject,
+    is_finite,
+    is_imperative,
+    shared_auxiliaries,
+    subject_of,
+    verbs_of,
+)
 
 __all__ = ["MARKS_OF_PARTS", "POSSESSIVES", "QUOTES", "StandaloneClause", "standalone_clauses"]
 
 _LONGEST_SENTENCE: Final = 120
 """Tokens. A longer sentence is no prose; it stays whole."""
 
-_SUBJECTS: Final = ("nsubj", "nsubj:pass")
 _PHRASES: Final = frozenset(("nsubj", "obj", "iobj", "obl"))
 _EMBEDDED: Final = frozenset(("ccomp", "advcl", "acl", "parataxis", "csubj"))
 _BROKEN: Final = frozenset(("orphan", "reparandum", "dislocated", "list", "goeswith", "dep"))
@@ -89,7 +100,7 @@ class _Splitter:
         if len(roots) != 1 or (not is_clause(tree, roots[0]) and tree.tags[roots[0]] != VERB):
             return []
         root = roots[0]
-        if not 0 <= self._subject(root) < self._finite(root):
+        if not 0 <= subject_of(tree, root) < finite_of(tree, root) or is_imperative(tree, root):
             return []
         modifiers = self._modifiers(root)
         heads = self._coordinated(root)
@@ -99,38 +110,21 @@ class _Splitter:
             found += self._of_modifier(modifier, noun, split)
         return found
 
-    def _subject(self, head: int) -> int:
-        return self._tree.child(head, *_SUBJECTS)
-
-    def _finite(self, head: int) -> int:
-        """The first of a clause's auxiliaries, its copula and its head."""
-        children = self._tree.children[head]
-        return min([head, *(i for i in children if self._tree.bases[i] in ("aux", "cop"))])
-
-    def _below(self, head: int, without: Collection[int] = ()) -> list[int]:
-        """The tokens below a head, ascending, without the subtrees of some."""
-        found, stack = [], [head]
-        while stack:
-            i = stack.pop()
-            found.append(i)
-            stack += [j for j in self._tree.children[i] if j not in without]
-        return sorted(found)
-
     # -- coordination ----------------------------------------------------------------------
 
     def _coordination(
         self, first: int, heads: Sequence[int], split: Collection[int]
     ) -> Iterator[StandaloneClause]:
         """The clause of ``first`` and those coordinated with it."""
-        main = StandaloneClause(first, self._below(first, split))
+        main = StandaloneClause(first, below(self._tree, first, split))
         yield main
         shared = self._before_verb(first, main.tokens)
         for head in heads:
-            tokens = self._below(head, split)
+            tokens = below(self._tree, head, split)
             tokens = [i for i in tokens if not (self._tree.bases[i] == "cc" and i < head)]
             before: list[int | str] = []
-            if self._subject(head) < 0:
-                before = [*shared, *self._shared_auxiliaries(first, head)]
+            if not has_subject(self._tree, head):
+                before = [*shared, *shared_auxiliaries(self._tree, first, head)]
             yield StandaloneClause(head, tokens, before)
 
     def _before_verb(self, head: int, tokens: Sequence[int]) -> list[int]:
@@ -140,41 +134,27 @@ class _Splitter:
             j
             for i in tree.children[head]
             if tree.bases[i] in ("cc", "discourse", "vocative", "punct")
-            for j in self._below(i)
+            for j in below(tree, i)
         }
-        subject = self._subject(head)
-        end = min(i for i in self._verbs(head) if i > subject)
+        subject = subject_of(tree, head)
+        end = min(i for i in verbs_of(tree, head) if i > subject)
         # "Oh, and by the way - I moved": what stands before the dash is no part of the clause.
         begin = max(
             (i + 1 for i in tokens if i < subject and tree.lowered[i] in _BREAKS), default=0
         )
         return [i for i in tokens if begin <= i < end and i not in left_out]
 
-    def _verbs(self, head: int) -> list[int]:
-        """A clause's head, its auxiliaries, its copula and the adverbs before them."""
-        tree = self._tree
-        return [
-            head,
-            *(i for i in tree.children[head] if tree.bases[i] in ("aux", "cop", "advmod")),
-        ]
-
-    def _auxiliaries(self, head: int) -> list[int]:
-        return [i for i in self._tree.children[head] if self._tree.bases[i] == "aux"]
-
     def _coordinated(self, first: int) -> list[int]:
         """The clauses that are coordinated with ``first`` and can stand alone; none if one of them
         cannot."""
         tree = self._tree
-        found: list[int] = []
-        for head in [first]:
-            group = [
-                i
-                for i in tree.children[head]
-                if (tree.bases[i] == "conj" and (is_clause(tree, i) or tree.tags[i] == AUX))
-                or (tree.bases[i] == "parataxis" and self._follows_semicolon(i))
-            ]
-            found += group
-        for head in found:
+        found = [
+            i
+            for i in tree.children[first]
+            if (tree.bases[i] == "conj" and (is_clause(tree, i) or tree.tags[i] == AUX))
+            or (tree.bases[i] == "parataxis" and self._follows_semicolon(i))
+        ]
+        for head in found:  # those coordinated with them join it
             found += [
                 i for i in tree.children[head] if tree.bases[i] == "conj" and is_clause(tree, i)
             ]
@@ -184,12 +164,10 @@ class _Splitter:
         return found if all(self._stands_alone(first, head) for head in found) else []
 
     def _follows_semicolon(self, head: int) -> bool:
-        begin = self._first_word(self._below(head))
-        return begin > 0 and self._tree.lowered[begin - 1] == ";" and self._subject(head) >= 0
-
-    def _first_word(self, tokens: Sequence[int]) -> int:
-        words = (i for i in tokens if self._tree.words[i].is_word)
-        return next(words, tokens[0])
+        begin = first_word(self._tree, below(self._tree, head))
+        return (
+            begin > 0 and self._tree.lowered[begin - 1] == ";" and subject_of(self._tree, head) >= 0
+        )
 
     def _may_be_split(self, first: int, heads: Sequence[int]) -> bool:
         """Whether nothing in the sentence but its subject may belong to all of the clauses."""
@@ -216,8 +194,10 @@ class _Splitter:
         """Whether the clause ``before`` has all of its words before the next one begins, and none
         in which the next verb could stand."""
         tree = self._tree
-        own = self._below(before, heads)
-        begin = self._first_word(self._below(head))
+        own = below(tree, before, heads)
+        begin = first_word(tree, below(tree, head))
+        if begin < before:
+            return False
         behind = [i for i in own if i > before and tree.words[i].is_word]
         if any(i > begin for i in behind):
             return False
@@ -227,7 +207,7 @@ class _Splitter:
         for i in behind:
             if tree.bases[i] in _EMBEDDED:
                 return False
-            if tree.bases[i] == "xcomp" and base_form and not self._auxiliaries(head):
+            if tree.bases[i] == "xcomp" and base_form and not auxiliaries_of(tree, head):
                 return False
             if tree.bases[i] == "conj" and is_clause(tree, i):
                 return False
@@ -241,17 +221,17 @@ class _Splitter:
             tree.lemmas[head].lower() == "do" and not self._has_object(head)
         ):
             return False
-        if self._subject(head) >= 0:
-            subject = self._subject(first)
+        if has_subject(tree, head):
+            subject = subject_of(tree, first)
             fronted = [
                 i
                 for i in tree.children[first]
                 if i < subject and tree.bases[i] in ("obl", "advmod")
             ]
-            return not fronted and self._has_antecedents(head, has_subject=False)
-        if tree.child(first, "expl") >= 0 or self._is_scoped(self._subject(first)):
+            return not fronted and self._has_antecedents(head, shares_subject=False)
+        if tree.child(first, "expl") >= 0 or self._is_scoped(subject_of(tree, first)):
             return False
-        subject = self._subject(first)
+        subject = subject_of(tree, first)
         negation = negation_words(tree, first)
         adverbs = [
             i
@@ -260,7 +240,7 @@ class _Splitter:
         ]
         if adverbs or any(tree.lowered[i] not in ("not", "n't", "n’t") for i in negation):
             return False
-        return self._is_finite(first, head) and self._has_antecedents(head, has_subject=True)
+        return is_finite(tree, first, head) and self._has_antecedents(head, shares_subject=True)
 
     def _has_object(self, head: int) -> bool:
         return self._tree.child(head, "obj", "xcomp", "ccomp") >= 0
@@ -269,59 +249,18 @@ class _Splitter:
         """Whether a subject says how many do something."""
         tree = self._tree
         return is_negated(tree, subject) or any(
-            tree.lowered[i] in _SUBJECT_SCOPE for i in self._below(subject)
+            tree.lowered[i] in _SUBJECT_SCOPE for i in below(tree, subject)
         )
 
-    def _is_finite(self, first: int, head: int) -> bool:
-        """Whether a verb without a subject is finite, or shares the auxiliaries of the first."""
-        tree = self._tree
-        if self._auxiliaries(head) or tree.child(head, "cop") >= 0:
-            return True
-        if self._shared_auxiliaries(first, head):
-            return not negation_words(tree, first)
-        form, lemma = tree.lowered[head], tree.lemmas[head].lower()
-        past = bool(tree.words[head].marks & Mark.PAST)
-        if form == lemma and not past:
-            return (
-                not self._auxiliaries(first) and tree.lowered[first] == tree.lemmas[first].lower()
-            )
-        if form.endswith("ing") and form != lemma:
-            return False
-        is_passive = any(tree.relations[i] == "aux:pass" for i in tree.children[first])
-        describes = tree.child(first, "cop") >= 0 and tree.tags[first] == ADJ
-        # "was hired and sent to Rome", "is tall and loved by all"
-        return not (past and (is_passive or describes))
-
-    def _shared_auxiliaries(self, first: int, head: int) -> list[int]:
-        """The auxiliaries of the first verb that a coordinated one needs: "has visited Peru and
-        [has] climbed Misti"."""
-        tree = self._tree
-        auxiliaries = self._auxiliaries(first)
-        if not auxiliaries or self._auxiliaries(head) or tree.child(head, "cop") >= 0:
-            return []
-        if tree.child(first, "cop") >= 0:
-            return []
-        form, lemma = tree.lowered[head], tree.lemmas[head].lower()
-        is_base = tree.lowered[first] == tree.lemmas[first].lower()
-        if form == lemma:
-            return auxiliaries if is_base else []
-        if form.endswith("ing"):
-            return auxiliaries if tree.lowered[first].endswith("ing") else []
-        if form.endswith("s") or is_base or tree.lowered[first].endswith("ing"):
-            return []
-        has = any(tree.lemmas[i].lower() == "have" for i in auxiliaries)
-        passive = any(tree.relations[i] == "aux:pass" for i in auxiliaries)
-        return auxiliaries if has and not passive else []
-
-    def _has_antecedents(self, head: int, *, has_subject: bool) -> bool:
+    def _has_antecedents(self, head: int, *, shares_subject: bool) -> bool:
         """Whether the pronouns of a clause are clear without the words around it.
 
-        ``has_subject``: it gets the subject that its possessives go back to.
+        ``shares_subject``: it gets the subject that its possessives go back to.
         """
         tree = self._tree
-        for i in self._below(head):
+        for i in below(tree, head):
             word = tree.lowered[i]
-            if i in self._names or (has_subject and self._goes_back_to_subject(i)):
+            if i in self._names or (shares_subject and self._goes_back_to_subject(i)):
                 continue
             if word in _THIRD_PERSONS and tree.relations[i] != "expl":
                 return False
@@ -365,7 +304,7 @@ class _Splitter:
         """The tokens of a name."""
         tree = self._tree
         split = [i for i in tree.children[noun] if tree.bases[i] in ("acl", "appos", "case")]
-        tokens = self._below(noun, split)
+        tokens = below(tree, noun, split)
         while len(tokens) > 1 and tree.lowered[tokens[-1]] in MARKS_OF_PARTS:
             tokens.pop()
         return tokens
@@ -373,7 +312,7 @@ class _Splitter:
     def _is_set_off(self, modifier: int, noun: int) -> bool:
         """Whether a modifier stands behind its name, between commas or brackets."""
         tree = self._tree
-        words = [i for i in self._below(modifier) if tree.words[i].is_word]
+        words = [i for i in below(tree, modifier) if tree.words[i].is_word]
         if not words:
             return False
         begin, end = words[0], words[-1] + 1
@@ -388,18 +327,19 @@ class _Splitter:
     def _can_be_said(self, modifier: int, noun: int) -> bool:
         tree = self._tree
         if any(
-            tree.bases[i] in _EMBEDDED and i != modifier for i in self._below(modifier)
-        ) or not self._has_antecedents(modifier, has_subject=True):
+            tree.bases[i] in _EMBEDDED and i != modifier for i in below(tree, modifier)
+        ) or not self._has_antecedents(modifier, shares_subject=True):
             return False
         if tree.bases[modifier] == "appos":
             return self._is_description(modifier)
-        begin = self._first_word(self._below(modifier))
+        begin = first_word(tree, below(tree, modifier))
         word = tree.lowered[begin]
         label = tree.entity_labels.get(noun, "")
         if word == "whose":
-            return tree.heads[begin] == self._subject(modifier) < self._finite(modifier)
+            return tree.heads[begin] == subject_of(tree, modifier) < finite_of(tree, modifier)
         if word in ("who", "which"):
-            if begin != self._subject(modifier) or begin > self._finite(modifier):
+            subjects = [i for i in tree.children[modifier] if tree.bases[i] == "nsubj"]
+            if subjects != [begin] or begin > finite_of(tree, modifier):
                 return False
             if word == "who":
                 # "I met the mayor in Porto, who ..."
@@ -415,7 +355,7 @@ class _Splitter:
     def _is_description(self, noun: int) -> bool:
         """Whether an apposition says what one thing is: "an engineer at Cisco"."""
         tree = self._tree
-        begin = tree.words[self._first_word(self._below(noun))].lowered
+        begin = tree.words[first_word(tree, below(tree, noun))].lowered
         return (
             tree.tags[noun] == NOUN
             and begin in ("a", "an", "the", "my", "our", "your")
@@ -431,7 +371,7 @@ class _Splitter:
         if tree.relations[modifier] == "acl:relcl":
             heads = self._coordinated(modifier)
             found = list(self._coordination(modifier, heads, {*split, *heads} - {modifier}))
-            relative = self._first_word(found[0].tokens)
+            relative = first_word(tree, found[0].tokens)
             if tree.lowered[relative] == "whose":
                 name.append("'s")
             for clause in found:
@@ -441,7 +381,7 @@ class _Splitter:
                 if is_shared:
                     clause.before = [*name, *clause.before]
             return found
-        tokens = self._below(modifier, [i for i in split if i != modifier])
+        tokens = below(tree, modifier, [i for i in split if i != modifier])
         verb = "was" if tree.bases[modifier] == "acl" or self._is_past(noun) else "is"
         return [StandaloneClause(modifier, tokens, [*name, verb])]
 
@@ -449,4 +389,4 @@ class _Splitter:
         """Whether the clause that a token stands in tells of the past."""
         tree = self._tree
         head = tree.heads[token]
-        return bool(tree.words[self._finite(head)].marks & Mark.PAST)
+        return bool(tree.words[finite_of(tree, head)].marks & Mark.PAST)

@@ -127,6 +127,7 @@ WHOLE = [
     "Ann probably moved to Porto and bought a boat.",
     "Unless Bob pays the rent, Ann will sell the flat and leave the city.",
     "Come to Porto and you will see the river.",
+    "Leo, please call Ann and buy some milk.",
     # Alternatives, negation, quantifiers over both parts.
     "Ann moved to Porto or bought a boat.",
     "Nobody left the room and called the police.",
