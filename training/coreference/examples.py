@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,11 +14,11 @@ from numpy.typing import NDArray
 from recallm.extraction.coreference import Decision, Ranker, TextRead, decisions
 from recallm.extraction.coreference.discourse import Candidate, Referent
 from recallm.model import ConceptMention
-from training.coreference.gap import GapText
+from training.coreference.gap import GapText, name_tokens, tokens_of
 from training.coreference.gum import Document, Mention, Passage
 from training.coreference.reading import read_texts
 
-__all__ = ["Example", "chooser", "gap_example", "gum_examples"]
+__all__ = ["Example", "chooser", "cut_gap_examples", "gap_example", "gum_examples"]
 
 _MENTIONED = 0.5
 _MOST_EARLIER = 6
@@ -53,9 +55,74 @@ def gap_example(text: GapText, decision: Decision) -> Example | None:
     names is right, any other row may be."""
     referents = [decision.discourse.referents[place] for place in text.names]
     candidates = [referent for referent, _ in decision.candidates]
-    named = [
+    rows = [
         candidates.index(referent) + 1 if referent in candidates else None for referent in referents
     ]
+    return _gap_example(text, decision, rows)
+
+
+def cut_gap_examples(texts: Sequence[GapText], *, seed: int) -> list[Example | None]:
+    """The same texts cut into passages of whole sentences by chance, the pronoun in the last one,
+    as in a session; None where no cut is possible, or the right name is no candidate."""
+    chance = random.Random(seed)
+    cuts: list[list[int]] = []
+    for text in texts:
+        read = text.read
+        starts = [
+            read.starts[read.sentence_starts[i]] for i in range(1, read.sentence_of(text.token) + 1)
+        ]
+        always = chance.choice(starts) if starts else None
+        cuts.append([start for start in starts if start == always or chance.random() < 0.5])
+    pieces = iter(
+        read_texts(
+            [
+                text.read.text[first:last].rstrip()
+                for text, own in zip(texts, cuts, strict=True)
+                if own
+                for first, last in pairwise([0, *own, len(text.read.text)])
+            ]
+        )
+    )
+    return [
+        _cut_example(text, own, [next(pieces) for _ in range(len(own) + 1)]) if own else None
+        for text, own in zip(texts, cuts, strict=True)
+    ]
+
+
+def _cut_example(text: GapText, cuts: Sequence[int], pieces: Sequence[TextRead]) -> Example | None:
+    offsets = [0, *cuts]
+    words: list[frozenset[str]] = []
+    spans: list[list[tuple[int, int]]] = [[] for _ in pieces]
+    for place in text.names:
+        name = text.read.names[place]
+        start, end = _characters(text.read, name.first, name.last)
+        piece = bisect_right(offsets, start) - 1
+        start -= offsets[piece]
+        span = tokens_of(pieces[piece], start, text.read.text[start + offsets[piece] : end])
+        spans[piece].append(span)
+        words.append(frozenset(name.place.concept.name.split()))
+    for piece, own in zip(pieces, spans, strict=True):
+        name_tokens(piece, own)
+    token = tokens_of(pieces[-1], text.read.starts[text.token] - offsets[-1], text.pronoun)[0]
+    for decision in decisions(pieces[-1], pieces[:-1], chooser(None)):
+        if decision.anaphor.first == token:
+            rows = [
+                next(
+                    (
+                        row
+                        for row, (referent, _) in enumerate(decision.candidates, start=1)
+                        if own and (own <= referent.words or referent.words <= own)
+                    ),
+                    None,
+                )
+                for own in words
+            ]
+            return None if rows[0] == rows[1] else _gap_example(text, decision, rows)
+    return None
+
+
+def _gap_example(text: GapText, decision: Decision, named: Sequence[int | None]) -> Example | None:
+    """The example of a decision; ``named`` are the rows of A and B."""
     right = np.zeros(len(decision.rows), dtype=np.bool_)
     if any(text.answers):
         for place, answer in zip(named, text.answers, strict=True):

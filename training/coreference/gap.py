@@ -19,7 +19,16 @@ from recallm.extraction.coreference.reading import Name, name_of_span
 from recallm.model import ConceptMention
 from training.coreference.reading import read_texts
 
-__all__ = ["GapText", "Score", "decide", "read_gap", "score", "write_predictions"]
+__all__ = [
+    "GapText",
+    "Score",
+    "decide",
+    "name_tokens",
+    "read_gap",
+    "score",
+    "tokens_of",
+    "write_predictions",
+]
 
 _FEMININE = frozenset({"she", "her", "hers"})
 _COLUMNS = ("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref", "B", "B-offset")
@@ -108,12 +117,11 @@ def write_predictions(
 
 def _gap_text(row: dict[str, str], read: TextRead) -> GapText:
     try:
-        spans = [_tokens(read, int(row[f"{key}-offset"]), row[key]) for key in "AB"]
-        token = _tokens(read, int(row["Pronoun-offset"]), row["Pronoun"])[0]
+        spans = [tokens_of(read, int(row[f"{key}-offset"]), row[key]) for key in "AB"]
+        token = tokens_of(read, int(row["Pronoun-offset"]), row["Pronoun"])[0]
     except (TypeError, ValueError, IndexError) as error:
         raise ValueError(f"{row['ID']}: its offsets do not lie in its text ({error})") from error
-    # A cached property: what stands here is what the passage's names are.
-    read.names = _with_names(read, spans)
+    name_tokens(read, spans)
     tokens = [(name.first, name.last) for name in read.names]
     return GapText(
         id=row["ID"],
@@ -130,8 +138,8 @@ def _is_true(value: str | None) -> bool:
     return (value or "").upper() == "TRUE"
 
 
-def _tokens(read: TextRead, start: int, words: str) -> tuple[int, int]:
-    """The tokens of a span of characters."""
+def tokens_of(read: TextRead, start: int, words: str) -> tuple[int, int]:
+    """The tokens of a text that begins at a character."""
     first = max(0, bisect_right(read.starts, start) - 1)
     last = first + 1
     while last < len(read.words) and read.starts[last] < start + len(words):
@@ -139,8 +147,8 @@ def _tokens(read: TextRead, start: int, words: str) -> tuple[int, int]:
     return first, last
 
 
-def _with_names(read: TextRead, spans: Sequence[tuple[int, int]]) -> list[Name]:
-    """The passage's names, with those of ``spans`` in place of all that overlap them."""
+def name_tokens(read: TextRead, spans: Sequence[tuple[int, int]]) -> None:
+    """Make ranges of tokens names of a passage, in place of all its names that overlap them."""
     found = read.names
     entries: list[tuple[tuple[int, int], ConceptPlace, str]] = [
         ((name.first, name.last), name.place, name.kind)
@@ -160,4 +168,4 @@ def _with_names(read: TextRead, spans: Sequence[tuple[int, int]]) -> list[Name]:
     names: list[Name] = []
     for span, place, kind in sorted(entries, key=lambda entry: entry[0]):
         names.append(name_of_span(read, place, span, kind, names))
-    return names
+    read.names = names  # a cached property: what stands here is what the passage's names are

@@ -27,6 +27,7 @@ __all__ = ["FEATURES", "KINDS", "Features"]
 KINDS: Final = ("he", "she", "it", "they", "phrase")
 _CASES: Final = ("subject", "object", "possessive", "reflexive")
 _BEFORE: Final = ("start", "and", "but", "sub", "that", "wh", "adp", "verb", "comma", "other")
+_CLAUSES: Final = ("main", "coordinated", "adverbial", "relative", "complement", "none")
 _ROLES: Final = ("subject", "object", "oblique", "possessive", "nominal", "other")
 
 ANAPHOR_FEATURES: Final = (
@@ -41,6 +42,9 @@ ANAPHOR_FEATURES: Final = (
     "names before",
     "fitting names before",
     "anaphor after a name as subject",
+    *(f"anaphor in {clause} clause" for clause in _CLAUSES),
+    "anaphor of its kind before",
+    "anaphor of its kind before in sentence",
 )
 CANDIDATE_FEATURES: Final = (
     *(f"{n} sentences before" for n in range(4)),
@@ -73,6 +77,11 @@ CANDIDATE_FEATURES: Final = (
     "subject that speaks",
     "behind the anaphor's possessive",
     "quotes differ",
+    *(f"in {clause} clause" for clause in _CLAUSES),
+    "anaphors of the kind between",
+    "most named",
+    "share of names",
+    "only fitting",
     "names",
     "names in passage",
     "anaphors",
@@ -104,10 +113,30 @@ _FEMALE: Final = WORDS["nouns"]["female"]
 _MALE: Final = WORDS["nouns"]["male"]
 
 
+_FORMS: Final = {
+    "he": frozenset({"he", "him", "his", "himself"}),
+    "she": frozenset({"she", "her", "hers", "herself"}),
+    "it": frozenset({"it", "its", "itself"}),
+    "they": frozenset({"they", "them", "their", "theirs", "themselves"}),
+}
 _NONE: Final = [0.0] * (len(CANDIDATE_FEATURES) + len(SURROUNDINGS))
 _NO_SURROUNDINGS: Final = (0.0,) * len(SURROUNDINGS)
 _POSSESSED_REACH: Final = 4
 _IN_QUOTES: Final = SURROUNDINGS.index("in quotes")
+
+
+_CLAUSE_OF_ROLE: Final = {
+    "root": 0,
+    "conj": 1,
+    "advcl": 2,
+    "csubj": 2,
+    "acl": 3,
+    "ccomp": 4,
+    "xcomp": 4,
+    "parataxis": 4,
+}
+"""Places in ``_CLAUSES`` by the role of a clause's verb."""
+_CLAUSE_REACH: Final = 12
 
 
 def fit_of_gender(anaphor: Anaphor, referent: Referent) -> float:
@@ -117,6 +146,10 @@ def fit_of_gender(anaphor: Anaphor, referent: Referent) -> float:
     if anaphor.kind == "he" or anaphor.noun in _MALE:
         return 1.0 - referent.female
     return 0.5
+
+
+def _one_hot(place: int, places: int) -> list[float]:
+    return [float(i == place) for i in range(places)]
 
 
 def _role(relation: str) -> int:
@@ -162,6 +195,9 @@ class Features:
             [tag == PRON and word in _RELATIVE for word, tag in zip(lowered, tags, strict=True)]
         )
         self._conjunctions = sums([tag == CCONJ for tag in tags])
+        self._kinds = {
+            kind: sums([word in forms for word in lowered]) for kind, forms in _FORMS.items()
+        }
         self._subjects = [i for i, role in enumerate(roles) if role in SUBJECT]
 
     def rows(
@@ -172,6 +208,9 @@ class Features:
         shared = self._of_anaphor(anaphor, candidates, fits)
         rows = [[1.0, *shared, *_NONE]]
         fitting = 0
+        self._most = max((referent.count for referent, _ in candidates), default=0)
+        self._all = sum(referent.count for referent, _ in candidates)
+        self._fitting = sum(fit > 0.3 for fit in fits)
         for rank, ((referent, ahead), fit) in enumerate(zip(candidates, fits, strict=True)):
             rows.append(
                 [0.0, *shared, *self._of_candidate(anaphor, referent, ahead, rank, fitting, fit)]
@@ -209,7 +248,30 @@ class Features:
             min(8, len(candidates)) / 8,
             min(8, sum(fit > 0.3 for fit in fits)) / 8,
             float(behind_name),
+            *_one_hot(self._clause(i, anaphor.case == "subject"), len(_CLAUSES)),
+            float(self._of_kind(anaphor, 0) > 0),
+            float(self._of_kind(anaphor, start) > 0),
         ]
+
+    def _of_kind(self, anaphor: Anaphor, start: int) -> int:
+        """How many anaphors of the same kind stand between a token and an anaphor."""
+        sums = self._kinds.get(anaphor.kind)
+        return sums[anaphor.first] - sums[start] if sums else 0
+
+    def _clause(self, i: int, is_subject: bool) -> int:
+        """The kind of the clause (a place in ``_CLAUSES``) of a token: that of the next verb for a
+        subject, of the verb before for all others."""
+        text = self._text
+        reach = (
+            range(i + 1, min(len(text.words), i + _CLAUSE_REACH))
+            if is_subject
+            else range(i - 1, max(-1, i - _CLAUSE_REACH), -1)
+        )
+        for j in reach:
+            clause = _CLAUSE_OF_ROLE.get(text.roles[j].partition(":")[0])
+            if clause is not None and (clause != 1 or text.tags[j] in (VERB, AUX)):
+                return clause
+        return len(_CLAUSES) - 1
 
     def _before(self, i: int, start: int) -> str:
         if i == start:
@@ -273,6 +335,9 @@ class Features:
             values[f"{min(3, back)} passages before"] = 1.0
         if token >= 0:
             values["tokens before"] = log1p(i - token) / 5
+            clause = self._clause(token, role == 0)
+            values[f"in {_CLAUSES[clause]} clause"] = 1.0
+            values["anaphors of the kind between"] = min(3, self._of_kind(anaphor, token)) / 3
             if distance == 0:
                 self._between(values, token, i, role)
         same = (0, 1, 3, 1)[case] == role or (role == 2 and anaphor.case == "object")
@@ -283,6 +348,9 @@ class Features:
         values["fitting names between"] = min(4, fitting) / 4
         values["subject of the last sentence"] = float(referent.subject_sentence == sentence - 1)
         values["subject in this sentence before"] = float(referent.subject_sentence == sentence)
+        values["most named"] = float(bool(self._most) and referent.count == self._most)
+        values["share of names"] = referent.count / max(1, self._all)
+        values["only fitting"] = float(self._fitting == 1 and fit > 0.3)
         values["names"] = log1p(referent.count) / 2
         values["names in passage"] = log1p(referent.total) / 2
         values["anaphors"] = log1p(referent.anaphor_count) / 2
@@ -310,7 +378,7 @@ class Features:
         if here and name.first < i:
             values["tokens before, name"] = log1p(i - name.last) / 5
         values["behind the anaphor's possessive"] = float(
-            case == 2 and 0 < name.first - i <= _POSSESSED_REACH and not seen
+            case == 2 and ahead is not None and ahead.first - i <= _POSSESSED_REACH
         )
         values["quotes differ"] = float(bool(name.surroundings[_IN_QUOTES]) != self._in_quotes)
         return [*values.values(), *name.surroundings]

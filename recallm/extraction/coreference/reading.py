@@ -8,7 +8,7 @@ from copy import copy
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from spacy.symbols import ADP, AUX, NOUN, NUM, PRON, PROPN, VERB
+from spacy.symbols import ADJ, ADP, AUX, NOUN, NUM, PRON, PROPN, VERB
 
 from recallm.extraction.concepts import ConceptPlace
 from recallm.extraction.coreference.words import (
@@ -102,6 +102,7 @@ class TextRead:
     ) -> None:
         self.speaker = speaker
         self.referred = referred
+        self.text = read.text
         self._read = read
         self.words: list[Word] = []
         self.tags: list[int] = []
@@ -167,8 +168,8 @@ def name_of_span(
     """What is known of a name at a range of tokens; ``before`` are the names before it."""
     first, last = span
     roles = text.roles
-    head = next((i for i in range(first, last) if roles[i].split(":")[0] not in _INNER), last - 1)
     sentence = text.sentence_of(first)
+    head = _head(text, span, sentence)
     role = roles[head]
     joined = None
     if before and before[-1].sentence == sentence and 0 < first - before[-1].last <= _LONGEST_LIST:
@@ -186,7 +187,7 @@ def name_of_span(
         place=place,
         first=first,
         last=last,
-        head=head,
+        head=min(head, last - 1),
         sentence=sentence,
         role=role,
         kind=kind,
@@ -233,6 +234,24 @@ def _surroundings(
         float(first - start <= 1),
         float(is_first),
     )
+
+
+def _head(text: TextRead, span: Span, sentence: int) -> int:
+    """The token whose role is that of a name: its first that is no inner part of it, else the noun
+    beside it of which it is a part ("Justice Alito", "the Baker family")."""
+    first, last = span
+    start, end = text.sentence_span(sentence)
+    beside = (
+        *range(first, last),
+        *range(first - 1, max(start, first - _NEAR) - 1, -1),
+        *range(last, min(end, last + _NEAR)),
+    )
+    for i in beside:
+        if not first <= i < last and text.tags[i] not in (NOUN, PROPN, ADJ):
+            continue
+        if text.roles[i].split(":")[0] not in _INNER:
+            return i
+    return last - 1
 
 
 def _role_before(text: TextRead, first: int, sentence: int) -> str:
