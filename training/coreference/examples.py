@@ -17,8 +17,16 @@ from recallm.model import ConceptMention
 from training.coreference.gap import GapText, name_tokens, tokens_of
 from training.coreference.gum import Document, Mention, Passage
 from training.coreference.reading import read_texts
+from training.coreference.sessions import Turn, is_meant
 
-__all__ = ["Example", "chooser", "cut_gap_examples", "gap_example", "gum_examples"]
+__all__ = [
+    "Example",
+    "chooser",
+    "cut_gap_examples",
+    "gap_example",
+    "gum_examples",
+    "session_examples",
+]
 
 _MENTIONED = 0.5
 _MOST_EARLIER = 6
@@ -101,8 +109,8 @@ def _cut_example(text: GapText, cuts: Sequence[int], pieces: Sequence[TextRead])
         span = tokens_of(pieces[piece], start, text.read.text[start + offsets[piece] : end])
         spans[piece].append(span)
         words.append(frozenset(name.place.concept.name.split()))
-    for piece, own in zip(pieces, spans, strict=True):
-        name_tokens(piece, own)
+    for read, named in zip(pieces, spans, strict=True):
+        name_tokens(read, named)
     token = tokens_of(pieces[-1], text.read.starts[text.token] - offsets[-1], text.pronoun)[0]
     for decision in decisions(pieces[-1], pieces[:-1], chooser(None)):
         if decision.anaphor.first == token:
@@ -149,6 +157,42 @@ def gum_examples(documents: Sequence[Document], *, seed: int) -> list[Example]:
         read = [_spoken(next(texts), passage.speaker) for passage in passages]
         examples.extend(_of_document(name, passages, read))
     return examples
+
+
+def session_examples(sessions: Sequence[Sequence[Turn]], *, copies: int) -> list[Example]:
+    """The examples of annotated sessions: templates in order, ``copies`` times. Anaphors without an
+    annotation are left out."""
+    found: list[Example] = []
+    templates = len(sessions) // copies
+    for i, session in enumerate(sessions):
+        for place, turn in enumerate(session):
+
+            def choose(decision: Decision, turn: Turn = turn, i: int = i) -> Referent | None:
+                anaphor = decision.anaphor
+                span = _characters(turn.read, anaphor.first, anaphor.last)
+                names = turn.antecedents.get(span)
+                if names is None:
+                    return None
+                right = np.zeros(len(decision.rows), dtype=np.bool_)
+                right[1:] = [_is_named(candidate, names) for candidate in decision.candidates]
+                right[0] = not right.any()
+                rows = np.array(decision.rows, dtype=np.float32)
+                found.append(Example(anaphor.kind, rows, right, f"template {i % templates}"))
+                best = int(right.argmax())
+                return decision.candidates[best - 1][0] if best else None
+
+            earlier = [before.read for before in session[max(0, place - _MOST_EARLIER) : place]]
+            for _ in decisions(turn.read, earlier, choose):
+                pass
+    return found
+
+
+def _is_named(candidate: Candidate, names: Sequence[str]) -> bool:
+    """Whether a candidate is the one antecedent, or the coordination of all of them."""
+    referent, _ = candidate
+    members = referent.members or (referent,)
+    labels = [next(iter(it.spelled.values())).label for it in members if it.spelled]
+    return len(labels) == len(names) and all(is_meant(label, names) for label in labels)
 
 
 def _spoken(text: TextRead, speaker: str) -> TextRead:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from faker.config import AVAILABLE_LOCALES
 
-__all__ = ["female_shares", "table"]
+__all__ = ["common_names", "female_shares", "table"]
 
 _LOCALE_WEIGHTS = {"en": 2.0, "en_US": 8.0, "en_GB": 4.0, "en_IE": 2.0, "en_NZ": 2.0}
 _STEPS = 10
@@ -33,6 +33,22 @@ def female_shares() -> dict[str, float]:
             women[name] += weight * of_women / (of_women + of_men)
             bearers[name] += weight
     return {name: women[name] / bearers[name] for name in bearers}
+
+
+def common_names() -> tuple[list[str], list[str]]:
+    """Usual first names of women and of men in the United States and the United Kingdom."""
+    women, men = (
+        sorted(
+            {
+                name
+                for locale in ("en_US", "en_GB")
+                for name in _frequencies(locale, gender)
+                if _frequencies(locale, other).get(name) is None
+            }
+        )
+        for gender, other in (("female", "male"), ("male", "female"))
+    )
+    return [name.capitalize() for name in women], [name.capitalize() for name in men]
 
 
 def table(shares: Mapping[str, float]) -> str:

@@ -14,6 +14,7 @@ from typing import Final
 
 from recallm.extraction.coreference.anaphors import Anaphor
 from recallm.extraction.coreference.reading import Name, TextRead
+from recallm.extraction.coreference.words import WORDS
 from recallm.model import ConceptMention
 
 __all__ = ["MAX_CANDIDATES", "Candidate", "Discourse", "Referent"]
@@ -21,12 +22,17 @@ __all__ = ["MAX_CANDIDATES", "Candidate", "Discourse", "Referent"]
 MAX_CANDIDATES: Final = 16
 """Referents that an anaphor is compared with."""
 
+_MOST_COMPARED: Final = 4 * MAX_CANDIDATES
+"""Referents among which those candidates are looked for."""
 _NAMES_OF_EARLIER: Final = 16
-"""Names that are read of the end of an earlier passage."""
+"""Names, and anaphors, that are read of the end of an earlier passage."""
 _NAMES_AHEAD: Final = 4
 """Names behind an anaphor that it may stand for ("When she arrived, Ann ...")."""
 _SENTENCES_AHEAD: Final = 1
 _MOST_MEMBERS: Final = 4
+PLACES: Final = frozenset({"LOC", "GPE", "FAC"})
+ORGANISATIONS: Final = frozenset({"ORG", "NORP"})
+_THINGS: Final = PLACES | ORGANISATIONS
 
 
 @dataclass(eq=False, slots=True)
@@ -43,7 +49,6 @@ class Referent:
     last: Name | None = None
     back: int = 0
     sentence: int = -99
-    first_token: int = -1
     count: int = 0
     earlier_count: int = 0
     total: int = 0
@@ -108,20 +113,23 @@ class Discourse:
         plural = anaphor.kind == "they"
         before = (
             referent
-            for referent in reversed(self._newest)
-            if (plural or not referent.members) and not self._takes_part(referent)
+            for referent in islice(reversed(self._newest), _MOST_COMPARED)
+            if (plural or not referent.members)
+            and not self._takes_part(referent)
+            and _can_mean(anaphor, referent)
         )
         for referent in islice(before, MAX_CANDIDATES):
             yield referent, ahead.pop(referent, None)
         for referent, name in reversed(ahead.items()):
-            if not referent.count and not referent.earlier_count:
+            is_new = not (referent.count or referent.earlier_count)
+            if is_new and not self._takes_part(referent) and _can_mean(anaphor, referent):
                 yield referent, name
 
     @staticmethod
     def _takes_part(referent: Referent) -> bool:
         """Whether a referent is "I" or "you": a third person is another, unless the passage speaks
         of its speaker by name."""
-        return referent.is_listener or (referent.is_speaker and not referent.count)
+        return referent.is_listener or (referent.is_speaker and not referent.total)
 
     def _ahead(self, anaphor: Anaphor) -> Iterator[tuple[Referent, Name]]:
         names = self.text.names
@@ -137,8 +145,8 @@ class Discourse:
             self._of_speaker(passage.speaker, back)
         for name in passage.names[-_NAMES_OF_EARLIER:]:
             self._mention(self._find(name, back), name, back)
-        for mention in passage.referred:
-            referent = self._by_name.get(mention.name)
+        for mention in passage.referred[-_NAMES_OF_EARLIER:]:
+            referent = self._by_name.get(mention.name) or self._by_part.get(mention.name)
             if referent is None:
                 referent = self._new(mention.name, frozenset(mention.name.split()))
                 referent.stored = mention
@@ -178,12 +186,14 @@ class Discourse:
             referent = next(
                 (
                     found
-                    for word in words
+                    for word in mention.name.split()
                     if (found := self._by_part.get(word))
                     and (found.words <= words or words <= found.words)
                 ),
                 None,
             )
+        # A surname may be a first name of the other gender: "Hillary Clinton", and then "Clinton".
+        tells_gender = referent is None or words >= referent.words or not referent.gender_known
         if referent is None:
             referent = self._new(mention.name, words)
         elif len(words) > len(referent.words):
@@ -195,7 +205,7 @@ class Discourse:
         if longest is None or len(longest.name) < len(mention.name):
             referent.spelled[back] = mention
             referent.parts[back] = name.place.parts
-        if name.is_gender_known or not referent.gender_known:
+        if tells_gender and (name.is_gender_known or not referent.gender_known):
             referent.female, referent.gender_known = name.female, name.is_gender_known
         referent.kind = referent.kind or name.kind
         return referent
@@ -214,8 +224,6 @@ class Discourse:
         if back:
             referent.earlier_count += 1
         else:
-            if not referent.count:
-                referent.first_token = name.first
             referent.count += 1
         if name.role.startswith("nsubj"):
             referent.subject_sentence = referent.sentence
@@ -229,7 +237,10 @@ class Discourse:
     def _mention_together(self, referent: Referent, name: Name, back: int) -> None:
         """Mention a coordination that ends with a name, in place of its shorter beginning."""
         members = tuple(dict.fromkeys(self._joined))
-        self._newest.pop(self._together.pop(members[:-1], Referent()), None)
+        if len(members) < 2:
+            return
+        if (shorter := self._together.pop(members[:-1], None)) is not None:
+            self._newest.pop(shorter, None)
         together = self._together.setdefault(members, Referent(members=members, kind="and"))
         together.last, together.back, together.sentence = name, back, referent.sentence
         together.count += not back
@@ -240,3 +251,21 @@ class Discourse:
     def _to_front(self, referent: Referent) -> None:
         self._newest.pop(referent, None)
         self._newest[referent] = None
+
+
+def _can_mean(anaphor: Anaphor, referent: Referent) -> bool:
+    """Whether the kind of a referent lets it be what an anaphor stands for. A person is one by the
+    first name, since the recogniser's types are unsure."""
+    if anaphor.kind in ("he", "she") or referent.members:
+        return True
+    is_person = referent.is_speaker or (referent.gender_known and referent.kind not in _THINGS)
+    if anaphor.kind != "phrase":
+        return not is_person
+    nouns = WORDS["nouns"]
+    of_organisation = anaphor.noun in nouns["organisation"]
+    of_place = anaphor.noun in nouns["place"]
+    if not (of_organisation or of_place):
+        return referent.kind not in _THINGS
+    if is_person:
+        return False
+    return of_place if referent.kind in PLACES else of_organisation or not referent.kind

@@ -11,7 +11,7 @@ from typing import Final
 from spacy.symbols import ADP, AUX, CCONJ, PRON, SCONJ, VERB
 
 from recallm.extraction.coreference.anaphors import Anaphor
-from recallm.extraction.coreference.discourse import Referent
+from recallm.extraction.coreference.discourse import ORGANISATIONS, PLACES, Referent
 from recallm.extraction.coreference.reading import (
     OBJECT,
     QUOTES,
@@ -22,7 +22,7 @@ from recallm.extraction.coreference.reading import (
 )
 from recallm.extraction.coreference.words import WORDS
 
-__all__ = ["FEATURES", "KINDS", "Features"]
+__all__ = ["FEATURES", "KINDS", "Features", "fit_of_gender"]
 
 KINDS: Final = ("he", "she", "it", "they", "phrase")
 _CASES: Final = ("subject", "object", "possessive", "reflexive")
@@ -360,8 +360,8 @@ class Features:
         values["gender known"] = float(referent.gender_known)
         kind = referent.kind
         values["person"] = float(kind in ("PER", "PERSON"))
-        values["place"] = float(kind in ("LOC", "GPE", "FAC"))
-        values["organisation"] = float(kind in ("ORG", "NORP"))
+        values["place"] = float(kind in PLACES)
+        values["organisation"] = float(kind in ORGANISATIONS)
         values["untyped"] = float(not kind)
         values["words of the name"] = min(4, len(referent.words)) / 4
         values["coordination"] = float(bool(referent.members))
@@ -370,8 +370,8 @@ class Features:
         if anaphor.noun:
             values["noun in name"] = float(anaphor.noun in referent.words)
             values["noun fits kind"] = float(
-                (kind == "ORG" and anaphor.noun in _ORGANISATIONS)
-                or (kind in ("LOC", "GPE") and anaphor.noun in _PLACES)
+                (kind in ORGANISATIONS and anaphor.noun in _ORGANISATIONS)
+                or (kind in PLACES and anaphor.noun in _PLACES)
             )
         if name is None:
             return [*values.values(), *_NO_SURROUNDINGS]

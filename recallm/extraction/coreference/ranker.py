@@ -40,7 +40,7 @@ class Ranker:
     direct: Floats
     thresholds: Floats
 
-    def probabilities(self, rows: Sequence[Sequence[float]]) -> Floats:
+    def probabilities(self, rows: Sequence[Sequence[float]] | Floats) -> Floats:
         """The probability of each row of features (the first is "no antecedent")."""
         features = np.array(rows, dtype=np.float32)
         units = np.maximum(features @ self.hidden + self.hidden_bias, 0.0)

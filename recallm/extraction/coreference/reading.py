@@ -241,7 +241,7 @@ def _head(text: TextRead, span: Span, sentence: int) -> int:
     beside it of which it is a part ("Justice Alito", "the Baker family")."""
     first, last = span
     start, end = text.sentence_span(sentence)
-    beside = (
+    beside: tuple[int, ...] = (
         *range(first, last),
         *range(first - 1, max(start, first - _NEAR) - 1, -1),
         *range(last, min(end, last + _NEAR)),

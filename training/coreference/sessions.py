@@ -1,0 +1,100 @@
+"""Short sessions with what their anaphors stand for: written by hand, or filled templates.
+
+A session is a list of turns, "SPEAKER: text" or a text alone. ``[She=Ingrid]`` is an anaphor whose
+antecedent is the name behind "="; several are separated by "+"; ``[She=]`` has none that is named.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from recallm.extraction.coreference import TextRead
+from recallm.model import ConceptMention
+from training.coreference.name_genders import common_names
+from training.coreference.reading import read_texts
+
+__all__ = ["Span", "Turn", "filled_templates", "is_meant", "read_sessions"]
+
+_ANNOTATED = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]")
+_SPEAKER = re.compile(r"(\w+): ")
+_PLACEHOLDER = re.compile(r"\b([FMSOCG])([12])\b")
+_TEMPLATES = Path(__file__).with_name("sessions.toml")
+
+Span = tuple[int, int]
+"""The first character of an anaphor and the one behind its last."""
+
+
+class Turn(NamedTuple):
+    """A turn as read, and its anaphors with the names of their antecedents."""
+
+    read: TextRead
+    antecedents: Mapping[Span, Sequence[str]]
+
+
+def read_sessions(sessions: Sequence[Sequence[str]]) -> list[list[Turn]]:
+    """Annotated sessions as coreference reads them."""
+    parsed = [[_parsed(turn) for turn in session] for session in sessions]
+    reads = iter(read_texts([text for session in parsed for _, text, _ in session]))
+    found: list[list[Turn]] = []
+    for session in parsed:
+        turns: list[Turn] = []
+        for speaker, _, antecedents in session:
+            concept = None
+            if speaker:
+                concept = ConceptMention(name=speaker.lower(), label=speaker, kind="name")
+            turns.append(Turn(next(reads).said(concept), antecedents))
+        found.append(turns)
+    return found
+
+
+def is_meant(label: str, names: Sequence[str]) -> bool:
+    """Whether a label is one of the names, or a part of one."""
+    words = set(label.split())
+    return any(words & set(name.split()) for name in names)
+
+
+def filled_templates(copies: int, *, seed: int) -> list[list[str]]:
+    """Sessions out of the templates in ``sessions.toml``, with names by chance: all templates in
+    order, ``copies`` times."""
+    chance = random.Random(seed)
+    content = tomllib.loads(_TEMPLATES.read_text(encoding="utf-8"))
+    women, men = common_names()
+    lists: dict[str, Sequence[str]] = {
+        "F": women,
+        "M": men,
+        "S": [*women, *men],
+        "O": content["organisations"].split(),
+        "C": content["cities"].split(),
+        "G": content["groups"].split(),
+    }
+    templates: list[list[str]] = content["templates"]
+    sessions: list[list[str]] = []
+    for template in templates * copies:
+        drawn = {kind: chance.sample(list(names), 2) for kind, names in lists.items()}
+        sessions.append(
+            [
+                _PLACEHOLDER.sub(lambda place: drawn[place[1]][int(place[2]) - 1], turn)  # noqa: B023
+                for turn in template
+            ]
+        )
+    return sessions
+
+
+def _parsed(turn: str) -> tuple[str, str, dict[Span, list[str]]]:
+    """The speaker ("" if none), the plain text and the anaphors of an annotated turn."""
+    spoken = _SPEAKER.match(turn)
+    annotated = turn[spoken.end() :] if spoken else turn
+    antecedents: dict[Span, list[str]] = {}
+    plain, end = "", 0
+    for match in _ANNOTATED.finditer(annotated):
+        plain += annotated[end : match.start()]
+        span = (len(plain), len(plain) + len(match[1]))
+        antecedents[span] = match[2].split("+") if match[2] else []
+        plain += match[1]
+        end = match.end()
+    return spoken[1] if spoken else "", plain + annotated[end:], antecedents
