@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
+from spacy.symbols import NOUN, PROPN, VERB
+
 from recallm.model import Mark
 
 if TYPE_CHECKING:
@@ -33,6 +35,15 @@ LONGEST_PHRASE: Final = 100
 _CLOSING: Final = {'"': '"', "``": "''", "“": "”", "‘": "’", "(": ")", "[": "]", "{": "}", "'": "'"}
 _OPENING: Final = {closing: opening for opening, closing in _CLOSING.items()}
 _EDGE: Final = frozenset((",", ";", ":", ".", "-", "--", "–", "—", "...", "…", "!", "?", "*", "|"))
+_NOMINAL: Final = frozenset(
+    ("amod", "compound", "appos", "nmod", "nmod:desc", "nmod:unmarked", "dep", "flat", "list")
+)
+"""Relations to nouns, which the parser may take for those of ``_VERBAL``."""
+_VERBAL: Final = frozenset(
+    ("nsubj", "nsubj:pass", "obj", "iobj", "obl", "obl:agent", "obl:unmarked", "advmod", "aux")
+)
+_OF_NOUNS: Final = frozenset(("det", "nmod:poss", "amod", "nummod"))
+_MOST_STEPS: Final = 4
 _NO_RELATIONS: Final[frozenset[str]] = frozenset()
 
 
@@ -71,11 +82,13 @@ class SentenceTree:
         self.tags = tagged.tags[first:end]
         self.lemmas = tree.lemmas[first:end]
         self.relations = tree.relations[first:end]
-        self.bases = [relation.partition(":")[0] for relation in self.relations]
         self.heads = [
             head - first if first <= head < end and head - first != i else -1
             for i, head in enumerate(tree.heads[first:end])
         ]
+        self._mend(tagged.roles[first:end])
+        self._mend_subject()
+        self.bases = [relation.partition(":")[0] for relation in self.relations]
         self.children: list[list[int]] = [[] for _ in self.heads]
         for i, head in enumerate(self.heads):
             if head >= 0:
@@ -87,15 +100,75 @@ class SentenceTree:
             for token in range(begin, behind)
         }
 
+    def _mend_subject(self) -> None:
+        """Make the root of "Ada, a friend, lives in Rome" the subject of the verb, which the
+        parser coordinates with it."""
+        heads, relations = self.heads, self.relations
+        root = next((i for i, head in enumerate(heads) if head < 0), -1)
+        if root < 0 or self.tags[root] not in (NOUN, PROPN):
+            return
+        own = [i for i, head in enumerate(heads) if head == root]
+        verbs = [i for i in own if relations[i] == "conj"]
+        modified = any(relations[i] in ("acl:relcl", "appos", "acl") for i in own)
+        if len(verbs) != 1 or not modified or self.lowered[verbs[0] - 1] != ",":
+            return
+        verb = verbs[0]
+        below = [i for i, head in enumerate(heads) if head == verb]
+        relations_below = {relations[i] for i in below}
+        if relations_below & _OF_NOUNS or "cc" in relations_below:
+            return
+        if not relations_below & {"obl", "nmod", "obj", "advmod"}:
+            return
+        heads[root], heads[verb] = verb, -1
+        relations[root], relations[verb] = "nsubj", "root"
+        self.tags[verb] = VERB
+        for i in below:
+            relations[i] = "obl" if relations[i] == "nmod" else relations[i]
+        for i in own:
+            if relations[i] == "punct" and i > verb:
+                heads[i] = verb
+
+    def _mend(self, roles: Sequence[str]) -> None:
+        """Let the tagger's roles mend the parse of a sentence around its main verb.
+
+        In short sentences the parser takes verbs for nouns ("My sister studies law"), where the
+        tagger is right more often.
+        """
+        if roles.count("root") != 1 or (verb := roles.index("root")) >= len(self.heads):
+            return
+        heads, relations = self.heads, self.relations
+        root = verb
+        for _ in range(_MOST_STEPS):
+            if heads[root] < 0:
+                break
+            root = heads[root]
+        if root != verb:
+            if heads[root] >= 0 or any(relation.startswith("nsubj") for relation in relations):
+                return
+            heads[root], heads[verb] = verb, -1
+            relations[root], relations[verb] = roles[root], "root"
+        elif self.tags[verb] != VERB:
+            return
+        for i, role in enumerate(roles):
+            nominal = heads[i] in (root, verb) and relations[i] in _NOMINAL
+            if nominal and i not in (root, verb) and role in _VERBAL:
+                heads[i], relations[i] = verb, role
+                for j in range(max(0, i - _MOST_STEPS), i):
+                    if heads[j] == verb and roles[j] in _OF_NOUNS:
+                        heads[j], relations[j] = i, roles[j]
+
     def __len__(self) -> int:
         return len(self.heads)
 
     def base_form(self, verb: int) -> str:
-        """A verb's base form. The lemmatizer may leave a doubled consonant: "plann"."""
+        """A verb's base form. The lemmatizer may leave a doubled consonant ("plann"), and may take
+        a verb for a noun ("lives": "life")."""
         lemma, form = self.lemmas[verb].lower(), self.lowered[verb]
         doubled = len(lemma) > 3 and lemma[-1] == lemma[-2] and lemma[-1] in "bdgmnprt"
         if doubled and form.startswith(lemma) and form != lemma:
             return lemma[:-1]
+        if form[-1:] == "s" and self.tags[verb] == VERB and not form.startswith(lemma):
+            return _without_s(form) if lemma not in ("be", "have", "do", "go") else lemma
         return lemma
 
     def child(self, head: int, *relations: str) -> int:
@@ -191,3 +264,10 @@ class SentenceTree:
         return any(
             self.words[i].marks & around or self.lowered[i] == "the" for i in self.children[token]
         )
+
+
+def _without_s(form: str) -> str:
+    """The base of a verb's third person: "studies" → "study", "fixes" → "fix", "lives" → "live"."""
+    if form.endswith("ies") and len(form) > 4:
+        return form[:-3] + "y"
+    return form[:-2] if form.endswith(("sses", "xes", "zzes", "ches", "shes", "oes")) else form[:-1]
