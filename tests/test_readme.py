@@ -45,7 +45,9 @@ def test_python_blocks_run_one_after_the_other(
     assert printed.index("Paris") < printed.index("Brazil")
     assert printed.index("I used to live in Malaga.") < printed.index("Now I live in Porto.")
     assert printed.index("In Porto.") > printed.index("Brazil")
-    assert "Ingrid RELATED Malaga 1\nIngrid RELATED Porto 1\n1 Ingrid moved to Malaga" in printed
+    assert "She [Ingrid] moved to Porto." in printed
+    assert "Ingrid work for Siemens" in printed
+    assert "Ingrid move to Malaga 1\nIngrid move to Porto 1\n1 Ingrid moved to Malaga" in printed
 
 
 def test_commands_run_one_after_the_other(tmp_path: Path) -> None:

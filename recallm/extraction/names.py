@@ -70,8 +70,8 @@ def with_missed_names(tagged: TaggedText, *, asked: bool) -> TaggedText:
 
     Small pipelines take unusual first names for adverbs or verbs, above all in questions ("What is
     Elise doing?"). A word is a name if only its first letter is a capital, it stands behind another
-    word in its sentence, and it was tagged an adverb, a verb or the like, or an adjective though it
-    holds a digit ("Studio54"). In a question (``asked``)
+    word in its sentence, and it was tagged an adverb, a verb or the like, or whatever its tag
+    if it holds a digit ("Studio54"). In a question (``asked``)
     the tag may also be an adjective: a concept too many does no harm there. Blocks in which most
     words have a capital, such as headlines, are left as they are.
     """
@@ -81,7 +81,7 @@ def with_missed_names(tagged: TaggedText, *, asked: bool) -> TaggedText:
         i
         for i in range(1, len(words))
         if words[i].is_capitalised
-        and (tags[i] in mistaken or (tags[i] == ADJ and _holds_digit(words[i].text)))
+        and (tags[i] in mistaken or _holds_digit(words[i].text))
         and not words[i].marks & _NEVER_NAMES
         and not tagged.begins[i]
         and words[i - 1].is_word

@@ -25,6 +25,8 @@ from tests.extraction.tagging import given
         ("I/PRON NEVER/ADV sleep/VERB", True, []),
         ("What/PRON did/AUX I/ADV do/VERB", True, []),
         ("he/PRON went/VERB home/ADV", True, []),
+        ("Ann/PROPN met/VERB Bo132/PRON", False, ["Ann", "Bo132"]),
+        ("at/ADP Studio54/ADJ", False, ["Studio54"]),
     ],
 )
 def test_missed_names(tagged: str, asked: bool, expected: list[str]) -> None:
