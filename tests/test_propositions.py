@@ -52,7 +52,7 @@ def test_a_name_that_another_passage_spells_is_forgotten_with_it() -> None:
     assert texts(memory, "Ann") == ["Hello there!", "You moved to Porto.", "You bought a boat."]
     memory.forget(id="1")
     assert texts(memory, "Ann") == []
-    assert len(texts(memory, "Bob")) == 2
+    assert texts(memory, "Bob") == ["You moved to Porto.", "You bought a boat."]
 
 
 def test_what_is_forgotten_of_a_sentence_leaves_no_text() -> None:

@@ -175,7 +175,8 @@ def without_references(
     update: PreparedUpdate, is_lost: Callable[[str, str | None], bool]
 ) -> PreparedUpdate:
     """The update without the mentions that are lost, by the concept and the id of the antecedent's
-    passage. A proposition that loses one loses its own text, or goes where it has no other."""
+    passage. A proposition whose own text holds its label loses this text, or goes where it has no
+    other."""
     for statement in update.statements:
         lost = [
             mention
@@ -185,18 +186,17 @@ def without_references(
         if not lost:
             continue
         position, told = statement.position, statement
-        if told.text is not None and told.start == told.end:
+        named = any(it.label.lower() in (told.text or "").lower() for it in lost)
+        if named and told.start == told.end:
             left: list[ExtractedStatement] = []
         else:
             words = [word for it in lost for word in it.name.split() + it.label.lower().split()]
             left = [
                 replace(
                     told,
-                    text=None,
+                    text=None if named else told.text,
                     terms=tuple(
-                        term
-                        for term in told.terms
-                        if told.text is None or readable_term(term) not in words
+                        term for term in told.terms if not named or readable_term(term) not in words
                     ),
                     concepts=tuple(it for it in told.concepts if it not in lost),
                 )
@@ -229,7 +229,7 @@ def without_references(
                 )
             ),
             vectors=tuple(
-                v for v in update.vectors if v.position != position or (left and told.text is None)
+                v for v in update.vectors if v.position != position or (left and not named)
             ),
         )
         names = {s.position: {it.name for it in s.concepts} for s in update.statements}

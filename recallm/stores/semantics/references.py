@@ -62,9 +62,10 @@ def without_mentions(
     for it in update.statements:
         lost = [m for m in it.concepts if m.reference and is_lost(m.name, m.reference)]
         if lost:
-            changed[it.position] = _without(it, lost)
+            names_lost = _names(it.text, lost)
+            changed[it.position] = _without(it, lost, names_lost=names_lost)
             unnamed[it.position] = {mention.name for mention in lost}
-            if it.text is not None:
+            if names_lost:
                 (gone if it.start == it.end else other_texts).add(it.position)
     if not changed:
         return update
@@ -97,9 +98,16 @@ def without_mentions(
     )
 
 
-def _without(statement: ExtractedStatement, lost: list[ConceptMention]) -> ExtractedStatement:
+def _names(text: str | None, lost: list[ConceptMention]) -> bool:
+    """Whether a proposition's own text holds the label of a concept that is lost."""
+    return text is not None and any(m.label.lower() in text.lower() for m in lost)
+
+
+def _without(
+    statement: ExtractedStatement, lost: list[ConceptMention], *, names_lost: bool
+) -> ExtractedStatement:
     kept = tuple(mention for mention in statement.concepts if mention not in lost)
-    if statement.text is None:
+    if not names_lost:
         return replace(statement, concepts=kept)
     words = {word for m in lost for word in (*m.name.split(), *m.label.lower().split())}
     terms = tuple(term for term in statement.terms if readable_term(term) not in words)

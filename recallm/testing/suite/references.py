@@ -311,6 +311,24 @@ class ReferenceTests(StoreTests):
             passages=2, statements=3, concepts=1
         )
 
+    def test_a_proposition_that_does_not_name_a_forgotten_antecedent(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """It keeps its text and its vector."""
+        [she] = prepared("2", "{Ann>ann@1} moved").statements
+        update = PreparedUpdate(
+            id="2",
+            text="She left and moved.",
+            statements=(replace(she, start=0, end=19, text="She moved."),),
+            vectors=(vector(0, b"a"),),
+        )
+        apply_each(store, namespace, prepared("1", "[Ann]"), update)
+        forget(store, namespace, "id", "1")
+        with store.reader(namespace, Horizon()) as reader:
+            [said] = reader.statements([statement_key(2, 0)])
+            assert (said.text, said.terms, said.concepts) == ("She moved.", she.terms, ())
+            assert reader.vectors(model="m") == {said.key: b"a"}
+
     def test_a_statement_keeps_its_words(self, store: GraphStore, namespace: str) -> None:
         """A statement without a text of its own keeps its span, also where a forgotten proposition
         lies within."""
