@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recallm.extraction import stem
 from recallm.extraction.coreference import Resolved, TextRead, resolve
 from recallm.model import ConceptMention
 from training.coreference.reading import read_texts
@@ -17,7 +18,7 @@ def read_turns(*turns: Turn) -> list[TextRead]:
     read = read_texts([turn if isinstance(turn, str) else turn[1] for turn in turns])
     for text, turn in zip(read, turns, strict=True):
         if not isinstance(turn, str):
-            text.speaker = ConceptMention(name=turn[0].lower(), label=turn[0], kind="name")
+            text.speaker = ConceptMention(name=stem(turn[0]), label=turn[0], kind="name")
     return read
 
 

@@ -38,6 +38,29 @@ def test_neither_the_speaker_nor_the_listener_is_a_third_person() -> None:
     assert found == []
 
 
+def test_who_is_thanked_is_no_third_person() -> None:
+    assert antecedents(("Caroline", "Thanks, Melanie! My grandma called. She is well.")) == []
+
+
+def test_a_pronoun_goes_back_over_the_turns_of_a_session() -> None:
+    turns = (("Ann", "I met Tom yesterday."), ("Bob", "How is he?"), ("Ann", "He is fine."))
+    assert antecedents(*turns) == [("He", "Tom")]
+    assert resolved(*turns)[0].passages_back == 2
+
+
+def test_they_are_the_names_that_and_joins() -> None:
+    found = antecedents("Julia and Mark got married.", "They live in Vienna.")
+    assert found == [("They", "Julia"), ("They", "Mark")]
+
+
+def test_the_company_is_no_person() -> None:
+    assert antecedents("Ann works at Cisco. The company is in San Jose.") in (
+        [("The company", "Cisco")],
+        [],
+    )
+    assert antecedents("Ann met Bob. The company is in San Jose.") == []
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from recallm.extraction import stem
 from recallm.extraction.coreference import TextRead
 from recallm.model import ConceptMention
 from training.coreference.name_genders import common_names
@@ -46,7 +47,7 @@ def read_sessions(sessions: Sequence[Sequence[str]]) -> list[list[Turn]]:
         for speaker, _, antecedents in session:
             concept = None
             if speaker:
-                concept = ConceptMention(name=speaker.lower(), label=speaker, kind="name")
+                concept = ConceptMention(name=stem(speaker), label=speaker, kind="name")
             turns.append(Turn(next(reads).said(concept), antecedents))
         found.append(turns)
     return found

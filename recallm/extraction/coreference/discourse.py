@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final
 
 from recallm.extraction.coreference.anaphors import Anaphor
-from recallm.extraction.coreference.reading import Name, TextRead
+from recallm.extraction.coreference.reading import VOCATIVE, Name, TextRead
 from recallm.extraction.coreference.words import WORDS
 from recallm.model import ConceptMention
 
@@ -127,8 +127,10 @@ class Discourse:
 
     @staticmethod
     def _takes_part(referent: Referent) -> bool:
-        """Whether a referent is "I" or "you": a third person is another, unless the passage speaks
-        of its speaker by name."""
+        """Whether a referent is "I" or "you" ("Thanks, Ann!"): a third person is another, unless
+        the passage speaks of its speaker by name."""
+        if referent.last is not None and referent.last.role == VOCATIVE:
+            return True
         return referent.is_listener or (referent.is_speaker and not referent.total)
 
     def _ahead(self, anaphor: Anaphor) -> Iterator[tuple[Referent, Name]]:

@@ -14,7 +14,6 @@ from recallm.extraction.coreference.anaphors import Anaphor
 from recallm.extraction.coreference.discourse import ORGANISATIONS, PLACES, Referent
 from recallm.extraction.coreference.reading import (
     OBJECT,
-    QUOTES,
     SUBJECT,
     SURROUNDINGS,
     Name,
@@ -229,7 +228,7 @@ class Features:
         sentence = text.sentence_of(i)
         start, end = text.sentence_span(sentence)
         before = self._before(i, start)
-        self._in_quotes = text.is_within(QUOTES, i, start)
+        self._in_quotes = text.in_quotes(i, start)
         subjects = bisect_left(self._subjects, i)
         behind_name = bool(
             subjects

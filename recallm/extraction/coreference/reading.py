@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from spacy.symbols import ADJ, ADP, AUX, NOUN, NUM, PRON, PROPN, VERB
@@ -35,8 +36,8 @@ _INNER: Final = frozenset(
 _POSSESSIVE_MARKS: Final = frozenset({"'s", "’s", "'", "’"})
 _POSSESSIVES: Final = frozenset({"his", "her", "their", "its", "my", "our", "your"})
 _RELATIVE: Final = WORDS["words"]["relative"]
-QUOTES: Final = WORDS["words"]["quoting"]
-BRACKETS: Final = frozenset("()[]")
+_QUOTES: Final = WORDS["words"]["quoting"]
+_BRACKETS: Final = frozenset("()[]")
 PREPOSITIONS: Final = ("of", "with", "by", "to", "in", "for", "from", "other")
 SURROUNDINGS: Final = (
     "in apposition",
@@ -56,6 +57,9 @@ SURROUNDINGS: Final = (
     "first of the passage",
 )
 """What the words around a name tell of it: 1 or 0 each."""
+VOCATIVE: Final = "vocative"
+_GREETINGS: Final = WORDS["words"]["greetings"]
+_LONGEST_GREETING: Final = 4
 _LONGEST_LIST: Final = 3
 """Tokens between two names of a coordination."""
 _NEAR: Final = 3
@@ -143,9 +147,21 @@ class TextRead:
         )
         return self.sentence_starts[sentence] if sentence else 0, last
 
-    def is_within(self, marks: frozenset[str], token: int, start: int) -> bool:
-        """Whether a token stands within quotes or brackets that open behind ``start``."""
-        return sum(word.lowered in marks for word in self.words[start:token]) % 2 == 1
+    def in_quotes(self, token: int, start: int) -> bool:
+        """Whether a token stands within quotes that open behind ``start``."""
+        return (self._quotes[token] - self._quotes[start]) % 2 == 1
+
+    def in_brackets(self, token: int, start: int) -> bool:
+        """Whether a token stands within brackets that open behind ``start``."""
+        return (self._brackets[token] - self._brackets[start]) % 2 == 1
+
+    @cached_property
+    def _quotes(self) -> list[int]:
+        return [0, *accumulate(word.lowered in _QUOTES for word in self.words)]
+
+    @cached_property
+    def _brackets(self) -> list[int]:
+        return [0, *accumulate(word.lowered in _BRACKETS for word in self.words)]
 
     @cached_property
     def names(self) -> list[Name]:
@@ -182,6 +198,8 @@ def name_of_span(
         role = _role_before(text, first, sentence) or role
     if last < len(text.words) and text.words[last].lowered in _POSSESSIVE_MARKS:
         role = "nmod:poss"
+    if _is_addressed(text, span, sentence):
+        role = VOCATIVE
     female, is_known = _gender(text, span, kind)
     return Name(
         place=place,
@@ -218,8 +236,8 @@ def _surroundings(
     behind = [word.lowered for word in words[last : min(end, last + 2)]] or [""]
     return (
         *(float(preposition == other) for other in PREPOSITIONS),
-        float(text.is_within(BRACKETS, first, start)),
-        float(text.is_within(QUOTES, first, start)),
+        float(text.in_brackets(first, start)),
+        float(text.in_quotes(first, start)),
         float(behind[0] in _POSSESSIVE_MARKS),
         float(behind[0] in _RELATIVE or (behind[0] == "," and behind[-1] in _RELATIVE)),
         float(behind[0] == "and"),
@@ -233,6 +251,22 @@ def _surroundings(
         float(last - first > 1 and words[last - 1].lowered.endswith("s")),
         float(first - start <= 1),
         float(is_first),
+    )
+
+
+def _is_addressed(text: TextRead, span: Span, sentence: int) -> bool:
+    """Whether only a greeting stands before a name, and a mark behind it: "Thanks, Ann!"."""
+    first, last = span
+    start = text.sentence_span(sentence)[0]
+    if first - start > _LONGEST_GREETING:
+        return False
+    before = [word.lowered for word in text.words[start:first]]
+    return (
+        bool(before)
+        and before != [","]
+        and all(word == "," or word in _GREETINGS for word in before)
+        and last < len(text.words)
+        and text.words[last].lowered in ",.!?"
     )
 
 
