@@ -29,7 +29,9 @@ __all__ = ["Pipeline", "TaggedText", "Tree", "load_pipeline", "read_doc"]
 _SHIPPED: Final = "en_recallm"
 _LANGUAGE: Final = "en"
 _ATTRIBUTES: Final = [ORTH, IDX, LENGTH, POS, SENT_START, ENT_IOB, ENT_TYPE, TAG]
-_DELIMITER: Final = r"""(?<=\S)["'”’)\]]*(?:[;|]+|,{2,}|(?<!\d),|,(?!\d))["'“‘(\[]*(?=[\w$€£#@])"""
+_DELIMITER: Final = (
+    r"""(?<=\S)["'”’)\]]{0,2}(?:[;|]{1,3}|,{2,3}|(?<!\d),|,(?!\d))["'“‘(\[]{0,2}(?=[\w$€£#@])"""
+)
 """Between two words without a space: a semicolon, a bar, or a comma that stands in no number."""
 _BEGINS: Final = 3
 _INSIDE: Final = 1

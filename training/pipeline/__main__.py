@@ -33,7 +33,7 @@ __all__ = ["main", "train_part"]
 _OUTPUT = Path(__file__).parents[2] / "recallm" / "extraction" / "data" / "en_recallm"
 _TEACHER_STEPS = 600
 _KNOWLEDGE_STEPS = 3_600
-_SYNTAX_STEPS = 2_000
+_SYNTAX_STEPS = 2_400
 _DECLARATIVES = 12_000
 """How many statements are made: 70,000 words (100,000 for `syntax`) beside 325,000 of the
 treebanks."""
