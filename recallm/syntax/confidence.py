@@ -1,13 +1,13 @@
-"""How sure a triplet is: a logistic model over features of its construction, fitted on CaRB by
-``training/triplets``."""
+"""How sure a triplet is: boosted regression trees over features of its construction, fitted on
+CaRB by ``training/triplets``."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from math import exp, log1p
-from typing import Final
+from math import log1p
+from typing import Final, NamedTuple
 
 from spacy.symbols import PRON, PROPN, VERB
 
@@ -16,23 +16,43 @@ from recallm.syntax.clauses import Clause
 from recallm.syntax.drafts import Draft
 from recallm.syntax.tree import SentenceTree
 
-__all__ = ["confidence", "features", "read_weights"]
+__all__ = ["TreeModel", "confidence", "features", "read_model"]
+
+Node = float | list["int | float | Node"]
+"""A leaf's value, or [place of a feature, threshold, node up to it, node above it]."""
+
+
+class TreeModel(NamedTuple):
+    """Regression trees over ``names`` of features, whose values add up with ``base``."""
+
+    base: float
+    names: Sequence[str]
+    trees: Sequence[Node]
+
+    def value(self, values: Mapping[str, float]) -> float:
+        """The sum of the trees' leaves for the values of features."""
+        row = [values.get(name, 0) for name in self.names]
+        total = self.base
+        for node in self.trees:
+            while isinstance(node, list):
+                place, threshold, below, above = node
+                node = below if row[place] <= threshold else above  # type: ignore[index,operator]
+            total += node
+        return total
+
 
 _MODALITIES: Final = frozenset(("", "if", "to", "question", "will", "would", "may", "can", "could"))
 _QUOTES: Final = frozenset(('"', "“", "”", "``", "''"))
 _DEMONSTRATIVES: Final = frozenset(("it", "this", "that", "there", "these", "those"))
 _SAYING: Final = frozenset(("say", "tell", "add", "report", "announce"))
 _DEEPEST: Final = 5
+_LEAST: Final = 0.01
 
 
 def confidence(tree: SentenceTree, draft: Draft, others: int) -> float:
     """The probability (0 to 1) that a sentence with ``others`` drafts states this one."""
-    weights = _WEIGHTS
-    score = weights["intercept"]
-    for name, value in features(tree, draft, others).items():
-        if value:
-            score += weights.get(name, 0.0) * value
-    return round(1 / (1 + exp(-score)), 4)
+    value = _MODEL.value(features(tree, draft, others))
+    return round(min(max(value, _LEAST), 1 - _LEAST), 4)
 
 
 def features(tree: SentenceTree, draft: Draft, others: int) -> dict[str, float]:
@@ -154,12 +174,12 @@ def _begins_oddly(tree: SentenceTree, tokens: Sequence[int]) -> bool:
     return bool(tokens) and tree.bases[tokens[0]] in ("case", "mark", "cc", "advmod")
 
 
-def read_weights(text: str) -> Mapping[str, float]:
-    """The weights of a file in JSON: a number for each feature, and the ``intercept``."""
-    weights: dict[str, float] = json.loads(text)["weights"]
-    return weights
+def read_model(text: str) -> TreeModel:
+    """A model of a file in JSON."""
+    content = json.loads(text)
+    return TreeModel(content["base"], content["features"], content["trees"])
 
 
-_WEIGHTS: Final = read_weights(
+_MODEL: Final = read_model(
     files("recallm.syntax").joinpath("data/confidence.json").read_text(encoding="utf-8")
 )

@@ -9,7 +9,7 @@ import pytest
 from recallm.extraction.pipeline import load_pipeline
 from recallm.model import ConceptMention, OpenTriplet
 from recallm.syntax import open_triplets
-from recallm.syntax.confidence import read_weights
+from recallm.syntax.confidence import read_model
 
 
 def triplets(text: str) -> list[OpenTriplet]:
@@ -148,6 +148,7 @@ def test_confidences_are_probabilities_and_differ() -> None:
 def test_the_confidence_has_its_model_card() -> None:
     folder = files("recallm.syntax").joinpath("data")
     card = folder.joinpath("MODEL_CARD.md").read_text(encoding="utf-8")
-    weights = read_weights(folder.joinpath("confidence.json").read_text(encoding="utf-8"))
-    assert f"{len(weights) - 1} features" in card
+    model = read_model(folder.joinpath("confidence.json").read_text(encoding="utf-8"))
+    assert f"{len(model.trees)} boosted regression trees over {len(model.names)} features" in card
+    assert model.value({}) != model.value(dict.fromkeys(model.names, 1.0))
     assert "CaRB" in card

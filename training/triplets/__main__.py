@@ -1,5 +1,5 @@
 """``python -m training.triplets CARB_DIR``: fit the confidence of open triplets, measure it on
-sentences left out, write the weights and their card."""
+sentences left out, write the trees and their card."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _CARD = "MODEL_CARD.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Fit on all sentences; measure each on weights that it had no part in."""
+    """Fit on all sentences; measure each on trees that it had no part in."""
     parser = argparse.ArgumentParser(description="Fit the confidence of open triplets")
     parser.add_argument("data", type=Path, metavar="CARB_DIR", help="dev.txt and gold/dev.tsv")
-    parser.add_argument("--output", type=Path, default=_OUTPUT, help="the weights (%(default)s)")
+    parser.add_argument("--output", type=Path, default=_OUTPUT, help="the trees (%(default)s)")
     parser.add_argument("--folds", type=int, default=10)
     options = parser.parse_args(arguments)
     if options.folds < 2:
@@ -36,13 +36,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(str(error))
     examples = read_examples(sentences, gold)
     found = measured(examples, gold, folds=options.folds)
-    weights = fit(examples)
+    model = fit(examples)
     content = {
         "fitted_on": f"CaRB dev, triplets by {NAME}",
-        "weights": {name: float(f"{weight:.4g}") for name, weight in weights.items()},
+        "base": model.base,
+        "features": model.names,
+        "trees": model.trees,
     }
-    options.output.write_text(f"{json.dumps(content, indent=1)}\n", encoding="utf-8")
-    card = model_card(found, weights=len(weights) - 1)
+    options.output.write_text(f"{json.dumps(content)}\n", encoding="utf-8")
+    card = model_card(found, model)
     (options.output.parent / _CARD).write_text(card, encoding="utf-8")
     print(found.table())
 

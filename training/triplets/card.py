@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from recallm.syntax.confidence import TreeModel
 from training.triplets.fitting import Measured
 
 __all__ = ["model_card"]
 
 _CARD = """# Model card: the confidence of open triplets
-`confidence.json`: a logistic regression over {weights} features of a triplet (the construction that
-states it, its lengths, the relations of its clause in the parse, negation and modality). Written by
-`python -m training.triplets CARB_DIR`.
+`confidence.json`: {trees} boosted regression trees over {features} features of a triplet (the
+construction that states it, its lengths, the relations of its clause in the parse, negation and
+modality). Written by `python -m training.triplets CARB_DIR`.
 
 **Fitted on** the development sentences of CaRB ({sentences} sentences with gold extractions, MIT
 licence; Bhardwaj, Aggarwal, Mausam, EMNLP 2019): news and encyclopedia, {triplets:,} triplets that
@@ -17,7 +18,7 @@ the rules found. The target of a triplet is how well it agrees with what people 
 sentence: the F-measure of its precision, against the one gold extraction that it is matched with,
 and of its best recall. CaRB's test sentences had no part in it, nor in the rules.
 
-**Measured** with {folds} folds of sentences, each triplet by weights that its sentence had no part
+**Measured** with {folds} folds of sentences, each triplet by trees that its sentence had no part
 in, and scored as CaRB scores. The rules were developed on half of these sentences, so that the
 scores flatter them a little.
 
@@ -29,10 +30,11 @@ truth of the statement. CaRB's people wrote names in place of pronouns, so that 
 """
 
 
-def model_card(measured: Measured, *, weights: int) -> str:
+def model_card(measured: Measured, model: TreeModel) -> str:
     """The card's text."""
     return _CARD.format(
-        weights=weights,
+        trees=len(model.trees),
+        features=len(model.names),
         sentences=measured.sentences,
         triplets=measured.triplets,
         folds=measured.folds,

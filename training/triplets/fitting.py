@@ -1,4 +1,4 @@
-"""The fit: a logistic regression on soft targets, and its measure on sentences left out."""
+"""The fit: boosted regression trees, and their measure on sentences left out."""
 
 from __future__ import annotations
 
@@ -6,21 +6,26 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import GradientBoostingRegressor
 
 from benchmarks.carb import Curve, Extraction, score
+from recallm.syntax.confidence import Node, TreeModel
 from training.triplets.examples import Example
 
 __all__ = ["Measured", "fit", "measured"]
 
-_STRENGTH = 0.03
-"""The inverse of the regularization, on standardized features."""
+_TREES = 100
+_DEPTH = 3
+_RATE = 0.07
+_LEAF = 15
+"""The fewest examples of a leaf."""
 
 _RARE = 5
-"""A feature that fewer examples have gets no weight."""
+"""A feature that fewer examples have is left out."""
 
 _BINS = 5
 
@@ -29,7 +34,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """Scores of all triplets, each with a confidence by weights that its sentence had no part in.
+    """Scores of all triplets, each with a confidence by trees that its sentence had no part in.
     ``constant``: all with the same confidence. ``bins``: (mean confidence, mean agreement, number
     of triplets) by confidence."""
 
@@ -51,27 +56,39 @@ class Measured:
         return "\n".join(lines)
 
 
-def fit(examples: Sequence[Example]) -> dict[str, float]:
-    """The weights of the features, and the ``intercept``."""
+def fit(examples: Sequence[Example]) -> TreeModel:
+    """The trees that predict the agreement of a triplet."""
     counts: defaultdict[str, int] = defaultdict(int)
     for example in examples:
         for name, value in example.features.items():
             counts[name] += bool(value)
     names = sorted(name for name, count in counts.items() if count >= _RARE)
-    table = _table(examples, names)
-    mean, deviation = table.mean(axis=0), table.std(axis=0)
-    deviation[deviation == 0] = 1
-    scaled = (table - mean) / deviation
-    targets = np.array([example.agreement for example in examples])
-    model = LogisticRegression(C=_STRENGTH, max_iter=2_000)
-    # A soft target is two examples, one of each class, weighed by it.
-    classes = np.repeat([1, 0], len(examples))
-    model.fit(
-        np.vstack([scaled, scaled]), classes, sample_weight=np.concatenate([targets, 1 - targets])
+    model = GradientBoostingRegressor(
+        n_estimators=_TREES,
+        max_depth=_DEPTH,
+        learning_rate=_RATE,
+        min_samples_leaf=_LEAF,
+        subsample=0.6,
+        max_features=0.3,
+        random_state=0,
     )
-    weights = model.coef_[0] / deviation
-    intercept = float(model.intercept_[0] - weights @ mean)
-    return {"intercept": intercept} | dict(zip(names, weights.tolist(), strict=True))
+    targets = np.array([example.agreement for example in examples])
+    model.fit(_table(examples, names), targets)
+    trees = [_node(stage[0].tree_, 0) for stage in model.estimators_]
+    return TreeModel(round(float(targets.mean()), 5), names, trees)
+
+
+def _node(tree: Any, place: int) -> Node:
+    """A node of a fitted tree and those below it."""
+    below, above = int(tree.children_left[place]), int(tree.children_right[place])
+    if below < 0:
+        return round(_RATE * float(tree.value[place][0][0]), 5)
+    return [
+        int(tree.feature[place]),
+        round(float(tree.threshold[place]), 4),
+        _node(tree, below),
+        _node(tree, above),
+    ]
 
 
 def _table(examples: Sequence[Example], names: Sequence[str]) -> Vector:
@@ -87,13 +104,9 @@ def measured(
     fold = np.array([_fold(example.sentence, folds) for example in examples])
     confidences = np.zeros(len(examples))
     for i in range(folds):
-        weights = fit([e for e, own in zip(examples, fold, strict=True) if own != i])
-        names = [name for name in weights if name != "intercept"]
-        own = np.flatnonzero(fold == i)
-        scores = _table([examples[j] for j in own.tolist()], names) @ [
-            weights[name] for name in names
-        ]
-        confidences[own] = 1 / (1 + np.exp(-scores - weights["intercept"]))
+        model = fit([e for e, own in zip(examples, fold, strict=True) if own != i])
+        for j in np.flatnonzero(fold == i).tolist():
+            confidences[j] = model.value(examples[j].features)
     agreements = np.array([example.agreement for example in examples])
     order = np.argsort(confidences)
     return Measured(
