@@ -57,7 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (OSError, ValueError) as error:
         parser.error(str(error))
     ranker = shipped_ranker()
-    predictions = [predict(text, decide(text, chooser(ranker)), ranker) for text in texts]
+    # As in training, the pronouns before the one that is asked for stay undecided.
+    undecided = chooser(None)
+    predictions = [predict(text, decide(text, undecided), ranker) for text in texts]
     trees = _Trees(texts)
     chance = random.Random(0)
     rows = {

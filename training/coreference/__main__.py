@@ -44,6 +44,7 @@ follow. It lies above what users need (0.85), since other conversations are furt
 _LEAST_THRESHOLD = 0.5
 _HIGHEST_THRESHOLD = 0.9
 _FEWEST = 10
+_PERSONS = {"he", "she"}
 
 Decided = list[tuple[GapText, Decision | None]]
 Outcome = tuple[str, float, bool]
@@ -86,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         examples,
         networks=options.networks,
         seed=options.seed,
-        thresholds=[_threshold([it for it in outcomes if it[0] == kind]) for kind in KINDS],
+        thresholds=[_threshold(kind, outcomes) for kind in KINDS],
     )
     answers = [predict(*it, ranker) for it in _decided(validation)]
     measured = Measured(
@@ -145,9 +146,11 @@ def _outcome(example: Example, ranker: Ranker) -> Outcome:
     return example.kind, float(probabilities[best]), bool(example.right[best])
 
 
-def _threshold(outcomes: Sequence[Outcome]) -> float:
+def _threshold(kind: str, outcomes: Sequence[Outcome]) -> float:
     """The least probability from which on the best candidates are right as often as asked for, in
-    steps of a twentieth."""
+    steps of a twentieth; the same for both genders."""
+    kinds = _PERSONS if kind in _PERSONS else {kind}
+    outcomes = [it for it in outcomes if it[0] in kinds]
     for step in range(round(_LEAST_THRESHOLD * 20), round(_HIGHEST_THRESHOLD * 20) + 1):
         right = [is_right for _, probability, is_right in outcomes if probability >= step / 20]
         if len(right) >= _FEWEST and np.mean(right) >= _PRECISION:
