@@ -190,6 +190,16 @@ def _clause(tree: SentenceTree, head: int, parent: Clause | None) -> Clause:
             for i in tree.children[subject.head]:
                 if relations[i] == "nmod" and i > head:
                     clause.obliques.append(NounPhrase(i, preposition(tree, i)))
+    if clause.objects and not clause.is_copula:
+        # "a house and a car": the parser may coordinate the noun with the verb.
+        clause.objects += [
+            NounPhrase(i)
+            for i in tree.children[head]
+            if relations[i] == "conj"
+            and tree.tags[i] in (NOUN, PROPN)
+            and not is_clause(tree, i)
+            and clause.objects[0].head < i
+        ]
     for phrase in [*clause.objects, *clause.obliques]:
         clause.obliques += _of_name(tree, phrase.head)
     if not clause.objects:
