@@ -47,7 +47,8 @@ def test_python_blocks_run_one_after_the_other(
     assert printed.index("In Porto.") > printed.index("Brazil")
     assert "She [Ingrid] moved to Porto." in printed
     assert "Ingrid work for Siemens" in printed
-    assert "Ingrid move to Malaga 1\nIngrid move to Porto 1\n1 Ingrid moved to Malaga" in printed
+    assert "Ingrid move to Malaga 1\nIngrid work for bakery 1\n" in printed
+    assert "Ingrid work for hospital 1\n1 Ingrid moved to Malaga" in printed
 
 
 def test_commands_run_one_after_the_other(tmp_path: Path) -> None:

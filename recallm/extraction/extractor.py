@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TypeVar
 
+from recallm import checks
 from recallm.config import RecallConfig
 from recallm.errors import InvalidInputError
 from recallm.extraction.cache import TextCache
@@ -71,7 +72,7 @@ class Extractor:
         if not (propositions in (None, "clauses") or callable(propositions)):
             raise InvalidInputError(
                 'propositions must be None, "clauses" or a language model (prompt → text), not '
-                f"{propositions!r:.100}",
+                + checks.shown(propositions),
                 argument="propositions",
             )
         self._config = config
