@@ -77,8 +77,8 @@ class RecallConfig:
     """Characters of a context in one revision prompt; a longer context is revised in parts."""
 
     candidate_limit: int = 1000
-    """Statements that are read for one word or concept of a question, newest first. It bounds the
-    cost of frequent words."""
+    """Statements that are read for one word of a question, newest first, and twice as many for one
+    concept. It bounds the cost of what is frequent."""
 
     def __post_init__(self) -> None:
         for name in (

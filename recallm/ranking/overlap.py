@@ -1,7 +1,8 @@
 """Signals of word overlap between a question and statements: shares of the best possible.
 
 Rare stems weigh more, as in BM25; a share of 1 holds all the stems of the question. The units are
-the statements near a candidate in its passage, with the end of the passage before, and the session.
+the statements near a candidate in its passage, with the end of the passage before; the passages
+near its own; the session.
 ``recallm.ranking.meaning`` measures the statement itself.
 """
 
@@ -18,27 +19,31 @@ from recallm.ranking.stem_counts import (
     rarity,
     session_rarity,
     session_scores,
+    t_indexes_of,
     weighted_sums,
 )
 
 __all__ = ["overlap_signals"]
 
 _REACH = 3
-"""How many statements before and after count as near in a passage."""
+"""How many statements before and after count as near in a passage, and how many passages before
+and after as near to it: a talk comes to its answer in several turns."""
 
 _NOWHERE = -(_REACH + 1)
 """A key that is out of reach of every statement's key."""
 
 
 def overlap_signals(candidates: Candidates) -> dict[str, Floats]:
-    """The signals ``passage``, ``answer`` and ``session``."""
+    """The signals ``passage``, ``near passages``, ``answer`` and ``session``."""
     weights = as_shares(rarity(candidates.documents, candidates.corpus.statements))
     passage_before, follows_question = _passages_before(candidates)
     counts = candidates.stem_counts
     before = counts.around(passage_before, -_REACH, 0)
     near = counts.around(candidates.keys, -_REACH, _REACH)
+    passages = counts.over_passages().around(t_indexes_of(candidates.keys), -_REACH, _REACH)
     return {
         "passage": weighted_sums((near + before) > 0, weights),
+        "near passages": weighted_sums(passages > 0, weights),
         "answer": follows_question * weighted_sums(before > 0, weights),
         "session": _session_overlap(candidates),
     }

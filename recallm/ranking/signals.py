@@ -31,6 +31,7 @@ __all__ = ["DATA", "SIGNALS", "WeightTables", "Weights", "load_tables", "measure
 SIGNALS: Mapping[str, str] = MappingProxyType(
     {
         "passage": "rarity-weighted share of the question's stems near it and before its passage",
+        "near passages": "the same share, in its passage and the 3 before and after it",
         "session": "BM25 score of its session",
         "answer": "share of the question's stems in the question that it follows",
         "meaning": "rarity-weighted share of the question's stems, related words counting in part",

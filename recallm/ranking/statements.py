@@ -188,11 +188,13 @@ def diversified(ranked: RankedStatements, candidates: Candidates) -> RankedState
 
 
 def _own_concepts(statement: StoredStatement, asked: set[str]) -> frozenset[str]:
-    """What a statement mentions beside its speaker and what the question names."""
+    """What a statement spells beside its speaker and what the question names."""
     return frozenset(
         mention.name
         for mention in statement.concepts
-        if mention.name not in asked and mention.name != statement.speaker_concept
+        if mention.reference is None
+        and mention.name not in asked
+        and mention.name != statement.speaker_concept
     )
 
 

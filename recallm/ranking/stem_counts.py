@@ -232,6 +232,10 @@ class StemCounts:
             np.add.reduceat(counts[order], starts, out=total)
         return cls(units=ascending[starts], counts=total)
 
+    def over_passages(self) -> StemCounts:
+        """The counts by the t of the passage, where the units are the keys of statements."""
+        return StemCounts.summed(t_indexes_of(self.units), self.counts)
+
     def of(self, units: Keys) -> Floats:
         """The rows of ``units``; zeros for a unit that holds none of the stems."""
         if not len(self.units):
@@ -243,7 +247,8 @@ class StemCounts:
     def around(self, units: Keys, first: int, last: int) -> Floats:
         """The sums over the units from ``first`` to ``last`` places away from each of ``units``.
 
-        Keys of different passages lie too far apart for it to cross into another passage.
+        The keys of statements of different passages lie too far apart for it to cross into another
+        passage.
         """
         total = np.zeros((len(units), self.counts.shape[1]))
         for offset in range(first, last + 1):
@@ -324,7 +329,7 @@ class PostingCounts:
         equals first."""
         weights = rarity(self.documents, sizes.corpus.statements) * self.is_content
         own = weighted_sums(self.counts / (self.counts + 1.0), weights)
-        passages = StemCounts.summed(t_indexes_of(self.keys), self.counts)
+        passages = StemCounts(units=self.keys, counts=self.counts).over_passages()
         near = _summed_near(passages.units, weighted_sums(passages.counts > 0, weights))
         near = near[np.searchsorted(passages.units, t_indexes_of(self.keys))]
         of_sessions = session_scores(

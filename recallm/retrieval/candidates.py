@@ -50,6 +50,10 @@ FETCHED = 112
 _EXPANDED = 64
 """The first 64 of them bring the statements before and after them."""
 
+_MENTIONS = 2
+"""Mentions are read up to twice the limit of postings: in a talk of two nearly every statement
+mentions each of them, as its speaker or by "you" and "we"."""
+
 _RELATIONS = 32
 """Newest relations read of each essential concept."""
 
@@ -96,7 +100,7 @@ def read_candidates(
     postings = reader.postings((*stems, *question.tokens), limit=limit, where=where)
     tokens = tuple(token for token in question.tokens if token in postings)
     stems += tokens
-    mentions = reader.mentions(names, limit=limit, where=where)
+    mentions = reader.mentions(names, limit=_MENTIONS * limit, where=where)
     essential = {row.name: row for row in reader.concepts(names)} if names else {}
     session_keys = set().union(*(found.sessions for found in postings.values()))
     sizes = reader.sizes({key for key in session_keys if key is not None})

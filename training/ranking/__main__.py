@@ -34,21 +34,22 @@ __all__ = ["main"]
 _FOLDS = 3
 _TABLES = {
     "words": (
-        *("passage", "session", "answer", "meaning", "similar"),
+        *("passage", "near passages", "session", "answer", "meaning", "similar"),
         *("concepts", "graph", "named", "named alone"),
         *("kind", "date", "speaker", "first person", "question"),
         *("newest", "superseded", "earliest"),
     ),
     "vectors": (
-        *("passage", "session", "answer", "meaning", "similar", "similar window", "similar alone"),
+        *("passage", "near passages", "session", "answer"),
+        *("meaning", "similar", "similar window", "similar alone"),
         *("kind", "date", "speaker", "first person", "question", "length"),
-        *("newest", "superseded", "succeeds", "earliest", "previous"),
+        *("superseded", "succeeds", "earliest", "previous"),
     ),
 }
 """The signals of each table, chosen by ``--ablation``: docs/ranking.md says how."""
 
 _FAMILIES = {
-    "all of the words around": ("passage", "session", "answer"),
+    "all of the words around": ("passage", "near passages", "session", "answer"),
     "all of meaning": ("meaning", "similar", "similar window", "similar alone"),
     "all of concepts": ("concepts", "graph", "named", "named alone"),
     "all of the speaker": ("speaker", "first person"),
