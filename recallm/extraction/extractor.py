@@ -370,7 +370,7 @@ def _batches(turns: Iterable[Turn | tuple[str, str | None]], most: int) -> Itera
     batch: list[Turn] = []
     size = 0
     for turn in turns:
-        turn = Turn(*turn)
+        turn = turn if isinstance(turn, Turn) else Turn(turn[0], turn[1])
         batch.append(turn)
         size += len(turn.text)
         if len(batch) >= most or size >= _BATCH_CHARACTERS:

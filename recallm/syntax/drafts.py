@@ -164,11 +164,11 @@ def _adjuncts(tree: SentenceTree, clause: Clause, place: str) -> list[AdjunctTok
         if marks:  # participles have a triplet of their own
             tokens = clause_phrase(tree, i)
             found.append((adjunct_kind(tree, i, marks), marks, tokens))
-    found += [
+    found.extend(
         (adjunct_kind(tree, i, []), [], tree.phrase(i))
         for i in clause.adverbs
         if tree.tags[i] == ADV or tree.is_time(i)
-    ]
+    )
     found.sort(key=lambda adjunct: adjunct[2][:1])
     return found
 

@@ -6,7 +6,6 @@ All draw from vocabularies so small that ids, names, sessions and moments meet e
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -86,7 +85,13 @@ _references = st.builds(
 _mentions = st.builds(
     ConceptMention, name=concept_names, label=st.sampled_from(("Label", "label")), kind=_kinds
 )
-_said_mentions = st.builds(replace, _mentions, reference=st.none() | st.none() | _references)
+_said_mentions = st.builds(
+    ConceptMention,
+    name=concept_names,
+    label=st.sampled_from(("Label", "label")),
+    kind=_kinds,
+    reference=st.none() | st.none() | _references,
+)
 _unnamed = st.builds(
     ConceptMention, name=st.just(""), label=st.sampled_from(("Label", "label")), kind=_kinds
 )

@@ -203,7 +203,7 @@ def mentions_out(mentions: Sequence[ConceptMention]) -> dict[str, Any]:
 def mentions_in(node: Mapping[str, Any]) -> tuple[ConceptMention, ...]:
     """The concepts of a statement's node."""
     names, text = node["names"], node.get("references")
-    references = [None] * len(names) if text is None else json.loads(text)
+    references: list[Any] = [None] * len(names) if text is None else json.loads(text)
     return tuple(
         ConceptMention(name=name, label=label, kind=kind, reference=span and Reference(*span))
         for name, label, kind, span in zip(
