@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 from recallm.model import (
+    SESSION_GAP,
     SPEAKER_PASSAGES,
     ConceptMention,
     Discourse,
@@ -28,7 +29,6 @@ from recallm.stores.base import GraphReader, GraphStore
 
 __all__ = ["Discourses"]
 
-_GAP = timedelta(hours=1)
 _MOST_SESSIONS = 1_000
 """Sessions that one call of ``update_many`` remembers; older ones are read again."""
 
@@ -131,4 +131,4 @@ def _follows(timestamp: datetime | None, before: datetime | None) -> bool:
     """Whether an update without a name goes on with the one before."""
     if timestamp is None or before is None:
         return timestamp is before
-    return abs(timestamp - before) < _GAP
+    return abs(timestamp - before) < SESSION_GAP

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +19,7 @@ __all__ = [
     "MAX_POSITION",
     "NO_POSITION",
     "POSITION_BITS",
+    "SESSION_GAP",
     "canonical_json",
     "empty_mapping",
     "parse_statement_id",
@@ -36,6 +38,9 @@ NO_POSITION = (1 << POSITION_BITS) - 1
 
 MAX_POSITION = NO_POSITION - 1
 """The last position that a statement can have in its passage."""
+
+SESSION_GAP = timedelta(hours=1)
+"""Updates without a session name whose timestamps are less than this apart are one session."""
 
 LARGEST_NUMBER = 1 << 62
 """Greater than every key and t, and the largest count: stores hold signed integers of 64 bits."""

@@ -11,14 +11,12 @@ the update that the next one may continue is forgotten, the next one begins a se
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 
-from recallm.model import PreparedUpdate, session_name_of
+from recallm.model import SESSION_GAP, PreparedUpdate, session_name_of
 from recallm.stores.semantics.rows import NamespaceTotals, OpenSession, t_of
 
 __all__ = ["close_session", "session_key_of", "stored_session_key", "with_session_key"]
 
-_GAP = timedelta(hours=1)
 _NAMED = "="
 
 
@@ -41,7 +39,7 @@ def with_session_key(namespace: NamespaceTotals, update: PreparedUpdate) -> Prep
     if update.text is None or said is None or is_named:
         return update
     open_session = namespace.open_session
-    if key is None and open_session and abs(said - open_session.timestamp) < _GAP:
+    if key is None and open_session and abs(said - open_session.timestamp) < SESSION_GAP:
         key = open_session.key
     key = key or f"@{update.t_index}"
     namespace.open_session = OpenSession(t_of(update), key, said)
