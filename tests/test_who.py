@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recallm import InvalidInputError, RecallM
+from recallm import InvalidInputError, RecallConfig, RecallM
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
 
@@ -86,3 +86,42 @@ def test_an_asker_finds_what_they_said_themselves() -> None:
     assert asked.text == memory.recall("Who lives in Rome?").text
     with pytest.raises(InvalidInputError, match="asker"):
         memory.recall("Where do I live?", asker=3)  # type: ignore[arg-type]
+
+
+def memory_of_ingrid(*, name_antecedents: bool = True) -> RecallM:
+    memory = RecallM(config=RecallConfig(name_antecedents=name_antecedents))
+    memory.update("Ingrid works for Siemens.", session="s", id="named")
+    memory.update("She moved to Porto.", session="s", id="referring")
+    return memory
+
+
+def test_a_context_names_an_antecedent_that_none_of_its_statements_spells() -> None:
+    memory = memory_of_ingrid()
+    alone = memory.recall("Who moved to Porto?", limit=1)
+    assert alone.text == "She [Ingrid] moved to Porto."
+    [statement] = alone.statements
+    assert (statement.text, statement.line) == ("She moved to Porto.", alone.text)
+    [reference] = statement.references
+    assert statement.text[reference.start : reference.end] == "She"
+    assert (reference.concept, reference.label, reference.passage) == ("ingrid", "Ingrid", "named")
+    assert "She stands for Ingrid, as in named" in alone.explain()
+    both = memory.recall("Who moved to Porto?", limit=2)
+    assert len(both.statements) == 2
+    assert "[Ingrid]" not in both.text
+    assert both.statements[1].line in both.text
+
+
+def test_names_of_antecedents_are_counted_in_the_budget_and_can_be_switched_off() -> None:
+    memory = memory_of_ingrid()
+    size = memory.recall("Who moved to Porto?", limit=1).tokens
+    assert size == memory.count_tokens("She [Ingrid] moved to Porto.")
+    assert not memory.recall("Who moved to Porto?", limit=1, max_tokens=size - 1)
+    plain = memory_of_ingrid(name_antecedents=False).recall("Who moved to Porto?", limit=1)
+    assert plain.text == plain.statements[0].line == "She moved to Porto."
+
+
+def test_a_forgotten_name_leaves_the_pronoun_with_nobody() -> None:
+    memory = memory_of_ingrid()
+    memory.forget(id="named")
+    assert memory.history("Ingrid") == ()
+    assert memory.recall("Who moved to Porto?", limit=1).text == "She moved to Porto."

@@ -145,7 +145,7 @@ class Extractor:
             tenses |= sentence.traits
             words.extend(plain_words)
         asks_for_self = any(word.marks & Mark.FIRST_PERSON for word in words)
-        asking = self._named(asker) if asker and asker.strip() and asks_for_self else ()
+        asking = self._speaker(asker) if asks_for_self else ()
         for mention in asking:
             concepts.setdefault(mention.name, mention)
         stems = content_terms(tuple(found_terms))
@@ -233,7 +233,7 @@ class Extractor:
         *,
         triplets: bool,
     ) -> Extraction:
-        speaker_mentions = self._speaker(turn)
+        speaker_mentions = self._speaker(turn.speaker)
         name = speaker_mentions[0].name if speaker_mentions else None
         return Extraction(
             statements=tuple(
@@ -262,7 +262,7 @@ class Extractor:
             if addressee is not None and addressee.speaker:
                 concepts = self._named(addressee.speaker)
                 found += [FoundReference(*span, concepts, addressee.id) for span in spans]
-        text = TextRead(read, speaker=self._speaker_concept(turn.speaker))
+        text = TextRead(read, speaker=next(iter(self._speaker(turn.speaker)), None))
         if has_anaphors(text):
             earlier = [] if discourse is None else discourse.earlier(turn.id)
             found += [
@@ -283,15 +283,13 @@ class Extractor:
                 known[text] = TextRead(read)
                 self._earlier.add(text, known[text])
         return [
-            known[it.text].said(self._speaker_concept(it.speaker), it.references or ())
+            known[it.text].said(next(iter(self._speaker(it.speaker)), None), it.references or ())
             for it in earlier
         ]
 
-    def _speaker_concept(self, speaker: str | None) -> ConceptMention | None:
-        return self._named(speaker)[0] if speaker and speaker.strip() else None
-
-    def _speaker(self, turn: Turn) -> tuple[ConceptMention, ...]:
-        return self._named(turn.speaker) if turn.speaker and turn.speaker.strip() else ()
+    def _speaker(self, name: str | None) -> tuple[ConceptMention, ...]:
+        """The concept of a speaker and the parts of the name; empty where nobody is named."""
+        return self._named(name) if name and name.strip() else ()
 
     def _mentions_of_label(self, label: str) -> tuple[ConceptMention, ...]:
         """The concept that a label names, and its parts if it has several words."""
