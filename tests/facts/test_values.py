@@ -1,0 +1,139 @@
+"""Which texts are numbers, dates and booleans."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recallm import InvalidInputError
+from recallm.facts.values import Value, text_of, value_of
+
+NUMBERS: dict[str, int | float] = {
+    "0": 0,
+    "2019": 2019,
+    "-5": -5,
+    "−5": -5,
+    "-0.5": -0.5,
+    "52,000": 52000,
+    "52,000.5": 52000.5,
+    "52.000,5": 52000.5,
+    "1.234.567,89": 1234567.89,
+    "52.000": 52.0,
+    "52'000": 52000,
+    "52\u202f000": 52000,
+    "$52,000": 52000,
+    "-$5": -5,
+    "US$ 5": 5,
+    "€3.50": 3.5,
+    "52,000 USD": 52000,
+    "EUR 52.000,50": 52000.5,
+    "12 €": 12,
+    "$52k": 52000,
+    "$1.2M": 1200000,
+    "$1.2 billion": 1200000000,
+    "1.2 million EUR": 1200000,
+    "8 billion": 8000000000,
+    "3 million years": 3000000,
+    "12 %": 12,
+    "12%": 12,
+    "3.5 km": 3.5,
+    "3.5km": 3.5,
+    "36 years old": 36,
+    "900 m": 900,
+    "1e+16": 1e16,
+    "1.5e-07": 1.5e-07,
+    " 7 ": 7,
+}
+
+DATES = {
+    "2024-05-01": date(2024, 5, 1),
+    "0999-12-31": date(999, 12, 31),
+    "1 May 2024": date(2024, 5, 1),
+    "1st of May 2024": date(2024, 5, 1),
+    "May 1, 2024": date(2024, 5, 1),
+    "MAY 1, 2024": date(2024, 5, 1),
+    "3 Sept 1999": date(1999, 9, 3),
+    "25/12/2023": date(2023, 12, 25),
+    "12/25/2023": date(2023, 12, 25),
+    "5/5/2023": date(2023, 5, 5),
+    "1.5.2024": date(2024, 5, 1),
+    "May 2024": date(2024, 5, 1),
+    "December 2024": date(2024, 12, 1),
+    "2024-05-01T10:30:00Z": datetime(2024, 5, 1, 10, 30, tzinfo=UTC),
+    "2024-05-01 10:30": datetime(2024, 5, 1, 10, 30),  # noqa: DTZ001
+}
+
+NO_VALUES = (
+    "", " ", "Ada", "BMW", "007", "01234", "+47", "+4722334455", "030 123 456", "52 000", "1,5",
+    "1,00", "12,34,567", "1.2.3", "192.168.1.1", "1e5", "6E23", "0x10", "1_000", "1/2", "½",
+    "3-4", "~52", "5k", "5 M", "NaN", "nan", "inf", "Infinity", "-", "$", "%", "km", ".", ".5",
+    "5.", "50 Cent", "12 Years", "12 Monkeys", "42nd", "12A", "12m", "221b", "5 K", "3 apples",
+    "747-400", "٥", "²", "1\n2", "5 5", "May", "May 1", "1 May", "today", "last Friday",
+    "summer 2019", "Q3 2022", "the 1990s", "3 to 7 May 2024", "early May 2024", "4/5/2024",
+    "25/12/23", "2010-11", "2024-05", "2024-02-30", "2024-13-01", "30 February 2024",
+    "2024-05-01T25:00", "Easter 2024", "in 2019", "met Ada on 1 May 2024",
+    "1 May 2024, 2 May 2024", "2023/05/03", "yes", "No", "t", "None",
+    "9" * 1025, "1" * 400 + ".5", "\ud800", "\x00", "5\x00",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NUMBERS, ids=ascii)
+def test_numbers(text: str) -> None:
+    value = value_of(text)
+    assert value == pytest.approx(NUMBERS[text], rel=1e-15)
+    assert type(value) is type(NUMBERS[text])
+
+
+@pytest.mark.parametrize("text", DATES)
+def test_dates(text: str) -> None:
+    assert value_of(text) == DATES[text]
+    assert type(value_of(text)) is type(DATES[text])
+
+
+def test_booleans() -> None:
+    assert value_of("true") is value_of("True") is value_of("TRUE") is True
+    assert value_of("false") is value_of("False") is False
+
+
+@pytest.mark.parametrize("text", NO_VALUES, ids=lambda text: ascii(text)[:30])
+def test_what_may_mean_something_else_has_no_value(text: str) -> None:
+    assert value_of(text) is None
+
+
+@given(
+    st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.dates()
+    | st.datetimes(timezones=st.none() | st.just(UTC))
+)
+def test_the_text_of_a_value_has_that_value(value: Value) -> None:
+    assert value_of(text_of(value)) == value
+
+
+@given(st.text(max_size=60) | st.from_regex(r"[-$]?[\d.,' ]{1,12}[a-zA-Z%/ ]{0,6}", fullmatch=True))
+def test_any_text_has_a_value_with_a_text_or_none(text: str) -> None:
+    value = value_of(text)
+    if value is not None:
+        assert value_of(text_of(value)) == value
+
+
+def test_equal_numbers_have_one_text() -> None:
+    assert text_of(52000.0) == text_of(52000) == "52000"
+    assert text_of(-0.0) == text_of(0) == "0"
+    assert text_of(1e16) == "1e+16"
+    assert text_of(10**20) == "1" + 20 * "0"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [float("nan"), float("inf"), 10**1023, -(10**5000), "5", None, [], 1j],
+    ids=["nan", "inf", "1e1023", "-1e5000", "str", "None", "list", "complex"],
+)
+def test_what_has_no_text_is_refused(value: Any) -> None:
+    with pytest.raises(InvalidInputError, match="must be a bool"):
+        text_of(value)
