@@ -20,7 +20,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from langchain_recallm.chain import answer_chain
+    from langchain_recallm.chain import answer_chain, hybrid_chain
     from langchain_recallm.chat_history import RecallMChatMessageHistory
     from langchain_recallm.llm import as_llm
     from langchain_recallm.memory import RecallMMemory
@@ -38,6 +38,7 @@ __all__ = [
     "answer_chain",
     "as_llm",
     "create_recallm_tools",
+    "hybrid_chain",
 ]
 
 _MODULES = {
@@ -49,6 +50,7 @@ _MODULES = {
     "answer_chain": "chain",
     "as_llm": "llm",
     "create_recallm_tools": "tools",
+    "hybrid_chain": "chain",
 }
 
 

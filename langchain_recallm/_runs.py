@@ -17,6 +17,7 @@ from recallm.adapting import Conversation, Scope
 __all__ = [
     "Namespace",
     "checked_namespace",
+    "conversation_of_run",
     "is_called_by_a_tool",
     "memory_of_run",
     "recall_in_run",
@@ -118,11 +119,31 @@ def recall_in_run(
             none.
 
     """
+    conversation = conversation_of_run(
+        memory, config, namespace=namespace, scope=scope, session=session
+    )
+    return conversation.recall(question, session=session, **arguments)
+
+
+def conversation_of_run(
+    memory: RecallM,
+    config: RunnableConfig,
+    *,
+    namespace: Namespace,
+    scope: Scope,
+    session: str | None = None,
+) -> Conversation:
+    """The memory of whoever the run of ``config`` runs for, with the session that recall searches:
+    ``session``, or with ``scope="session"`` the run's thread.
+
+    Raises:
+        InvalidInputError: ``namespace`` cannot be used.
+
+    """
     owned_memory = memory_of_run(memory, namespace, _Run(config))
     if session is None and scope == "session":
         session = thread_of_run(config)
-    conversation = Conversation(memory=owned_memory, session=session, scope=scope)
-    return conversation.recall(question, session=session, **arguments)
+    return Conversation(memory=owned_memory, session=session, scope=scope)
 
 
 class _Run(dict[str, Any]):

@@ -1,4 +1,4 @@
-"""``answer_chain``: a question goes in, a model's answer from what is recalled comes out."""
+"""Chains: a question goes in, a model's answer from what is recalled comes out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, Unpack
 
+from langchain_core.documents import Document
 from langchain_core.prompts import BasePromptTemplate, ChatPromptTemplate
 from langchain_core.runnables import (
     Runnable,
@@ -15,9 +16,13 @@ from langchain_core.runnables import (
     RunnablePassthrough,
 )
 
-from langchain_recallm._runs import checked_namespace, recall_in_run
-from langchain_recallm.llm import checked_model, text_of_reply
-from recallm import InvalidInputError, RecalledContext, RecallM
+from langchain_recallm._runs import (
+    checked_namespace,
+    conversation_of_run,
+    recall_in_run,
+)
+from langchain_recallm.llm import as_llm, checked_model, text_of_reply
+from recallm import HybridRecallM, InvalidInputError, RecalledContext, RecallM
 from recallm.adapting import (
     RecallOptions,
     RetrieverArguments,
@@ -27,8 +32,9 @@ from recallm.adapting import (
     checked_scope,
     data_within,
 )
+from recallm.hybrid import Discriminator
 
-__all__ = ["answer_chain"]
+__all__ = ["answer_chain", "hybrid_chain"]
 
 # The second sentence is the paper's (Questioning the System).
 _TASK = (
@@ -128,6 +134,107 @@ def answer_chain(
         recall, arecall, name="recall_memory"
     ) | RunnablePassthrough.assign(answer=answer)
     return steps.with_config(run_name="answer_from_memory")
+
+
+def hybrid_chain(
+    memory: RecallM,
+    chat_model: Runnable[Any, Any],
+    *,
+    vectors: RecallM | Runnable[str, Any] | Callable[[str], str] | None = None,
+    discriminator: Discriminator | None = None,
+    namespace: str | Callable[[RunnableConfig], str] | None = None,
+    scope: Scope = "namespace",
+    **arguments: Unpack[RetrieverArguments],
+) -> Runnable[str | dict[str, Any], dict[str, Any]]:
+    """Hybrid-RecallM as a runnable: ``memory`` and a vector retriever answer in parallel with
+    ``chat_model``, and a discriminator chooses the better answer.
+
+    It takes a question, or a dict with one under ``question`` (its other values are returned with
+    the result). It returns a dict: ``question``; ``answer``, the chosen text; ``choice``, with the
+    ``name`` of the chosen branch ("recallm" or "vectors"), the ``probability`` that its answer is
+    the better one, and a ``reason``; ``answers``, by branch, each a text with the ``context`` that
+    its model was given; ``errors``, by branch, of a branch that failed; ``context`` and
+    ``statements`` of the chosen answer. The discriminator needs both answers, so that ``stream``
+    yields the result in one piece. Tracers see the run ``hybrid_answer`` with both model calls.
+
+    ``vectors``: None (the same memory, ranked by embeddings, which it must have), another
+    ``RecallM``, a LangChain retriever, or any callable question → context text. A retriever or a
+    callable gets the question alone, a retriever also the run's config; its documents are data in
+    the prompt, and no ``statements``. ``discriminator``: None means a ``TrainedDiscriminator``,
+    which needs no model. ``namespace``, ``scope`` and ``arguments`` are those of ``answer_chain``;
+    ``max_tokens`` counts each branch's recalled text. A ``RecallM`` as ``vectors`` is asked in the
+    same namespace. The chain writes nothing.
+
+    >>> from langchain_core.language_models import FakeListChatModel
+    >>> from recallm import RecallM
+    >>> memory = RecallM()
+    >>> _ = memory.update("Brandon lives in Paris")
+    >>> model = FakeListChatModel(responses=["Brandon lives in Paris."])
+    >>> chain = hybrid_chain(memory, model, vectors=lambda question: "Brandon loves coffee.")
+    >>> result = chain.invoke("Where does Brandon live?")
+    >>> result["answer"], sorted(result["answers"])
+    ('Brandon lives in Paris.', ['recallm', 'vectors'])
+
+    Raises:
+        InvalidInputError: an argument cannot be used, or the memory has no embeddings and
+            ``vectors`` is None; in a run, the question cannot be used.
+        ClosedError: in a run, where the memory is closed.
+        HybridError: in a run, where both branches failed.
+
+    """
+    checked_memory(memory)
+    namespace = checked_namespace(namespace)
+    scope = checked_scope(scope)
+    options = RecallOptions(**arguments)
+    options.check(memory)
+    llm = as_llm(chat_model)
+    branch = _document_text(vectors) if isinstance(vectors, Runnable) else vectors
+
+    def hybrid_of(owned_memory: RecallM) -> HybridRecallM:
+        owned_branch = branch
+        if isinstance(branch, RecallM) and namespace is not None:
+            owned_branch = branch.in_namespace(owned_memory.namespace)
+        return HybridRecallM(
+            owned_memory, llm=llm, vectors=owned_branch, discriminator=discriminator
+        )
+
+    hybrid_of(memory)  # checks the arguments
+
+    def answer(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
+        inputs = _inputs(given)
+        recall = options.arguments()
+        conversation = conversation_of_run(
+            memory, config, namespace=namespace, scope=scope, session=recall.get("session")
+        )
+        recall["session"] = conversation.only_session() or conversation.session
+        chosen = hybrid_of(conversation.memory).ask(inputs["question"], **recall)
+        return {
+            **inputs,
+            "answer": str(chosen),
+            "choice": chosen.choice,
+            "answers": dict(chosen.answers),
+            "errors": dict(chosen.errors),
+            "context": chosen.context.text,
+            "statements": chosen.context.statements,
+        }
+
+    async def aanswer(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
+        return await asyncio.to_thread(answer, given, config)
+
+    return RunnableLambda(answer, aanswer, name="hybrid_answer")
+
+
+def _document_text(retriever: Runnable[str, Any]) -> Callable[[str], str]:
+    """The texts of the documents that a LangChain retriever finds for a question, a paragraph
+    each."""
+
+    def text(question: str) -> Any:
+        found = retriever.invoke(question)
+        if isinstance(found, list) and all(isinstance(each, Document) for each in found):
+            return "\n\n".join(each.page_content for each in found)
+        return found  # a str, or what HybridRecallM refuses
+
+    return text
 
 
 def _checked_prompt(prompt: object) -> BasePromptTemplate[Any]:

@@ -1,4 +1,4 @@
-"""RecallM in LlamaIndex: property graph store, retrievers, extractor, memory block.
+"""RecallM in LlamaIndex: property graph store, retrievers, query engine, extractor, memory block.
 
 Every class takes the core as ``memory=`` and has defaults for all else:
 
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from llama_index_recallm.extractor import RecallMExtractor
     from llama_index_recallm.graph_store import RecallMGraphStore
+    from llama_index_recallm.hybrid import RecallMHybridQueryEngine
     from llama_index_recallm.llm import as_llm
     from llama_index_recallm.memory_block import RecallMMemoryBlock
     from llama_index_recallm.property_graph_store import RecallMPropertyGraphStore
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "RecallMExtractor",
     "RecallMGraphStore",
+    "RecallMHybridQueryEngine",
     "RecallMMemoryBlock",
     "RecallMPropertyGraphStore",
     "RecallMRetriever",
@@ -38,6 +40,7 @@ __all__ = [
 _MODULES = {
     "RecallMExtractor": "extractor",
     "RecallMGraphStore": "graph_store",
+    "RecallMHybridQueryEngine": "hybrid",
     "RecallMMemoryBlock": "memory_block",
     "RecallMPropertyGraphStore": "property_graph_store",
     "RecallMRetriever": "retrievers",

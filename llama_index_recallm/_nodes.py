@@ -2,7 +2,8 @@
 
 An entity node is an entity with the node's id; the node's name is the entity's label, the node's
 label is the entity's type. A chunk node is a passage with the node's text, and an entity of the
-same id without a concept, which has the node's label and properties.
+same id without a concept, which has the node's label and properties. A recalled statement is a
+text node.
 """
 
 from __future__ import annotations
@@ -19,11 +20,26 @@ from llama_index.core.graph_stores.types import (
     LabelledNode,
     Relation,
 )
-from llama_index.core.schema import BaseNode, Document, TextNode
+from llama_index.core.schema import (
+    BaseNode,
+    Document,
+    NodeRelationship,
+    RelatedNodeInfo,
+    TextNode,
+)
 from llama_index.core.vector_stores.utils import metadata_dict_to_node
 
 from llama_index_recallm._property_values import decoded, encoded
-from recallm import Entity, InvalidInputError, MemoryGraph, NewEntity, Passage, Triplet
+from recallm import (
+    Entity,
+    InvalidInputError,
+    MemoryGraph,
+    NewEntity,
+    Passage,
+    RecalledStatement,
+    Triplet,
+)
+from recallm.adapting import as_content, shown_name, statement_metadata
 
 __all__ = [
     "MENTIONS",
@@ -38,6 +54,7 @@ __all__ = [
     "node_of",
     "passage_item",
     "relation_of",
+    "statement_node",
     "without_source",
 ]
 
@@ -46,6 +63,9 @@ MENTIONS = "MENTIONS"
 
 _NODE_KEYS = ("_node_content", "_node_type", "document_id", "doc_id", "ref_doc_id")
 """The keys under which LlamaIndex keeps a whole node in its metadata."""
+
+_SHOWN_TO_MODELS = ("timestamp", "speaker")
+"""The metadata that a language model sees beside a statement, where they are known."""
 
 
 class TemporalRelation(Relation):
@@ -198,6 +218,35 @@ def llama_node_of(chunk: ChunkNode) -> BaseNode:
         node = metadata_dict_to_node(chunk.properties)
     node.set_content(chunk.text)
     return node
+
+
+def statement_node(statement: RecalledStatement) -> TextNode:
+    """A recalled statement as a node: its text, its passage as the source, its metadata."""
+    metadata = decoded(statement_metadata(statement))
+    # A fusion identifies nodes by their hash, which must not depend on the question.
+    del metadata["score"]
+    if statement.timestamp is not None:
+        metadata["timestamp"] = statement.timestamp.isoformat(timespec="seconds")
+    if statement.speaker is not None:
+        metadata["speaker"] = shown_name(statement.speaker)
+    shown = [key for key in _SHOWN_TO_MODELS if metadata[key] is not None]
+    source = (
+        {}
+        if statement.passage is None
+        else {NodeRelationship.SOURCE: RelatedNodeInfo(node_id=statement.passage)}
+    )
+    return TextNode(
+        id_=statement.id,
+        text=as_content(statement.text),
+        metadata=metadata,
+        excluded_llm_metadata_keys=[key for key in metadata if key not in shown],
+        excluded_embed_metadata_keys=[
+            key for key in metadata if key != "speaker" or key not in shown
+        ],
+        relationships=source,
+        metadata_separator=", ",
+        text_template="[{metadata_str}] {content}",
+    )
 
 
 def _embeddings(node: LabelledNode, model: str) -> Mapping[str, Sequence[float]]:

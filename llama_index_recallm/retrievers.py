@@ -14,33 +14,21 @@ from llama_index.core.indices.property_graph.sub_retrievers.base import (
     DEFAULT_PREAMBLE,
     BasePGRetriever,
 )
-from llama_index.core.schema import (
-    BaseNode,
-    NodeRelationship,
-    NodeWithScore,
-    QueryBundle,
-    RelatedNodeInfo,
-    TextNode,
-)
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
-from llama_index_recallm._property_values import decoded, encoded
+from llama_index_recallm._nodes import statement_node
+from llama_index_recallm._property_values import encoded
 from llama_index_recallm.property_graph_store import RecallMPropertyGraphStore
-from recallm import InvalidInputError, RecalledStatement, RecallM
+from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
     Order,
     RecallOptions,
     RetrieverArguments,
-    as_content,
     checked_memory,
     checked_namespace,
-    shown_name,
-    statement_metadata,
 )
 
 __all__ = ["RecallMRetriever", "RecallMSubRetriever"]
-
-_SHOWN_TO_MODELS = ("timestamp", "speaker")
-"""The metadata that a language model sees beside a statement, where they are known."""
 
 
 class RecallMRetriever(BaseRetriever):
@@ -212,7 +200,7 @@ class _NodeRecall:
         """The statements recalled for the query's text."""
         context = self._memory.recall(query.query_str, **self._options.arguments())
         return [
-            NodeWithScore(node=_node(statement), score=statement.score)
+            NodeWithScore(node=statement_node(statement), score=statement.score)
             for statement in self._options.ordered(context)
         ]
 
@@ -236,31 +224,3 @@ def _checked_store(
             argument="graph_store",
         )
     return graph_store
-
-
-def _node(statement: RecalledStatement) -> TextNode:
-    metadata = decoded(statement_metadata(statement))
-    # A fusion identifies nodes by their hash, which must not depend on the question.
-    del metadata["score"]
-    if statement.timestamp is not None:
-        metadata["timestamp"] = statement.timestamp.isoformat(timespec="seconds")
-    if statement.speaker is not None:
-        metadata["speaker"] = shown_name(statement.speaker)
-    shown = [key for key in _SHOWN_TO_MODELS if metadata[key] is not None]
-    source = (
-        {}
-        if statement.passage is None
-        else {NodeRelationship.SOURCE: RelatedNodeInfo(node_id=statement.passage)}
-    )
-    return TextNode(
-        id_=statement.id,
-        text=as_content(statement.text),
-        metadata=metadata,
-        excluded_llm_metadata_keys=[key for key in metadata if key not in shown],
-        excluded_embed_metadata_keys=[
-            key for key in metadata if key != "speaker" or key not in shown
-        ],
-        relationships=source,
-        metadata_separator=", ",
-        text_template="[{metadata_str}] {content}",
-    )

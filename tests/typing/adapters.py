@@ -16,7 +16,9 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore, Item, SearchItem
+from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.llms.base import BaseLLM
+from llama_index.core.base.response.schema import RESPONSE_TYPE
 from llama_index.core.graph_stores.types import (
     GraphStore,
     LabelledNode,
@@ -30,6 +32,7 @@ import langchain_recallm
 import llama_index_recallm
 from recallm import RecallM
 from recallm.adapting import Message
+from recallm.hybrid import LLMDiscriminator
 
 
 def namespace_of_run(config: RunnableConfig) -> str:
@@ -84,6 +87,12 @@ async def langchain_retriever(memory: RecallM, model: BaseChatModel) -> None:
     chain = langchain_recallm.answer_chain(memory, model, session="monday", max_tokens=500)
     assert_type(chain, Runnable[str | dict[str, Any], dict[str, Any]])
     assert_type(chain.invoke("Who loves coffee?"), dict[str, Any])
+    hybrid = langchain_recallm.hybrid_chain(memory, model, vectors=retriever, limit=3)
+    assert_type(hybrid, Runnable[str | dict[str, Any], dict[str, Any]])
+    langchain_recallm.hybrid_chain(
+        memory, model, vectors=memory, discriminator=LLMDiscriminator(str)
+    )
+    langchain_recallm.hybrid_chain(memory, model, vectors=str, namespace=namespace_of_run)
     assert_type(langchain_recallm.as_llm(model), Callable[[str], str])
 
 
@@ -127,12 +136,15 @@ async def llama_index_memory(memory: RecallM, llm: BaseLLM) -> None:
     assert_type(llama_index_recallm.as_llm(llm), Callable[[str], str])
 
 
-async def llama_index_retrievers(memory: RecallM) -> None:
+async def llama_index_retrievers(memory: RecallM, llm: BaseLLM) -> None:
     retriever = llama_index_recallm.RecallMRetriever(
         memory, namespace="ann", similarity_top_k=3, where={"channel": "general"}, order="score"
     )
     assert_type(retriever.retrieve("Who loves coffee?"), list[NodeWithScore])
     assert_type(await retriever.aretrieve("Who loves coffee?"), list[NodeWithScore])
+    engine = llama_index_recallm.RecallMHybridQueryEngine(memory, llm, vectors=retriever, limit=3)
+    base: BaseQueryEngine = engine
+    assert_type(base.query("Who loves coffee?"), RESPONSE_TYPE)
     store = llama_index_recallm.RecallMPropertyGraphStore(memory)
     llama_index_recallm.RecallMSubRetriever(store, include_text=True, limit=3)
     llama_index_recallm.RecallMSubRetriever(memory=memory)
