@@ -34,6 +34,7 @@ from recallm.results import (
     RankedConcept,
     RecalledContext,
     RecalledStatement,
+    RelatedConcept,
     Revision,
 )
 
@@ -64,6 +65,7 @@ __all__ = [
     "RecalledReference",
     "RecalledStatement",
     "Reference",
+    "RelatedConcept",
     "Revision",
     "Stats",
     "TemporalReading",

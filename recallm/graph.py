@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any
 
 from recallm import checks
 from recallm.errors import DimensionError, InvalidInputError
+from recallm.graph_export import networkx_graph, write_graphml
 from recallm.model import (
     ConceptMention,
     Entity,
@@ -26,6 +28,9 @@ from recallm.model import (
 )
 from recallm.stores.base import CypherStore, GraphReader, GraphStore
 from recallm.vectors import encode, nearest
+
+if TYPE_CHECKING:
+    from networkx import MultiDiGraph
 
 __all__ = [
     "GraphUpdate",
@@ -299,6 +304,42 @@ class MemoryGraph:
         }
         with self._reader(as_of) as reader:
             return reader.triplets(**conditions)
+
+    def to_networkx(self, *, as_of: int | datetime | None = None) -> MultiDiGraph:
+        """A networkx graph of all concepts, relations, entities and triplets.
+
+        The nodes "concept:NAME" and "entity:ID" have ``element`` ("concept" or "entity"), ``name``
+        (the name or id), ``label``, ``kind`` (of an entity: its type), ``t_index`` and ``updates``;
+        concepts ``statements``; entities ``properties`` and ``source``. The ``element`` of an edge
+        is "relation" (from the smaller name; it has no direction), "triplet" (its key and ``label``
+        are the predicate) or "stands on", from an entity to its concept. Relations and triplets
+        have ``strength`` and ``t_index``, triplets ``properties`` and ``source`` too.
+
+        Raises:
+            InvalidInputError: ``as_of`` cannot be used.
+            MissingDependencyError: networkx is not installed.
+
+        """
+        with self._reader(as_of) as reader:
+            return networkx_graph(reader)
+
+    def write_graphml(
+        self, target: str | os.PathLike[str] | IO[str], *, as_of: int | datetime | None = None
+    ) -> int:
+        r"""Write the graph of ``to_networkx`` as GraphML to a file or a text stream; return its
+        number of nodes.
+
+        ``properties`` are JSON; what has no value is left out; edges have ids of their own. Control
+        characters are escapes (``\u001b``); a backslash that would begin one is ``\u005c``. Only a
+        complete file replaces an older one, and no other kind of file is overwritten.
+
+        Raises:
+            ArchiveError: the file cannot be written, or another kind of file is there.
+            InvalidInputError: an argument cannot be used.
+
+        """
+        with self._reader(as_of) as reader:
+            return write_graphml(reader, target)
 
     def delete(
         self,

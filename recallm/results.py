@@ -24,6 +24,7 @@ __all__ = [
     "RankedConcept",
     "RecalledContext",
     "RecalledStatement",
+    "RelatedConcept",
     "Revision",
     "chronological",
     "have_timestamps",
@@ -40,6 +41,17 @@ class Revision:
     concept: str
     text: str | None
     reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedConcept:
+    """A concept that is related to the one asked for. ``strength`` counts the knowledge updates
+    that show the relation, ``t_index`` is the latest of them."""
+
+    name: str
+    label: str
+    strength: int
+    t_index: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from recallm.archive import open_for_reading, open_for_writing, read_archive, wr
 from recallm.errors import ClosedError
 from recallm.graph import MemoryGraph
 from recallm.model import ConceptRow, Filter, Horizon, Passage, SetExpiry, Stats
-from recallm.results import RecalledStatement, chronological
+from recallm.results import RecalledStatement, RelatedConcept, chronological
 from recallm.stores.base import GraphReader, GraphStore
 
 __all__ = ["StoredMemory"]
@@ -116,6 +116,37 @@ class StoredMemory:
         with self._reader(as_of) as reader:
             names = spellings and {self._name(reader, label) for label in spellings}
             return tuple(reader.concepts(names, limit=at_most))
+
+    def relations(
+        self, concept: str, *, limit: int | None = None, as_of: int | datetime | None = None
+    ) -> tuple[RelatedConcept, ...]:
+        """The concepts that are related to ``concept`` (its label, or its name), at most ``limit``:
+        latest t_index first, then the strongest, then by name.
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
+        label = checks.string(concept, "concept")
+        at_most = checks.count(limit, "limit")
+        with self._reader(as_of) as reader:
+            name = self._name(reader, label)
+            relations = {
+                relation.b if relation.a == name else relation.a: relation
+                for relation in reader.relations([name], limit=at_most)
+            }
+            labels = {row.name: row.label for row in reader.concepts(relations)}
+        related = (
+            RelatedConcept(
+                name=other,
+                label=labels.get(other, other),
+                strength=found.strength,
+                t_index=found.t_index,
+            )
+            for other, found in relations.items()
+        )
+        return tuple(sorted(related, key=lambda it: (-it.t_index, -it.strength, it.name)))
 
     @property
     def graph(self) -> MemoryGraph:

@@ -1,7 +1,7 @@
-"""The files that archives are read from and written to.
+"""The files that archives are read from and written to, and the files of other exports.
 
-An export makes a new file, replaces an archive, or goes through a pipe. It never overwrites another
-kind of file, least of all a database.
+An export makes a new file, replaces an export of its own kind, or goes through a pipe. It never
+overwrites another kind of file, least of all a database.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -23,12 +23,18 @@ __all__ = ["open_for_reading", "open_for_writing"]
 
 
 @contextmanager
-def open_for_writing(target: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
+def open_for_writing(
+    target: str | os.PathLike[str] | IO[str],
+    *,
+    kind: str = "recallm archive",
+    is_own: Callable[[bytes], bool] = is_header,
+) -> Iterator[IO[str]]:
     """``target`` as a text stream. A file is written as a draft beside ``target`` and moved there
-    once it is on the disk; until then an older archive stays as it was.
+    once it is on the disk; until then an older export stays as it was. ``is_own`` says by the first
+    line whether a file is an export of this ``kind``, which may be replaced.
 
     Raises:
-        ArchiveError: the file cannot be written, or a file is there that is no archive.
+        ArchiveError: the file cannot be written, or a file of another kind is there.
         InvalidInputError: ``target`` is neither a path nor a text stream.
 
     """
@@ -42,14 +48,14 @@ def open_for_writing(target: str | os.PathLike[str] | IO[str]) -> Iterator[IO[st
             with path.open("w", encoding="utf-8", newline="\n") as stream:
                 yield stream
             return
-        _check_replaceable(path)
+        _check_replaceable(path, kind, is_own)
         draft = path.with_name(f".{uuid.uuid4().hex}.recallm")
         try:
             with draft.open("x", encoding="utf-8", newline="\n") as stream:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
-            _check_replaceable(path)
+            _check_replaceable(path, kind, is_own)
             with suppress(FileNotFoundError):
                 shutil.copymode(path, draft)
             draft.replace(path)
@@ -103,8 +109,8 @@ def _check_no_database(path: Path) -> None:
         raise ArchiveError(f"{path} belongs to a database; name another file")
 
 
-def _check_replaceable(path: Path) -> None:
-    """Refuse to overwrite what is no archive.
+def _check_replaceable(path: Path, kind: str, is_own: Callable[[bytes], bool]) -> None:
+    """Refuse to overwrite what is no export of this kind.
 
     Raises:
         ArchiveError: another file, a folder or a device is there.
@@ -112,10 +118,10 @@ def _check_replaceable(path: Path) -> None:
     """
     _check_no_database(path)
     if path.exists() and not path.is_file():
-        raise ArchiveError(f"{path} is no file: an archive is written to a file or to a pipe")
+        raise ArchiveError(f"{path} is no file: an export is written to a file or to a pipe")
     with suppress(FileNotFoundError), path.open("rb") as stream:
-        if not is_header(stream.readline(LONGEST_HEADER)):
+        if not is_own(stream.readline(LONGEST_HEADER)):
             raise ArchiveError(
-                f"{path} is there already and is no recallm archive: it is not written over; name "
-                "another file, or delete this one first"
+                f"{path} is there already and is no {kind}: it is not written over; name another "
+                "file, or delete this one first"
             )

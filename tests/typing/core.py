@@ -33,6 +33,7 @@ from recallm import (
     RecalledStatement,
     RecallM,
     RecallMError,
+    RelatedConcept,
     Stats,
     Triplet,
 )
@@ -161,6 +162,7 @@ def look_up(memory: RecallM) -> None:
     assert_type(memory.passages(session="chat-17", limit=3), tuple[Passage, ...])
     assert_type(memory.history("Brandon", as_of=NOON), tuple[RecalledStatement, ...])
     assert_type(memory.concepts(["Brandon"]), tuple[ConceptRow, ...])
+    assert_type(memory.relations("Brandon", limit=3), tuple[RelatedConcept, ...])
     assert_type(memory.stats(), Stats)
     assert_type(memory.stats().statements, int)
     assert_type(memory.extract(["Ann sails."]), list[Extraction])
@@ -182,6 +184,7 @@ def entities_and_triplets(memory: RecallM) -> None:
     assert_type(graph.nearest([1.0], model="lengths", limit=3), list[tuple[Entity, float]])
     assert_type(graph.delete(["Ann"], [("Ann", "sails to", "Naxos")]), Forgotten)
     assert_type(graph.concept_name("Paris"), str)
+    assert_type(graph.write_graphml(StringIO()), int)
 
 
 def keep_items(memory: RecallM) -> None:
