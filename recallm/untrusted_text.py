@@ -11,7 +11,8 @@ something else. Stored text itself is never changed.
   (other than in times, links, and smileys that end a sentence), or opens like a date, a heading or
   the role of a chat, in mark-up or with any symbol behind it. So does a name that is more than a
   name, or that claims the role of whoever instructs the model or answers. Nothing in a text or a
-  name is a line break or closes these quotation marks.
+  name is a line break or closes these quotation marks. A triplet is the text
+  ``Ada — employed by → BMW``, in which a part that holds a dash or an arrow is quoted likewise.
 * **Delimiters.** In a prompt, what is remembered stands between ``<recalled_memory>`` and
   ``</recalled_memory>``, and the model is told that it is data. Inside, angle brackets become
   single quotation marks of their shape and the delimiters' name loses its underscore, however they
@@ -33,6 +34,7 @@ __all__ = [
     "as_data",
     "claimed_roles",
     "delimited",
+    "fact_line",
     "folded",
     "folded_character",
     "name_words",
@@ -176,6 +178,11 @@ _PERSON = re.compile(r"[A-Z][a-z]+(?:[ -][A-Z][a-z]+)+")
 
 _MORE_THAN_A_NAME = re.compile(rf'^[^\w@]*[#*>|=~`]|[:"\[\]{{}}<>\n]|{_SCRIPT_COLON}')
 
+_MARK_OF_FACTS = re.compile(
+    r"[\u2012-\u2015\u2190-\u21ff\u27f0-\u27ff\u2900-\u297f\u2b00-\u2bff]|--|->|=>"
+)
+"""Long dashes and arrows, which stand between the parts of a fact."""
+
 
 def one_line(text: str) -> str:
     """``text`` on one line, so that no part of it can pass for another statement."""
@@ -189,6 +196,16 @@ def statement_line(
     date = "" if timestamp is None else f"[{timestamp.date().isoformat()}] "
     said_by = shown_name(speaker) if speaker else ""
     return f"{date}{said_by}{': ' if said_by else ''}{quoted(text)}"
+
+
+def fact_line(subject: str, predicate: str, object_: str) -> str:
+    """A triplet as the text of a statement: ``Ada — employed by → BMW``. A part that holds one of
+    the two marks, or that is more than a name, stands in quotation marks."""
+    first, relation, last = (
+        _in_marks(part) if _MARK_OF_FACTS.search(part) else shown_name(part)
+        for part in (subject, predicate, object_)
+    )
+    return f"{first} — {relation} → {last}"
 
 
 def quoted(text: str) -> str:
