@@ -28,6 +28,7 @@ __all__ = [
     "StoredStatement",
     "Summary",
     "Triplet",
+    "TripletEvidence",
     "VectorState",
 ]
 
@@ -181,6 +182,32 @@ class Triplet:
     source: str | None = None
 
 
+class TripletEvidence(NamedTuple):
+    """One piece of evidence of a triplet.
+
+    Of the subject and of the object: the exact id, the label, and the name of its concept (empty
+    where it stands on none). ``properties`` are those of this evidence. ``position`` is that of the
+    statement that shows the triplet, `NO_POSITION` where none does. ``passage`` is the id of the
+    passage of the update, None where the update has no passage; ``timestamp`` and ``source`` are
+    those of the passage.
+    """
+
+    subject: str
+    subject_label: str
+    subject_concept: str
+    predicate: str
+    object: str
+    object_label: str
+    object_concept: str
+    object_type: str
+    properties: Mapping[str, Any]
+    t_index: int
+    position: int
+    passage: str | None
+    timestamp: datetime | None
+    source: str | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextVersion:
     """The state of a context when a revision read it. The store writes the revised context only
@@ -218,12 +245,14 @@ class NamespaceState:
 
     ``t_index`` is that of the view. The rest describes the whole namespace, whatever the horizon
     hides: ``vectors`` the statement vectors (None before the first), ``vector_bytes`` how many
-    bytes a vector under each embedding model has, the vectors of entities included.
+    bytes a vector under each embedding model has, the vectors of entities included. ``vocabulary``
+    rises whenever the set of predicates changes; it never falls.
     """
 
     t_index: int
     vectors: VectorState | None
     vector_bytes: Mapping[str, int]
+    vocabulary: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,8 @@ Rules that every store keeps:
 * **Vectors.** All vectors of a namespace under one model have as many bytes as the first one
   written, also after that one is forgotten; only ``everything`` forgets the size. Vectors of
   statements are all of one model, likewise. An entity's vectors go with it.
+* **Words of entities.** An entity bears the words of its concept's name, which are split at white
+  space, and the codes of its vectors (``recallm.entity_words``).
 * **Items.** A passage with a key is an item. A store holds at most one item under a key at a path
   (except in restored archives, where the latest by t is the item).
 * JSON values (metadata) are equal where their JSON texts with sorted keys are: 1, 1.0, true and
@@ -67,11 +69,12 @@ from recallm.model import (
     StoredStatement,
     Summary,
     Triplet,
+    TripletEvidence,
 )
 
 __all__ = ["Applied", "CypherStore", "GraphReader", "GraphStore"]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Of SQLite files and Neo4j databases: a store opens no other version."""
 
 
@@ -202,6 +205,30 @@ class GraphReader(Protocol):
         """The visible triplets that meet every condition given (``ends``: subject or object;
         ``passages``: the update of one of these visible passages brought it), by
         (subject, predicate, object)."""
+        ...
+
+    def triplet_evidence(
+        self,
+        *,
+        subjects: Collection[str] | None = None,
+        predicates: Collection[str] | None = None,
+        objects: Collection[str] | None = None,
+        limit: int | None = None,
+    ) -> list[TripletEvidence]:
+        """The visible evidence of the visible triplets that meet every condition given: latest t
+        first, then greatest position, then by (subject, predicate, object); at most ``limit``."""
+        ...
+
+    def predicates(self) -> Mapping[str, int]:
+        """Each predicate of the namespace, whatever the horizon hides, with the number of its
+        triplets; sorted."""
+        ...
+
+    def entities_by_words(
+        self, words: Collection[str], *, limit: int
+    ) -> Mapping[str, tuple[str, ...]]:
+        """For each of these words that a visible entity bears: the ids of such entities, sorted;
+        of more than ``limit`` entities some ``limit``. The words are sorted."""
         ...
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:

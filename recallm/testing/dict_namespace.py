@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -70,6 +71,7 @@ class Namespace:
     vector_model: str | None = None
     vector_origin: str = ""
     vector_revision: int = 0
+    vocabulary: int = 0
     open_session: tuple[int, str, datetime] | None = None
 
     def copy(self) -> Namespace:
@@ -84,12 +86,17 @@ class Namespace:
             vector_model=self.vector_model,
             vector_origin=self.vector_origin,
             vector_revision=self.vector_revision,
+            vocabulary=self.vocabulary,
             open_session=self.open_session,
         )
 
     def holds_nothing(self) -> bool:
         """Whether the counter is all there is."""
         return not (self.updates or self.entities or self.triplets or self.summaries)
+
+    def predicates(self) -> Counter[str]:
+        """How many triplets have each predicate."""
+        return Counter(predicate for _, predicate, _ in self.triplets)
 
     def entity_properties(self) -> dict[str, dict[str, Any]]:
         """The properties of each entity: those of its evidence, in its order."""

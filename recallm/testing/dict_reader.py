@@ -7,7 +7,9 @@ visible updates, what counts from all updates up to the view's t.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
+from recallm.entity_words import entity_words
 from recallm.model import (
     ConceptKind,
     ConceptRow,
@@ -28,11 +30,13 @@ from recallm.model import (
     StoredStatement,
     Summary,
     Triplet,
+    TripletEvidence,
     VectorState,
     statement_key,
 )
 from recallm.testing.dict_namespace import (
     Namespace,
+    TripletKey,
     ends_of,
     first_of,
     is_item,
@@ -75,7 +79,10 @@ class DictReader:
                 revision=everything.vector_revision,
             )
         return NamespaceState(
-            t_index=self._t_index, vectors=vectors, vector_bytes=dict(everything.vector_sizes)
+            t_index=self._t_index,
+            vectors=vectors,
+            vector_bytes=dict(everything.vector_sizes),
+            vocabulary=everything.vocabulary,
         )
 
     def passages(
@@ -263,6 +270,61 @@ class DictReader:
                     )
                 )
         return found
+
+    def triplet_evidence(
+        self,
+        *,
+        subjects: Collection[str] | None = None,
+        predicates: Collection[str] | None = None,
+        objects: Collection[str] | None = None,
+        limit: int | None = None,
+    ) -> list[TripletEvidence]:
+        shown = self.triplets(subjects=subjects, predicates=predicates, objects=objects)
+        keys = {(it.subject, it.predicate, it.object) for it in shown}
+        found: list[TripletEvidence] = []
+        for update in self._updates:
+            properties: dict[tuple[TripletKey, int], dict[str, Any]] = {}
+            for triplet in update.triplets:
+                if ends_of(triplet) in keys:
+                    at = ends_of(triplet), triplet.position
+                    properties.setdefault(at, {}).update(triplet.properties)
+            for (key, position), own in properties.items():
+                subject, object = self._all.entities[key[0]], self._all.entities[key[2]]
+                is_passage = update.text is not None
+                found.append(
+                    TripletEvidence(
+                        subject=key[0],
+                        subject_label=subject.concept.label,
+                        subject_concept=subject.concept.name,
+                        predicate=key[1],
+                        object=key[2],
+                        object_label=object.concept.label,
+                        object_concept=object.concept.name,
+                        object_type=object.type,
+                        properties=own,
+                        t_index=t_of(update),
+                        position=position,
+                        passage=update.id if is_passage else None,
+                        timestamp=update.timestamp if is_passage else None,
+                        source=update.source if is_passage else None,
+                    )
+                )
+        found.sort(key=lambda e: (e.subject, e.predicate, e.object))
+        found.sort(key=lambda e: (e.t_index, e.position), reverse=True)
+        return found[:limit]
+
+    def predicates(self) -> Mapping[str, int]:
+        return dict(sorted(self._all.predicates().items()))
+
+    def entities_by_words(
+        self, words: Collection[str], *, limit: int
+    ) -> Mapping[str, tuple[str, ...]]:
+        bearers: dict[str, tuple[str, ...]] = {}
+        for id, state in sorted(self._all.entities.items()):
+            if self._entity_evidence(id):
+                for word in entity_words(state.concept.name, state.vectors).intersection(words):
+                    bearers[word] = (*bearers.get(word, ()), id)[:limit]
+        return dict(sorted(bearers.items()))
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
         said = list(self._said(self._counting))

@@ -133,8 +133,10 @@ class DictStore:
     def _write(self, namespace: str) -> Generator[Namespace, None, None]:
         self._check_open()
         with self._lock:
-            draft = self._namespaces.get(namespace, Namespace()).copy()
+            before = self._namespaces.get(namespace, Namespace())
+            draft = before.copy()
             yield draft
+            draft.vocabulary += draft.predicates().keys() != before.predicates().keys()
             self._namespaces[namespace] = draft
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from recallm.entity_words import codes_of, name_words
 from recallm.model import (
     ConceptRow,
     ContextVersion,
@@ -29,7 +30,7 @@ __all__ = [
     "summaries",
 ]
 
-UNHIDDEN = frozenset({"dump", "dumped json"})
+UNHIDDEN = frozenset({"dump", "dumped json", "predicates"})
 """What no horizon hides anything of."""
 
 _ENOUGH = 1_000_000
@@ -44,6 +45,7 @@ class Vocabulary:
     stems: set[str] = field(default_factory=set)
     concepts: set[str] = field(default_factory=set)
     entities: set[str] = field(default_factory=set)
+    codes: set[str] = field(default_factory=set)
     models: set[str] = field(default_factory=set)
     sessions: set[str] = field(default_factory=set)
     items: set[tuple[tuple[str, ...], str]] = field(default_factory=set)
@@ -71,6 +73,8 @@ class Vocabulary:
             self.concepts |= {concept.name for concept in statement.concepts}
         for entity in update.entities:
             self.entities.add(entity.id)
+            for model, blob in entity.vectors.items():
+                self.codes.update(codes_of(model, blob))
             if entity.concept.name:
                 self.concepts.add(entity.concept.name)
 
@@ -81,6 +85,7 @@ def snapshot(reader: GraphReader, also: Vocabulary | None = None) -> dict[str, A
     known = also or Vocabulary()
     known.add(dump)
     keys, names = sorted(known.keys), sorted(known.concepts)
+    words = known.codes.union(*map(name_words, names))
     passages = reader.passages(ids=known.passages)
     statements, entities = reader.statements(keys), reader.entities()
     triplets = reader.triplets()
@@ -88,6 +93,7 @@ def snapshot(reader: GraphReader, also: Vocabulary | None = None) -> dict[str, A
     values += [statement.metadata for statement in statements]
     values += [entity.properties for entity in entities]
     values += [triplet.properties for triplet in triplets]
+    values += [evidence.properties for evidence in reader.triplet_evidence()]
     updates = [record for record in dump if isinstance(record, PreparedUpdate)]
     told = [entity.properties for update in updates for entity in update.entities]
     told += [triplet.properties for update in updates for triplet in update.triplets]
@@ -109,6 +115,9 @@ def snapshot(reader: GraphReader, also: Vocabulary | None = None) -> dict[str, A
         "entities brought": {id: reader.entities(passages=[id]) for id in sorted(known.passages)},
         "triplets": triplets,
         "triplets brought": {id: reader.triplets(passages=[id]) for id in sorted(known.passages)},
+        "evidence": reader.triplet_evidence(),
+        "predicates": dict(reader.predicates()),
+        "entities by words": dict(reader.entities_by_words(words, limit=_ENOUGH)),
         "entity vectors": {m: dict(reader.entity_vectors(model=m)) for m in sorted(known.models)},
         # For Python 1, 1.0 and True are equal; as JSON they are not.
         "json": [json_text(dict(value)) for value in values],

@@ -18,6 +18,7 @@ from __future__ import annotations
 from recallm.testing.suite.archiving import ArchivingTests
 from recallm.testing.suite.embedding import EmbeddingTests
 from recallm.testing.suite.entities import EntityTests
+from recallm.testing.suite.facts import FactTests
 from recallm.testing.suite.filtering import FilteringTests
 from recallm.testing.suite.forgetting import ForgettingTests
 from recallm.testing.suite.graph import GraphTests
@@ -45,6 +46,7 @@ class StoreSuite(
     ForgettingTests,
     ItemTests,
     EntityTests,
+    FactTests,
     JoiningTests,
     PropertyTests,
     ReferenceTests,

@@ -7,6 +7,7 @@ import sqlite3
 from collections import defaultdict
 from typing import Any
 
+from recallm.entity_words import codes_of, entity_words
 from recallm.model import content_terms
 from recallm.stores.sqlite.codec import hash_of, unpack, unpack_mentions
 from recallm.testing.dict_namespace import json_text
@@ -42,6 +43,8 @@ _NOTHING_FOR = {
     "triplet without an end": "SELECT 1 FROM element WHERE subject IS NOT NULL AND (subject NOT IN"
     " (SELECT number FROM element WHERE id IS NOT NULL) OR object NOT IN"
     " (SELECT number FROM element WHERE id IS NOT NULL))",
+    "word without entity": "SELECT 1 FROM entity_word"
+    " WHERE entity NOT IN (SELECT number FROM element WHERE id IS NOT NULL)",
     "session without passage": "SELECT 1 FROM session"
     " WHERE id NOT IN (SELECT session_id FROM passage WHERE session_id IS NOT NULL)",
 }
@@ -82,6 +85,10 @@ _EQUAL = {
             " FROM evidence"
         ),
     ),
+    "predicates": (
+        "SELECT ns, predicate, triplets FROM predicate",
+        "SELECT ns, predicate, count(*) FROM element WHERE subject IS NOT NULL GROUP BY 1, 2",
+    ),
     "neighbours": (
         "SELECT ns, a, b, t_index FROM neighbour",
         (
@@ -100,6 +107,7 @@ def check_rows(connection: sqlite3.Connection) -> None:
         assert sorted(connection.execute(kept)) == sorted(connection.execute(counted)), what
     _check_inverted(connection)
     _check_pairs(connection)
+    _check_words(connection)
     _check_properties(connection)
     _check_sizes(connection)
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -132,6 +140,25 @@ def _check_inverted(connection: sqlite3.Connection) -> None:
             "SELECT m.ns, m.at, c.name FROM mention m JOIN concept c ON c.id = m.concept"
         )
     )
+
+
+def _check_words(connection: sqlite3.Connection) -> None:
+    """Entities bear the words of their concepts and the codes of their vectors, and no others."""
+    words = {
+        (ns, word, entity)
+        for ns, entity, name in connection.execute(
+            "SELECT e.ns, e.number, c.name FROM element e JOIN concept c ON c.id = e.concept"
+        )
+        for word in entity_words(name, {})
+    }
+    words.update(
+        (ns, code, entity)
+        for ns, entity, model, blob in connection.execute(
+            "SELECT ns, entity, model, blob FROM entity_vector"
+        )
+        for code in codes_of(model, blob)
+    )
+    assert words == set(connection.execute("SELECT ns, word, entity FROM entity_word"))
 
 
 def _check_properties(connection: sqlite3.Connection) -> None:

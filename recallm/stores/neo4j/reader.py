@@ -26,6 +26,7 @@ from recallm.model import (
     StoredStatement,
     Summary,
     Triplet,
+    TripletEvidence,
     VectorState,
     statement_key,
     t_index_of,
@@ -95,7 +96,9 @@ class Neo4jReader:
                 origin=state["origin"],
                 revision=state["revision"],
             )
-        self.state = NamespaceState(t_index=self._t, vectors=vectors, vector_bytes=vector_bytes)
+        self.state = NamespaceState(
+            t_index=self._t, vectors=vectors, vector_bytes=vector_bytes, vocabulary=0
+        )
 
     def passages(
         self,
@@ -263,6 +266,24 @@ class Neo4jReader:
             for row in self._ask(graph.TRIPLETS, entry=entry, **conditions, **wanted)
         ]
         return sorted(triplets, key=lambda it: (it.subject, it.predicate, it.object))
+
+    def triplet_evidence(
+        self,
+        *,
+        subjects: Collection[str] | None = None,
+        predicates: Collection[str] | None = None,
+        objects: Collection[str] | None = None,
+        limit: int | None = None,
+    ) -> list[TripletEvidence]:
+        raise NotImplementedError
+
+    def predicates(self) -> Mapping[str, int]:
+        raise NotImplementedError
+
+    def entities_by_words(
+        self, words: Collection[str], *, limit: int
+    ) -> Mapping[str, tuple[str, ...]]:
+        raise NotImplementedError
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
         row = dict(self._ask(cypher.SIZES, lanes=keys_of(session_keys))[0])

@@ -45,6 +45,7 @@ from recallm.stores.semantics.rows import (
 from recallm.stores.semantics.sessions import close_session
 from recallm.stores.semantics.writing import (
     count_statements,
+    count_triplets,
     look_up_contents,
     merged,
     pairs_of,
@@ -135,7 +136,10 @@ def _forget_everything(rows: Rows, namespace: NamespaceTotals) -> Forgotten:
     rows.write(
         Changes(
             namespace=NamespaceTotals(
-                t=namespace.t, origin=namespace.origin, revision=namespace.revision + 1
+                t=namespace.t,
+                origin=namespace.origin,
+                revision=namespace.revision + 1,
+                vocabulary=namespace.vocabulary + 1,
             )
         )
     )
@@ -290,11 +294,17 @@ class _Forgetting:
         left = self._rows.evidence(self._elements)
         doomed = self._chosen | (self._elements - left.keys())
         doomed |= self._rows.triplets_of({key for key in doomed if isinstance(key, str)})
-        changes = Changes(namespace=self._namespace)
-        for key, row in self._rows.look_up(elements=self._elements | doomed).elements.items():
+        stored = self._rows.look_up(
+            elements=self._elements | doomed,
+            predicates={key[1] for key in doomed if not isinstance(key, str)},
+        )
+        changes = Changes(namespace=self._namespace, predicates=stored.predicates)
+        for key, row in stored.elements.items():
             if key in doomed:
                 changes.elements[key] = None
                 self._counts["entities" if isinstance(key, str) else "triplets"] += 1
+                if not isinstance(key, str):
+                    count_triplets(changes, key[1], -1)
                 self._recounted.add(row.concept.name)
             else:
                 changes.elements[key] = replace(

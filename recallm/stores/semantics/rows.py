@@ -21,11 +21,12 @@ new.
 **Passages are `PreparedUpdate` values** with their `t_index`, and `session_key` where that was
 derived from time. Inverted indexes (postings, mentions, references, metadata, paths) belong to the
 store: it derives them from the statements and the metadata of the passages that it writes and
-deletes.
+deletes. So do the words of entities, which it derives from their concepts and vectors
+(`recallm.entity_words`).
 
-**Absence.** In `Changes` the value None deletes a row (for `terms`: 0). A session without
-statements and passages is deleted. Deleting an element also deletes its evidence and its vectors.
-Nothing else cascades: the semantics names every other row.
+**Absence.** In `Changes` the value None deletes a row (for `terms` and `predicates`: 0). A session
+without statements and passages is deleted. Deleting an element also deletes its evidence, its
+vectors and its words. Nothing else cascades: the semantics names every other row.
 
 **Evidence.** ``at`` is ``statement_key(t, position)``; the position is `NO_POSITION` where no
 statement shows the evidence. Written properties replace those at the same ``at``; written empty
@@ -98,7 +99,8 @@ class NamespaceTotals:
 
     ``sessions`` counts the sessions that have statements. Of ``open_session`` a store keeps the t
     (0 for None): key and timestamp are those of the passage at that t. ``vector_sizes`` are the
-    sizes in bytes of the vectors under each model.
+    sizes in bytes of the vectors under each model. ``vocabulary`` counts the changes of the set of
+    predicates.
     """
 
     t: int = 0
@@ -108,6 +110,7 @@ class NamespaceTotals:
     model: str | None = None
     origin: str | None = None
     revision: int = 0
+    vocabulary: int = 0
     vector_sizes: dict[str, int] = field(default_factory=dict)
     open_session: OpenSession | None = None
 
@@ -156,13 +159,15 @@ class ElementRow:
 
 @dataclass(slots=True, kw_only=True)
 class Totals:
-    """The stored rows of some keys. With each entity comes the row of its concept."""
+    """The stored rows of some keys. With each entity comes the row of its concept. ``terms`` are
+    the statements that hold a stem, ``predicates`` the triplets that have a predicate."""
 
     concepts: dict[str, ConceptTotals] = field(default_factory=dict)
     terms: dict[str, int] = field(default_factory=dict)
     sessions: dict[str, SessionTotals] = field(default_factory=dict)
     relations: dict[Pair, RelationTotals] = field(default_factory=dict)
     elements: dict[ElementKey, ElementRow] = field(default_factory=dict)
+    predicates: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -202,6 +207,7 @@ class Changes:
     relation_evidence: dict[Pair, dict[int, int | None]] = field(default_factory=dict)
     elements: dict[ElementKey, ElementRow | None] = field(default_factory=dict)
     element_evidence: dict[ElementKey, dict[int, Properties | None]] = field(default_factory=dict)
+    predicates: dict[str, int] = field(default_factory=dict)
     entity_vectors: dict[tuple[str, str], bytes] = field(default_factory=dict)
     summaries: list[Summary] = field(default_factory=list)
     vectors: dict[int, tuple[str, bytes]] = field(default_factory=dict)
@@ -227,6 +233,7 @@ class Rows(Protocol):
         sessions: Collection[str] = (),
         relations: Collection[Pair] = (),
         elements: Collection[ElementKey] = (),
+        predicates: Collection[str] = (),
     ) -> Totals:
         """The stored rows with these keys."""
         ...

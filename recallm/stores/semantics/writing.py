@@ -42,6 +42,7 @@ from recallm.stores.semantics.sessions import stored_session_key
 __all__ = [
     "UpdateWriter",
     "count_statements",
+    "count_triplets",
     "look_up_contents",
     "merged",
     "pairs_of",
@@ -70,6 +71,7 @@ def look_up_contents(rows: Rows, updates: Iterable[PreparedUpdate]) -> Totals:
     sessions: set[str] = set()
     relations: set[Pair] = set()
     elements: set[ElementKey] = set()
+    predicates: set[str] = set()
     for update in updates:
         for statement in update.statements:
             concepts.update(mention.name for mention in statement.concepts)
@@ -84,8 +86,14 @@ def look_up_contents(rows: Rows, updates: Iterable[PreparedUpdate]) -> Totals:
                 concepts.add(entity.concept.name)
         for triplet in update.triplets:
             elements.update((triplet.element, triplet.subject, triplet.object))
+            predicates.add(triplet.predicate)
     return rows.look_up(
-        concepts=concepts, terms=terms, sessions=sessions, relations=relations, elements=elements
+        concepts=concepts,
+        terms=terms,
+        sessions=sessions,
+        relations=relations,
+        elements=elements,
+        predicates=predicates,
     )
 
 
@@ -107,6 +115,13 @@ def count_statements(changes: Changes, update: PreparedUpdate, sign: int) -> Non
         session.statements += statements
         session.terms += length
         namespace.sessions += bool(session.statements)
+
+
+def count_triplets(changes: Changes, predicate: str, change: int) -> None:
+    """Add to the triplets that have a predicate; ``changes`` holds their number before."""
+    before = changes.predicates.get(predicate, 0)
+    changes.predicates[predicate] = before + change
+    changes.namespace.vocabulary += 0 in (before, before + change)
 
 
 def write_counted_concepts(
@@ -156,6 +171,7 @@ class UpdateWriter:
             terms=known.terms,
             sessions=known.sessions,
             relations=dict(known.relations),
+            predicates=known.predicates,
         )
         self._elements = known.elements
         self._evidence: dict[ElementKey, dict[int, Properties]] = {}
@@ -229,6 +245,8 @@ class UpdateWriter:
         if isinstance(upsert, TripletUpsert):
             for id in (upsert.subject, upsert.object):
                 self._require_entity(id)
+            if key not in self._elements:
+                count_triplets(self._changes, upsert.predicate, 1)
             row = self._elements.setdefault(key, ElementRow())
         else:
             is_new = upsert.id in self.missing or key not in self._elements

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, LiteralString, TypeVar
 
+from recallm.entity_words import codes_of, name_words
 from recallm.errors import StoreError
 from recallm.model import (
     ElementKey,
@@ -23,6 +24,7 @@ from recallm.model import (
 from recallm.stores.semantics.rows import Changes, Pair, t_of
 from recallm.stores.semantics.sessions import stored_session_key
 from recallm.stores.sqlite.codec import hash_of, json_text, pack, pack_mentions, path_text
+from recallm.stores.sqlite.lookup import Queries, fetch_from
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.timestamps import microseconds, timestamp_text
 
@@ -37,7 +39,8 @@ _Statements = list[tuple[int, int, ExtractedStatement]]
 @dataclass(slots=True)
 class RowNumbers:
     """The namespace's number (0 before it has a row), and the numbers of the rows that a
-    transaction has looked up or written, by their natural keys. ``latest`` is the t of the latest
+    transaction has looked up or written, by their natural keys. ``concept_of`` is the name of the
+    concept that each of these entities stands on, as stored. ``latest`` is the t of the latest
     evidence of each relation, by the numbers of its concepts."""
 
     ns: int = 0
@@ -45,6 +48,7 @@ class RowNumbers:
     terms: dict[str, int] = field(default_factory=dict)
     sessions: dict[str, int] = field(default_factory=dict)
     elements: dict[ElementKey, int] = field(default_factory=dict)
+    concept_of: dict[str, str] = field(default_factory=dict)
     latest: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def of_pair(self, pair: Pair) -> tuple[int, int]:
@@ -101,6 +105,7 @@ def write_changes(connection: sqlite3.Connection, numbers: RowNumbers, changes: 
     writer.delete_unused()
     writer.write_relations()
     writer.write_elements()
+    writer.write_predicates()
     writer.write_summaries_and_vectors()
     writer.delete_concepts()
 
@@ -118,11 +123,12 @@ class _Writer:
         row = self._changes.namespace
         self._connection.execute(
             "UPDATE namespace SET t = ?, statements = ?, terms = ?, sessions = ?, open_t = ?,"
-            " model = ?, origin = ?, revision = ?, vector_sizes = ? WHERE id = ?",
+            " model = ?, origin = ?, revision = ?, vocabulary = ?, vector_sizes = ? WHERE id = ?",
             (
                 row.t, row.statements, row.terms, row.sessions,
                 row.open_session.t_index if row.open_session else 0,
-                row.model, row.origin, row.revision, json_text(row.vector_sizes), self._ns,
+                row.model, row.origin, row.revision, row.vocabulary, json_text(row.vector_sizes),
+                self._ns,
             ),
         )  # fmt: skip
 
@@ -302,6 +308,7 @@ class _Writer:
             for key, e in changes.elements.items()
             if e is not None
         }  # fmt: skip
+        known = {id for id, _ in changes.entity_vectors if id in numbers}
         self._put(_ELEMENTS, numbers, rows, self._element_key)
         gone: list[_Row] = []
         bare: list[_Row] = []
@@ -320,6 +327,7 @@ class _Writer:
         self._many("DELETE FROM element_evidence WHERE ns = ? AND element = ? AND at = ?", gone)
         self._many("INSERT OR IGNORE INTO element_evidence VALUES (?, ?, ?, NULL)", bare)
         self._many("INSERT OR REPLACE INTO element_evidence VALUES (?, ?, ?, ?)", full)
+        self._write_words(known)
         self._many(
             "INSERT OR REPLACE INTO entity_vector VALUES (?, ?, ?, ?)",
             [
@@ -331,6 +339,53 @@ class _Writer:
         self._many("DELETE FROM element_evidence WHERE ns = ? AND element = ?", deleted)
         self._many("DELETE FROM entity_vector WHERE ns = ? AND entity = ?", deleted)
         self._many(_ELEMENTS.delete, [(number,) for _, number in deleted])
+
+    def _write_words(self, embedded: Collection[str]) -> None:
+        """Write the words of the entities whose concept or vectors change; the vectors are still
+        those before. ``embedded`` are entities that may have vectors already and get some."""
+        changes, concept_of = self._changes, self._numbers.concept_of
+        old: set[tuple[str, str]] = set()
+        new: set[tuple[str, str]] = set()
+        deleted: list[str] = []
+        for id, row in changes.elements.items():
+            if not isinstance(id, str):
+                continue
+            before, after = concept_of.get(id, ""), row.concept.name if row else ""
+            if before != after:
+                old.update((word, id) for word in name_words(before))
+                new.update((word, id) for word in name_words(after))
+                concept_of[id] = after
+            if row is None:
+                deleted.append(id)
+        for id, model, blob in self._vectors_of([*embedded, *deleted]):
+            if id in deleted or (id, model) in changes.entity_vectors:
+                old.update((code, id) for code in codes_of(model, blob))
+        for (id, model), blob in changes.entity_vectors.items():
+            new.update((code, id) for code in codes_of(model, blob))
+        for sql, rows in (
+            ("DELETE FROM entity_word WHERE ns = ? AND word = ? AND entity = ?", old - new),
+            ("INSERT OR IGNORE INTO entity_word VALUES (?, ?, ?)", new - old),
+        ):
+            numbers = self._numbers.elements
+            self._many(sql, sorted((self._ns, word, numbers[id]) for word, id in rows))
+
+    def _vectors_of(self, ids: Collection[str]) -> list[tuple[str, str, bytes]]:
+        """The stored vectors of entities: id, model, vector."""
+        numbers = {self._numbers.elements[id]: id for id in ids}
+        queries = Queries(fetch_from(self._connection), ns=self._ns)
+        sql = "SELECT entity, model, blob FROM entity_vector WHERE ns = :ns AND entity IN {list}"
+        return [(numbers[number], *row) for number, *row in queries.rows(sql, numbers)]
+
+    def write_predicates(self) -> None:
+        ns, predicates = self._ns, self._changes.predicates.items()
+        self._many(
+            "INSERT OR REPLACE INTO predicate VALUES (?, ?, ?)",
+            [(ns, predicate, triplets) for predicate, triplets in predicates if triplets],
+        )
+        self._many(
+            "DELETE FROM predicate WHERE ns = ? AND predicate = ?",
+            [(ns, predicate) for predicate, triplets in predicates if not triplets],
+        )
 
     def _element_key(self, key: ElementKey) -> _Row:
         if isinstance(key, str):

@@ -12,7 +12,14 @@ from recallm.stores.sqlite.lookup import Queries
 from recallm.stores.sqlite.schema import passage_row
 from recallm.stores.sqlite.view import View
 
-__all__ = ["Element", "elements_of", "read_entities", "read_entity_vectors", "read_triplets"]
+__all__ = [
+    "Element",
+    "concept_names",
+    "elements_of",
+    "read_entities",
+    "read_entity_vectors",
+    "read_triplets",
+]
 
 _SHOWN: LiteralString = (
     "SELECT element, count(DISTINCT at >> 20), max(at) >> 20 FROM element_evidence"
@@ -63,6 +70,16 @@ def elements_of(queries: Queries, numbers: Collection[int]) -> dict[int, Element
     return {row[0]: Element(*row) for row in rows}
 
 
+def concept_names(queries: Queries, ids: Collection[int]) -> dict[int, str]:
+    """The names of concepts by their row numbers.
+
+    Raises:
+        ValueError: a row is damaged.
+    """
+    rows = queries.read("concept", "SELECT {} FROM concept WHERE id IN {list}", ids)
+    return {id: name for id, _, name, *_ in rows}
+
+
 def read_entities(
     view: View,
     ids: Collection[str] | None,
@@ -82,9 +99,7 @@ def read_entities(
         numbers |= _of_passages(view, passages)
     shown = _shown(view, numbers)
     found = [e for e in elements_of(view, shown).values() if e.id is not None]
-    on_concepts = {e.concept for e in found} - {None}
-    sql: LiteralString = "SELECT {} FROM concept WHERE id IN {list}"
-    names = {id: name for id, _, name, *_ in view.read("concept", sql, on_concepts)}
+    names = concept_names(view, {e.concept for e in found if e.concept})
     sources = _sources(view, {e.number: shown[e.number][1] for e in found})
     entities = [
         Entity(

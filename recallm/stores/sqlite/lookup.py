@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, LiteralString
 
 from recallm.stores.sqlite.checksums import verified
@@ -17,7 +17,7 @@ Fetch = Callable[[LiteralString, Any], list[tuple[Any, ...]]]
 
 _LIST: LiteralString = "(SELECT value FROM json_each(:listed))"
 _LIST_WITH_NUL: LiteralString = (
-    "(SELECT replace(replace(value, char(30) || '0', char(0)), char(30) || '1', char(30))"
+    "(SELECT replace(replace(value, char(30) || '0', char(0)), char(30) || '1', char(30)) AS value"
     " FROM json_each(:listed))"
 )
 """``json_each`` ends a string at a NUL, so that a list with one is escaped."""
@@ -45,6 +45,7 @@ class Queries:
     """Queries with the parameters ``bound``, and those that a call adds.
 
     ``listed`` are the values of a list, which a query names ``{list}``, or ``:listed`` as JSON.
+    ``lists`` are further lists by the names that a query has for them in braces.
     """
 
     def __init__(self, fetch: Fetch, **bound: Any) -> None:
@@ -52,19 +53,24 @@ class Queries:
         self.bound = bound
 
     def rows(
-        self, sql: LiteralString, listed: Collection[object] | None = None, **values: Any
+        self,
+        sql: LiteralString,
+        listed: Collection[object] | None = None,
+        *,
+        lists: Mapping[LiteralString, Collection[object]] | None = None,
+        **values: Any,
     ) -> list[tuple[Any, ...]]:
-        """All rows of a query."""
+        """All rows of a query; none where a list is empty."""
         if listed is not None:
             if not listed:
                 return []
-            text = json.dumps(list(listed))
-            in_list = _LIST
-            if "\\u0000" in text:
-                in_list = _LIST_WITH_NUL
-                text = json.dumps([_escaped(value) for value in listed])
+            in_list, values["listed"] = _list(listed)
             sql = sql.replace("{list}", in_list)
-            values["listed"] = text
+        for name, items in (lists or {}).items():
+            if not items:
+                return []
+            in_list, values[name] = _list(items)
+            sql = sql.replace("{" + name + "}", in_list.replace(":listed", ":" + name))
         return self._fetch(sql, {**self.bound, **values})
 
     def read(
@@ -72,6 +78,8 @@ class Queries:
         table: str,
         sql: LiteralString,
         listed: Collection[object] | None = None,
+        *,
+        lists: Mapping[LiteralString, Collection[object]] | None = None,
         **values: Any,
     ) -> list[tuple[Any, ...]]:
         """All rows of a query, each compared with its checksum: ``{}`` stands for the columns of
@@ -80,7 +88,16 @@ class Queries:
         Raises:
             ValueError: a row is damaged.
         """
-        return verified(self.rows(sql.replace("{}", columns(table)), listed, **values), table)
+        sql = sql.replace("{}", columns(table))
+        return verified(self.rows(sql, listed, lists=lists, **values), table)
+
+
+def _list(listed: Collection[object]) -> tuple[LiteralString, str]:
+    """A list in SQL, and the JSON text of its parameter."""
+    text = json.dumps(list(listed))
+    if "\\u0000" not in text:
+        return _LIST, text
+    return _LIST_WITH_NUL, json.dumps([_escaped(value) for value in listed])
 
 
 def _escaped(value: object) -> str:

@@ -27,11 +27,17 @@ from recallm.model import (
     Summary,
     Trait,
     Triplet,
+    TripletEvidence,
 )
 from recallm.stores.semantics.archiving import dump_records
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
 from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions
 from recallm.stores.sqlite.connections import Snapshot
+from recallm.stores.sqlite.facts import (
+    read_entities_by_words,
+    read_predicates,
+    read_triplet_evidence,
+)
 from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.filtering import FilterSql, NewestRows
 from recallm.stores.sqlite.graph import (
@@ -242,6 +248,24 @@ class SQLiteReader:
         passages: Collection[str] | None = None,
     ) -> list[Triplet]:
         return read_triplets(self._view, subjects, predicates, objects, ends, passages)
+
+    def triplet_evidence(
+        self,
+        *,
+        subjects: Collection[str] | None = None,
+        predicates: Collection[str] | None = None,
+        objects: Collection[str] | None = None,
+        limit: int | None = None,
+    ) -> list[TripletEvidence]:
+        return read_triplet_evidence(self._view, subjects, predicates, objects, limit)
+
+    def predicates(self) -> Mapping[str, int]:
+        return read_predicates(self._view)
+
+    def entities_by_words(
+        self, words: Collection[str], *, limit: int
+    ) -> Mapping[str, tuple[str, ...]]:
+        return read_entities_by_words(self._view, words, limit)
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
         return read_sizes(self._view, session_keys)

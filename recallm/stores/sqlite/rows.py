@@ -49,7 +49,7 @@ _LATEST_T = 1 << 42
 
 _NAMESPACE: LiteralString = (
     "SELECT n.id, n.t, n.statements, n.terms, n.sessions, n.model, n.origin, n.revision,"
-    " n.vector_sizes, n.open_t, s.key, p.timestamp FROM namespace n"
+    " n.vocabulary, n.vector_sizes, n.open_t, s.key, p.timestamp FROM namespace n"
     " LEFT JOIN passage p ON p.row = (n.id << 32) + n.open_t"
     " LEFT JOIN session s ON s.id = p.session_id WHERE n.name = ?"
 )
@@ -146,6 +146,7 @@ class SQLiteRows:
         sessions: Collection[str] = (),
         relations: Collection[Pair] = (),
         elements: Collection[ElementKey] = (),
+        predicates: Collection[str] = (),
     ) -> Totals:
         """The stored rows with these keys. Later writes use their numbers."""
         totals = Totals()
@@ -158,6 +159,8 @@ class SQLiteRows:
             self._look_up_terms(totals, terms)
             self._look_up_sessions(totals, sessions)
             self._look_up_relations(totals, relations)
+            sql = "SELECT predicate, triplets FROM predicate WHERE ns = :ns AND predicate IN {list}"
+            totals.predicates.update(self._queries.rows(sql, predicates))
         return totals
 
     def write(self, changes: Changes) -> None:
@@ -364,3 +367,5 @@ class SQLiteRows:
             if key in keys:
                 mention = ConceptMention(name=names.get(concept, ""), label=label, kind=kind)
                 totals.elements[key] = ElementRow(type, mention, json.loads(properties), latest)
+                if isinstance(key, str):
+                    self._numbers.concept_of[key] = mention.name

@@ -23,12 +23,15 @@ range of ``at`` is a range of time.
   value: filters by metadata use it.
 * ``element`` holds entities and triplets. An entity has an ``id``, a ``type``, and a ``concept`` if
   it stands on one; a triplet has two entities as ``subject`` and ``object``, and a ``predicate``.
+  The triplets of a subject or an object with a predicate are a range of an index.
+* ``predicate`` counts the triplets that have a predicate.
+* ``entity_word`` is an inverted index: the entities that bear a word (``recallm.entity_words``).
 * ``element_evidence`` has one row for each statement (or update) that shows an element;
   ``properties`` are those of that evidence, null for none. ``element.properties`` are these merged.
 * ``namespace.model``, ``origin`` and ``revision`` are those of ``VectorState``; ``model`` is null
   before the first statement vector, and after everything is forgotten. ``vector_sizes`` (JSON: the
   size of a vector under each model) outlives the vectors. ``open_t`` is the t of the update whose
-  session the next one may continue, 0 for none.
+  session the next one may continue, 0 for none. ``vocabulary`` is that of ``NamespaceState``.
 * ``crc`` is the checksum of a row (``checksums``): over its ``CHECKSUMMED_COLUMNS``, or over a
   vector and the number of its statement or entity. ``passage.pairs_crc`` is that of the pairs,
   which recall does not read.
@@ -75,6 +78,8 @@ TABLES: tuple[LiteralString, ...] = (
     "element",
     "element_evidence",
     "entity_vector",
+    "entity_word",
+    "predicate",
     "concept",
     "term",
     "session",
@@ -99,6 +104,7 @@ CHECKSUMMED_COLUMNS: dict[str, tuple[LiteralString, ...]] = {
         "properties",
     ),
     "element_evidence": ("ns", "element", "at", "properties"),
+    "predicate": ("ns", "predicate", "triplets"),
 }  # fmt: skip
 """Table → the columns that the checksum of its rows covers."""
 
@@ -113,7 +119,8 @@ CREATE TABLE namespace (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, t INTEGER NOT NULL,
     statements INTEGER NOT NULL DEFAULT 0, terms INTEGER NOT NULL DEFAULT 0,
     sessions INTEGER NOT NULL DEFAULT 0, open_t INTEGER NOT NULL DEFAULT 0, model TEXT, origin TEXT,
-    revision INTEGER NOT NULL DEFAULT 0, vector_sizes TEXT NOT NULL DEFAULT '{{}}'
+    revision INTEGER NOT NULL DEFAULT 0, vocabulary INTEGER NOT NULL DEFAULT 0,
+    vector_sizes TEXT NOT NULL DEFAULT '{{}}'
     {_CRC["namespace"]});
 
 CREATE TABLE passage (
@@ -187,7 +194,7 @@ CREATE TABLE element (
 CREATE UNIQUE INDEX entity_id ON element (ns, id) WHERE id IS NOT NULL;
 CREATE INDEX entity_concept ON element (ns, concept) WHERE concept IS NOT NULL;
 CREATE UNIQUE INDEX triplet ON element (ns, subject, predicate, object) WHERE subject IS NOT NULL;
-CREATE INDEX triplet_object ON element (ns, object) WHERE object IS NOT NULL;
+CREATE INDEX triplet_object ON element (ns, object, predicate) WHERE object IS NOT NULL;
 CREATE INDEX triplet_predicate ON element (ns, predicate) WHERE predicate IS NOT NULL;
 CREATE TABLE element_evidence (
     ns INTEGER NOT NULL, element INTEGER NOT NULL, at INTEGER NOT NULL,
@@ -198,6 +205,12 @@ CREATE TABLE entity_vector (
     ns INTEGER NOT NULL, entity INTEGER NOT NULL, model TEXT NOT NULL,
     blob BLOB NOT NULL{_CRC["entity_vector"]},
     PRIMARY KEY (ns, entity, model));
+CREATE TABLE entity_word (
+    ns INTEGER NOT NULL, word TEXT NOT NULL, entity INTEGER NOT NULL,
+    PRIMARY KEY (ns, word, entity)) WITHOUT ROWID;
+CREATE TABLE predicate (
+    ns INTEGER NOT NULL, predicate TEXT NOT NULL, triplets INTEGER NOT NULL{_CRC["predicate"]},
+    PRIMARY KEY (ns, predicate)) WITHOUT ROWID;
 
 CREATE TABLE erasure (due INTEGER NOT NULL);
 """

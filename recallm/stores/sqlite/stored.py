@@ -23,7 +23,7 @@ from recallm.model import (
 from recallm.stores.semantics.archiving import in_dump_order
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
-from recallm.stores.sqlite.graph import elements_of
+from recallm.stores.sqlite.graph import concept_names, elements_of
 from recallm.stores.sqlite.lookup import Queries, columns
 from recallm.stores.sqlite.passages import passage_fields
 from recallm.stores.sqlite.totals import read_summary
@@ -60,7 +60,7 @@ def page_of_updates(queries: Queries, after: int, limit: int) -> list[PreparedUp
 def stored_summaries(queries: Queries) -> list[Summary]:
     """All summaries."""
     summaries = queries.read("summary", "SELECT {} FROM summary WHERE ns = :ns")
-    names = _concept_names(queries, {concept for _, concept, *_ in summaries})
+    names = concept_names(queries, {concept for _, concept, *_ in summaries})
     return [read_summary(names, row) for row in summaries]
 
 
@@ -141,7 +141,7 @@ def _passages(queries: Queries, ts: Collection[int]) -> dict[int, dict[str, Any]
         queries.rows("SELECT ns, t, pairs, pairs_crc FROM passage WHERE" + _AT, ts), "passage"
     )
     pairs = {t: _quads(text) for _, t, text in checked}
-    names = _concept_names(
+    names = concept_names(
         queries, {id for it in pairs.values() for a, b, _, _ in it for id in (a, b)}
     )
     return {
@@ -164,11 +164,6 @@ def _quads(pairs: str) -> list[tuple[int, int, int, int]]:
     return list(zip(numbers, numbers, numbers, numbers, strict=True))
 
 
-def _concept_names(queries: Queries, ids: Collection[int]) -> dict[int, str]:
-    rows = queries.read("concept", "SELECT {} FROM concept WHERE id IN {list}", ids)
-    return {id: name for id, _, name, *_ in rows}
-
-
 def _elements(
     queries: Queries, ts: Collection[int]
 ) -> dict[int, list[EntityUpsert | TripletUpsert]]:
@@ -182,7 +177,7 @@ def _elements(
     ends = elements_of(
         queries, {end for e in rows.values() for end in (e.subject, e.object) if end}
     )
-    names = _concept_names(queries, {e.concept for e in rows.values() if e.concept})
+    names = concept_names(queries, {e.concept for e in rows.values() if e.concept})
     blobs = queries.rows(_VECTORS, numbers)
     keyed = (((number, model), blob, crc) for number, model, blob, crc in blobs)
     vectors: dict[int, dict[str, bytes]] = {}

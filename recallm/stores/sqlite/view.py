@@ -24,7 +24,7 @@ from recallm.stores.timestamps import microseconds
 __all__ = ["TOUCHED", "View"]
 
 _NAMESPACE: LiteralString = (
-    "SELECT model, origin, revision, vector_sizes,"
+    "SELECT model, origin, revision, vector_sizes, vocabulary,"
     " EXISTS (SELECT 1 FROM passage INDEXED BY passage_expires"
     "  WHERE ns = namespace.id AND expires <= :now),"
     " CASE WHEN :said IS NOT NULL THEN coalesce((SELECT p.t FROM passage p INDEXED BY passage_t"
@@ -60,14 +60,14 @@ class View(Queries):
         super().__init__(snapshot.rows, said=said, now=microseconds(horizon.now))
         with damage(snapshot.name):
             rows = self.rows(_NAMESPACE, name=namespace)
-            found = verified((row[6:] for row in rows), "namespace")
+            found = verified((row[7:] for row in rows), "namespace")
             if found and found[0][1] != namespace:
                 raise ValueError("an index of the table namespace leads to another row")
             if not found and self.rows(FIND_WITHOUT_INDEX, name=namespace):
                 raise ValueError("an index of the table namespace has lost a row")
             self.ns, _, counter, *self.totals = found[0] if found else (0, namespace, 0, 0, 0, 0)
-            model, origin, revision, sizes, has_expired, latest_said = (
-                rows[0][:6] if rows else (None, "", 0, "{}", 0, 0)
+            model, origin, revision, sizes, vocabulary, has_expired, latest_said = (
+                rows[0][:7] if rows else (None, "", 0, "{}", 0, 0, 0)
             )
             vector_bytes: dict[str, int] = json.loads(sizes)
             vectors = None
@@ -79,7 +79,9 @@ class View(Queries):
             t_index = latest_said
         else:
             t_index = counter if as_of is None else min(as_of, counter)
-        self.state = NamespaceState(t_index=t_index, vectors=vectors, vector_bytes=vector_bytes)
+        self.state = NamespaceState(
+            t_index=t_index, vectors=vectors, vector_bytes=vector_bytes, vocabulary=vocabulary
+        )
         self.is_present = t_index >= counter
         self.is_dated = said is not None
         self.hides = self.is_dated or bool(has_expired)

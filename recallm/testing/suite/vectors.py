@@ -84,7 +84,7 @@ class VectorTests(StoreTests):
         """Vectors of entities and of statements have the size of the first; others are refused
         with all of their batch."""
         apply_each(store, namespace, prepared("p", "[Ann] ran", vectors=(vector(0, b"four"),)))
-        apply_each(store, namespace, _graph(_entity("a", m=b"also", n=b"two and")))
+        apply_each(store, namespace, _graph(_entity("a", m=b"also", n=b"two and.")))
         for bad in (
             _graph(_entity("b", m=b"no")),
             prepared("q", "[Bo]", vectors=(vector(0, b"too long"),)),
@@ -92,7 +92,7 @@ class VectorTests(StoreTests):
             _graph(_entity("b", o=b"12"), _entity("c", o=b"1234")),
         ):
             with pytest.raises(DimensionError) as failure:
-                store.apply(namespace, [_graph(_entity("x", n=b"fine...")), bad])
+                store.apply(namespace, [_graph(_entity("x", n=b"fine....")), bad])
             assert failure.value.model in ("m", "o")
         with pytest.raises(DimensionError, match="'m' have 2 dimensions in this namespace, not 4"):
             store.apply(namespace, [_graph(_entity("b", m=b"12345678"))])
@@ -133,7 +133,9 @@ class VectorTests(StoreTests):
             store,
             namespace,
             _graph(_entity("a", m=b"aa")),
-            prepared("p", "[Ann]", entities=(_entity("a", n=b"n"),), vectors=(vector(0, b"ss"),)),
+            prepared(
+                "p", "[Ann]", entities=(_entity("a", n=b"nnnn"),), vectors=(vector(0, b"ss"),)
+            ),
         )
         with store.reader(namespace, Horizon()) as reader:
             records = list(reader.dump())
@@ -142,7 +144,7 @@ class VectorTests(StoreTests):
         with store.reader(copied, Horizon()) as reader:
             assert list(reader.dump()) == records
             assert dict(reader.entity_vectors(model="m")) == {"a": b"aa"}
-            assert reader.state.vector_bytes.get("n") == 1
+            assert reader.state.vector_bytes.get("n") == 4
         with pytest.raises(DimensionError):
             apply_each(store, copied, _graph(_entity("b", m=b"long")))
         mixed = [*records, prepared("q", "[Bo]", vectors=(vector(0, b"x"),), t_index=3)]

@@ -1,0 +1,162 @@
+"""What facts are read from: evidence of triplets, predicates, words of entities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recallm.model import NO_POSITION, Horizon, PreparedUpdate, TripletEvidence
+from recallm.stores.base import GraphStore
+from recallm.testing.marked_text import entity, prepared, triplet
+from recallm.testing.suite.base import NOON, StoreTests, apply_each, at, delete_graph, forget
+
+__all__ = ["FactTests"]
+
+
+def _graph(*entities: object, triplets: tuple[object, ...] = (), id: str = "") -> PreparedUpdate:
+    return PreparedUpdate(id=id, text=None, entities=entities, triplets=triplets)  # type: ignore[arg-type]
+
+
+class FactTests(StoreTests):
+    """Evidence of triplets, predicates and words."""
+
+    def test_evidence_says_all_of_a_fact(self, store: GraphStore, namespace: str) -> None:
+        """Labels, concepts, properties, t, position, passage, timestamp and source."""
+        apply_each(
+            store,
+            namespace,
+            prepared(
+                "p",
+                "[Ada] works at [BMW]",
+                timestamp=NOON,
+                source="s",
+                entities=(
+                    entity("a", "Ada Byron", "ada byron"),
+                    entity("b", "BMW", "bmw", type="Company"),
+                ),
+                triplets=(triplet("a", "works at", "b", properties={"n": 1}, position=0),),
+            ),
+            _graph(triplets=(triplet("a", "works at", "b"),)),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            written = TripletEvidence(
+                subject="a",
+                subject_label="Ada Byron",
+                subject_concept="ada byron",
+                predicate="works at",
+                object="b",
+                object_label="BMW",
+                object_concept="bmw",
+                object_type="Company",
+                properties={"n": 1},
+                t_index=1,
+                position=0,
+                passage="p",
+                timestamp=NOON,
+                source="s",
+            )
+            later = written._replace(
+                properties={},
+                t_index=2,
+                position=NO_POSITION,
+                passage=None,
+                timestamp=None,
+                source=None,
+            )
+            assert reader.triplet_evidence() == [later, written]
+            assert reader.triplet_evidence(limit=1) == [later]
+            assert reader.triplet_evidence(limit=0) == []
+
+    def test_evidence_by_condition(self, store: GraphStore, namespace: str) -> None:
+        """Every condition given must be met, exactly; evidence at one t is ordered by its texts."""
+        names = ["a", "b", "c\x00"]
+        triplets = [("b", "q", "a"), ("a", "q", "b"), ("a", "p", "c\x00"), ("c\x00", "p\x00", "b")]
+        apply_each(
+            store,
+            namespace,
+            _graph(
+                *(entity(name, name) for name in names),
+                triplets=tuple(triplet(*it) for it in triplets),
+            ),
+        )
+        with store.reader(namespace, Horizon()) as reader:
+
+            def found(**conditions: Any) -> list[tuple[str, str, str]]:
+                evidence = reader.triplet_evidence(**conditions)
+                return [(it.subject, it.predicate, it.object) for it in evidence]
+
+            assert found() == sorted(triplets)
+            assert found(subjects=["a"]) == [("a", "p", "c\x00"), ("a", "q", "b")]
+            assert found(subjects=["a", "c\x00", "none"], predicates=["p", "p\x00"]) == [
+                ("a", "p", "c\x00"),
+                ("c\x00", "p\x00", "b"),
+            ]
+            assert found(objects=["b"]) == [("a", "q", "b"), ("c\x00", "p\x00", "b")]
+            assert found(objects=["b"], predicates=["q"]) == [("a", "q", "b")]
+            assert found(subjects=["b"], objects=["a", "b"]) == [("b", "q", "a")]
+            assert found(predicates=["q"]) == [("a", "q", "b"), ("b", "q", "a")]
+            assert found(subjects=["b"], predicates=["q"], objects=["a"]) == [("b", "q", "a")]
+            assert found(predicates=["Q"]) == []
+            assert found(subjects=[]) == found(predicates=[]) == found(objects=[]) == []
+            assert found(subjects=["a"], objects=[]) == []
+
+    def test_evidence_within_a_horizon(self, store: GraphStore, namespace: str) -> None:
+        """A horizon hides evidence by its t, by its time and by its expiry, and the evidence of a
+        triplet with a hidden end."""
+        ends = (entity("a", "Ada"), entity("b", "Bo"))
+        apply_each(
+            store,
+            namespace,
+            prepared("1", "[Ada]", timestamp=at(0), entities=ends),
+            prepared("2", "[x]", timestamp=at(1), triplets=(triplet("a", "p", "b"),)),
+            prepared("3", "[x]", timestamp=at(2), triplets=(triplet("a", "p", "b"),)),
+            prepared("4", "[x]", expires_at=at(9), triplets=(triplet("a", "p", "b"),)),
+            _graph(entity("c", "Cy"), triplets=(triplet("a", "q", "c"),)),
+        )
+
+        def seen(horizon: Horizon) -> list[int]:
+            with store.reader(namespace, horizon) as reader:
+                return [it.t_index for it in reader.triplet_evidence(subjects=["a"])]
+
+        assert seen(Horizon()) == [5, 4, 3, 2]
+        assert seen(Horizon(as_of=3)) == [3, 2]
+        assert seen(Horizon(as_of=at(1))) == [2]
+        assert seen(Horizon(as_of=at(0))) == []
+        assert seen(Horizon(now=at(9))) == [5, 3, 2]
+        with store.reader(namespace, Horizon(as_of=3)) as reader:
+            assert reader.triplet_evidence(predicates=["p"], limit=1)[0].t_index == 3
+            assert reader.entities_by_words(["ada", "cy"], limit=9) == {"ada": ("a",)}
+            assert reader.predicates() == {"p": 1, "q": 1}
+        forget(store, namespace, "id", "1")
+        assert seen(Horizon()) == []
+
+    def test_predicates_are_counted(self, store: GraphStore, namespace: str) -> None:
+        """Each with its triplets, however much evidence; a change of their set is counted too."""
+
+        def state() -> tuple[dict[str, int], int]:
+            with store.reader(namespace, Horizon()) as reader:
+                return dict(reader.predicates()), reader.state.vocabulary
+
+        assert state() == ({}, 0)
+        ends = (entity("a", "Ada"), entity("b", "Bo"))
+        apply_each(
+            store,
+            namespace,
+            _graph(*ends, triplets=(triplet("a", "q", "b"), triplet("b", "q", "a"))),
+        )
+        apply_each(
+            store, namespace, _graph(triplets=(triplet("a", "q", "b"), triplet("a", "", "b")))
+        )
+        counted, first = state()
+        assert counted == {"": 1, "q": 2}
+        assert list(counted) == ["", "q"]
+        delete_graph(store, namespace, triplets=[("a", "q", "b"), ("a", "p", "b")])
+        assert state() == ({"": 1, "q": 1}, first)
+        forget(store, namespace, "before", 2)
+        counted, second = state()
+        assert counted == {}
+        assert second > first
+        apply_each(store, namespace, _graph(*ends, triplets=(triplet("a", "q", "b"),)))
+        forget(store, namespace, "everything", True)
+        counted, third = state()
+        assert counted == {}
+        assert third > second + 1
