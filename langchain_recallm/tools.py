@@ -6,24 +6,25 @@ from the runtime alone; nothing that a model writes can change it.
 
 from __future__ import annotations
 
-import asyncio
-import logging
-import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import wraps
-from typing import Annotated, Any
+from typing import Any
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, ToolException
+from langchain_core.tools import BaseTool, ToolException
 from langgraph.prebuilt import ToolRuntime
 from pydantic import BaseModel, Field
 
 from langchain_recallm._conversation import MessageConversation, latest_question
 from langchain_recallm._runs import Namespace, checked_namespace, memory_of_run, thread_of_run
-from recallm import InvalidInputError, RecalledStatement, RecallM
+from langchain_recallm._tool_building import (
+    InjectedRuntime,
+    check_prefix,
+    errors_for_the_model,
+    new_tool,
+)
+from recallm import RecalledStatement, RecallM
 from recallm.adapting import (
     SPEAKER_NAMES,
     RecallOptions,
@@ -42,14 +43,8 @@ from recallm.adapting import (
 
 __all__ = ["create_recallm_tools"]
 
-_log = logging.getLogger("langchain_recallm")
-
-_PREFIX = re.compile("[A-Za-z0-9_-]{0,40}")
 _NOTHING = "Nothing is remembered about that."
 _TOO_LONG = "What is remembered about that is too long to be shown."
-
-_Runtime = Annotated[ToolRuntime[Any, Any] | None, InjectedToolArg]
-"""Injected in an agent, None outside; not in the schema that the model sees."""
 
 
 class _Recall(BaseModel):
@@ -126,13 +121,7 @@ def create_recallm_tools(
     """
     RecallOptions(limit=limit, max_tokens=max_tokens).check(checked_memory(memory))
     check_budget(memory, max_tokens)
-    given: object = prefix
-    if not isinstance(given, str) or not _PREFIX.fullmatch(given):
-        raise InvalidInputError(
-            "prefix must be up to 40 letters, digits, '_' and '-', as models take them in names, "
-            f"not {prefix!r}",
-            argument="prefix",
-        )
+    check_prefix(prefix)
     tools = _Tools(
         memory=memory,
         namespace=checked_namespace(namespace),
@@ -141,7 +130,7 @@ def create_recallm_tools(
         max_tokens=max_tokens,
     )
     return [
-        _tool(
+        new_tool(
             tools.recall,
             f"{prefix}recall_memory",
             "Look up what is remembered from earlier conversations: facts, events, preferences. "
@@ -150,14 +139,14 @@ def create_recallm_tools(
             _Recall,
             response_format="content_and_artifact",
         ),
-        _tool(
+        new_tool(
             tools.save,
             f"{prefix}save_memory",
             "Remember something for later conversations. Name people and things in full, and say "
             "when it holds if that matters.",
             _Save,
         ),
-        _tool(
+        new_tool(
             tools.forget,
             f"{prefix}forget_memory",
             "Forget for good: either one statement by its id, or all statements that mention what "
@@ -166,24 +155,6 @@ def create_recallm_tools(
             _Forget,
         ),
     ]
-
-
-def _tool(
-    work: Callable[..., Any], name: str, description: str, schema: type[BaseModel], **more: Any
-) -> BaseTool:
-    @wraps(work)
-    async def off_the_loop(*args: Any, **kwargs: Any) -> Any:
-        return await asyncio.to_thread(work, *args, **kwargs)
-
-    return StructuredTool.from_function(
-        func=work,
-        coroutine=off_the_loop,
-        name=name,
-        description=description,
-        args_schema=schema,
-        handle_tool_error=True,
-        **more,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,9 +166,9 @@ class _Tools:
     max_tokens: int | None
 
     def recall(
-        self, query: str, config: RunnableConfig, runtime: _Runtime = None
+        self, query: str, config: RunnableConfig, runtime: InjectedRuntime = None
     ) -> tuple[str, list[dict[str, Any]]]:
-        with _errors_for_the_model():
+        with errors_for_the_model():
             conversation = self._conversation(runtime, config)
             # The present turn may be written already, and is no answer to itself.
             present = conversation.passages_of(_turn_messages(runtime))
@@ -216,8 +187,8 @@ class _Tools:
                 found = _without_worst(found, 1)
             return _shown(found) if found else _TOO_LONG, [_as_dict(it) for it in found]
 
-    def save(self, text: str, config: RunnableConfig, runtime: _Runtime = None) -> str:
-        with _errors_for_the_model():
+    def save(self, text: str, config: RunnableConfig, runtime: InjectedRuntime = None) -> str:
+        with errors_for_the_model():
             conversation = self._conversation(runtime, config)
             saved = _checked_text(text, "text")
             call = runtime.tool_call_id if isinstance(runtime, ToolRuntime) else None
@@ -238,9 +209,9 @@ class _Tools:
         config: RunnableConfig,
         id: str | None = None,
         about: str | None = None,
-        runtime: _Runtime = None,
+        runtime: InjectedRuntime = None,
     ) -> str:
-        with _errors_for_the_model():
+        with errors_for_the_model():
             # recall_memory shows an unusual id in quotation marks, which are not part of it.
             id, about = (id or "").strip().strip('"'), (about or "").strip()
             if bool(id) == bool(about):
@@ -260,22 +231,6 @@ class _Tools:
     def _is_too_long(self, memory: RecallM, found: Sequence[RecalledStatement]) -> bool:
         limit = self.max_tokens
         return limit is not None and memory.count_tokens(_shown(found)) > limit
-
-
-@contextmanager
-def _errors_for_the_model() -> Iterator[None]:
-    """Turn errors into those that LangChain shows the model."""
-    try:
-        yield
-    except ToolException:
-        raise
-    except InvalidInputError as error:
-        raise ToolException(error.message) from error
-    except Exception as error:
-        _log.warning("the memory failed; the model gets the error", exc_info=True)
-        raise ToolException(
-            f"The memory failed ({type(error).__name__}); go on without it."
-        ) from error
 
 
 def _checked_text(text: str, argument: str) -> str:
