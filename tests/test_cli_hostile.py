@@ -46,6 +46,18 @@ def told(run: Run) -> Run:
     return run
 
 
+@pytest.mark.parametrize("name", ["people.csv", "a.TSV", "a.json", "a.jsonl", "a.ndjson"])
+def test_update_refuses_tables(told: Run, name: str) -> None:
+    Path(name).write_text("name,age\nAda,36\n")
+    Path("notes.txt").write_text("Rain fell.")
+    done = told("update", "--file", "notes.txt", "--file", name)
+    assert done.exit_code == 2
+    assert "facts load" in done.stderr.replace("\n", " ")
+    with RecallM("recallm.db") as memory:
+        assert memory.stats().passages == 2
+    assert told("update", "-", input=Path(name).read_bytes()).exit_code == 0
+
+
 # ---- files -----------------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "escaped_for_terminals",
     "is_header",
     "json_lines",
+    "read_json",
     "write_line",
 ]
 
@@ -58,7 +59,7 @@ def json_lines(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
                 return
             if len(text) >= longest and not text.endswith("\n"):
                 raise ArchiveError(f"the line has more than {longest} characters", line=number)
-            line = _read(text)
+            line = read_json(text)
         except InvalidInputError:
             raise
         except OSError as error:
@@ -92,13 +93,21 @@ def escaped_for_terminals(text: str) -> str:
 def is_header(line: bytes) -> bool:
     """Whether a file with this first line is an archive, of any version."""
     try:
-        found = _read(line.decode())
+        found = read_json(line.decode())
     except _NOT_JSON:
         return False
     return isinstance(found, dict) and found.get("format") == FORMAT
 
 
-def _read(text: str) -> Any:
+def read_json(text: str) -> Any:
+    """The value of a JSON text. Refused are a name that stands twice in an object, NaN, Infinity
+    and numbers beyond a float.
+
+    Raises:
+        ValueError: it is no such text.
+        RecursionError: lists and objects are nested too deep.
+
+    """
     return json.loads(text, object_pairs_hook=_object, parse_constant=_refused, parse_float=_finite)
 
 

@@ -42,6 +42,8 @@ _Ranking: TypeAlias = Annotated[
     ),
 ]
 _STANDARD_STREAM = Path("-")
+_TABLES = frozenset((".csv", ".tsv", ".json", ".jsonl", ".ndjson"))
+"""Endings of the names of files that hold rows, not prose."""
 
 
 # -- writing -----------------------------------------------------------------------------------
@@ -93,6 +95,7 @@ def update(
         text, file = None, [_STANDARD_STREAM]
     for path in file or ():
         _check_readable(path)
+        _check_no_table(path)
     given = {
         "id": id,
         "speaker": speaker,
@@ -367,6 +370,14 @@ def _check_readable(path: Path) -> None:
     # exists=True would take "-" for the name of a file.)
     if path != _STANDARD_STREAM and not path.is_file():
         raise typer.BadParameter(f"there is no file {path}")
+
+
+def _check_no_table(path: Path) -> None:
+    if path.suffix.lower() in _TABLES:
+        raise typer.BadParameter(
+            f"{path} is no prose; write the rows of a table as facts with 'recallm facts load "
+            f"{path.name} --key COLUMN', or give its text to standard input"
+        )
 
 
 def _lines(path: Path) -> Iterator[str]:

@@ -1,0 +1,378 @@
+"""The rows of a table, whatever holds it: CSV, JSON, a database cursor, a data frame or records.
+
+Every kind of table gives records: a mapping from column to the raw value of each cell. Checks of
+keys, columns and cells are the same for all of them, and every error names the row.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from itertools import chain, count
+from math import isfinite, isnan
+from pathlib import Path
+from typing import IO, Any, NamedTuple, TypeAlias
+from uuid import UUID
+
+from recallm import checks
+from recallm.archive import open_for_reading
+from recallm.archive.strict_json import read_json
+from recallm.errors import ArchiveError, InvalidInputError
+from recallm.facts.values import Value, text_of, value_of
+
+__all__ = ["Source", "TableRow", "Term", "checked_rows", "source_of"]
+
+Term: TypeAlias = str | Value
+"""What a cell holds."""
+
+Record: TypeAlias = Mapping[str, object]
+"""The cells of a row as they were given, by column."""
+
+_DELIMITERS = ",;\t|"
+_HEADER_LINES = 100
+"""Lines of the first row of a CSV at most."""
+_FETCHED_ROWS = 1_000
+"""Rows that a database cursor is asked for at once."""
+_ABSENT_TYPES = frozenset(("NAType", "NaTType"))
+"""The types of pandas for a missing value; they compare with nothing."""
+
+
+class TableRow(NamedTuple):
+    """A row: its ``number`` from 1 (a header does not count), its key, the terms of each column
+    that has some, and when it was said (None: at the time of the load)."""
+
+    number: int
+    key: Term
+    cells: Mapping[str, tuple[Term, ...]]
+    said: datetime | None
+
+
+class Source(NamedTuple):
+    """A table: its ``name``, if it has one; ``records``, which reads it from the first row on; and
+    whether it can be read twice.
+
+    ``records`` gives the columns, if they are known before the first row, and the records.
+    """
+
+    name: str | None
+    records: Callable[[], tuple[Sequence[str] | None, Iterator[Record]]]
+    is_rereadable: bool
+
+
+def source_of(table: object, *, key: str, delimiter: str | None = None) -> Source:
+    """The table that a user gives.
+
+    Raises:
+        InvalidInputError: it is no table.
+
+    """
+    if isinstance(table, str | os.PathLike):
+        path = checks.file_path(table, "table")
+        return Source(path.name, lambda: _read_file(path, key, delimiter), is_rereadable=True)
+    given: Any = table
+    if callable(getattr(given, "read", None)):
+        return Source(None, lambda: _read_text(given, key, delimiter), is_rereadable=False)
+    if hasattr(given, "description") and hasattr(given, "fetchmany"):
+        return Source(None, lambda: _read_cursor(given), is_rereadable=False)
+    if hasattr(given, "itertuples") and hasattr(given, "columns"):  # pandas
+        return Source(None, lambda: _read_frame(given, key), is_rereadable=True)
+    if hasattr(given, "to_batches"):  # an Arrow table
+        return Source(None, lambda: _read_arrow(given), is_rereadable=True)
+    if hasattr(given, "iter_rows") and hasattr(given, "columns"):  # Polars
+        columns = list(given.columns)
+        return Source(None, lambda: (columns, given.iter_rows(named=True)), is_rereadable=True)
+    records = checks.listed(table, "table")
+    return Source(None, lambda: (None, iter(records)), isinstance(table, Sequence))
+
+
+def checked_rows(
+    source: Source,
+    *,
+    key: str,
+    relations: Mapping[str, str] | Sequence[str] | None,
+    said: str | None,
+) -> Iterator[TableRow]:
+    """Each row of a table, checked. ``key`` and ``said`` name columns; ``relations`` names those
+    that are read, all others if it is None.
+
+    Raises:
+        InvalidInputError: a column is missing, has no name or a name that stands twice; a key is
+            blank or stands twice; a cell holds what is no term, or a text that no name can be.
+
+    """
+    columns, records = source.records()
+    wanted = None if relations is None else frozenset(relations)
+    needed = {key, *(wanted or ()), *(() if said is None else (said,))}
+    if columns is not None:
+        _check_columns(columns, needed)
+    rows: dict[str, int] = {}
+    missing = set(needed)
+    number = 0
+    for number, record in enumerate(records, 1):
+        try:
+            if columns is None:
+                _check_record(record)
+                missing -= record.keys()
+            row = _row(number, record, key=key, wanted=wanted, said=said)
+            text = row.key if isinstance(row.key, str) else text_of(row.key)
+            if text in rows:
+                raise _unusable(f"the key {checks.shown(text)} stands in row {rows[text]} already")
+            rows[text] = number
+        except InvalidInputError as error:
+            raise _unusable(f"row {number}: {error.message}") from None
+        yield row
+    if columns is None and number and missing:
+        raise _unusable(f"no row has a column {checks.shown(min(missing))}")
+
+
+def _row(
+    number: int, record: Record, *, key: str, wanted: frozenset[str] | None, said: str | None
+) -> TableRow:
+    keys = _terms(record.get(key), key)
+    if len(keys) != 1:
+        problem = "is blank" if not keys else f"has {len(keys)} values"
+        raise _unusable(f"the key column {checks.shown(key)} {problem}")
+    cells = {}
+    for column, value in record.items():
+        if (column in (key, said)) if wanted is None else column not in wanted:
+            continue
+        if terms := _terms(value, column):
+            cells[column] = terms
+    return TableRow(
+        number, keys[0], cells, None if said is None else _moment(record.get(said), said)
+    )
+
+
+# -- cells -------------------------------------------------------------------------------------
+
+
+def _terms(value: object, column: str) -> tuple[Term, ...]:
+    """The terms of a cell; none where it is blank."""
+    if isinstance(value, str):
+        text = value.strip()
+        return (checks.name(text, f"column {checks.shown(column)}"),) if text else ()
+    if value is None or type(value).__name__ in _ABSENT_TYPES:
+        return ()
+    if isinstance(value, list | tuple):
+        return tuple(dict.fromkeys(chain.from_iterable(_scalar(it, column) for it in value)))
+    return _scalar(value, column)
+
+
+def _scalar(value: object, column: str) -> tuple[Term, ...]:
+    given: Any = value
+    if hasattr(given, "dtype") and hasattr(given, "tolist"):  # numpy
+        return _numpy_terms(given, column)
+    if given is None or isinstance(given, str) or type(given).__name__ in _ABSENT_TYPES:
+        return _terms(given, column)
+    if isinstance(given, datetime):  # a pandas Timestamp too
+        return (datetime.combine(given.date(), given.timetz()),)
+    if isinstance(given, time | UUID):
+        return (str(given),)
+    is_decimal = isinstance(given, Decimal)
+    if is_decimal and given.is_finite() and abs(given.adjusted()) < checks.MAX_NAME:
+        is_whole = given == given.to_integral_value()
+        return (int(given) if is_whole else format(given, "f"),)
+    if given.is_nan() if is_decimal else isinstance(given, float) and isnan(given):
+        return ()
+    if isinstance(given, bool | int | date) or (isinstance(given, float) and isfinite(given)):
+        text_of(given)
+        return (given,)
+    shown = str(given) if isinstance(given, float | Decimal) else type(given).__name__
+    raise _unusable(
+        f"column {checks.shown(column)} holds {shown:.60}; a cell is a text, a finite number, a "
+        "date, True or False, or a list of these; leave the column out with relations=…"
+    )
+
+
+def _numpy_terms(given: Any, column: str) -> tuple[Term, ...]:
+    """The terms of a numpy scalar or array."""
+    if given.dtype.kind == "M":  # Python has no nanoseconds
+        given = given.astype("datetime64[us]")
+    return _terms(given.tolist(), column)
+
+
+def _moment(value: object, column: str) -> datetime | None:
+    """The moment that a cell holds; without a time zone it is in UTC."""
+    terms = _terms(value, column)
+    if not terms:
+        return None
+    found = value_of(terms[0]) if isinstance(terms[0], str) else terms[0]
+    if len(terms) > 1 or not isinstance(found, date):
+        raise _unusable(
+            f"column {checks.shown(column)} says when a row was said and holds "
+            f"{checks.shown(terms[0])}; write a date like 2024-05-01 or 2024-05-01T14:30+02:00"
+        )
+    if not isinstance(found, datetime):
+        found = datetime.combine(found, time())
+    moment = found if found.utcoffset() is not None else found.replace(tzinfo=UTC)
+    return checks.timestamp(moment, f"column {checks.shown(column)}")
+
+
+# -- columns -----------------------------------------------------------------------------------
+
+
+def _check_columns(columns: Sequence[object], needed: Iterable[str]) -> None:
+    for number, column in enumerate(columns, 1):
+        _check_column(column, f"column {number}")
+    twice = [it for it in dict.fromkeys(columns) if columns.count(it) > 1]
+    if twice:
+        raise _unusable(f"the column {checks.shown(twice[0])} stands twice")
+    for name in needed:
+        if name not in columns:
+            shown = ", ".join(checks.shown(it) for it in columns[:20])
+            raise _unusable(f"there is no column {checks.shown(name)}; the columns are {shown}")
+
+
+def _check_record(record: object) -> None:
+    if not isinstance(record, Mapping):
+        raise _unusable(f"a row must be a mapping of column → cell, not {type(record).__name__}")
+    for column in record:
+        _check_column(column, "a column")
+
+
+def _check_column(column: object, place: str) -> None:
+    if not isinstance(column, str) or not column.strip():
+        raise _unusable(f"{place} has no name but {checks.shown(column)}; name it by a text")
+    try:
+        checks.name(column, f"the name of {place}")
+    except InvalidInputError as error:
+        raise _unusable(error.message) from None
+
+
+# -- kinds of tables ---------------------------------------------------------------------------
+
+
+def _read_file(
+    path: Path, key: str, delimiter: str | None
+) -> tuple[Sequence[str] | None, Iterator[Record]]:
+    lines = _lines_of(path)
+    return _read_lines(lines, key, delimiter)
+
+
+def _lines_of(path: Path) -> Iterator[str]:
+    try:
+        with open_for_reading(path) as stream:
+            yield from stream
+    except ArchiveError as error:
+        raise _unusable(str(error)) from error
+
+
+def _read_text(
+    stream: IO[str], key: str, delimiter: str | None
+) -> tuple[Sequence[str] | None, Iterator[Record]]:
+    return _read_lines(iter(stream), key, delimiter)
+
+
+def _read_lines(
+    given: Iterator[object], key: str, delimiter: str | None
+) -> tuple[Sequence[str] | None, Iterator[Record]]:
+    """The table in lines of text: JSON where the first one begins with [ or {, else CSV."""
+    lines = _checked_lines(given)
+    first = next((line for line in lines if line.strip("\ufeff \t\r\n")), "").lstrip("\ufeff")
+    if not first:
+        raise _unusable("the table is empty; it needs a header, or records")
+    lines = chain([first], lines)
+    if first.lstrip().startswith(("[", "{")):
+        return None, _json_records(lines)
+    return _csv_records(lines, key, delimiter)
+
+
+def _checked_lines(given: Iterator[object]) -> Iterator[str]:
+    try:
+        for line in given:
+            if not isinstance(line, str):
+                raise _unusable(
+                    f"the stream gives {type(line).__name__}; open it as text, in UTF-8"
+                )
+            yield line
+    except UnicodeDecodeError as error:
+        raise _unusable(f"the table is not text in UTF-8: {error}") from error
+
+
+def _csv_records(
+    lines: Iterator[str], key: str, delimiter: str | None
+) -> tuple[Sequence[str], Iterator[Record]]:
+    header = [next(lines)]
+    while sum(line.count('"') for line in header) % 2 and len(header) < _HEADER_LINES:
+        if not (line := next(lines, "")):
+            break
+        header.append(line)
+    marks = _DELIMITERS if delimiter is None else delimiter
+    parsed = {mark: _csv_header(header, mark) for mark in marks}
+    mark = max(parsed, key=lambda mark: (key in parsed[mark], len(parsed[mark])))
+    columns = parsed[mark]
+    return columns, _csv_rows(chain(header, lines), mark, columns)
+
+
+def _csv_header(header: Sequence[str], delimiter: str) -> list[str]:
+    try:
+        row = next(csv.reader(header, delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise _unusable(f"the header cannot be read: {error}") from error
+    return [column.strip() for column in row]
+
+
+def _csv_rows(lines: Iterator[str], delimiter: str, columns: Sequence[str]) -> Iterator[Record]:
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    next(reader)
+    for number in count(1):
+        try:
+            cells = next((row for row in reader if any(map(str.strip, row))), None)
+        except csv.Error as error:
+            raise _unusable(f"row {number} (line {reader.line_num}): {error}") from error
+        if cells is None:
+            return
+        if len(cells) != len(columns):
+            raise _unusable(
+                f"row {number} (line {reader.line_num}) has {len(cells)} cells, the header has "
+                f"{len(columns)}"
+            )
+        yield dict(zip(columns, cells, strict=True))
+
+
+def _json_records(lines: Iterator[str]) -> Iterator[Record]:
+    first = next(lines)
+    if first.lstrip().startswith("["):
+        yield from _json("the table", first + "".join(lines))
+        return
+    rows = (line for line in chain([first], lines) if line.strip())
+    for number, line in enumerate(rows, 1):
+        yield _json(f"row {number}", line)
+
+
+def _json(place: str, text: str) -> Any:
+    try:
+        return read_json(text)
+    except (ValueError, RecursionError) as error:
+        raise _unusable(
+            f"{place} is no JSON: {error}; write a list of objects, or one object a line"
+        ) from error
+
+
+def _read_cursor(cursor: Any) -> tuple[Sequence[str], Iterator[Record]]:
+    if cursor.description is None:
+        raise _unusable("the cursor has no rows; execute a SELECT first")
+    columns = [column[0] for column in cursor.description]
+    pages = iter(lambda: cursor.fetchmany(_FETCHED_ROWS), [])
+    return columns, (dict(zip(columns, row, strict=True)) for page in pages for row in page)
+
+
+def _read_frame(frame: Any, key: str) -> tuple[Sequence[str], Iterator[Record]]:
+    """A pandas data frame; the key may be the name of its index."""
+    if key not in frame.columns and key == frame.index.name:
+        frame = frame.reset_index()
+    columns = list(frame.columns)
+    rows = frame.itertuples(index=False, name=None)
+    return columns, (dict(zip(columns, row, strict=True)) for row in rows)
+
+
+def _read_arrow(table: Any) -> tuple[Sequence[str], Iterator[Record]]:
+    columns = list(table.schema.names)
+    return columns, (record for batch in table.to_batches() for record in batch.to_pylist())
+
+
+def _unusable(problem: str) -> InvalidInputError:
+    return InvalidInputError(problem, argument="table")

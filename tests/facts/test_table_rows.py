@@ -1,0 +1,309 @@
+"""The rows of tables: CSV, JSON, cursors, frames and records, good and bad."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from io import BytesIO, StringIO
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pytest
+
+from recallm import InvalidInputError, RecallM
+from recallm.facts.table_rows import TableRow, checked_rows, source_of
+
+PEOPLE = 'name,works for,born\nAda,"Acme, Inc.",1815\nBo,,1990-05-01\n'
+
+
+def read(
+    table: object,
+    *,
+    key: str = "name",
+    relations: Mapping[str, str] | Sequence[str] | None = None,
+    said: str | None = None,
+    delimiter: str | None = None,
+) -> list[TableRow]:
+    source = source_of(table, key=key, delimiter=delimiter)
+    return list(checked_rows(source, key=key, relations=relations, said=said))
+
+
+def cells(table: object, **given: Any) -> list[tuple[Any, dict[str, Any]]]:
+    """The key and the cells of each row; of a cell with one term this term."""
+    return [
+        (row.key, {it: terms if len(terms) > 1 else terms[0] for it, terms in row.cells.items()})
+        for row in read(table, **given)
+    ]
+
+
+def problem(table: object, **given: Any) -> str:
+    with pytest.raises(InvalidInputError) as failure:
+        read(table, **given)
+    assert failure.value.argument == "table"
+    return failure.value.message
+
+
+# ---- CSV -------------------------------------------------------------------------------------
+
+
+def test_a_csv() -> None:
+    assert read(StringIO(PEOPLE)) == [
+        TableRow(1, "Ada", {"works for": ("Acme, Inc.",), "born": ("1815",)}, None),
+        TableRow(2, "Bo", {"born": ("1990-05-01",)}, None),
+    ]
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_file_of_any_delimiter(tmp_path: Path, mark: str, end: str) -> None:
+    text = f'\ufeffname{mark}"lives{end}in"{mark}note{end}Ada{mark}"Oslo{end}2"{mark} x {end}'
+    path = tmp_path / "people.csv"
+    path.write_bytes(text.encode())
+    assert cells(path) == [("Ada", {f"lives{end}in": f"Oslo{end}2", "note": "x"})]
+    assert source_of(str(path), key="name").name == "people.csv"
+    assert cells(path, delimiter=mark) == cells(path)
+
+
+def test_the_delimiter_is_the_one_that_finds_the_key() -> None:
+    assert cells(StringIO("a,b,c;name\n1,2,3;Ada\n")) == [("Ada", {"a,b,c": "1,2,3"})]
+    assert "no column 'name'; the columns are 'a,b,c;name'" in problem(
+        StringIO("a,b,c;name\n"), delimiter="\t"
+    )
+
+
+def test_blank_lines_and_rows_are_skipped() -> None:
+    assert [row.number for row in read(StringIO("\n\nname,a\n\nAda,1\n , \n,\n\nBo,2\n"))] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "is empty"),
+        ("\ufeff\n \n", "is empty"),
+        ("who,a\nAda,1\n", "no column 'name'; the columns are 'who', 'a'"),
+        ("name,a,a\n", "'a' stands twice"),
+        ("name,,b\n", "column 2 has no name"),
+        ("name,a\nAda,1\nBo\n", r"row 2 (line 3) has 1 cells, the header has 2"),
+        ("name,a\nAda,1,2\n", r"row 1 (line 2) has 3 cells"),
+        ("name,a\nAda,1\n,2\n", "row 2: the key column 'name' is blank"),
+        ("name,a\nAda,1\nBo,2\n Ada ,3\n", "row 3: the key 'Ada' stands in row 1 already"),
+        ('name,a\nAda,"x', "row 1"),
+        ('name,a\nAda,"x"y\n', "row 1"),
+        ('name,"a\n', "header"),
+        (f"name,a\nAda,{'x' * 1025}\n", "row 1: column 'a' must have 1 to 1024 characters"),
+        (f"name,a\n{'x' * 1025},1\n", "row 1: column 'name' must have"),
+        (f"name,{'x' * 1025}\nAda,1\n", "the name of column 2 must have"),
+        (f"name,a\nAda,{'x' * 200_000}\n", "row 1 (line 2): field larger"),
+        ("name,a\nAda,\ud800\n", "row 1: column 'a' holds a lone surrogate"),
+    ],
+    ids=lambda text: ascii(text)[:40],
+)
+def test_bad_csv(text: str, expected: str) -> None:
+    assert expected in problem(StringIO(text, newline=""))
+
+
+def test_a_nul_is_a_character_like_any_other() -> None:
+    assert cells(StringIO("name,a\nAda,x\x00y\n")) == [("Ada", {"a": "x\x00y"})]
+
+
+def test_bad_files(tmp_path: Path) -> None:
+    assert "cannot be read" in problem(tmp_path / "none.csv")
+    assert "cannot be read" in problem(tmp_path)
+    (tmp_path / "latin.csv").write_bytes(b"name,a\nAda,\xff\n")
+    assert "not text in UTF-8" in problem(tmp_path / "latin.csv")
+    with RecallM(tmp_path / "memory.db"):
+        assert "belongs to a database" in problem(tmp_path / "memory.db")
+    (tmp_path / "mac.csv").write_bytes(b"name,a\rAda,1\r")
+    assert "header cannot be read" in problem(tmp_path / "mac.csv")
+    assert "gives bytes" in problem(BytesIO(PEOPLE.encode()))
+
+
+# ---- JSON ------------------------------------------------------------------------------------
+
+RECORDS = '{"name": "Ada", "age": 36, "tags": ["a", "b", null, "a"], "x": null}'
+
+
+@pytest.mark.parametrize(
+    "text", [RECORDS + "\n", f"[{RECORDS}]", f"\ufeff [\n{RECORDS}\n]", f"\n{RECORDS}\n\n"]
+)
+def test_json(text: str, tmp_path: Path) -> None:
+    expected = [("Ada", {"age": 36, "tags": ("a", "b")})]
+    assert cells(StringIO(text)) == expected
+    path = tmp_path / "people.json"
+    path.write_text(text, encoding="utf-8")
+    assert cells(path) == expected
+
+
+def test_records_may_lack_columns() -> None:
+    records = [{"name": "Ada", "a": True}, {"name": 7, "b": date(2024, 5, 1)}]
+    assert cells(records) == [("Ada", {"a": True}), (7, {"b": date(2024, 5, 1)})]
+    assert cells(iter(records), relations=["b"]) == [("Ada", {}), (7, {"b": date(2024, 5, 1)})]
+    assert cells([]) == []
+    assert problem(records, relations=["c"]) == "no row has a column 'c'"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"name": "Ada"}\n{"name": ', "row 2 is no JSON"),
+        ('{\n"name": "Ada"}\n', "row 1 is no JSON"),
+        ('{"name": "Ada", "name": "Bo"}', "stands twice in an object"),
+        ('{"name": "Ada", "a": NaN}', "NaN is no number"),
+        ('[{"name": "Ada"}', "the table is no JSON"),
+        ("[" * 100_000, "the table is no JSON"),
+        ("[5]", "row 1: a row must be a mapping of column → cell, not int"),
+        ('{"name": "Ada", "a": {"b": 1}}', "row 1: column 'a' holds dict"),
+        ('{"name": "Ada", "a": [[1]]}', "row 1: column 'a' holds list"),
+        ('{"name": "Ada", "": 1}', "row 1: a column has no name"),
+        ('{"name": ["Ada", "Bo"]}', "row 1: the key column 'name' has 2 values"),
+        ('{"who": "Ada"}', "row 1: the key column 'name' is blank"),
+        ('{"name": 1}\n{"name": "1"}', "row 2: the key '1' stands in row 1"),
+        ('{"name": "\\ud800"}', "lone surrogate"),
+    ],
+)
+def test_bad_json(text: str, expected: str) -> None:
+    assert expected in problem(StringIO(text))
+
+
+# ---- values ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (" x ", "x"),
+        (1.5, 1.5),
+        (np.float64(1.5), 1.5),
+        (np.int32(7), 7),
+        (np.bool_(True), True),
+        (np.datetime64("2024-05-01T10:00:00.000000000"), datetime(2024, 5, 1, 10)),  # noqa: DTZ001
+        (np.array(["a", "b"]), ("a", "b")),
+        (Decimal("3.50"), "3.50"),
+        (Decimal("1E+2"), 100),
+        (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+        (time(10, 30), "10:30:00"),
+        (date(2024, 5, 1), date(2024, 5, 1)),
+        ((1, "1", 1), (1, "1")),
+    ],
+    ids=repr,
+)
+def test_typed_cells(given: Any, expected: Any) -> None:
+    ((_, found),) = cells([{"name": "Ada", "a": given}])
+    assert found == {"a": expected}
+    for term in found["a"] if isinstance(found["a"], tuple) else [found["a"]]:
+        assert type(term) in (str, bool, int, float, date, datetime)
+
+
+class NAType:
+    """As pandas has it."""
+
+    def __eq__(self, other: object) -> Any:
+        raise TypeError("boolean value of NA is ambiguous")
+
+    __hash__ = object.__hash__
+
+
+@pytest.mark.parametrize(
+    "absent",
+    [None, "", " \n", float("nan"), np.float64("nan"), np.datetime64("NaT"), Decimal("nan"),
+     Decimal("sNaN"), NAType(), [], [None, ""]],
+    ids=repr,
+)  # fmt: skip
+def test_absent_cells(absent: Any) -> None:
+    assert cells([{"name": "Ada", "a": absent, "b": 1}]) == [("Ada", {"b": 1})]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [b"x", {"a": 1}, {1, 2}, object(), 1j, float("inf"), Decimal("Infinity"), timedelta(1),
+     Decimal("1E+999999999"), Decimal("1E-999999999"), 10**5000, [{}]],
+    ids=["bytes", "dict", "set", "object", "complex", "inf", "infinity", "timedelta", "great",
+         "small", "int", "nested"],
+)  # fmt: skip
+def test_what_is_no_cell(bad: Any) -> None:
+    assert problem([{"name": "Ada", "a": 1}, {"name": "Bo", "a": bad}]).startswith("row 2: ")
+
+
+def test_the_moment_of_a_row() -> None:
+    rows = read(
+        StringIO(
+            "name,at,a\nAda,2024-05-01,1\nBo,2024-05-01T10:00+02:00,2\nCy,,3\nDi,1 May 2024,4\n"
+        ),
+        said="at",
+    )
+    noon = datetime(2024, 5, 1, tzinfo=UTC)
+    there = datetime(2024, 5, 1, 10, tzinfo=timezone(timedelta(hours=2)))
+    assert [row.said for row in rows] == [noon, there, None, noon]
+    assert [set(row.cells) for row in rows] == [{"a"}] * 4
+    both = read(StringIO("name,at\nAda,2024-05-01\n"), said="at", relations=["at"])
+    assert both[0].cells == {"at": ("2024-05-01",)}
+    for bad in ("soon", "7", "0001-01-01T00:00+14:00"):
+        assert "row 1: column 'at'" in problem(StringIO(f"name,at\nAda,{bad}\n"), said="at")
+    assert "no column 'when'" in problem(StringIO("name,at\n"), said="when")
+
+
+# ---- kinds of tables -------------------------------------------------------------------------
+
+
+def test_a_cursor_is_streamed() -> None:
+    connection = sqlite3.connect(":memory:")
+    cursor = connection.execute("CREATE TABLE t (name, age, blob)")
+    assert "execute a SELECT" in problem(cursor)
+    cursor.executemany("INSERT INTO t VALUES (?, ?, ?)", [(f"p{n}", n, None) for n in range(2500)])
+    found = cells(cursor.execute("SELECT name, age, blob FROM t ORDER BY age"))
+    assert found == [(f"p{n}", {"age": n}) for n in range(2500)]
+    assert not source_of(cursor, key="name").is_rereadable
+    cursor.execute("UPDATE t SET blob = x'00' WHERE age = 1")
+    cursor.execute("SELECT * FROM t")
+    assert "row 2: column 'blob' holds bytes" in problem(cursor)
+    assert "'name' stands twice" in problem(cursor.execute("SELECT name, name FROM t"))
+
+
+class Frame:
+    """A data frame as pandas shows one."""
+
+    def __init__(self, columns: list[Any], rows: list[tuple[Any, ...]], index: str | None) -> None:
+        self.columns = columns
+        self.rows = rows
+        self.index = SimpleNamespace(name=index)
+
+    def itertuples(self, *, index: bool, name: None) -> Iterator[tuple[Any, ...]]:
+        assert not index
+        return iter(self.rows)
+
+    def reset_index(self) -> Frame:
+        rows = [(f"row{number}", *row) for number, row in enumerate(self.rows)]
+        return Frame([self.index.name, *self.columns], rows, None)
+
+
+def test_a_data_frame() -> None:
+    frame = Frame(["name", "a"], [("Ada", float("nan")), ("Bo", np.int64(2))], None)
+    assert cells(frame) == [("Ada", {}), ("Bo", {"a": 2})]
+    assert source_of(frame, key="name").is_rereadable
+    frame = Frame(["a"], [(1,), (2,)], "name")
+    assert cells(frame) == [("row0", {"a": 1}), ("row1", {"a": 2})]
+    assert "column 1 has no name but 0" in problem(Frame([0], [], None))
+
+
+def test_an_arrow_table() -> None:
+    class Batch:
+        def to_pylist(self) -> list[dict[str, Any]]:
+            return [{"name": "Ada", "a": None, "b": [1, 2]}]
+
+    class Table:
+        schema = SimpleNamespace(names=["name", "a", "b"])
+
+        def to_batches(self) -> list[Batch]:
+            return [Batch()]
+
+    assert cells(Table()) == [("Ada", {"b": (1, 2)})]
+
+
+@pytest.mark.parametrize("bad", [None, 5, b"x", {"name": "Ada"}, object()])
+def test_what_is_no_table(bad: Any) -> None:
+    assert "table" in problem(bad)
