@@ -225,7 +225,7 @@ def _stated(
 ) -> Iterator[Relation]:
     """The facts that a text states, each once, the way it puts them first."""
     seen: set[tuple[str, str, str]] = set()
-    for triplet in extraction.triplets:
+    for triplet in extraction.facts:
         ends = [
             None if concept is None else id_at.get((triplet.position, concept.name))
             for concept in (triplet.subject_concept, triplet.object_concept)

@@ -1,11 +1,11 @@
-"""Triplets that texts state, as evidence in the graph.
+"""Facts that texts state, as evidence in the graph.
 
 ⟨Ingrid, live in, Malaga⟩ out of "Ingrid lives in Malaga." joins the update of its passage: the two
 ends are entities on their concepts, the triplet has the statement's place, so that forgetting the
 statement takes both away, and views of the past, strengths and histories are those of any triplet.
 
-Both ends stand on concepts, whose labels are their ids; after "be" the object may be any phrase
-("happy"). A pronoun that stands for nobody is no end.
+Both ends stand on concepts, whose labels are their ids. An object may also be a number ("34"), a
+date or a quality ("happy"): an entity on no concept. A pronoun that stands for nobody is no end.
 """
 
 from __future__ import annotations
@@ -26,19 +26,22 @@ _LONGEST_PHRASE = 80
 """Characters; a longer phrase is a clause, not a quality."""
 
 _PHRASE = "phrase"
-"""The type of an entity that stands on no concept."""
+"""The type of an entity that is a quality."""
 
 _COPULA = "be"
 
+_VALUES = ("number", "date")
+"""The types of entities that are values."""
+
 
 def stated_elements(
-    triplets: Iterable[OpenTriplet],
+    facts: Iterable[OpenTriplet],
 ) -> tuple[tuple[EntityUpsert, ...], tuple[TripletUpsert, ...]]:
-    """What a store writes for the triplets of a text: the entities at their ends, each once a
+    """What a store writes for the facts of a text: the entities at their ends, each once a
     statement, and the triplets that have both ends."""
     entities: dict[tuple[str, int], EntityUpsert] = {}
     stated: list[TripletUpsert] = []
-    for triplet, subject, object_ in _with_ends(triplets):
+    for triplet, subject, object_ in _with_ends(facts):
         for end in (subject, object_):
             entities.setdefault((end.id, end.position), end)
         stated.append(
@@ -54,13 +57,11 @@ def stated_elements(
 
 
 def _with_ends(
-    triplets: Iterable[OpenTriplet],
+    facts: Iterable[OpenTriplet],
 ) -> Iterator[tuple[OpenTriplet, EntityUpsert, EntityUpsert]]:
-    for triplet in triplets:
+    for triplet in facts:
         subject = _entity(triplet.subject_concept, triplet.position)
-        object_ = _entity(triplet.object_concept, triplet.position)
-        if object_ is None and triplet.relation == _COPULA:
-            object_ = _phrase(triplet.object, triplet.position)
+        object_ = _object(triplet)
         if subject is not None and object_ is not None and subject.id != object_.id:
             yield triplet, subject, object_
 
@@ -77,9 +78,18 @@ def _entity(concept: ConceptMention | None, position: int) -> EntityUpsert | Non
     )
 
 
-def _phrase(text: str, position: int) -> EntityUpsert | None:
-    id = " ".join(text.split())
-    if not id or len(id) > _LONGEST_PHRASE:
+def _object(triplet: OpenTriplet) -> EntityUpsert | None:
+    concept, value = triplet.object_concept, triplet.object_value
+    if concept is not None and value not in _VALUES:
+        return _entity(concept, triplet.position)
+    id = " ".join(triplet.object.split())
+    is_quality = bool(value) or triplet.relation == _COPULA
+    if not is_quality or not id or len(id) > _LONGEST_PHRASE:
         return None
-    concept = ConceptMention(name="", label=id, kind="entity")
-    return EntityUpsert(id=id, type=_PHRASE, concept=concept, position=position, mentioned=True)
+    return EntityUpsert(
+        id=id,
+        type=value if value in _VALUES else _PHRASE,
+        concept=ConceptMention(name="", label=id, kind="entity"),
+        position=triplet.position,
+        mentioned=True,
+    )

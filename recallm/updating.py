@@ -140,7 +140,7 @@ class UpdateRequest:
         self, extraction: Extraction, concept_name: Callable[[str], str]
     ) -> PreparedUpdate:
         """What a store writes; ``concept_name`` says which concept an entity's label spells."""
-        entities, triplets = stated_elements(extraction.triplets)
+        entities, triplets = stated_elements(extraction.facts)
         return PreparedUpdate(
             id=self.id,
             text=self.text,

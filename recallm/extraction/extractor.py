@@ -28,6 +28,7 @@ from recallm.model import (
     EarlierPassage,
     ExtractedStatement,
     Extraction,
+    OpenTriplet,
     Question,
     Trait,
     Turn,
@@ -235,6 +236,9 @@ class Extractor:
     ) -> Extraction:
         speaker_mentions = self._speaker(turn.speaker)
         name = speaker_mentions[0].name if speaker_mentions else None
+        stated_by_text: tuple[Sequence[OpenTriplet], Sequence[OpenTriplet]] = ((), ())
+        if triplets:
+            stated_by_text = stated_triplets(stated, speaker_mentions, self.concept_name)
         return Extraction(
             statements=tuple(
                 _statement(position, each, speaker_mentions) for position, each in enumerate(stated)
@@ -249,7 +253,8 @@ class Extractor:
                 speaker=name,
             ),
             speaker_concept=name,
-            triplets=tuple(stated_triplets(stated, speaker_mentions)) if triplets else (),
+            triplets=tuple(stated_by_text[0]),
+            facts=tuple(stated_by_text[1]),
         )
 
     def _references(self, read: ReadText, turn: Turn) -> list[FoundReference]:

@@ -139,6 +139,8 @@ class OpenTriplet:
     assertion ("may", "plan to", "if"), empty for an assertion. ``confidence`` is the probability (0
     to 1) that the sentence states the triplet. ``position`` is the statement's. The concepts are
     those that subject and object stand on, pronouns resolved; None where there is none.
+    ``object_value``: what the object is where it names nothing: a number ("52,000 euros"), a date,
+    or a quality ("blue").
     """
 
     subject: str
@@ -152,6 +154,7 @@ class OpenTriplet:
     position: int = 0
     subject_concept: ConceptMention | None = None
     object_concept: ConceptMention | None = None
+    object_value: Literal["", "number", "date", "quality"] = ""
 
     @property
     def is_fact(self) -> bool:
@@ -185,12 +188,14 @@ class OpenTriplet:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
     """What extraction reads out of a text: statements ascending by position, pairs of neighbouring
-    concepts, and triplets where the caller asked for them."""
+    concepts, and triplets where the caller asked for them. ``facts`` are the triplets in the form
+    in which the graph keeps them: ⟨Oslo, capital of, Norway⟩."""
 
     statements: tuple[ExtractedStatement, ...] = ()
     neighbours: tuple[Neighbours, ...] = ()
     speaker_concept: str | None = None
     triplets: tuple[OpenTriplet, ...] = ()
+    facts: tuple[OpenTriplet, ...] = ()
 
 
 TemporalIntent = Literal["current", "historical", "neutral"]

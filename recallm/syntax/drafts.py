@@ -31,7 +31,8 @@ AdjunctTokens = tuple[Literal["time", "place", "other"], list[int], list[int]]
 @dataclass(slots=True)
 class Draft:
     """A triplet as tokens of its sentence, before it is written. ``construction`` is the rule that
-    found it, ``words`` the predicate where the sentence does not spell it ("is", "has")."""
+    found it, ``words`` the predicate where the sentence does not spell it ("is", "has"). ``value``:
+    what the object is where it names nothing."""
 
     construction: str
     subject: list[int]
@@ -41,6 +42,7 @@ class Draft:
     subject_head: int
     object_head: int = -1
     words: str = ""
+    value: Literal["", "number", "date", "quality"] = ""
     adjuncts: list[AdjunctTokens] = field(default_factory=list)
     negated: bool = False
     modality: str = ""

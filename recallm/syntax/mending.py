@@ -17,7 +17,7 @@ from spacy.symbols import NOUN, PROPN, VERB
 
 from recallm.syntax.tree import SentenceTree
 
-__all__ = ["mend"]
+__all__ = ["is_below", "mend", "move"]
 
 _RELATIVES: Final = frozenset(("who", "which", "whose"))
 _IN_NAMES: Final = ("flat", "compound")
@@ -51,12 +51,12 @@ def _mend_relative(tree: SentenceTree, pronoun: int) -> None:
         return
     head = tree.heads[verb]
     if tree.heads[name] == verb:
-        _move(tree, name, head, tree.relations[verb])
+        move(tree, name, head, tree.relations[verb])
         for i in [i for i in tree.children[verb] if _follows_remark(tree, i)]:
-            _move(tree, i, name, "conj")
-    elif head < 0 or _is_below(tree, name, verb):
+            move(tree, i, name, "conj")
+    elif head < 0 or is_below(tree, name, verb):
         return
-    _move(tree, verb, name, "acl:relcl")
+    move(tree, verb, name, "acl:relcl")
 
 
 def _mend_root(tree: SentenceTree, name: int) -> None:
@@ -68,10 +68,10 @@ def _mend_root(tree: SentenceTree, name: int) -> None:
         return
     [verb] = verbs
     for i in [i for i in children if i > verb]:
-        _move(tree, i, verb, tree.relations[i])
+        move(tree, i, verb, tree.relations[i])
     tree.tags[verb] = VERB
-    _move(tree, verb, -1, "root")
-    _move(tree, name, verb, "nsubj")
+    move(tree, verb, -1, "root")
+    move(tree, name, verb, "nsubj")
 
 
 def _mend_vocative(tree: SentenceTree, name: int) -> None:
@@ -79,7 +79,7 @@ def _mend_vocative(tree: SentenceTree, name: int) -> None:
     verb = tree.heads[name]
     has_remark = any(tree.bases[i] in ("acl", "appos") for i in tree.children[name])
     if has_remark and name < verb and _is_finite(tree, verb) and tree.child(verb, "nsubj") < 0:
-        _move(tree, name, verb, "nsubj")
+        move(tree, name, verb, "nsubj")
 
 
 def _mend_coordination(tree: SentenceTree, verb: int) -> None:
@@ -96,10 +96,10 @@ def _mend_coordination(tree: SentenceTree, verb: int) -> None:
         if i > verb and tree.bases[i] in _COMPLEMENTS
     ]
     if first != noun and (behind or tree.children[verb][-1] > verb):
-        _move(tree, verb, first, "conj")
+        move(tree, verb, first, "conj")
     if tree.heads[verb] == first:
         for i in behind:
-            _move(tree, i, verb, tree.relations[i])
+            move(tree, i, verb, tree.relations[i])
 
 
 def _is_finite(tree: SentenceTree, verb: int) -> bool:
@@ -125,7 +125,8 @@ def _follows_remark(tree: SentenceTree, verb: int) -> bool:
     return min(words) > 0 and tree.lowered[min(words) - 1] == ","
 
 
-def _is_below(tree: SentenceTree, token: int, head: int) -> bool:
+def is_below(tree: SentenceTree, token: int, head: int) -> bool:
+    """Whether a token is another one, or hangs from it over any number of steps."""
     steps = 0
     while token >= 0 and steps <= len(tree):
         if token == head:
@@ -134,7 +135,7 @@ def _is_below(tree: SentenceTree, token: int, head: int) -> bool:
     return False
 
 
-def _move(tree: SentenceTree, token: int, head: int, relation: str) -> None:
+def move(tree: SentenceTree, token: int, head: int, relation: str) -> None:
     """Hang a token with all below it from another one (-1: from none)."""
     if (before := tree.heads[token]) >= 0:
         tree.children[before].remove(token)

@@ -250,8 +250,19 @@ class SentenceTree:
         return " ".join(runs)
 
     def _written(self, first: int, last: int) -> str:
-        end = self._starts[last] + len(self.words[last].text)
-        return " ".join(self._text[self._starts[first] : end].split())
+        return " ".join(self._text[self._starts[first] : self._ends_at(last)].split())
+
+    def written_together(self, token: int) -> list[int]:
+        """The tokens around one without a space between them: "555-0199", "co-founders"."""
+        first = last = token
+        while first > 0 and self._ends_at(first - 1) == self._starts[first]:
+            first -= 1
+        while last + 1 < len(self) and self._ends_at(last) == self._starts[last + 1]:
+            last += 1
+        return self._trimmed([*range(first, last + 1)])
+
+    def _ends_at(self, token: int) -> int:
+        return self._starts[token] + len(self.words[token].text)
 
     def is_time(self, token: int) -> bool:
         """Whether a token and the words that hang from it name a time: "Monday", "last week"."""

@@ -6,7 +6,8 @@ phrases state, as tokens. Here the drafts are written, and get their confidence 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -14,19 +15,24 @@ from recallm.model import Adjunct, ConceptMention, OpenTriplet
 from recallm.syntax.clauses import read_clauses
 from recallm.syntax.confidence import confidence
 from recallm.syntax.drafts import Draft, of_clause
+from recallm.syntax.facts import fact_drafts
+from recallm.syntax.names import mend_names, name_around
 from recallm.syntax.nouns import of_noun
 from recallm.syntax.tree import SentenceTree
 
 if TYPE_CHECKING:
     from recallm.extraction.pipeline import TaggedText
 
-__all__ = ["ConceptAt", "drafts", "open_triplets", "written"]
+__all__ = ["ConceptAt", "drafts", "open_triplets", "triplets_and_facts", "written"]
 
 ConceptAt = Callable[[int], ConceptMention | None]
 """The concept that a token of a text stands for, pronouns resolved; None if it stands for none."""
 
 _MOST_COMBINED: Final = 60
 """Triplets of one clause whose subject and object are coordinations."""
+
+_LONGEST_NAME: Final = 80
+"""Characters."""
 
 _NAME_PARTS: Final = frozenset(("flat", "compound", "nmod", "amod"))
 
@@ -47,16 +53,61 @@ def open_triplets(
     if tagged.tree is None or span[0] >= span[1]:
         return []
     tree = SentenceTree(tagged, tagged.tree, span)
-    found: dict[tuple[str, str, str], OpenTriplet] = {}
+    return _open(tree, drafts(tree), position, concept_at)
+
+
+def triplets_and_facts(
+    tagged: TaggedText,
+    span: tuple[int, int],
+    *,
+    position: int = 0,
+    concept_at: ConceptAt | None = None,
+) -> tuple[list[OpenTriplet], list[OpenTriplet]]:
+    """The open triplets of a sentence, and its facts: triplets as the graph keeps them
+    (``recallm.syntax.facts``). The arguments are those of ``open_triplets``."""
+    if tagged.tree is None or span[0] >= span[1]:
+        return [], []
+    tree = SentenceTree(tagged, tagged.tree, span)
     read = drafts(tree)
+    facts: list[OpenTriplet] = []
+    for draft in fact_drafts(tree, read):
+        fact = written(tree, draft, len(read), position, concept_at)
+        facts.append(
+            replace(
+                fact,
+                subject_concept=_whole_name(tree, draft.subject_head, fact.subject_concept),
+                object_concept=_whole_name(tree, draft.object_head, fact.object_concept),
+            )
+        )
+    return _open(tree, read, position, concept_at), facts
+
+
+def _open(
+    tree: SentenceTree, read: Sequence[Draft], position: int, concept_at: ConceptAt | None
+) -> list[OpenTriplet]:
+    found: dict[tuple[str, str, str], OpenTriplet] = {}
     for draft in read:
         triplet = written(tree, draft, len(read), position, concept_at)
         found.setdefault((triplet.subject, triplet.predicate, triplet.object), triplet)
     return list(found.values())
 
 
+def _whole_name(
+    tree: SentenceTree, head: int, concept: ConceptMention | None
+) -> ConceptMention | None:
+    """The concept of a phrase, or that of the longer name whose part it is: "General Electric".
+    Such a name is no concept of its statement, and has no key yet."""
+    if head < 0 or (concept is not None and concept.reference is not None):
+        return concept
+    label = tree.text(name_around(tree, head))
+    if len(label) <= len(concept.label if concept else "") or len(label) > _LONGEST_NAME:
+        return concept
+    return ConceptMention(name="", label=label, kind="entity")
+
+
 def drafts(tree: SentenceTree) -> list[Draft]:
-    """The triplets of a sentence, as tokens."""
+    """The triplets of a sentence, as tokens. Mistakes of the parser are mended in ``tree``."""
+    mend_names(tree)
     return [*_drafts(tree)]
 
 
@@ -92,6 +143,7 @@ def written(
         position=position,
         subject_concept=_concept(tree, draft.subject_head, concept_at),
         object_concept=_concept(tree, draft.object_head, concept_at),
+        object_value=draft.value,
     )
 
 
