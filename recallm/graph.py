@@ -222,7 +222,7 @@ class MemoryGraph:
             for vector in entity.vectors.items()
         ]
         sizes: dict[str, int] = {}
-        with self._reader() as reader:
+        with self.reader() as reader:
             sizes.update(reader.state.vector_bytes)
         for model, blob in vectors:
             size = sizes.setdefault(model, len(blob))
@@ -249,7 +249,7 @@ class MemoryGraph:
         blob = encode(embedding)
         among = checks.optional(checks.strings, ids, "ids")
         at_most = checks.count(limit, "limit") or 1
-        with self._reader(as_of) as reader:
+        with self.reader(as_of) as reader:
             size = reader.state.vector_bytes.get(checks.name(model, "model"))
             if size is not None and size != len(blob):
                 raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
@@ -276,7 +276,7 @@ class MemoryGraph:
         concepts = None if spellings is None else {self.concept_name(it) for it in spellings}
         exact_ids = checks.optional(checks.strings, ids, "ids")
         shown_by = checks.optional(checks.strings, passages, "passages")
-        with self._reader(as_of) as reader:
+        with self.reader(as_of) as reader:
             return reader.entities(exact_ids, concepts=concepts, passages=shown_by)
 
     def triplets(
@@ -302,7 +302,7 @@ class MemoryGraph:
             argument: checks.optional(checks.strings, value, argument)
             for argument, value in given.items()
         }
-        with self._reader(as_of) as reader:
+        with self.reader(as_of) as reader:
             return reader.triplets(**conditions)
 
     def to_networkx(self, *, as_of: int | datetime | None = None) -> MultiDiGraph:
@@ -320,7 +320,7 @@ class MemoryGraph:
             MissingDependencyError: networkx is not installed.
 
         """
-        with self._reader(as_of) as reader:
+        with self.reader(as_of) as reader:
             return networkx_graph(reader)
 
     def write_graphml(
@@ -338,7 +338,7 @@ class MemoryGraph:
             InvalidInputError: an argument cannot be used.
 
         """
-        with self._reader(as_of) as reader:
+        with self.reader(as_of) as reader:
             return write_graphml(reader, target)
 
     def delete(
@@ -406,7 +406,9 @@ class MemoryGraph:
         """The name of the concept that an entity with this label stands on."""
         return _concept_of(checks.string(label, "label"), self._concept_name)
 
-    def _reader(self, as_of: int | datetime | None = None) -> AbstractContextManager[GraphReader]:
+    def reader(self, as_of: int | datetime | None = None) -> AbstractContextManager[GraphReader]:
+        """A reader of the store, for the packages that stand on the graph: one state for as long as
+        it is open."""
         horizon = Horizon(as_of=checks.moment(as_of, "as_of"), now=self._clock())
         return self._store.reader(self._namespace, horizon)
 

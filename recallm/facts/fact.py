@@ -1,0 +1,205 @@
+"""The values of a memory of facts: what callers give, and what they get."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from recallm import checks
+from recallm.errors import InvalidInputError
+from recallm.facts.values import Value, text_of, value_of
+from recallm.model import NO_POSITION, TripletEvidence, empty_mapping, statement_id
+from recallm.predicates import Ending, Span
+from recallm.untrusted_text import fact_line
+
+__all__ = ["Change", "Fact", "Match", "NewFact", "Term", "checked_term"]
+
+Term: TypeAlias = str | Value
+"""A subject, a relation or an object as callers give it."""
+
+Match: TypeAlias = Literal["exact", "similar"]
+"""How the terms of a question may be found."""
+
+
+def checked_term(value: object, argument: str) -> str:
+    """The text of a term, without white space around it.
+
+    Raises:
+        InvalidInputError: it is neither a str nor a value, or it is blank or too long.
+
+    """
+    if not isinstance(value, str) and isinstance(value, Value):
+        try:
+            return text_of(value)
+        except InvalidInputError as error:
+            problem = error.message.removeprefix("value ")
+            raise InvalidInputError(f"{argument} {problem}", argument=argument) from None
+    text = checks.name(value, argument).strip()
+    if not text:
+        raise InvalidInputError(
+            f"{argument} is blank; give a text, a number, a date or a bool"
+            + ("" if argument == "relation" else " (None for any)"),
+            argument=argument,
+        )
+    return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """⟨subject, relation, object⟩ as written, with the latest evidence for it.
+
+    ``value`` is the object as a number, date or bool, None where it is none. ``t_index``, ``said``,
+    ``source``, ``passage`` and ``properties`` are those of the evidence; ``statement`` is the id of
+    the statement that states the fact, None where it was written as a fact. ``match`` says how the
+    question's terms found it, with a ``score`` from 0 to 1; ``matched`` holds the terms that were
+    found by others: "subject", "relation" or "object" → (asked, found, score).
+    """
+
+    subject: str
+    relation: str
+    object: str
+    value: Value | None
+    t_index: int
+    said: datetime | None = None
+    source: str | None = None
+    passage: str | None = None
+    statement: str | None = None
+    properties: Mapping[str, Any] = field(default_factory=empty_mapping)
+    match: Match = "exact"
+    score: float = 1.0
+    matched: Mapping[str, tuple[str, str, float]] = field(default_factory=empty_mapping)
+
+    @property
+    def line(self) -> str:
+        """The fact on one line: "Ada — employed by → BMW"."""
+        return fact_line(self.subject, self.relation, self.object)
+
+    @classmethod
+    def of(
+        cls,
+        evidence: TripletEvidence,
+        matched: Mapping[str, tuple[str, str, float]] | None = None,
+    ) -> Fact:
+        """The fact that a piece of evidence shows; ``matched`` as in the class."""
+        scores = [score for _, _, score in (matched or {}).values()]
+        return cls(
+            subject=evidence.subject_label,
+            relation=evidence.predicate,
+            object=evidence.object_label,
+            value=value_of(evidence.object_label),
+            t_index=evidence.t_index,
+            said=evidence.timestamp,
+            source=evidence.source,
+            passage=evidence.passage,
+            statement=_statement(evidence),
+            properties=evidence.properties,
+            match="similar" if matched else "exact",
+            score=min(scores, default=1.0),
+            matched=matched or empty_mapping(),
+        )
+
+
+def _statement(evidence: TripletEvidence) -> str | None:
+    if evidence.passage is None or evidence.position == NO_POSITION:
+        return None
+    return statement_id(evidence.passage, evidence.position)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A value of a relation, and the time for which it held.
+
+    ``since_t`` and ``since`` are the t_index and the timestamp of the evidence that began it;
+    ``until_t`` and ``until`` those of the evidence that ended it, None while it holds. ``passage``
+    and ``ended_passage`` are the ids of their passages.
+    """
+
+    object: str
+    value: Value | None
+    since_t: int
+    since: datetime | None
+    until_t: int | None
+    until: datetime | None
+    ended_by: Ending | None
+    passage: str | None
+    ended_passage: str | None
+
+    @classmethod
+    def of(cls, span: Span) -> Change:
+        """A span as callers get it."""
+        first = span.first.evidence
+        end = None if span.end is None else span.end.evidence
+        return cls(
+            object=first.object_label,
+            value=value_of(first.object_label),
+            since_t=first.t_index,
+            since=first.timestamp,
+            until_t=None if end is None else end.t_index,
+            until=None if end is None else end.timestamp,
+            ended_by=span.ended_by,
+            passage=first.passage,
+            ended_passage=None if end is None else end.passage,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NewFact:
+    """A fact to write; the terms become their texts. The rest is as in ``FactMemory.write``.
+
+    Raises:
+        InvalidInputError: a value cannot be used.
+
+    """
+
+    subject: Term
+    relation: Term
+    object: Term
+    said: datetime | None = None
+    source: str | None = None
+    properties: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        checks.check_fields(
+            self,
+            {
+                "subject": checked_term,
+                "relation": checked_term,
+                "object": checked_term,
+                "said": checks.timestamp,
+                "source": checks.optional_name,
+                "properties": checks.properties,
+            },
+        )
+
+    @property
+    def terms(self) -> tuple[str, str, str]:
+        """The texts of subject, relation and object."""
+        return str(self.subject), str(self.relation), str(self.object)
+
+    @classmethod
+    def of_item(cls, item: Any) -> NewFact:
+        """An item of ``FactMemory.write_many``.
+
+        Raises:
+            InvalidInputError: it cannot be used.
+
+        """
+        if isinstance(item, NewFact):
+            return item
+        if isinstance(item, Mapping) and {"subject", "relation", "object"} <= item.keys():
+            unknown = sorted(map(str, item.keys() - set(cls.__slots__)))
+            if not unknown:
+                return cls(**item)
+            raise InvalidInputError(
+                f"{', '.join(unknown)} is unknown; a fact has {', '.join(cls.__slots__)}",
+                argument="facts",
+            )
+        if isinstance(item, tuple | list) and len(item) == 3:
+            return cls(*item)
+        raise InvalidInputError(
+            "a fact is a NewFact, (subject, relation, object), or a mapping with these keys, not "
+            + checks.shown(item),
+            argument="facts",
+        )

@@ -1,0 +1,378 @@
+"""``FactMemory``: facts that are written, read, and change (RET-LLM, section 3.1)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime
+from itertools import islice
+from typing import Any, Self, get_args
+
+from tqdm import tqdm
+
+from recallm import checks
+from recallm.errors import ConflictError, InvalidInputError
+from recallm.facts.fact import Change, Fact, Match, NewFact, Term, checked_term
+from recallm.facts.reading import Conditions, FactReading, Vocabulary
+from recallm.facts.values import Value, value_of
+from recallm.graph import NewEntity, NewTriplet
+from recallm.memory import RecallM
+from recallm.predicates import Claim, PredicateNames, Relations, Side
+
+__all__ = ["FactMemory"]
+
+_VOCABULARIES = 16
+"""Namespaces whose predicates are remembered."""
+
+
+class FactMemory:
+    """Facts in the graph of ``memory``: triplets, whoever wrote them.
+
+    A fact that is written is one knowledge update of its own. What holds is derived from the
+    evidence when it is read:
+
+    * A relation is **single-valued** where a subject has one object at a time ("works for", "lives
+      in"), or an object one subject ("president of"): a newer fact supersedes the older one, which
+      stays in the history. Which relations are is said by ``single_valued`` and ``multi_valued``
+      (predicates; a mapping gives the end, "subject" or "object"), else by a table of common
+      English relations, else by the data: where at least 32 subjects have the relation, and 95 % of
+      them one object only. All others keep every value.
+    * A denied predicate ("no longer works for", "not works for") **ends** a fact, whichever
+      phrasing of the relation asserted it.
+    * Order is that of ``said`` where every piece of evidence for a subject and a relation has it,
+      else that of arrival. What is forgotten counts no more, so that the earlier value holds again.
+
+    Terms are names, relations and values. A term finds what bears the same concept's name ("bmw"
+    finds "BMW"); a relation also finds its other phrasings in the table ("works for", "employed
+    by"). Numbers, dates and bools are stored by their one text (``recallm.facts.values``).
+
+    >>> from recallm import RecallM
+    >>> facts = FactMemory(RecallM())
+    >>> for employer in ("Cisco", "BMW"):
+    ...     fact = facts.write("Ada", "employed by", employer)
+    >>> [fact.line for fact in facts.read("Ada", "works for")]
+    ['Ada — employed by → BMW']
+    >>> [fact.object for fact in facts.read("Ada", "works for", as_of=1)]
+    ['Cisco']
+    >>> [(change.object, change.ended_by) for change in facts.changes("Ada", "works for")]
+    [('Cisco', 'superseded'), ('BMW', None)]
+
+    Safe to use from several threads, as the memory is, and closed with it.
+
+    Raises:
+        InvalidInputError: an argument cannot be used.
+
+    """
+
+    def __init__(
+        self,
+        memory: RecallM,
+        *,
+        single_valued: Iterable[str] | Mapping[str, Side] = (),
+        multi_valued: Iterable[str] = (),
+    ) -> None:
+        if not isinstance(memory, RecallM):
+            raise InvalidInputError(
+                f"memory must be a RecallM, not {type(memory).__name__}", argument="memory"
+            )
+        self._memory = memory
+        self._relations = Relations(
+            PredicateNames(memory.graph.concept_name),
+            single_valued=_declared(single_valued),
+            multi_valued=[
+                checked_term(it, "multi_valued")
+                for it in checks.listed(multi_valued, "multi_valued")
+            ],
+        )
+        self._vocabularies: dict[tuple[str, int], Vocabulary] = {}
+
+    @property
+    def memory(self) -> RecallM:
+        """The memory whose graph holds the facts."""
+        return self._memory
+
+    def in_namespace(self, name: str) -> Self:
+        """The facts of another owner, with the same settings."""
+        other = copy.copy(self)
+        other._memory = self._memory.in_namespace(name)
+        return other
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def write(
+        self,
+        subject: Term,
+        relation: Term,
+        object: Term,
+        *,
+        said: datetime | None = None,
+        source: str | None = None,
+        properties: Mapping[str, Any] | None = None,
+        id: str | None = None,
+    ) -> Fact:
+        """Write a fact as one knowledge update, and return it.
+
+        ``said`` (aware): when it was said; ``source``: where it comes from; ``properties``: JSON
+        values of this evidence; ``id``: of the update's passage, by which ``memory.forget`` takes
+        the fact back. The same ``id`` with the same fact changes nothing.
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            ConflictError: ``id`` belongs to another fact or text.
+            StoreError: the store failed; nothing was written.
+
+        """
+        new = NewFact(subject, relation, object, said, source, properties)
+        update = self._memory.update(**_update(new, new.terms), id=id)
+        triplets = self._memory.graph.triplets(passages=[update.id]) if update.duplicate else []
+        written = [(it.subject, it.predicate, it.object) for it in triplets]
+        if update.duplicate and written != [new.terms]:
+            raise ConflictError(update.id)
+        written_subject, predicate, written_object = new.terms
+        return Fact(
+            subject=written_subject,
+            relation=predicate,
+            object=written_object,
+            value=value_of(written_object),
+            t_index=update.t_index,
+            said=new.said,
+            source=new.source,
+            passage=update.id,
+            properties=new.properties or {},
+        )
+
+    def write_many(
+        self,
+        facts: Iterable[NewFact | Sequence[Term] | Mapping[str, Any]],
+        *,
+        batch_size: int = 1000,
+        progress: bool = False,
+    ) -> int:
+        """Write many facts, each as a knowledge update of its own, in one transaction for each
+        batch; return how many. ``progress`` shows a bar on standard error.
+
+        >>> from recallm import RecallM
+        >>> facts = FactMemory(RecallM())
+        >>> facts.write_many([("Ada", "speaks", "Dutch"), ("Ada", "speaks", "Thai")])
+        2
+        >>> [fact.object for fact in facts.read("Ada", "speaks")]
+        ['Thai', 'Dutch']
+
+        Raises:
+            InvalidInputError: item ``index`` cannot be used. Nothing of its batch was written, the
+                batches before it are.
+            StoreError: the store failed; the batch was rolled back.
+
+        """
+        size = checks.count(batch_size, "batch_size") or 1
+        written = 0
+        with tqdm(disable=not progress, unit="fact") as bar:
+            checked = _checked(checks.listed(facts, "facts"))
+            while batch := list(islice(checked, size)):
+                self._memory.update_many(
+                    (_update(new, new.terms) for new in batch), batch_size=size
+                )
+                written += len(batch)
+                bar.update(len(batch))
+        return written
+
+    def end(
+        self,
+        subject: Term,
+        relation: Term,
+        object: Term | None = None,
+        *,
+        said: datetime | None = None,
+        source: str | None = None,
+    ) -> list[Fact]:
+        """Write that a fact no longer holds, as one knowledge update with the denied predicate;
+        without an ``object``, of every object that holds. Return the facts that ended.
+
+        Terms are matched exactly. The denial of a fact that does not hold is written too: it ends
+        what is reported later and was said earlier.
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed; nothing was written.
+
+        """
+        new = NewFact(subject, relation, subject if object is None else object, said, source)
+        subject_text, predicate, object_text = new.terms
+        if self._relations.of(predicate).negative:
+            raise InvalidInputError(
+                "relation is denied already; give the relation that ends", argument="relation"
+            )
+        asked = subject_text, predicate, None if object is None else object_text
+        held = self._held(*asked)
+        ended = [
+            (it.evidence.subject, _denied(it.evidence.predicate), it.evidence.object)
+            for it in held.values()
+        ]
+        if object is not None and not held:
+            ended = [(subject_text, _denied(predicate), object_text)]
+        if not ended:
+            return []
+        self._memory.update(**_update(new, *ended))
+        still = self._held(*asked)
+        return [Fact.of(claim.evidence) for ends, claim in held.items() if ends not in still]
+
+    def _held(
+        self, subject: str, relation: str, object: str | None
+    ) -> dict[tuple[str, str], Claim]:
+        """What the terms find exactly and holds, by its ends, newest first."""
+        with self._reading() as reading:
+            found = reading.find(self._conditions(reading, subject, relation, object))
+        return {claim.ends: claim for claim in found.facts}
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def read(
+        self,
+        subject: Term | None = None,
+        relation: Term | None = None,
+        object: Term | None = None,
+        *,
+        as_of: int | datetime | None = None,
+        match: Match = "similar",
+        limit: int | None = None,
+    ) -> list[Fact]:
+        """The facts that hold, newest first; at most ``limit``, those that arrived last.
+
+        None stands for any subject, relation or object: the paper's six forms, the full one, and
+        everything. A denied relation ("no longer works for") finds denials. ``as_of``: what held at
+        a t_index, or by what was said up to an aware datetime.
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
+        terms = _terms(subject, relation, object)
+        checks.choice(match, ("exact", "similar"), "match")
+        at_most = checks.count(limit, "limit")
+        with self._reading(as_of) as reading:
+            found = reading.find(self._conditions(reading, *terms), at_most)
+        return [Fact.of(claim.evidence) for claim in found.facts]
+
+    def changes(
+        self, subject: Term, relation: Term, *, as_of: int | datetime | None = None
+    ) -> list[Change]:
+        """The values that the relation has or had for a subject, in the order in which they began.
+
+        Terms are matched exactly. A value that came back is listed twice.
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
+        terms = _terms(subject, relation, None)
+        with self._reading(as_of) as reading:
+            spans = reading.history(self._conditions(reading, *terms))
+        return [Change.of(span) for span in spans]
+
+    # -- parts -----------------------------------------------------------------------------
+
+    @contextmanager
+    def _reading(self, as_of: int | datetime | None = None) -> Iterator[FactReading]:
+        """All reads within one horizon see one state."""
+        with self._memory.graph.reader(as_of) as reader:
+            key = self._memory.namespace, reader.state.vocabulary
+            vocabulary = self._vocabularies.get(key)
+            if vocabulary is None:
+                vocabulary = Vocabulary(reader.predicates(), self._relations)
+                if len(self._vocabularies) >= _VOCABULARIES:
+                    self._vocabularies.clear()
+                self._vocabularies[key] = vocabulary
+            yield FactReading(reader, self._relations, vocabulary)
+
+    def _conditions(
+        self, reading: FactReading, subject: str | None, relation: str | None, object: str | None
+    ) -> Conditions:
+        return Conditions(
+            subjects=self._ids(reading, subject),
+            relation=None if relation is None else self._relations.of(relation),
+            objects=self._ids(reading, object),
+        )
+
+    def _ids(self, reading: FactReading, term: str | None) -> list[str] | None:
+        """The entities that a term names exactly."""
+        if term is None:
+            return None
+        return reading.entities([term], {self._memory.graph.concept_name(term)})
+
+
+def _denied(predicate: str) -> str:
+    """The predicate that denies ``predicate``, as ``recallm.stated`` writes it."""
+    return f"not {predicate}"
+
+
+def _terms(
+    subject: Term | None, relation: Term | None, object: Term | None
+) -> tuple[str | None, str | None, str | None]:
+    """The texts of the terms that are given."""
+    return (
+        checks.optional(checked_term, subject, "subject"),
+        checks.optional(checked_term, relation, "relation"),
+        checks.optional(checked_term, object, "object"),
+    )
+
+
+def _checked(facts: Iterable[object]) -> Iterator[NewFact]:
+    for index, fact in enumerate(facts):
+        try:
+            yield NewFact.of_item(fact)
+        except InvalidInputError as error:
+            raise InvalidInputError(error.message, argument=error.argument, index=index) from None
+
+
+def _declared(single_valued: object) -> list[str] | dict[str, Side]:
+    """The predicates that are declared single-valued, as ``Relations`` takes them."""
+    if isinstance(single_valued, Mapping):
+        return {
+            checked_term(predicate, "single_valued"): checks.choice(
+                side, get_args(Side), "single_valued"
+            )
+            for predicate, side in single_valued.items()
+        }
+    listed = checks.listed(single_valued, "single_valued")
+    return [checked_term(predicate, "single_valued") for predicate in listed]
+
+
+_TYPES: Mapping[type[Value], str] = {
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    date: "date",
+    datetime: "date",
+}
+
+
+def _update(new: NewFact, *triplets: tuple[str, str, str]) -> dict[str, Any]:
+    """The arguments of ``RecallM.update`` that write ``triplets`` with what ``new`` says beside its
+    terms."""
+    ends = dict.fromkeys(end for subject, _, object in triplets for end in (subject, object))
+    return {
+        "text": "",
+        "timestamp": new.said,
+        "source": new.source,
+        "entities": [_entity(end) for end in ends],
+        "triplets": [
+            NewTriplet(
+                subject=subject,
+                predicate=predicate,
+                object=object,
+                properties=new.properties or {},
+            )
+            for subject, predicate, object in triplets
+        ],
+    }
+
+
+def _entity(text: str) -> NewEntity:
+    """The end of a triplet that a term names: a value stands on no concept."""
+    value = value_of(text)
+    if value is None:
+        return NewEntity(id=text, mentioned=True)
+    return NewEntity(id=text, type=_TYPES[type(value)], concept=False, mentioned=True)

@@ -1,0 +1,244 @@
+"""Facts out of the evidence of triplets, within one reader."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+from itertools import groupby
+from typing import NamedTuple
+
+from recallm.model import TripletEvidence
+from recallm.predicates import (
+    Claim,
+    Holding,
+    PredicateName,
+    Relations,
+    Side,
+    Span,
+    group_key,
+    holding,
+)
+from recallm.results import chronological
+from recallm.stores.base import GraphReader
+
+__all__ = ["Conditions", "FactReading", "Found", "Vocabulary"]
+
+_FIRST_ROWS = 64
+"""Pieces of evidence that a limited read begins with."""
+
+_SAMPLED_ROWS = 256
+"""Latest pieces of evidence of a relation by which it is tested for having one object."""
+_FEWEST_SUBJECTS = 32
+"""Subjects in the sample, without which the data shows nothing."""
+_SINGLE_SHARE = 0.95
+"""Share of the sampled subjects that have one object where the relation is single-valued."""
+
+
+class Conditions(NamedTuple):
+    """Which facts are meant: ids of subjects, the key of a relation, ids of objects. None: any."""
+
+    subjects: Collection[str] | None = None
+    relation: PredicateName | None = None
+    objects: Collection[str] | None = None
+
+
+class Found(NamedTuple):
+    """What meets the conditions. ``facts``: the latest claim for each fact that holds, newest
+    first. ``is_known``: whether there is any evidence, also of what no longer holds."""
+
+    facts: list[Claim]
+    is_known: bool
+
+
+class Vocabulary:
+    """The predicates of a namespace by the relation that they phrase."""
+
+    def __init__(self, predicates: Iterable[str], relations: Relations) -> None:
+        self._relations = relations
+        self._positive: dict[str, list[str]] = {}
+        self._negative: dict[str, list[str]] = {}
+        for predicate in predicates:
+            key, negative = relations.of(predicate)
+            (self._negative if negative else self._positive).setdefault(key, []).append(predicate)
+
+    def predicates(self, key: str) -> list[str]:
+        """Every predicate that phrases the relation, those that deny it too."""
+        return self._positive.get(key, []) + self._negative.get(key, [])
+
+    def has_denials(self, key: str) -> bool:
+        """Whether a predicate denies the relation."""
+        return key in self._negative
+
+    @cached_property
+    def phrasings(self) -> Mapping[str, list[str]]:
+        """The predicates that assert a relation, by its key."""
+        return self._positive
+
+
+class FactReading:
+    """What holds in one namespace within the horizon of ``reader``."""
+
+    def __init__(self, reader: GraphReader, relations: Relations, vocabulary: Vocabulary) -> None:
+        self.reader = reader
+        self.relations = relations
+        self.vocabulary = vocabulary
+        self._functional: dict[str, bool] = {}
+
+    def entities(self, ids: Collection[str], concepts: Collection[str]) -> list[str]:
+        """The ids of the entities with these ids, and of those that stand on these concepts."""
+        return [entity.id for entity in self.reader.entities(ids, concepts=concepts)]
+
+    def find(self, where: Conditions, limit: int | None = None) -> Found:
+        """The facts that hold and meet the conditions; at most ``limit`` of them, those of latest
+        t. Where the relation is a denied one: the denials that are the last word.
+
+        With a limit the latest evidence is read first, and as much more as that takes. Whether a
+        fact holds is always decided by all evidence of its group.
+        """
+        size = None if limit is None else max(_FIRST_ROWS, 2 * limit)
+        while True:
+            evidence = self._evidence(where, size)
+            is_complete = size is None or len(evidence) < size
+            claims = self._held(where, evidence, is_complete)
+            if size is None or is_complete or (limit is not None and len(claims) >= limit):
+                claims.sort(key=lambda it: it.evidence[:1] + it.evidence[3:5])
+                claims.sort(key=lambda it: (it.t_index, it.position), reverse=True)
+                return Found(chronological(reversed(claims[:limit]))[::-1], bool(evidence))
+            size *= 4
+
+    def history(self, where: Conditions) -> list[Span]:
+        """The spans of the facts that meet the conditions, in the order in which they began."""
+        evidence = self._evidence(where, None)
+        meant = {claim.ends for claim in self._claims(evidence)}
+        groups = self._groups(where, evidence, is_complete=True)
+        return chronological(
+            span for _, group in groups for span in group.spans if span.first.ends in meant
+        )
+
+    def _held(
+        self, where: Conditions, evidence: list[TripletEvidence], is_complete: bool
+    ) -> list[Claim]:
+        denials = where.relation is not None and where.relation.negative
+        meant = {
+            (claim.relation, *claim.ends)
+            for claim in self._claims(evidence)
+            if claim.negative == denials
+        }
+        found: list[Claim] = []
+        for relation, group in self._groups(where, evidence, is_complete):
+            if denials:
+                latest: Iterable[Claim] = group.denied.values()
+            else:
+                latest = (span.latest for span in group.held)
+            found += (claim for claim in latest if (relation, *claim.ends) in meant)
+        return found
+
+    def _groups(
+        self, where: Conditions, evidence: list[TripletEvidence], is_complete: bool
+    ) -> Iterator[tuple[str, Holding]]:
+        """Each group with evidence that meets the conditions, under the key of its relation."""
+        claims = sorted(self._claims(evidence), key=lambda claim: claim.relation)
+        for relation, of_relation in groupby(claims, key=lambda claim: claim.relation):
+            completed = self._completed(relation, list(of_relation), where, is_complete)
+            side = self._side(relation, completed)
+            groups: dict[object, list[Claim]] = {}
+            for claim in completed:
+                groups.setdefault(group_key(claim, side), []).append(claim)
+            for group in groups.values():
+                yield relation, holding(group, single_valued=side is not None)
+
+    def _completed(
+        self, relation: str, claims: list[Claim], where: Conditions, is_complete: bool
+    ) -> list[Claim]:
+        """The claims of a relation, with the rest of their groups, where the conditions or a limit
+        left some of it out."""
+        side = self.relations.side(relation)
+        subjects = objects = None
+        if side == "object":
+            if is_complete and where.subjects is None:
+                return claims
+            objects = self._ends(claims, "object")
+        elif side == "subject" or not self.relations.is_known(relation):
+            if is_complete and where.objects is None:
+                return claims
+            subjects = self._ends(claims, "subject")
+        else:
+            if is_complete or not self.vocabulary.has_denials(relation):
+                return claims
+            subjects = self._ends(claims, "subject")
+            objects = self._ends(claims, "object")
+        evidence = self.reader.triplet_evidence(
+            subjects=subjects, predicates=self.vocabulary.predicates(relation), objects=objects
+        )
+        return list(self._claims(evidence))
+
+    def _ends(self, claims: Iterable[Claim], side: Side) -> Collection[str]:
+        """The ids of the claims' subjects or objects, with those of other entities that stand on
+        the same concepts."""
+        ids: set[str] = set()
+        concepts: set[str] = set()
+        for claim in claims:
+            id, _, concept = _end(claim.evidence, side)
+            ids.add(id)
+            if concept:
+                concepts.add(concept)
+        return ids.union(self.entities((), concepts)) if concepts else ids
+
+    def _side(self, relation: str, claims: Iterable[Claim]) -> Side | None:
+        """The end of which the relation has one. A relation that nobody declared is looked at in
+        the data, where one of these subjects has several objects."""
+        if self.relations.is_known(relation):
+            return self.relations.side(relation)
+        objects: dict[str, str] = {}
+        for claim in claims:
+            known = objects.setdefault(claim.subject, claim.object)
+            if not claim.negative and known != claim.object:
+                return "subject" if self._is_functional(relation) else None
+        return None
+
+    def _is_functional(self, relation: str) -> bool:
+        """Whether the data shows that the relation has one object for a subject: of the subjects in
+        its latest evidence, at least ``_FEWEST_SUBJECTS``, nearly all have one object only."""
+        if relation not in self._functional:
+            predicates = self.vocabulary.predicates(relation)
+            latest = self.reader.triplet_evidence(predicates=predicates, limit=_SAMPLED_ROWS)
+            subjects = self._ends(self._claims(latest), "subject")
+            evidence = self.reader.triplet_evidence(
+                subjects=subjects, predicates=predicates, limit=4 * _SAMPLED_ROWS
+            )
+            objects: dict[str, set[str]] = {}
+            for claim in self._claims(evidence):
+                objects.setdefault(claim.subject, set()).add(claim.object)
+            single = sum(len(each) == 1 for each in objects.values())
+            self._functional[relation] = len(
+                objects
+            ) >= _FEWEST_SUBJECTS and single >= _SINGLE_SHARE * len(objects)
+        return self._functional[relation]
+
+    def _evidence(self, where: Conditions, limit: int | None) -> list[TripletEvidence]:
+        predicates = None
+        if where.relation is not None:
+            predicates = self.vocabulary.predicates(where.relation.name)
+        if any(ids is not None and not ids for ids in (where.subjects, predicates, where.objects)):
+            return []
+        return self.reader.triplet_evidence(
+            subjects=where.subjects, predicates=predicates, objects=where.objects, limit=limit
+        )
+
+    def _claims(self, evidence: Iterable[TripletEvidence]) -> Iterator[Claim]:
+        of, end = self.relations.of, _end_key
+        for each in evidence:
+            relation, negative = of(each.predicate)
+            subject = end(each.subject, each.subject_concept)
+            yield Claim(subject, relation, end(each.object, each.object_concept), negative, each)
+
+
+def _end(evidence: TripletEvidence, side: Side) -> tuple[str, str, str]:
+    """Id, label and concept of one end."""
+    return evidence[:3] if side == "subject" else evidence[4:7]
+
+
+def _end_key(id: str, concept: str) -> str:
+    """What tells an end apart: the name of its concept, or its id behind a blank, which begins no
+    name."""
+    return concept or f" {id}"

@@ -1,0 +1,92 @@
+"""Which relation a predicate phrases, and whether a relation has one value at a time."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+from recallm.predicates.holding import Side
+from recallm.predicates.names import PredicateName, PredicateNames
+
+__all__ = ["Relations"]
+
+_DATA = Path(__file__).parent / "data" / "english.toml"
+
+
+class _Known(NamedTuple):
+    """A relation of the table: its key, and the end of which it has one (None: of neither)."""
+
+    key: str
+    side: Side | None
+
+
+class Relations:
+    """The relations that predicates phrase.
+
+    A relation's key is the name of its first phrasing in the table, or the name of the predicate
+    itself where the table has none. ``single_valued``: predicates → the end of which their relation
+    has one; a bare list means the end that the table gives, else "subject". ``multi_valued``:
+    predicates whose relation has many values. Both count more than the table.
+
+    >>> relations = Relations(PredicateNames(str.lower), multi_valued=["speaks"])
+    >>> relations.of("IS_EMPLOYED_BY"), relations.of("no longer employed by").negative
+    (PredicateName(name='works for', negative=False), True)
+    >>> [relations.side(relations.of(text).name) for text in ("works for", "capital of", "speaks")]
+    ['subject', 'object', None]
+    >>> relations.is_known("works for"), relations.is_known("waters the plants of")
+    (True, False)
+    """
+
+    def __init__(
+        self,
+        names: PredicateNames,
+        *,
+        single_valued: Iterable[str] | Mapping[str, Side] = (),
+        multi_valued: Iterable[str] = (),
+    ) -> None:
+        self._names = names
+        self._known: dict[str, _Known] = {}
+        for phrasings, single in _table():
+            key = names.of(phrasings[0]).name
+            for phrasing in phrasings:
+                self._known.setdefault(names.of(phrasing).name, _Known(key, single))
+        self._sides: dict[str, Side | None] = {it.key: it.side for it in self._known.values()}
+        sides = single_valued if isinstance(single_valued, Mapping) else None
+        for predicate in single_valued:
+            key = self.of(predicate).name
+            self._sides[key] = (sides and sides[predicate]) or self._sides.get(key) or "subject"
+        for predicate in multi_valued:
+            self._sides[self.of(predicate).name] = None
+
+    def of(self, predicate: str) -> PredicateName:
+        """The key of the relation that ``predicate`` phrases, and whether the predicate denies
+        it."""
+        name, negative = self._names.of(predicate)
+        known = self._known.get(name)
+        return PredicateName(name if known is None else known.key, negative)
+
+    def name(self, predicate: str) -> PredicateName:
+        """The name of ``predicate`` itself."""
+        return self._names.of(predicate)
+
+    def side(self, key: str) -> Side | None:
+        """The end of which the relation has one; None for a relation with many values, and for one
+        that is not known."""
+        return self._sides.get(key)
+
+    def is_known(self, key: str) -> bool:
+        """Whether the table or the caller says how many values the relation has."""
+        return key in self._sides
+
+
+@cache
+def _table() -> Collection[tuple[tuple[str, ...], Side | None]]:
+    """Each relation's phrasings, and the end of which it has one."""
+    tables: list[dict[str, Any]] = tomllib.loads(_DATA.read_text(encoding="utf-8"))["relations"]
+    for table in tables:
+        if table.get("single") not in (None, *get_args(Side)):
+            raise ValueError(f"{_DATA}: single = {table['single']!r}")
+    return [(tuple(table["phrasings"]), table.get("single")) for table in tables]

@@ -1,0 +1,434 @@
+"""Facts written, read and forgotten, on every store."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from recallm import (
+    ConflictError,
+    InvalidInputError,
+    NewEntity,
+    NewTriplet,
+    RecallM,
+)
+from recallm.facts import Fact, FactMemory, NewFact
+
+FIGURE_3 = [
+    ("Cyrus Alfred", "customer of", "Pfizer"),
+    ("Tia Batres", "customer of", "Pfizer"),
+    ("Pasquale Ballif", "customer of", "Pfizer"),
+    ("Dorothea Altemus", "employed by", "Pfizer"),
+]
+FIGURE_5 = [
+    ("Mozella Baima", "employed by", "ExxonMobil"),
+    ("Modesto Baichan", "employed by", "ExxonMobil"),
+    ("Maryjane Bachand", "employed by", "BMW"),
+    ("Willian Beasmore", "employed by", "BMW"),
+    ("Willian Banik", "customer of", "BMW"),
+]
+
+
+def rows(found: list[Fact]) -> list[tuple[str, str, str]]:
+    return [(fact.subject, fact.relation, fact.object) for fact in found]
+
+
+def year(number: int) -> datetime:
+    return datetime(number, 1, 1, tzinfo=UTC)
+
+
+# The paper's figures.
+
+
+def test_figure_3(facts: FactMemory) -> None:
+    assert facts.write_many(FIGURE_3) == 4
+    assert rows(facts.read(None, "employed by", "Pfizer")) == [FIGURE_3[3]]
+    assert rows(facts.read(None, "customer of", "Pfizer")) == FIGURE_3[2::-1]
+
+
+def test_figure_4_a_new_president_supersedes_the_old(facts: FactMemory) -> None:
+    facts.write("Barack Obama", "president of", "United States")
+    facts.write("Donald Trump", "president of", "United States")
+    facts.write("Joe Biden", "president of", "United States")
+    facts.write("Emmanuel Macron", "president of", "France")
+    asked = facts.read(None, "president of", "the United States")
+    assert rows(asked) == [("Joe Biden", "president of", "United States")]
+    assert [it.subject for it in facts.read(None, "president of", "United States", as_of=1)] == [
+        "Barack Obama"
+    ]
+    assert facts.read("Donald Trump", "president of") == []
+    [change] = facts.changes("Donald Trump", "president of")
+    assert (change.since_t, change.until_t, change.ended_by) == (2, 3, "superseded")
+
+
+def test_figure_5(facts: FactMemory) -> None:
+    facts.write_many(FIGURE_5)
+    assert rows(facts.read(object="BMW")) == FIGURE_5[:1:-1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        (("Willian Banik", None, None), [4]),
+        ((None, "employed by", None), [3, 2, 1, 0]),
+        ((None, None, "BMW"), [4, 3, 2]),
+        (("Willian Banik", "customer of", None), [4]),
+        (("Willian Banik", None, "BMW"), [4]),
+        ((None, "employed by", "BMW"), [3, 2]),
+        (("Willian Banik", "customer of", "BMW"), [4]),
+        ((None, None, None), [4, 3, 2, 1, 0]),
+        (("Willian Banik", "employed by", "BMW"), []),
+    ],
+)
+def test_the_forms_of_a_query(
+    facts: FactMemory, asked: tuple[str | None, ...], expected: list[int]
+) -> None:
+    facts.write_many(FIGURE_5)
+    found = facts.read(*asked, match="exact")
+    assert rows(found) == [FIGURE_5[i] for i in expected]
+    assert {(it.match, it.score) for it in found} <= {("exact", 1.0)}
+
+
+# What a fact says.
+
+
+def test_a_fact_names_its_update(facts: FactMemory) -> None:
+    said = year(2023)
+    written = facts.write("Ada", "employed by", "BMW", said=said, source="cv", properties={"a": 1})
+    [read] = facts.read("ada", "EMPLOYED_BY", "bmw")
+    assert read == written
+    assert (read.t_index, read.said, read.source, read.properties) == (1, said, "cv", {"a": 1})
+    assert (read.match, read.score, read.matched, read.statement) == ("exact", 1.0, {}, None)
+    assert read.line == "Ada — employed by → BMW"
+    assert read.passage is not None
+    passage = facts.memory.get(read.passage)
+    assert passage is not None
+    assert passage.text == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (52000, "52000"),
+        (52000.0, "52000"),
+        (1.5, "1.5"),
+        (True, "true"),
+        (date(2024, 5, 1), "2024-05-01"),
+        (datetime(2024, 5, 1, 10, 30, tzinfo=UTC), "2024-05-01T10:30:00+00:00"),
+    ],
+)
+def test_values_are_terms(facts: FactMemory, value: Any, text: str) -> None:
+    facts.write("Ada", "has seen", value)
+    [fact] = facts.read(None, "has seen", value)
+    assert (fact.object, fact.value) == (text, value)
+    assert rows(facts.read(object=text)) == [("Ada", "has seen", text)]
+    [entity] = facts.memory.graph.entities([text])
+    assert entity.concept == ""
+
+
+def test_a_value_keeps_its_text(facts: FactMemory) -> None:
+    facts.write("Ada", "salary", "52,000 USD")
+    [fact] = facts.read("Ada", "salary")
+    assert (fact.object, fact.value) == ("52,000 USD", 52000)
+
+
+def test_facts_of_other_writers(facts: FactMemory) -> None:
+    facts.memory.graph.upsert(
+        [NewEntity(id="e1", label="Ada Lovelace"), NewEntity(id="e2", label="BMW")],
+        [NewTriplet(subject="e1", predicate="WORKS_FOR", object="e2")],
+    )
+    [fact] = facts.read("ada lovelace", "employed by")
+    assert rows([fact]) == [("Ada Lovelace", "WORKS_FOR", "BMW")]
+    assert (fact.passage, fact.said) == (None, None)
+    assert rows(facts.read(object="e2")) == rows([fact])
+
+
+def test_facts_that_texts_state(memory: RecallM) -> None:
+    stating = RecallM(memory._store, namespace=memory.namespace, triplets=True)
+    update = stating.update("Maria works for Siemens.")
+    facts = FactMemory(stating)
+    [fact] = facts.read("Maria", "employed by")
+    assert rows([fact]) == [("Maria", "work for", "Siemens")]
+    assert (fact.passage, fact.statement) == (update.id, f"{update.id}#0")
+    stating.update("Maria does not work for Siemens.")
+    assert facts.read("Maria", "employed by") == []
+    stating.update("Maria works for Bosch.")
+    assert rows(facts.read("Maria", "employed by")) == [("Maria", "work for", "Bosch")]
+
+
+# Facts that change.
+
+
+def test_a_single_valued_relation(facts: FactMemory) -> None:
+    for place in ("Oslo", "Porto", "Oslo"):
+        facts.write("Ada", "lives in", place)
+    assert [it.object for it in facts.read("Ada", "lives in")] == ["Oslo"]
+    assert [it.object for it in facts.read("Ada", "resides in", as_of=2)] == ["Porto"]
+    assert rows(facts.read(object="Porto")) == []
+    assert [
+        (it.object, it.since_t, it.until_t, it.ended_by) for it in facts.changes("Ada", "lives in")
+    ] == [
+        ("Oslo", 1, 2, "superseded"),
+        ("Porto", 2, 3, "superseded"),
+        ("Oslo", 3, None, None),
+    ]
+
+
+def test_phrasings_of_one_relation_supersede_each_other(facts: FactMemory) -> None:
+    facts.write("Ada", "works for", "Cisco")
+    facts.write("ada", "is employed by", "BMW")
+    assert rows(facts.read("Ada", "WORKS_FOR")) == [("ada", "is employed by", "BMW")]
+    assert facts.read(None, "works for", "Cisco") == []
+
+
+def test_a_repeated_fact_goes_on(facts: FactMemory) -> None:
+    facts.write("Ada", "lives in", "Oslo", source="a")
+    facts.write("Ada", "lives in", "Oslo", source="b")
+    [fact] = facts.read("Ada", "lives in")
+    assert (fact.t_index, fact.source) == (2, "b")
+    [change] = facts.changes("Ada", "lives in")
+    assert (change.since_t, change.until_t) == (1, None)
+
+
+def test_many_values_stay(facts: FactMemory) -> None:
+    facts.write_many([("Ada", "speaks", "Dutch"), ("Ada", "speaks", "Thai")])
+    assert [it.object for it in facts.read("Ada", "speaks")] == ["Thai", "Dutch"]
+    facts.write_many([("Ada", "waters the plants of", x) for x in ("Bo", "Cy")])
+    assert [it.object for it in facts.read("Ada", "waters the plants of")] == ["Cy", "Bo"]
+
+
+def test_declared_relations(facts: FactMemory) -> None:
+    declared = FactMemory(
+        facts.memory,
+        single_valued={"guards": "object", "waters": "subject"},
+        multi_valued=["employed by"],
+    )
+    facts.write_many(
+        [
+            ("Ada", "guards", "Gate"),
+            ("Bo", "guards", "Gate"),
+            ("Bo", "guards", "Wall"),
+            ("Ada", "waters", "Fern"),
+            ("Ada", "waters", "Rose"),
+            ("Ada", "works for", "Cisco"),
+            ("Ada", "works for", "BMW"),
+        ]
+    )
+    assert [it.subject for it in declared.read(None, "guards", "Gate")] == ["Bo"]
+    assert [it.object for it in declared.read("Bo", "guards")] == ["Wall", "Gate"]
+    assert [it.object for it in declared.read("Ada", "waters")] == ["Rose"]
+    assert [it.object for it in declared.read("Ada", "works for")] == ["BMW", "Cisco"]
+    assert [it.object for it in facts.read("Ada", "waters")] == ["Rose", "Fern"]
+    bare = FactMemory(facts.memory, single_valued=["guards", "capital of"])
+    assert [it.object for it in bare.read("Bo", "guards")] == ["Wall"]
+    assert rows(bare.read(None, "guards", "Gate")) == [("Ada", "guards", "Gate")]
+
+
+def test_objects_of_one_update_do_not_supersede_each_other(facts: FactMemory) -> None:
+    facts.memory.graph.upsert(
+        [NewEntity(id=it) for it in ("Ada", "Cisco", "BMW")],
+        [NewTriplet(subject="Ada", predicate="works for", object=it) for it in ("Cisco", "BMW")],
+    )
+    assert [it.object for it in facts.read("Ada", "works for")] == ["BMW", "Cisco"]
+    facts.write("Ada", "works for", "Cisco")
+    assert [it.object for it in facts.read("Ada", "works for")] == ["Cisco"]
+
+
+def test_order_is_that_of_what_was_said(facts: FactMemory) -> None:
+    facts.write("Ada", "lives in", "Porto", said=year(2024))
+    facts.write("Ada", "lives in", "Oslo", said=year(2020))
+    assert [it.object for it in facts.read("Ada", "lives in")] == ["Porto"]
+    assert [it.object for it in facts.read("Ada", "lives in", as_of=year(2021))] == ["Oslo"]
+    assert [(it.object, it.since) for it in facts.changes("Ada", "lives in")] == [
+        ("Oslo", year(2020)),
+        ("Porto", year(2024)),
+    ]
+    # Without all timestamps t decides.
+    facts.write("Ada", "lives in", "Rome")
+    facts.write("Ada", "lives in", "Bonn", said=year(2019))
+    assert [it.object for it in facts.read("Ada", "lives in")] == ["Bonn"]
+
+
+def test_denials(facts: FactMemory) -> None:
+    facts.write("Ada", "employed by", "Cisco")
+    facts.write("Ada", "no longer works for", "Cisco")
+    facts.write("Ada", "doesn't speak", "Dutch")
+    assert facts.read("Ada") == []
+    assert facts.read("Ada", "employed by", match="similar") == []
+    assert rows(facts.read("Ada", "not employed by")) == [("Ada", "no longer works for", "Cisco")]
+    assert rows(facts.read(None, "never speaks", "Dutch")) == [("Ada", "doesn't speak", "Dutch")]
+    [change] = facts.changes("Ada", "works for")
+    assert (change.object, change.until_t, change.ended_by) == ("Cisco", 2, "ended")
+    assert facts.changes("Ada", "speaks") == []
+    facts.write("Ada", "works for", "Cisco")
+    assert facts.read("Ada", "not employed by") == []
+
+
+def test_end(facts: FactMemory) -> None:
+    facts.write("Ada", "speaks", "Dutch")
+    facts.write("Ada", "SPEAKS", "Thai")
+    facts.write("Bo", "speaks", "Thai")
+    assert rows(facts.end("ada", "is fluent in", "Thai")) == [("Ada", "SPEAKS", "Thai")]
+    assert rows(facts.read("Ada")) == [("Ada", "speaks", "Dutch")]
+    assert facts.end("Ada", "speaks", "Thai") == []
+    assert rows(facts.end("Ada", "speaks", source="s")) == [("Ada", "speaks", "Dutch")]
+    assert facts.end("Ada", "speaks") == []
+    assert rows(facts.read()) == [("Bo", "speaks", "Thai")]
+    facts.memory.forget(source="s")
+    assert rows(facts.read("Ada")) == [("Ada", "speaks", "Dutch")]
+    with pytest.raises(InvalidInputError, match="denied"):
+        facts.end("Ada", "not speaks")
+
+
+def test_a_denial_may_come_before_the_fact_that_it_ends(facts: FactMemory) -> None:
+    assert facts.end("Ada", "works for", "Cisco", said=year(2024)) == []
+    facts.write("Ada", "works for", "Cisco", said=year(2020))
+    assert facts.read("Ada", "works for") == []
+    assert rows(facts.read("Ada", as_of=year(2021))) == [("Ada", "works for", "Cisco")]
+
+
+# Forgetting and isolation.
+
+
+def test_what_is_forgotten_no_longer_supersedes(facts: FactMemory) -> None:
+    facts.write("Ada", "lives in", "Oslo", source="old")
+    facts.write("Ada", "lives in", "Porto", id="new")
+    facts.memory.forget(id="new")
+    assert [it.object for it in facts.read("Ada", "lives in")] == ["Oslo"]
+    facts.write("Ada", "lives in", "Rome", source="newer")
+    facts.memory.forget(source="newer")
+    assert [it.object for it in facts.read("Ada", "lives in")] == ["Oslo"]
+    facts.write("Ada", "lives in", "Bonn")
+    facts.memory.graph.delete(triplets=[("Ada", "lives in", "Bonn")])
+    assert [it.object for it in facts.read("Ada", "lives in")] == ["Oslo"]
+    facts.write("Ada", "lives in", "Lima")
+    facts.memory.forget(concept="Lima")
+    assert [it.object for it in facts.read("Ada", "lives in")] == ["Oslo"]
+    facts.memory.forget(source="old")
+    assert facts.read() == []
+    assert facts.changes("Ada", "lives in") == []
+
+
+def test_namespaces_share_nothing(facts: FactMemory) -> None:
+    other = facts.in_namespace(f"{facts.memory.namespace}-other")
+    facts.write("Ada", "lives in", "Oslo")
+    assert other.read() == []
+    other.write("Ada", "lives in", "Porto")
+    assert [it.object for it in facts.read("Ada", "lives in")] == ["Oslo"]
+    assert [it.object for it in other.read("Ada", "lives in")] == ["Porto"]
+
+
+def test_an_id_belongs_to_one_fact(facts: FactMemory) -> None:
+    first = facts.write("Ada", "speaks", "Thai", id="x")
+    assert facts.write("Ada", "speaks", "Thai", id="x") == first
+    with pytest.raises(ConflictError):
+        facts.write("Ada", "speaks", "Dutch", id="x")
+    assert rows(facts.read()) == [("Ada", "speaks", "Thai")]
+
+
+# Limits.
+
+
+@pytest.mark.parametrize("relation", ["works for", "speaks", "waters the plants of"])
+def test_a_limited_read_is_the_beginning_of_the_whole(facts: FactMemory, relation: str) -> None:
+    new = [(f"P{i % 40}", relation, "Hub" if i % 3 else f"C{i % 7}") for i in range(300)]
+    facts.write_many(new)
+    facts.write_many([(f"P{i}", f"not {relation}", "Hub") for i in range(30, 40)])
+    every = facts.read(None, relation, "Hub")
+    assert every
+    for limit in (1, 5, 19, 100):
+        assert facts.read(None, relation, "Hub", limit=limit) == every[:limit]
+        assert facts.read(limit=limit) == facts.read()[:limit]
+
+
+# Many facts at once, and bad ones.
+
+
+def test_facts_of_every_shape(facts: FactMemory) -> None:
+    given: list[Any] = [
+        NewFact("Ada", "speaks", "Thai", source="a"),
+        {"subject": "Ada", "relation": "speaks", "object": "Dutch", "said": year(2020)},
+        ["Ada", "speaks", "Urdu"],
+    ]
+    assert facts.write_many(given, batch_size=2) == 3
+    assert {(it.object, it.source, it.said) for it in facts.read("Ada", "speaks")} == {
+        ("Thai", "a", None),
+        ("Dutch", None, year(2020)),
+        ("Urdu", None, None),
+    }
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "Ada",
+        ("Ada", "speaks"),
+        {"subject": "Ada", "relation": "speaks"},
+        {"subject": "Ada", "relation": "speaks", "object": "x", "colour": 1},
+        ("Ada", "speaks", " \n"),
+        ("Ada", "speaks", None),
+        ("Ada", "speaks", float("nan")),
+        ("Ada", "speaks", b"Thai"),
+        ("A" * 1025, "speaks", "Thai"),
+        ("\ud800", "speaks", "Thai"),
+    ],
+)
+def test_a_bad_fact_writes_nothing_of_its_batch(facts: FactMemory, bad: Any) -> None:
+    good = [("Ada", "speaks", f"Language {i}") for i in range(3)]
+    with pytest.raises(InvalidInputError) as error:
+        facts.write_many([*good, bad], batch_size=2)
+    assert error.value.index == 3
+    assert [it.object for it in facts.read()] == ["Language 1", "Language 0"]
+
+
+HOSTILE = [
+    "a>>b", "]", "[MEM_WRITE{a>>b>>c}]", "\u202eevil", "\u200f", "line\nbreak", "nul\x00nul", "…",
+    ">>", "'", '"', "%_", "→", "Ada — x → y", "N/A", "1e400", "٣", "a" * 1000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_any_text_is_a_term(facts: FactMemory, text: str) -> None:
+    facts.write(text, "likes", "Thai")
+    facts.write("Ada", "likes", text)
+    assert rows(facts.read(text)) == [(text, "likes", "Thai")]
+    assert rows(facts.read(None, "likes", text)) == [("Ada", "likes", text)]
+    assert all(len(fact.line.splitlines()) == 1 for fact in facts.read())
+    facts.write("Bo", text, "Thai")
+    assert ("Bo", text, "Thai") in rows(facts.read("Bo", text, "Thai"))
+
+
+@pytest.mark.parametrize(
+    "bad", ["", "  ", "\n", "a" * 1025, "\ud800", 1j, ["Ada"], b"Ada", 10**2000]
+)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_bad_terms_are_refused(facts: FactMemory, bad: Any, place: int) -> None:
+    terms: list[Any] = ["Ada", "likes", "Thai"]
+    terms[place] = bad
+    name = ("subject", "relation", "object")[place]
+    for call in (facts.write, facts.read, facts.end):
+        with pytest.raises(InvalidInputError) as error:
+            call(*terms)
+        assert error.value.argument == name
+    assert facts.read() == []
+
+
+def test_bad_arguments() -> None:
+    memory = RecallM()
+    facts = FactMemory(memory)
+    with pytest.raises(InvalidInputError, match="memory"):
+        FactMemory(memory.graph)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="single_valued"):
+        FactMemory(memory, single_valued={"likes": "both"})
+    with pytest.raises(InvalidInputError, match="single_valued"):
+        FactMemory(memory, single_valued="likes")
+    with pytest.raises(InvalidInputError, match="match"):
+        facts.read(match="fuzzy")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="limit"):
+        facts.read(limit=0)
+    with pytest.raises(InvalidInputError, match="as_of"):
+        facts.read(as_of=datetime(2020, 1, 1))  # noqa: DTZ001 - without a zone
+    with pytest.raises(InvalidInputError, match="said"):
+        facts.write("a", "b", "c", said="today")  # type: ignore[arg-type]

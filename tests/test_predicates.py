@@ -1,0 +1,150 @@
+"""What predicates mean: names, relations, and what holds by evidence."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from recallm import RecallM
+from recallm.model import NO_POSITION, TripletEvidence
+from recallm.predicates import Claim, PredicateNames, Relations, Side, holding
+
+
+@pytest.fixture(scope="module")
+def names() -> PredicateNames:
+    return PredicateNames(RecallM().graph.concept_name)
+
+
+@pytest.mark.parametrize(
+    ("texts", "negative"),
+    [
+        (
+            ("works for", "WORKS_FOR", "worksFor", "Work-for", "is working for", "still works for"),
+            ("not work for", "no longer works for", "doesn't work for", "stopped working for",
+             "does not work for anymore", "has never worked for", "didn\u2019t work for"),
+        ),
+        (
+            ("employed by", "is employed by", "was employed by", "has been employed by"),
+            ("isn't employed by", "is no longer employed by", "NOT_EMPLOYED_BY"),
+        ),
+        (("customer of", "is a customer of", "are customers of"), ("is not a customer of",)),
+        (("may move to", "MAY_MOVE_TO"), ("may not move to",)),
+    ],
+)  # fmt: skip
+def test_names(names: PredicateNames, texts: tuple[str, ...], negative: tuple[str, ...]) -> None:
+    [name] = {names.of(text).name for text in (*texts, *negative)}
+    assert [names.of(text).negative for text in texts] == [False] * len(texts)
+    assert [names.of(text).negative for text in negative] == [True] * len(negative)
+    assert name != ""
+
+
+@pytest.mark.parametrize("text", ["not", "is", "has", "is a", ">>", "known for not paying", "may"])
+def test_a_name_is_never_empty(names: PredicateNames, text: str) -> None:
+    name, negative = names.of(text)
+    assert name
+    assert not negative
+
+
+def test_different_relations_have_different_names(names: PredicateNames) -> None:
+    texts = [
+        "works for",
+        "works with",
+        "move to",
+        "may move to",
+        "has won",
+        "capital of",
+        "capital",
+    ]
+    assert len({names.of(text).name for text in texts}) == len(texts)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "key_of", "side"),
+    [
+        ("IS_EMPLOYED_BY", "works for", "subject"),
+        ("chief executive officer of", "CEO of", "object"),
+        ("is the capital city of", "capital of", "object"),
+        ("resides in", "lives in", "subject"),
+        ("client of", "customer of", None),
+    ],
+)
+def test_the_table(names: PredicateNames, predicate: str, key_of: str, side: Side | None) -> None:
+    relations = Relations(names)
+    key = relations.of(predicate).name
+    assert key == relations.of(key_of).name
+    assert relations.side(key) == side
+    assert relations.is_known(key)
+
+
+def test_each_phrasing_of_the_table_belongs_to_one_relation(names: PredicateNames) -> None:
+    from recallm.predicates.relations import _table
+
+    keys: dict[str, str] = {}
+    for phrasings, _ in _table():
+        for phrasing in phrasings:
+            name, negative = names.of(phrasing)
+            assert not negative
+            assert keys.setdefault(name, phrasings[0]) == phrasings[0], phrasing
+
+
+# What holds.
+
+
+def claim(
+    object: str,
+    t_index: int,
+    *,
+    negative: bool = False,
+    year: int | None = None,
+    position: int = NO_POSITION,
+) -> Claim:
+    evidence = TripletEvidence(
+        "Ada", "Ada", "ada", "not p" if negative else "p", object, object, object, "entity", {},
+        t_index, position, "x", None if year is None else datetime(year, 1, 1, tzinfo=UTC), None,
+    )  # fmt: skip
+    return Claim("ada", "p", object, negative, evidence)
+
+
+@pytest.mark.parametrize(
+    ("claims", "single", "many"),
+    [
+        ([claim("A", 1), claim("B", 2)], "B", "AB"),
+        ([claim("A", 1), claim("B", 1)], "AB", "AB"),
+        ([claim("A", 1), claim("B", 1), claim("C", 2), claim("B", 2)], "BC", "ABC"),
+        ([claim("A", 1), claim("B", 2), claim("A", 3)], "A", "AB"),
+        ([claim("A", 1), claim("A", 2, negative=True)], "", ""),
+        ([claim("A", 1, negative=True), claim("A", 2)], "A", "A"),
+        ([claim("A", 1), claim("B", 2), claim("B", 3, negative=True)], "", "A"),
+        ([claim("A", 1), claim("B", 2, negative=True)], "A", "A"),
+        ([claim("B", 1, negative=True)], "", ""),
+        ([claim("A", 1, year=2024), claim("B", 2, year=2020)], "A", "AB"),
+        ([claim("A", 1, year=2024), claim("B", 2, year=2020), claim("C", 3)], "C", "ABC"),
+        ([claim("A", 1, year=2024), claim("A", 2, year=2020, negative=True)], "A", "A"),
+        ([claim("A", 1, year=2024), claim("B", 2, year=2024)], "B", "AB"),
+        # In one text the later sentence decides; at one place the denial.
+        ([claim("A", 1, position=1), claim("A", 1, position=0, negative=True)], "A", "A"),
+        ([claim("A", 1, position=0), claim("A", 1, position=1, negative=True)], "", ""),
+        ([claim("A", 1), claim("A", 1, negative=True)], "", ""),
+    ],
+)
+def test_what_holds(claims: list[Claim], single: str, many: str) -> None:
+    for is_single, expected in ((True, single), (False, many)):
+        for order in (claims, claims[::-1]):
+            held = holding(order, single_valued=is_single).held
+            assert "".join(sorted(span.first.object for span in held)) == expected
+
+
+def test_spans() -> None:
+    claims = [
+        claim("A", 1),
+        claim("B", 2),
+        claim("B", 3),
+        claim("A", 4),
+        claim("A", 5, negative=True),
+    ]
+    spans = holding(claims, single_valued=True).spans
+    assert [
+        (it.first.object, it.t_index, it.latest.t_index, it.end and it.end.t_index, it.ended_by)
+        for it in spans
+    ] == [("A", 1, 1, 2, "superseded"), ("B", 2, 3, 4, "superseded"), ("A", 4, 4, 5, "ended")]
