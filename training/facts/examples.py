@@ -1,0 +1,157 @@
+"""The examples of the corpus, after Tables 1 and 2 of the paper.
+
+An example is a text in segments. The loss is on those that the model is to write: its calls and its
+answers. What stands between them comes from the user and from the memory.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from recallm.facts.calls import Call, read_call, results_text, write_call
+from training.facts.phrasings import Phrasings
+from training.facts.population import SPLITS, Fact, Population, Split, facts_of_group
+
+__all__ = ["Example", "Segment", "examples"]
+
+
+class Segment(NamedTuple):
+    """A part of an example's text; ``is_learned``: the loss is on it."""
+
+    text: str
+    is_learned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One text to learn from. ``kind`` is the form of its question, or "write" for a statement."""
+
+    kind: str
+    language: str
+    segments: tuple[Segment, ...]
+
+
+def examples(
+    split: Split,
+    population: Population,
+    phrasings: Mapping[str, Mapping[str, Any]],
+    languages: Sequence[str],
+    *,
+    groups: int,
+    seed: int,
+) -> Iterator[Example]:
+    """The examples of one split: for each group of facts its statements, and one question of each
+    form, in one language. ``groups`` counts those of all splits."""
+    for number in range(max(1, round(groups * SPLITS[split]))):
+        chance = random.Random(f"{split} {number} {seed}")
+        language = languages[number % len(languages)]
+        words = Phrasings(phrasings[language], split, chance)
+        facts = facts_of_group(population, words.relations, chance)
+        group = _Group(facts, language, words, chance)
+        yield from group.statements()
+        yield from group.questions()
+        yield group.unknown(population)
+
+
+class _Group:
+    """Makes the examples of one group of facts."""
+
+    def __init__(
+        self, facts: Sequence[Fact], language: str, words: Phrasings, chance: random.Random
+    ) -> None:
+        self._facts = facts
+        self._language = language
+        self._words = words
+        self._chance = chance
+
+    def statements(self) -> Iterator[Example]:
+        """Table 2: a sentence for the people with the same relation to the same organisation."""
+        for (relation, organisation), same in groupby(self._facts, key=lambda fact: fact[1:]):
+            facts = list(same)
+            people = [fact.person for fact in facts]
+            said = self._words.statement("states", people, relation, organisation=organisation)
+            calls = "".join(str(write_call(*fact)) for fact in facts)
+            yield self._example("write", Segment(said, False), Segment(calls, True))
+
+    def questions(self) -> Iterator[Example]:
+        """Table 1: one question of each of the six forms. Results stand newest first, as a memory
+        gives them."""
+        words = self._words
+        fact = self._chance.choice(self._facts)
+        person, relation, organisation = fact
+        stated = {"organisation": organisation}
+        yield self._read(
+            "person",
+            words.question("person", person=person),
+            read_call(person),
+            [fact],
+            words.statement("states", [person], relation, **stated),
+        )
+        yield self._read(
+            "person, organisation",
+            words.question("person_organisation", person=person, organisation=organisation),
+            read_call(person, None, organisation),
+            [fact],
+            words.statement("states", [person], relation, **stated),
+        )
+        yield self._read(
+            "person, relation",
+            words.question("which", relation, person=person),
+            read_call(person, relation),
+            [fact],
+            words.statement("states", [person], relation, **stated),
+        )
+        newest = self._facts[::-1]
+        found = [it for it in newest if it.organisation == organisation]
+        yield self._read(
+            "organisation",
+            words.question("organisation", organisation=organisation),
+            read_call(None, None, organisation),
+            found,
+            words.statement("related", _people(found), None, **stated),
+        )
+        found = [it for it in newest if it.relation == relation]
+        yield self._read(
+            "relation",
+            words.question("group", relation),
+            read_call(None, relation),
+            found,
+            words.statement("members", _people(found), relation),
+        )
+        found = [it for it in found if it.organisation == organisation]
+        yield self._read(
+            "relation, organisation",
+            words.question("who", relation, organisation=organisation),
+            read_call(None, relation, organisation),
+            found,
+            words.statement("states", _people(found), relation, **stated),
+        )
+
+    def unknown(self, population: Population) -> Example:
+        """A question that the memory has no answer to. The paper has none of these."""
+        known = set(_people(self._facts))
+        person = self._chance.choice([it for it in population.people if it not in known])
+        question = self._words.question("person", person=person)
+        return self._read("unknown", question, read_call(person), [], self._words.unknown())
+
+    def _read(
+        self, kind: str, question: str, call: Call, found: Sequence[Fact], answer: str
+    ) -> Example:
+        return self._example(
+            kind,
+            Segment(question, False),
+            Segment(call.opening, True),
+            Segment(f"{results_text(found)}]", False),
+            Segment(answer, True),
+        )
+
+    def _example(self, kind: str, *segments: Segment) -> Example:
+        return Example(kind, self._language, segments)
+
+
+def _people(facts: Sequence[Fact]) -> list[str]:
+    return [fact.person for fact in facts]
