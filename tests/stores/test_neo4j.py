@@ -26,7 +26,7 @@ from recallm.model import (
     Trait,
     WriteSummary,
 )
-from recallm.stores.cypher import changes, graph, lookups, reading
+from recallm.stores.cypher import changes, facts, graph, lookups, reading
 from recallm.stores.neo4j import Neo4jStore, generations, stored
 from recallm.stores.neo4j import store as store_module
 from recallm.stores.neo4j.transaction import Row, Tx
@@ -305,6 +305,7 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore) -> No
             changes,
             reading,
             graph,
+            facts,
             stored,
             generations,
         )

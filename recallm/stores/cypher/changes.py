@@ -40,10 +40,23 @@ CALL () {
     MATCH (x:RecallMSession {namespace: $namespace, key: key})
     DETACH DELETE x
 }
+CALL () {
+    UNWIND $predicates AS row
+    MERGE (p:RecallMPredicate {namespace: $namespace, key: row.key})
+    ON CREATE SET p.name = row.name, p.triplets = 0
+    WITH p, row WHERE p.triplets <> row.triplets
+    SET p.triplets = row.triplets, p.t_index = $t
+}
+CALL () {
+    UNWIND $unused_predicates AS key
+    MATCH (p:RecallMPredicate {namespace: $namespace, key: key})
+    DELETE p
+}
 MATCH (n:RecallMNamespace {rows: $namespace})
 SET n += $totals
 """
-"""``$t`` is the counter. A stem or a session has no t of its own: at an earlier t it is counted."""
+"""``$t`` is the counter. A stem, a session or a predicate has no t of its own: at an earlier t it
+is counted."""
 
 _CREATE_STATEMENT: Final[LiteralString] = """
 CREATE (u)-[:HAS]->(s:RecallMStatement)
@@ -161,13 +174,28 @@ MATCH (u:RecallMUpdate {namespace: $namespace, t: t})
 DETACH DELETE u
 """
 
-ELEMENTS: Final[LiteralString] = """
+_SET_WORDS: Final[LiteralString] = """
+CALL (x, row) {
+    WITH x, row, COLLECT { MATCH (x)-[b:BEARS]->(x) WHERE b.model = row.model_key RETURN b } AS old
+    FOREACH (word IN [word IN row.words WHERE NOT word IN [b IN old | b.word]] |
+        CREATE (x)-[:BEARS {namespace: $namespace, word: word, model: row.model_key}]->(x)
+    )
+    FOREACH (b IN [b IN old WHERE NOT b.word IN row.words] | DELETE b)
+}
+"""
+"""The words that the entity ``x`` bears by its vector under a model, or by its concept, become
+those of ``row``."""
+
+ELEMENTS: Final[LiteralString] = (
+    """
 UNWIND $elements AS row
 MERGE (x:RecallMElement {namespace: $namespace, key: row.key})
 SET x += row.properties
 FOREACH (it IN CASE WHEN row.subject IS NULL THEN [x] ELSE [] END | SET it:RecallMEntity)
 FOREACH (it IN CASE WHEN row.subject IS NULL THEN [] ELSE [x] END | SET it:RecallMTriplet)
-WITH x, row
+WITH x, row"""
+    + _SET_WORDS
+    + """
 CALL (x, row) {
     MATCH (x)-[old:STANDS_ON]->(other)
     WHERE row.stands_on IS NULL OR other.key <> row.stands_on
@@ -191,16 +219,20 @@ MATCH (u:RecallMUpdate {namespace: $namespace, t: place[0] / 1048576})
 MERGE (x)-[shown:SHOWN {key: place[0]}]->(u)
 SET shown.properties = coalesce(place[1], shown.properties)
 """
+)
 
-ENTITY_VECTORS: Final[LiteralString] = """
+ENTITY_VECTORS: Final[LiteralString] = (
+    """
 UNWIND $vectors AS row
-MATCH (e:RecallMElement {namespace: $namespace, key: row.entity})
+MATCH (x:RecallMElement {namespace: $namespace, key: row.entity})
 MERGE (v:RecallMEntityVector {
     namespace: $namespace, model_key: row.model_key, entity: row.entity
 })
 SET v.model = row.model, v.blob = row.blob
-MERGE (e)-[:EMBEDDED]->(v)
-"""
+MERGE (x)-[:EMBEDDED]->(v)
+WITH x, row"""
+    + _SET_WORDS
+)
 
 DELETE_EVIDENCE: Final[LiteralString] = """
 UNWIND $evidence AS row

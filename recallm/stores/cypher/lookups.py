@@ -29,7 +29,8 @@ CALL (n) {
 }
 OPTIONAL MATCH (latest:RecallMUpdate {namespace: n.rows, t: n.open_t})
 RETURN n {
-    .rows, .t, .statements, .terms, .sessions, .model, .origin, .revision, .vector_bytes
+    .rows, .t, .statements, .terms, .sessions, .model, .origin, .revision, .vocabulary,
+    .vector_bytes
 } AS namespace, [latest.t, latest.session_key, latest.said] AS open_session,
     written, passages, items
 """
@@ -70,7 +71,12 @@ CALL () {
     RETURN collect([x.key, x.type, x.concept, x.label, x.kind, x.properties, x.latest]) AS elements,
         collect([c.name, c.label, c.kind, c.t_index, c.updates, c.statements]) AS their_concepts
 }
-RETURN concepts, terms, sessions, relations, elements, their_concepts
+CALL () {
+    UNWIND $predicates AS key
+    MATCH (p:RecallMPredicate {namespace: $namespace, key: key})
+    RETURN collect([p.name, p.triplets]) AS predicates
+}
+RETURN concepts, terms, sessions, relations, elements, their_concepts, predicates
 """
 
 EVIDENCE: Final[LiteralString] = """

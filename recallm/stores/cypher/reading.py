@@ -22,7 +22,7 @@ RETURN coalesce(n.rows, $key) AS rows, coalesce(n.t, 0) AS t,
     coalesce(n.sessions, 0) AS sessions, EXISTS {
         MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
     } AS expired, n.model AS model, n.origin AS origin, coalesce(n.revision, 0) AS revision,
-    coalesce(n.vector_bytes, '{}') AS vector_bytes
+    coalesce(n.vocabulary, 0) AS vocabulary, coalesce(n.vector_bytes, '{}') AS vector_bytes
 """
 
 LATEST_SAID: Final[LiteralString] = """

@@ -4,9 +4,9 @@ Every key begins with the namespace:
 
 * ``(:RecallMNamespace)``: the counter t, totals, the ``VectorState`` of its statements (``model``,
   ``origin``, ``revision``), ``vector_bytes`` (JSON: the size of a vector under each model),
-  ``open_t`` (the t of the update whose session the next one may continue), and the lock that a
-  writer takes first. All other nodes of the namespace have its ``rows`` as their ``namespace``
-  (``recallm.stores.neo4j.generations``).
+  ``vocabulary`` (that of ``NamespaceState``), ``open_t`` (the t of the update whose session the
+  next one may continue), and the lock that a writer takes first. All other nodes of the namespace
+  have its ``rows`` as their ``namespace`` (``recallm.stores.neo4j.generations``).
 * ``(:RecallMUpdate)-[:HAS]->(:RecallMStatement)``: a knowledge update, a passage where it has an
   ``id``, and its statements, of which propositions have an ``own_text``. ``references`` of a
   statement is JSON, parallel to ``names``, where a pronoun stands for one of its concepts.
@@ -23,7 +23,11 @@ Every key begins with the namespace:
 * ``(:RecallMElement:RecallMEntity)-[:STANDS_ON]->(concept)`` is an entity,
   ``(:RecallMElement:RecallMTriplet)-[:SUBJECT|OBJECT]->(entity)`` a triplet;
   ``(element)-[:SHOWN]->(update)`` is their evidence, with a statement's key and its properties;
-  ``latest`` of an element is the greatest of these keys.
+  ``latest`` of an element is the greatest of these keys. ``subject``, ``predicate`` and ``object``
+  of a triplet, indexed together, are keys.
+* ``(entity)-[:BEARS]->(entity)``, a loop for each word that the entity bears
+  (``recallm.entity_words``), indexed: by its vector under a ``model``, or by its concept.
+* ``(:RecallMPredicate)``: how many triplets have a predicate.
 * ``(:RecallMSummary)-[:SUMMARISES]->(concept)``, ``(statement)-[:EMBEDDED]->(:RecallMVector)``,
   ``(:RecallMSession)``: the size of a session.
 
@@ -73,6 +77,8 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     FOR (n:RecallMEntity) REQUIRE (n.namespace, n.key) IS UNIQUE""",
     """CREATE CONSTRAINT recallm_element IF NOT EXISTS
     FOR (n:RecallMElement) REQUIRE (n.namespace, n.key) IS UNIQUE""",
+    """CREATE CONSTRAINT recallm_predicate IF NOT EXISTS
+    FOR (n:RecallMPredicate) REQUIRE (n.namespace, n.key) IS UNIQUE""",
     """CREATE CONSTRAINT recallm_summary IF NOT EXISTS
     FOR (n:RecallMSummary) REQUIRE (n.namespace, n.concept) IS UNIQUE""",
     """CREATE CONSTRAINT recallm_vector IF NOT EXISTS
@@ -95,6 +101,10 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     FOR (n:RecallMStatement) ON (n.namespace, n.lane, n.key)""",
     """CREATE INDEX recallm_concept_t_index IF NOT EXISTS
     FOR (n:RecallMConcept) ON (n.namespace, n.t_index)""",
+    """CREATE INDEX recallm_triplet_subject IF NOT EXISTS
+    FOR (n:RecallMTriplet) ON (n.namespace, n.subject, n.predicate, n.object)""",
+    """CREATE INDEX recallm_triplet_object IF NOT EXISTS
+    FOR (n:RecallMTriplet) ON (n.namespace, n.object, n.predicate)""",
     """CREATE INDEX recallm_triplet_predicate IF NOT EXISTS
     FOR (n:RecallMTriplet) ON (n.namespace, n.predicate)""",
     """CREATE INDEX recallm_mentions IF NOT EXISTS
@@ -105,4 +115,6 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     FOR ()-[n:EVIDENCE]-() ON (n.namespace, n.t)""",
     """CREATE INDEX recallm_under IF NOT EXISTS
     FOR ()-[n:UNDER]-() ON (n.namespace, n.path, n.t)""",
+    """CREATE INDEX recallm_bears IF NOT EXISTS
+    FOR ()-[n:BEARS]-() ON (n.namespace, n.word)""",
 )

@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, LiteralString, Protocol
 
+from recallm.entity_words import codes_of, name_words
 from recallm.model import ElementKey, ExtractedStatement, PreparedUpdate, statement_key
 from recallm.stores.cypher import changes as cypher
 from recallm.stores.neo4j.values import (
+    CONCEPT_WORDS,
     element_key,
     json_out,
     key_of,
+    keys_of,
     pair_key,
     statement_out,
     summary_out,
@@ -103,6 +106,14 @@ def _write_totals(write: _Write, changes: Changes) -> None:
             for key, row in changes.sessions.items()
             if row.statements
         ],
+        predicates=[
+            {"key": key_of(predicate), "name": predicate, "triplets": triplets}
+            for predicate, triplets in changes.predicates.items()
+            if triplets
+        ],
+        unused_predicates=[
+            key_of(it) for it, triplets in changes.predicates.items() if not triplets
+        ],
         empty=[key_of(key) for key, row in changes.sessions.items() if not row.statements],
     )
 
@@ -117,6 +128,7 @@ def _namespace(totals: NamespaceTotals) -> dict[str, Any]:
         "model": totals.model,
         "origin": totals.origin,
         "revision": totals.revision,
+        "vocabulary": totals.vocabulary,
         "vector_bytes": json_out(totals.vector_sizes),
     }
 
@@ -286,7 +298,13 @@ def _write_elements(write: _Write, changes: Changes) -> None:
         write(cypher.ELEMENTS, elements=elements)
     if changes.entity_vectors:
         vectors = [
-            {"entity": key_of(id), "model": model, "model_key": key_of(model), "blob": blob}
+            {
+                "entity": key_of(id),
+                "model": model,
+                "model_key": key_of(model),
+                "blob": blob,
+                "words": keys_of(codes_of(model, blob)),
+            }
             for (id, model), blob in changes.entity_vectors.items()
         ]
         write(cypher.ENTITY_VECTORS, vectors=vectors)
@@ -315,6 +333,8 @@ def _element(
         "stands_on": key_of(row.concept.name) if row.concept.name else None,
         "subject": properties.get("subject"),
         "object": properties.get("object"),
+        "model_key": CONCEPT_WORDS,
+        "words": keys_of(name_words(row.concept.name)),
         "properties": properties,
         "shown": [
             [at, json_out(shown) if shown else None]

@@ -43,7 +43,7 @@ MATCH (n:RecallMNamespace {rows: $namespace})
 MATCH (staged:RecallMNamespace {key: $stage})
 WITH n, staged, staged {
     .t, .statements, .terms, .sessions, .open_t, .model, .origin, .revision,
-    .vector_bytes
+    .vocabulary, .vector_bytes
 } AS totals
 DELETE staged
 SET n += totals, n.rows = $stage
@@ -78,6 +78,7 @@ PURGE: Final[tuple[LiteralString, ...]] = tuple(
         "(x:RecallMUpdate) WHERE x.namespace = namespace AND x.t >= 0",
         "(x:RecallMElement) WHERE x.namespace = namespace AND x.key >= ''",
         "(x:RecallMConcept) WHERE x.namespace = namespace AND x.key >= ''",
+        "(x:RecallMPredicate) WHERE x.namespace = namespace AND x.key >= ''",
         "(x:RecallMStem) WHERE x.namespace = namespace AND x.key >= ''",
         "(x:RecallMSession) WHERE x.namespace = namespace AND x.key >= ''",
     )

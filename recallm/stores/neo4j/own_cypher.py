@@ -56,6 +56,8 @@ Nodes
 (:RecallMTriplet {namespace, predicate, name, properties})
     A triplet is a node. name: its predicate; predicate: the same, to find it by the index (only of
     one above 1000 bytes another text); properties: JSON text.
+(:RecallMPredicate {namespace, name, triplets})
+    name: a predicate; triplets: the number of the triplets that have it.
 (:RecallMUpdate {namespace, t, id, text, source, timestamp})
     What was told at t (1, 2, 3 …), and showed entities and triplets. id and text: those of the
     passage; neither where entities and triplets were told alone. timestamp: ISO 8601 text.

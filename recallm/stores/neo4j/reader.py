@@ -34,6 +34,11 @@ from recallm.model import (
 from recallm.stores.cypher import graph, lookups
 from recallm.stores.cypher import reading as cypher
 from recallm.stores.neo4j.connection import Connection
+from recallm.stores.neo4j.facts import (
+    read_entities_by_words,
+    read_predicates,
+    read_triplet_evidence,
+)
 from recallm.stores.neo4j.stored import dump
 from recallm.stores.neo4j.torn_reads import complete_rows
 from recallm.stores.neo4j.transaction import Row
@@ -97,7 +102,10 @@ class Neo4jReader:
                 revision=state["revision"],
             )
         self.state = NamespaceState(
-            t_index=self._t, vectors=vectors, vector_bytes=vector_bytes, vocabulary=0
+            t_index=self._t,
+            vectors=vectors,
+            vector_bytes=vector_bytes,
+            vocabulary=state["vocabulary"],
         )
 
     def passages(
@@ -275,15 +283,15 @@ class Neo4jReader:
         objects: Collection[str] | None = None,
         limit: int | None = None,
     ) -> list[TripletEvidence]:
-        raise NotImplementedError
+        return read_triplet_evidence(self._ask, subjects, predicates, objects, _bound(limit))
 
     def predicates(self) -> Mapping[str, int]:
-        raise NotImplementedError
+        return read_predicates(self._ask, self._counter)
 
     def entities_by_words(
         self, words: Collection[str], *, limit: int
     ) -> Mapping[str, tuple[str, ...]]:
-        raise NotImplementedError
+        return read_entities_by_words(self._ask, words, _bound(limit))
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
         row = dict(self._ask(cypher.SIZES, lanes=keys_of(session_keys))[0])

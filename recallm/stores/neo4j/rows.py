@@ -113,7 +113,6 @@ class Neo4jRows(ABC):
         elements: Collection[ElementKey] = (),
         predicates: Collection[str] = (),
     ) -> Totals:
-        del predicates  # not counted yet
         by_key = {element_key(it): it for it in elements}
         found = self._rows(
             cypher.LOOK_UP,
@@ -122,6 +121,7 @@ class Neo4jRows(ABC):
             sessions=keys_of(sessions),
             relations=[pair_key(pair) for pair in relations],
             elements=list(by_key),
+            predicates=keys_of(predicates),
         )[0]
         return Totals(
             concepts={
@@ -138,6 +138,7 @@ class Neo4jRows(ABC):
                 )
                 for key, type, name, label, kind, properties, at in found["elements"]
             },
+            predicates=dict(found["predicates"]),
         )
 
     def write(self, changes: Changes) -> None:
@@ -271,6 +272,7 @@ class LockedRows(Neo4jRows):
                 model=node["model"],
                 origin=node["origin"],
                 revision=node["revision"] or 0,
+                vocabulary=node["vocabulary"] or 0,
                 vector_sizes=json_in(node["vector_bytes"] or "{}"),
                 open_session=key and OpenSession(t_index, key, from_microseconds(said)),
             ),

@@ -18,9 +18,12 @@ _MAY_BE_NULL: Final = frozenset({"latest_source", "next", "previous", "summary"}
 _ALWAYS_THERE: Final[Mapping[str, tuple[str, ...]]] = {
     "concept": ("name", "label", "kind", "t_index", "updates", "statements"),
     "entity": ("id", "type", "label", "kind", "concept", "properties"),
+    "object": ("id", "label", "concept", "type"),
     "origin": ("id", "metadata", "path"),
     "passage": ("id", "t", "text", "metadata", "path"),
+    "shown": ("key",),
     "statement": ("key", "text", "start", "end", "terms", "names", "labels", "kinds", "traits"),
+    "subject": ("id", "label", "concept"),
     "summary": ("name", "t_index", "text", "terms", "traits"),
     "update": ("t",),
 }

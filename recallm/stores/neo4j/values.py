@@ -23,6 +23,7 @@ from recallm.model import (
 from recallm.stores.timestamps import microseconds, timestamp_text, unpack_timestamp
 
 __all__ = [
+    "CONCEPT_WORDS",
     "element_key",
     "fresh_rows",
     "item_key",
@@ -47,6 +48,9 @@ __all__ = [
 
 _INDEXABLE = 1000
 _RESERVED = "\0"
+
+CONCEPT_WORDS = f"{_RESERVED}concept"
+"""The ``model`` of the words that entities bear by their concepts: no embedding model's key."""
 
 
 def key_of(text: str) -> str:

@@ -1,0 +1,80 @@
+"""Queries of readers about what facts are read from: evidence of triplets, predicates, words of
+entities; parameters as in ``recallm.stores.cypher.reading``."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Final, LiteralString
+
+from recallm.stores.cypher.conditions import spelled
+
+
+def _triplet_evidence(by_subjects: bool, by_predicates: bool, by_objects: bool) -> LiteralString:
+    """The query for the conditions that are given; the index is that of the first end given, and
+    of the predicate."""
+    index: LiteralString = "predicate"
+    if by_subjects:
+        index = "subject, predicate, object"
+    elif by_objects:
+        index = "object, predicate"
+    subject: LiteralString = "IN $subjects" if by_subjects else "IS NOT NULL"
+    predicate: LiteralString = "IN $predicates" if by_predicates else "IS NOT NULL"
+    object: LiteralString = "IN $objects" if by_objects else "IS NOT NULL"
+    return spelled(
+        f"""
+MATCH (x:RecallMTriplet)
+USING INDEX SEEK x:RecallMTriplet(namespace, {index})
+WHERE x.namespace = $namespace AND x.subject {subject} AND x.predicate {predicate}
+    AND x.object {object}
+"""
+        """
+CALL (x) { MATCH (x)-[:SUBJECT]->(subject) RETURN subject }
+CALL (x) { MATCH (x)-[:OBJECT]->(object) RETURN object }
+WITH x, subject, object
+WHERE EXISTS { MATCH (subject)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}} }
+    AND EXISTS { MATCH (object)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}} }
+MATCH (x)-[shown:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}}
+RETURN subject {.id, .label, .concept} AS subject, x.name AS predicate,
+    object {.id, .label, .concept, .type} AS object, shown {.key, .properties} AS shown,
+    u {.t, .id, .timestamp, .source} AS update
+ORDER BY shown.key DESC, subject.id, predicate, object.id LIMIT $limit
+"""
+    )
+
+
+_BOTH = (False, True)
+
+TRIPLET_EVIDENCE: Final[dict[tuple[bool, bool, bool], LiteralString]] = {
+    given: _triplet_evidence(*given) for given in product(_BOTH, _BOTH, _BOTH)
+}
+"""By whether the subjects, the predicates and the objects are given."""
+
+PREDICATES: Final[LiteralString] = """
+MATCH (p:RecallMPredicate)
+WHERE p.namespace = $namespace AND p.key IS NOT NULL
+CALL (p) {
+    WITH p WHERE p.t_index <= $t
+    RETURN p.triplets AS triplets
+    UNION ALL
+    WITH p WHERE p.t_index > $t
+    MATCH (x:RecallMTriplet)
+    WHERE x.namespace = $namespace AND x.predicate = p.key
+        AND EXISTS { MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
+    RETURN count(x) AS triplets
+}
+WITH p, triplets WHERE triplets > 0
+RETURN p.name AS predicate, triplets
+"""
+"""``$t`` is the counter: no horizon hides a predicate."""
+
+ENTITIES_BY_WORDS: Final[LiteralString] = spelled("""
+UNWIND $words AS word
+CALL (word) {
+    MATCH (e:RecallMEntity)-[bears:BEARS]->(:RecallMEntity)
+    USING INDEX SEEK bears:BEARS(namespace, word)
+    WHERE bears.namespace = $namespace AND bears.word = word
+        AND EXISTS { MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}} }
+    RETURN DISTINCT e LIMIT $limit
+}
+RETURN word, e.id AS id
+""")
