@@ -24,6 +24,7 @@ from recallm.ranking.signals import load_tables
 from recallm.recall_request import RecallRequest, quarter_of_characters
 from recallm.recalling import RANKINGS, Recaller, check_ranking, checked_request
 from recallm.results import Answer, KnowledgeUpdate, RecalledContext
+from recallm.retrieval.relations import RelationIndexes
 from recallm.stored_memory import StoredMemory
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.stores.opening import open_store
@@ -145,6 +146,7 @@ class RecallM(StoredMemory):
         if embedding is not None:
             self._vectors = StatementVectors(opened, embedding, open_index(chroma, opened))
             closing.insert(0, self._vectors.close)
+        self._relation_indexes = RelationIndexes(self._extractor.concept_name)
         self._updater = Updater(
             opened,
             self._extractor,
@@ -444,7 +446,9 @@ class RecallM(StoredMemory):
 
     @property
     def _recaller(self) -> Recaller:
-        return Recaller(self._store, self._namespace, self._extractor, self._vectors)
+        return Recaller(
+            self._store, self._namespace, self._extractor, self._vectors, self._relation_indexes
+        )
 
     def _request(self, item: object) -> UpdateRequest:
         self._check_open()

@@ -6,7 +6,7 @@ text ─ checked_request ─▶ RecallRequest ─ extraction, embedding ─▶ Q
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,19 +21,21 @@ from recallm.contexts import concept_contexts
 from recallm.errors import InvalidInputError
 from recallm.model import Question
 from recallm.prompts import ement_prompt, question_prompt
+from recallm.ranking.candidates import GraphFact
 from recallm.ranking.ement import ement_context, nearest_context, nearest_limit
 from recallm.ranking.paper import PARAGRAPH_SEPARATOR, context_of_concepts, ranked_concepts
+from recallm.ranking.passages import passage_scores, possible_exact_passages
 from recallm.ranking.statements import (
     context_of_statements,
-    passage_scores,
-    possible_exact_passages,
     rank,
     wanted_statements,
 )
 from recallm.recall_request import RecallRequest
 from recallm.results import RecalledContext
 from recallm.retrieval.candidates import read_candidates
+from recallm.retrieval.facts import FactReader
 from recallm.retrieval.nearest import EmbeddedQuestion, read_entity_statements, read_nearest
+from recallm.retrieval.relations import RelationIndex, RelationIndexes
 from recallm.retrieval.subgraph import read_subgraph
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.statements import QuestionVector, StatementVectors
@@ -53,12 +55,14 @@ __all__ = [
 
 
 class OpenQuestion(NamedTuple):
-    """A question as extraction reads it, the reader that it is answered from, and its vector under
-    the embedding model; None where there is no model or no vector yet."""
+    """A question as extraction reads it, the reader that it is answered from, its vector under the
+    embedding model (None where there is no model or no vector yet), and the relations of the
+    namespace's triplets (None where it has no triplet)."""
 
     question: Question
     reader: GraphReader
     vector: EmbeddedQuestion | None
+    relations: RelationIndex | None = None
 
 
 # Rankings.
@@ -83,9 +87,14 @@ class Ranking:
 
 
 def _recall_statements(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
-    question, reader, vector = asked
+    question, reader, vector, relations = asked
     candidates = read_candidates(
-        reader, question, vector, request, wanted=wanted_statements(request)
+        reader,
+        question,
+        vector,
+        request,
+        wanted=wanted_statements(request),
+        relations=relations,
     )
     if candidates is None:
         return RecalledContext(question=question.text, time=question.time)
@@ -93,18 +102,22 @@ def _recall_statements(asked: OpenQuestion, request: RecallRequest) -> RecalledC
 
 
 def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
-    question, reader, _ = asked
+    question, reader, _, index = asked
     config = request.config
     nodes, relations, essential = read_subgraph(reader, question, config)
     ranked = ranked_concepts(nodes.values(), relations, essential, config.temporal_weight)
     ranked = ranked[: request.limit or config.max_concepts]
     rows = [nodes[concept.name] for concept in ranked]
     contexts = concept_contexts(reader, rows, where=request.where, known=request.known)
-    return context_of_concepts(ranked, contexts, request)
+    facts: Mapping[str, Sequence[GraphFact]] = {}
+    if index is not None:
+        fact_reader = FactReader(reader, question, request.where, index)
+        facts = fact_reader.of_concepts([row.name for row in rows], known=request.known)
+    return context_of_concepts(ranked, contexts, facts, request)
 
 
 def _recall_ement(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
-    question, reader, vector = asked
+    question, reader, vector, _ = asked
     nearest = read_nearest(
         reader, vector or _NOTHING_NEAR, request, wanted=request.config.neighbours
     )
@@ -113,7 +126,7 @@ def _recall_ement(asked: OpenQuestion, request: RecallRequest) -> RecalledContex
 
 
 def _recall_nearest(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
-    _, reader, vector = asked
+    _, reader, vector, _ = asked
     nearest = read_nearest(reader, vector or _NOTHING_NEAR, request, wanted=nearest_limit(request))
     return nearest_context(nearest, request)
 
@@ -221,7 +234,8 @@ def checked_request(
 
 
 class Recaller:
-    """Recalls from one namespace. ``vectors`` is None where the memory has no embeddings."""
+    """Recalls from one namespace. ``vectors`` is None where the memory has no embeddings.
+    ``indexes`` are those of the relations of the store's triplets."""
 
     def __init__(
         self,
@@ -229,11 +243,13 @@ class Recaller:
         namespace: str,
         extractor: Extractor,
         vectors: StatementVectors | None,
+        indexes: RelationIndexes,
     ) -> None:
         self._store = store
         self._namespace = namespace
         self._extractor = extractor
         self._vectors = vectors
+        self._indexes = indexes
 
     def recall(self, request: RecallRequest) -> RecalledContext:
         """What the ranking of the settings finds.
@@ -255,12 +271,14 @@ class Recaller:
         uses_vectors = RANKINGS[request.config.ranking].embeddings != "unused"
         embedded = self._embedded(request) if uses_vectors else None
         with self._store.reader(self._namespace, request.horizon) as reader:
-            yield OpenQuestion(question, reader, self._vector(embedded, reader, request))
+            vector = self._vector(embedded, reader, request)
+            relations = self._indexes.of(self._namespace, reader)
+            yield OpenQuestion(question, reader, vector, relations)
 
     def passages(self, reader: GraphReader, request: RecallRequest) -> Mapping[str, float]:
         """The ids of the visible passages that match the question, best first, each with the
         probability of its best statement. Equal passages all stay. This is always the default
-        ranking, whatever the settings say.
+        ranking, whatever the settings say, without facts.
 
         ``candidate_limit`` candidates are read, whatever the limit, so that pages follow one order.
         """

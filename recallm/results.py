@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
@@ -14,9 +14,8 @@ from recallm.model import (
     Summary,
     TemporalReading,
     empty_mapping,
-    parse_statement_id,
 )
-from recallm.untrusted_text import one_line, statement_line
+from recallm.untrusted_text import fact_line, one_line, statement_line
 
 __all__ = [
     "Answer",
@@ -81,7 +80,9 @@ class RecalledStatement:
     added to the log-odds. ``path``: how recall reached the statement. ``references``: its pronouns
     and noun phrases that stand for concepts. ``span``: its (first character, last + 1) in the text
     of its passage, also where it is a proposition that says it in other words; None for a revised
-    context, or where nothing is left of it there.
+    context or a fact, or where nothing is left of it there. ``fact``: the exact (subject,
+    predicate, object) of a triplet that no statement shows, whose line is the ``text``.
+    ``passage``: the id of its passage; None for a revised context, or a fact without a passage.
     """
 
     id: str
@@ -99,18 +100,14 @@ class RecalledStatement:
     path: tuple[str, ...] = ()
     references: tuple[RecalledReference, ...] = ()
     span: tuple[int, int] | None = None
+    fact: tuple[str, str, str] | None = None
+    passage: str | None = None
 
     @property
     def line(self) -> str:
         """The statement on one line, with date and speaker, as in ``RecalledContext.text``."""
         text = with_names(self.text, self.references)
         return statement_line(text, speaker=self.speaker, timestamp=self.timestamp)
-
-    @property
-    def passage(self) -> str | None:
-        """The id of its passage; None for a revised context."""
-        parsed = parse_statement_id(self.id)
-        return None if parsed is None or self.position == MAX_POSITION else parsed[0]
 
     @classmethod
     def of(
@@ -140,6 +137,28 @@ class RecalledStatement:
             path=path,
             references=recalled_references(stored) if references is None else references,
             span=(stored.start, stored.end) if stored.start < stored.end else None,
+            passage=stored.passage_id,
+        )
+
+    @classmethod
+    def of_fact(
+        cls,
+        stored: StoredStatement,
+        triplet: tuple[str, str, str],
+        *,
+        passage: str | None,
+        score: float | None = None,
+        contributions: Mapping[str, float] | None = None,
+        path: tuple[str, ...] = (),
+    ) -> RecalledStatement:
+        """A fact that no statement shows; ``triplet`` are its exact ids."""
+        statement = cls.of(stored, score=score, contributions=contributions, path=path)
+        return replace(
+            statement,
+            id=f"fact:{fact_line(*triplet)}@{stored.t_index}",
+            position=MAX_POSITION,
+            fact=triplet,
+            passage=passage,
         )
 
     @classmethod
@@ -212,6 +231,11 @@ class RecalledContext:
     ``text`` is ready for a prompt; ``statements`` stand in the order in which they became true;
     ``tokens`` is the length of ``text`` by the memory's counter; ``time`` is what the question asks
     about time, None if the ranking does not use it.
+
+    Where the question asks for every answer or for their number, the default ranking determines
+    all that matches (``recallm.ranking.matches``). ``more`` is how much of it is not in the
+    context; the last line of ``text`` says so. ``complete``: something matches, and all of it is
+    in the context. For other questions and rankings ``complete`` is False and ``more`` 0.
     """
 
     question: str
@@ -221,6 +245,8 @@ class RecalledContext:
     tokens: int = 0
     intercept: float = 0.0
     time: TemporalReading | None = None
+    complete: bool = False
+    more: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.statements)
@@ -265,6 +291,8 @@ class RecalledContext:
                 + ("" if it.passage is None else f", as in {one_line(it.passage)}")
                 for it in statement.references
             ]
+        if self.complete or self.more:
+            lines.append(f"matches: {self.more or 'none'} left out")
         return "\n".join(lines)
 
 

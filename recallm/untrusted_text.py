@@ -37,6 +37,7 @@ __all__ = [
     "fact_line",
     "folded",
     "folded_character",
+    "listed_name",
     "name_words",
     "one_line",
     "quoted",
@@ -183,6 +184,9 @@ _MARK_OF_FACTS = re.compile(
 )
 """Long dashes and arrows, which stand between the parts of a fact."""
 
+_MARK_OF_LISTS = re.compile(r"[,;\u2026\u060c\u061b\u3001\uff0c\uff1b]|\.\.\.")
+"""Commas, semicolons and omissions, which stand between the names of a list."""
+
 
 def one_line(text: str) -> str:
     """``text`` on one line, so that no part of it can pass for another statement."""
@@ -201,11 +205,18 @@ def statement_line(
 def fact_line(subject: str, predicate: str, object_: str) -> str:
     """A triplet as the text of a statement: ``Ada — employed by → BMW``. A part that holds one of
     the two marks, or that is more than a name, stands in quotation marks."""
-    first, relation, last = (
-        _in_marks(part) if _MARK_OF_FACTS.search(part) else shown_name(part)
-        for part in (subject, predicate, object_)
-    )
+    first, relation, last = map(_part_of_fact, (subject, predicate, object_))
     return f"{first} — {relation} → {last}"
+
+
+def listed_name(name: str) -> str:
+    """A name on one line for a list of names, in quotation marks if it could be taken for several
+    or for more than a name."""
+    return _in_marks(name) if _MARK_OF_LISTS.search(name) else _part_of_fact(name)
+
+
+def _part_of_fact(text: str) -> str:
+    return _in_marks(text) if _MARK_OF_FACTS.search(text) else shown_name(text)
 
 
 def quoted(text: str) -> str:

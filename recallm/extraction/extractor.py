@@ -15,7 +15,14 @@ from recallm.extraction.cache import TextCache
 from recallm.extraction.concepts import ConceptPlace, label_words, neighbour_pairs
 from recallm.extraction.coreference import Resolved, TextRead, has_anaphors, resolve
 from recallm.extraction.propositions import Propositions, Stated, by_model, clauses, sentences_of
-from recallm.extraction.questions import asked_traits, date_terms, temporal_reading, time_terms
+from recallm.extraction.questions import (
+    asked_traits,
+    asks_for_number,
+    date_terms,
+    listing_terms,
+    temporal_reading,
+    time_terms,
+)
 from recallm.extraction.reading import ReadText, TextReader
 from recallm.extraction.references import FoundReference, addressed
 from recallm.extraction.stated import stated_triplets
@@ -159,6 +166,7 @@ class Extractor:
         asked = " ".join(ends)
         reading = temporal_reading(asked, tenses)
         terms_asked = _ends(stems)
+        counts = asks_for_number(asked)
         return Question(
             text=text,
             terms=terms_asked,
@@ -168,6 +176,10 @@ class Extractor:
             tokens=_ends(tuple(tokens)),
             time_terms=(time_terms(reading) | date_terms(asked)).intersection(terms_asked),
             asker=asking[0].name if asking else None,
+            words=_ends(tuple(word.stem for word in words)),
+            asks_all=reading.spread or counts,
+            counts=counts,
+            listing_terms=listing_terms(terms_asked),
         )
 
     def concept_name(self, label: str) -> str:

@@ -15,7 +15,14 @@ from recallm.extraction.temporal_rules import RULES
 from recallm.extraction.words import Mark, Word
 from recallm.model import TemporalReading, Trait
 
-__all__ = ["asked_traits", "date_terms", "temporal_reading", "time_terms"]
+__all__ = [
+    "asked_traits",
+    "asks_for_number",
+    "date_terms",
+    "listing_terms",
+    "temporal_reading",
+    "time_terms",
+]
 
 
 def _traits_by_word(lists: Mapping[str, str]) -> dict[str, Trait]:
@@ -39,6 +46,12 @@ _REACH = 3
 
 _STEMS_OF_ORDER = word_set(ENGLISH["asked"]["stems_of_order"])
 _STEMS_OF_COUNT = word_set(ENGLISH["asked"]["stems_of_count"])
+_STEMS_OF_LISTING = word_set(ENGLISH["asked"]["stems_of_listing"])
+_ASKS_FOR_NUMBER = re.compile(
+    r"\bhow many(?! (?:\w+ )?(?:second|minute|hour|day|week|month|year|decade)s?\b)"
+    r"|\b(?:what|which) (?:is|was) the (?:total )?number of\b|^(?:please )?count\b"
+)
+"""A question for a number of things; "how many years" asks for a length of time."""
 
 _SOME_DAY = date(2000, 1, 1)
 """Which words of a question are dates does not depend on the day on which it is asked."""
@@ -131,6 +144,16 @@ def temporal_reading(text: str, tenses: Trait) -> TemporalReading:
             found |= new
             fired.append(f"{rule.name} → {_described(new)}")
     return TemporalReading(**found, rules=tuple(fired))
+
+
+def asks_for_number(text: str) -> bool:
+    """Whether a question asks how many answers there are."""
+    return _ASKS_FOR_NUMBER.search(_plain(text)) is not None
+
+
+def listing_terms(terms: Sequence[str]) -> frozenset[str]:
+    """Those of a question's terms that only ask for a list or a number."""
+    return _STEMS_OF_LISTING.intersection(terms)
 
 
 def time_terms(reading: TemporalReading) -> frozenset[str]:

@@ -235,7 +235,10 @@ class Question:
     many", PERSON for "who", PLACE for "where", NAME for any name). ``time`` is what its tense and
     its words ask about time. ``time_terms`` are the terms that only ask for an order in time, for a
     count of times or for a date with its year ("now", "first", "how often", "May 2023"). ``asker``
-    is the concept that "I" and "my" stand for, None where the question says neither.
+    is the concept that "I" and "my" stand for, None where the question says neither. ``words`` are
+    the stems of all its words in textual order, function words among them. ``asks_all``: it asks
+    for every answer or for their number; ``counts``: for their number ("how many").
+    ``listing_terms`` are the terms that only ask for a list or a number ("list", "people").
     """
 
     text: str
@@ -246,6 +249,10 @@ class Question:
     tokens: tuple[str, ...] = ()
     time_terms: frozenset[str] = frozenset()
     asker: str | None = None
+    words: tuple[str, ...] = ()
+    asks_all: bool = False
+    counts: bool = False
+    listing_terms: frozenset[str] = frozenset()
 
     @property
     def search_terms(self) -> tuple[str, ...]:

@@ -4,13 +4,23 @@ Predicates are the texts of triplets' relations as written. The package knows va
 and no pipeline.
 """
 
-from recallm.predicates.holding import Claim, Ending, Holding, Side, Span, group_key, holding
+from recallm.predicates.holding import (
+    Claim,
+    Ending,
+    GroupKey,
+    Holding,
+    Side,
+    Span,
+    group_key,
+    holding,
+)
 from recallm.predicates.names import PredicateName, PredicateNames
 from recallm.predicates.relations import Relations
 
 __all__ = [
     "Claim",
     "Ending",
+    "GroupKey",
     "Holding",
     "PredicateName",
     "PredicateNames",

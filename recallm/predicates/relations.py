@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -53,6 +54,10 @@ class Relations:
             key = names.of(phrasings[0]).name
             for phrasing in phrasings:
                 self._known.setdefault(names.of(phrasing).name, _Known(key, single))
+        by_key: defaultdict[str, set[str]] = defaultdict(set)
+        for name, known in self._known.items():
+            by_key[known.key].add(name)
+        self._phrasings = {key: frozenset(found) for key, found in by_key.items()}
         self._sides: dict[str, Side | None] = {it.key: it.side for it in self._known.values()}
         sides = single_valued if isinstance(single_valued, Mapping) else None
         for predicate in single_valued:
@@ -76,6 +81,10 @@ class Relations:
         """The end of which the relation has one; None for a relation with many values, and for one
         that is not known."""
         return self._sides.get(key)
+
+    def phrasings(self, key: str) -> frozenset[str]:
+        """The names of the table's phrasings of a relation; none for one that it does not have."""
+        return self._phrasings.get(key, frozenset())
 
     def is_known(self, key: str) -> bool:
         """Whether the table or the caller says how many values the relation has."""

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -24,9 +25,13 @@ from recallm.model import (
     StoredStatement,
     Summary,
 )
+from recallm.ranking.matches import Matches
 from recallm.ranking.stem_counts import Floats, Keys, StatementStems, StemCounts
 
-__all__ = ["Activation", "Candidates", "activate"]
+__all__ = ["Activation", "Candidates", "GraphFact", "TripletIds", "activate"]
+
+TripletIds: TypeAlias = tuple[str, str, str]
+"""The exact ids of a triplet: subject, predicate, object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,18 +66,36 @@ def _association(together: int, first: int, second: int) -> float:
     return together / math.sqrt(max(first, together) * max(second, together))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphFact:
+    """A triplet that no statement shows, as one more ``statement``, whose text is its line.
+
+    ``passage`` is the id of its passage, None where its update has none; ``path`` says how the
+    graph led to it; ``ended_by`` is the key of the fact or statement that ended it, None while it
+    holds.
+    """
+
+    statement: StoredStatement
+    triplet: TripletIds
+    passage: str | None
+    path: tuple[str, ...]
+    ended_by: int | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Candidates:
     """The candidates of a question, with all that the signals are measured on.
 
     Statements:
 
-    * ``statements``: the candidates, ascending by key, summaries last.
+    * ``statements``: the candidates, ascending by key, summaries and facts last.
     * ``context``: every statement that was read, by key, with the statements around the candidates.
     * ``read``: the candidates, then all others of ``context``. ``stems`` holds their stems.
       ``previous_places`` holds, for each, the place in ``read`` of the statement before it; -1 if
       there is none or it was not read.
     * ``summaries``: those among the candidates, by the passage id that stands for them.
+    * ``facts``: those among the candidates, by key. ``stated``: the lines of facts by the keys of
+      the statements that they led to.
     * ``vectors``: the embeddings of ``context``, by key; empty without ``question_vector``.
 
     The question:
@@ -84,6 +107,8 @@ class Candidates:
       mention each, ``activation`` how strongly the concepts next to them are activated,
       ``speakers`` which are the concepts of speakers.
     * ``dates``: those that it names.
+    * ``matches``: all that matches it, where it asks for every answer; None where that is not
+      determined.
     * ``question_vector``: its unit vector under the embedding model; None without embeddings.
     """
 
@@ -94,6 +119,8 @@ class Candidates:
     stems: StatementStems
     previous_places: Keys
     summaries: Mapping[str, Summary]
+    facts: Mapping[int, GraphFact]
+    stated: Mapping[int, str]
     vectors: Mapping[int, bytes]
     terms: tuple[str, ...]
     documents: Floats
@@ -105,6 +132,7 @@ class Candidates:
     activation: Mapping[str, Activation]
     speakers: frozenset[str]
     dates: tuple[AskedDate, ...]
+    matches: Matches | None
     question_vector: Floats | None
 
     @property

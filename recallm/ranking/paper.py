@@ -15,6 +15,7 @@ from recallm.contexts import ConceptContext, sentence
 from recallm.model import ConceptRow, Relation, StoredStatement, Summary
 from recallm.prompts import CHRONOLOGICAL_PREFIX
 from recallm.ranking.budget import Budget, fitting_number
+from recallm.ranking.candidates import GraphFact
 from recallm.recall_request import RecallRequest
 from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 
@@ -60,14 +61,16 @@ def ranked_concepts(
 def context_of_concepts(
     ranked: Sequence[RankedConcept],
     contexts: Mapping[str, ConceptContext],
+    facts: Mapping[str, Sequence[GraphFact]],
     request: RecallRequest,
 ) -> RecalledContext:
-    """The contexts of ``ranked`` (most important first) that the budget holds."""
-    ranked = [concept for concept in ranked if concept.name in contexts]
+    """The contexts of ``ranked`` (most important first) that the budget holds; ``facts`` are those
+    of each concept."""
+    ranked = [concept for concept in ranked if concept.name in contexts or concept.name in facts]
     lines: list[_Line] = [
         (place, line)
         for place, concept in enumerate(ranked)
-        for line in _newest_first(contexts[concept.name])
+        for line in _newest_first(contexts.get(concept.name), facts.get(concept.name, ()))
     ]
     budget = Budget(limit=None, max_tokens=request.max_tokens, count_tokens=request.count_tokens)
     lines = lines[: fitting_number(len(lines), lambda size: _text(lines[:size]), budget)]
@@ -77,15 +80,23 @@ def context_of_concepts(
     return RecalledContext(
         question=request.question,
         text=text,
-        statements=_statements(lines, ranked),
+        statements=_statements(
+            lines, ranked, {fact.statement.key: fact for found in facts.values() for fact in found}
+        ),
         concepts=tuple(ranked[: lines[-1][0] + 1]),
         tokens=request.count_tokens(text),
     )
 
 
-def _newest_first(context: ConceptContext) -> list[StoredStatement | Summary]:
-    lines: list[StoredStatement | Summary] = list(reversed(context.statements))
-    return lines if context.summary is None else [*lines, context.summary]
+def _newest_first(
+    context: ConceptContext | None, facts: Sequence[GraphFact]
+) -> list[StoredStatement | Summary]:
+    statements = () if context is None else context.statements
+    if facts:
+        statements = (*statements, *(fact.statement for fact in facts))
+        statements = tuple(sorted(statements, key=lambda it: it.key))
+    lines: list[StoredStatement | Summary] = list(reversed(statements))
+    return lines if context is None or context.summary is None else [*lines, context.summary]
 
 
 def _text(lines: Sequence[_Line]) -> str:
@@ -97,17 +108,19 @@ def _text(lines: Sequence[_Line]) -> str:
 
 
 def _statements(
-    lines: Sequence[_Line], ranked: Sequence[RankedConcept]
+    lines: Sequence[_Line], ranked: Sequence[RankedConcept], facts: Mapping[int, GraphFact]
 ) -> tuple[RecalledStatement, ...]:
     """Each statement once, with the concepts in whose contexts it stands."""
     paths: dict[str, list[str]] = {}
     first: dict[str, RecalledStatement] = {}
     for place, line in lines:
-        recalled = (
-            RecalledStatement.of_summary(line)
-            if isinstance(line, Summary)
-            else RecalledStatement.of(line)
-        )
+        if isinstance(line, Summary):
+            recalled = RecalledStatement.of_summary(line)
+        elif line.key in facts:
+            fact = facts[line.key]
+            recalled = RecalledStatement.of_fact(line, fact.triplet, passage=fact.passage)
+        else:
+            recalled = RecalledStatement.of(line)
         first.setdefault(recalled.id, recalled)
         concept = ranked[place]
         role = "essential concept" if concept.essential else "related concept"

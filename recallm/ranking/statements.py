@@ -18,10 +18,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recallm.antecedents import RecalledReference, named_references
-from recallm.model import Passage, StoredStatement, Trait, readable_term
-from recallm.ranking.budget import SHORTEST_LINE, Budget, context_text, fit_by_worth
+from recallm.model import StoredStatement, Trait, readable_term
+from recallm.ranking.budget import (
+    SHORTEST_LINE,
+    Budget,
+    EqualSentences,
+    context_text,
+    fit_by_worth,
+)
 from recallm.ranking.candidates import Candidates
 from recallm.ranking.concepts import NAME_KINDS
+from recallm.ranking.matches import Matches
 from recallm.ranking.signals import SIGNALS, Weights, load_tables, measure
 from recallm.ranking.stem_counts import Floats
 from recallm.ranking.time import lies_in, with_date_rules
@@ -32,7 +39,6 @@ from recallm.untrusted_text import one_line
 __all__ = [
     "RankedStatements",
     "context_of_statements",
-    "passage_scores",
     "rank",
     "rank_measured",
     "statement_budget",
@@ -229,15 +235,17 @@ def context_of_statements(candidates: Candidates, request: RecallRequest) -> Rec
     ranked = rank(candidates, request)
     if question.time.spread:
         ranked = diversified(ranked, candidates)
-    places = fit_by_worth(
-        ranked.statements, ranked.order, ranked.worth, statement_budget(request), question.time
-    )
+    if candidates.facts or candidates.stated:
+        ranked = _with_endings(_matches_first(ranked, candidates.matches), candidates)
+    budget = statement_budget(request)
+    places = fit_by_worth(ranked.statements, ranked.order, ranked.worth, budget, question.time)
+    places, text, more = _with_matches(ranked, places, candidates, request, budget)
+    complete = candidates.matches is not None and not more
     if not places:
-        return RecalledContext(question=question.text, time=time)
+        return RecalledContext(question=question.text, time=time, complete=complete, more=more)
     place_of = {ranked.statements[place].key: place for place in places}
     chosen = chronological(ranked.statements[place] for place in places)
     names_antecedents = request.config.name_antecedents
-    text = context_text(chosen, names_antecedents=names_antecedents)
     named = named_references(chosen) if names_antecedents else {}
     return RecalledContext(
         question=question.text,
@@ -256,7 +264,59 @@ def context_of_statements(candidates: Candidates, request: RecallRequest) -> Rec
         tokens=request.count_tokens(text),
         intercept=ranked.intercept,
         time=time,
+        complete=complete,
+        more=more,
     )
+
+
+def _matches_first(ranked: RankedStatements, matches: Matches | None) -> RankedStatements:
+    """The same statements, those of the facts that match the question first: they are answers."""
+    keys = set() if matches is None else {match.key for match in matches.facts}
+    places = {place for place in ranked.order if ranked.statements[place].key in keys}
+    worth = ranked.worth.copy()
+    worth[list(places)] += 1.0
+    order = tuple(sorted(ranked.order, key=lambda place: place not in places))
+    return replace(ranked, order=order, worth=worth)
+
+
+def _with_endings(ranked: RankedStatements, candidates: Candidates) -> RankedStatements:
+    """The same statements, each fact that ended behind what ended it: a context that holds the one
+    holds the other, and the reader sees last what is true last."""
+    place_of = {ranked.statements[place].key: place for place in ranked.order}
+    worth = ranked.worth.copy()
+    order: dict[int, None] = {}
+    for place in ranked.order:
+        fact = candidates.facts.get(ranked.statements[place].key)
+        ending = place_of.get(fact.ended_by) if fact is not None and fact.ended_by else None
+        if ending is not None:
+            worth[ending] = max(worth[ending], worth[place])
+            order.setdefault(ending)
+        order.setdefault(place)
+    return replace(ranked, order=tuple(order), worth=worth)
+
+
+def _with_matches(
+    ranked: RankedStatements,
+    places: list[int],
+    candidates: Candidates,
+    request: RecallRequest,
+    budget: Budget,
+) -> tuple[list[int], str, int]:
+    """The places whose statements are recalled, the text that they make, and how many matches are
+    not among them. The line about these takes what is left of the budget; where facts match, the
+    last of ``places`` give way to it."""
+    matches = candidates.matches
+    equals = EqualSentences.asked_by(candidates.question.time)
+    while True:
+        chosen = chronological(ranked.statements[place] for place in places)
+        text = context_text(chosen, names_antecedents=request.config.name_antecedents)
+        if matches is None:
+            return places, text, 0
+        left = matches.left_out(chosen, equals, request.known)
+        line = matches.line(left, text, budget) if places else ""
+        if line is not None or not matches.facts:
+            return places, "\n".join(filter(None, (text, line))), len(left)
+        places = places[:-1]
 
 
 def _recalled(
@@ -269,6 +329,16 @@ def _recalled(
     score = float(ranked.scores[place])
     contributions = ranked.contributions(place)
     summary = candidates.summaries.get(statement.passage_id)
+    fact = candidates.facts.get(statement.key)
+    if fact is not None:
+        return RecalledStatement.of_fact(
+            statement,
+            fact.triplet,
+            passage=fact.passage,
+            score=score,
+            contributions=contributions,
+            path=(*fact.path, *_path(statement, candidates)),
+        )
     if summary is not None and statement.key not in candidates.context:
         revised = RecalledStatement.of_summary(summary, score=score, contributions=contributions)
         return replace(revised, timestamp=statement.timestamp)
@@ -283,6 +353,8 @@ def _recalled(
 
 def _path(statement: StoredStatement, candidates: Candidates) -> Iterator[str]:
     """How the graph led from the question to ``statement``."""
+    if statement.key in candidates.stated:
+        yield f"states the fact {candidates.stated[statement.key]}"
     held = [term for term in candidates.terms if term in statement.terms]
     if held:
         yield f"holds: {', '.join(dict.fromkeys(map(readable_term, held)))}"
@@ -329,66 +401,3 @@ def _concepts(candidates: Candidates, chosen: Sequence[StoredStatement]) -> list
         )
         for neighbour in sorted(activated, key=lambda found: (-found.value, found.concept.name))
     ]
-
-
-# Passages.
-
-
-def passage_scores(
-    ranked: RankedStatements, question: str, first_passages: Mapping[str, Passage]
-) -> dict[str, float]:
-    """The ids of the passages, best first, each with the probability of its best statement.
-
-    First, with 1, come the passages that equal ``question`` or have a statement that equals it,
-    with or without a label ("team: IT"). ``first_passages`` holds the passages whose ids
-    ``possible_exact_passages`` gives.
-    """
-    asked = _folded(question)
-    statements = [ranked.statements[place] for place in ranked.order]
-    best = {
-        statement.passage_id: 1.0
-        for statement in statements
-        if asked
-        and (
-            _equals_without_label(statement.text, asked)
-            or _passage_equals(statement, asked, first_passages)
-        )
-    }
-    for place, statement in zip(ranked.order, statements, strict=True):
-        best.setdefault(statement.passage_id, float(ranked.scores[place]))
-    return best
-
-
-def possible_exact_passages(ranked: RankedStatements, question: str) -> list[str]:
-    """The ids of the passages whose text may equal ``question``, though their first statement is
-    only a part of it."""
-    asked = _folded(question)
-    return [
-        statement.passage_id
-        for statement in map(ranked.statements.__getitem__, ranked.order)
-        if asked
-        and _starts_like(statement, asked)
-        and not _equals_without_label(statement.text, asked)
-    ]
-
-
-def _starts_like(statement: StoredStatement, asked: str) -> bool:
-    """Whether this first statement of a passage, without its label, is a part of ``asked``."""
-    return not statement.position and _folded(statement.text).rpartition(": ")[2] in asked
-
-
-def _passage_equals(
-    statement: StoredStatement, asked: str, passages: Mapping[str, Passage]
-) -> bool:
-    passage = passages.get(statement.passage_id) if _starts_like(statement, asked) else None
-    return passage is not None and _equals_without_label(passage.text, asked)
-
-
-def _equals_without_label(text: str, asked: str) -> bool:
-    """Whether a text equals ``asked``, with or without its label ("team: ")."""
-    folded = _folded(text)
-    return asked in (folded, folded.partition(": ")[2])
-
-
-def _folded(text: str) -> str:
-    return one_line(text).casefold()

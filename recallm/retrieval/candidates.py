@@ -3,7 +3,8 @@
 The postings of the question's stems and the mentions of its concepts are read up to a limit and
 scored in arrays. Only the best are fetched as rows, with the statements before and after them.
 Neighbouring concepts and related words add their newest statements, a question of nothing but dates
-the newest of these dates, and each summary in force counts as one more statement.
+the newest of these dates. Each summary in force counts as one more statement, and so does each
+triplet that no statement shows (``recallm.retrieval.facts``).
 """
 
 from __future__ import annotations
@@ -36,10 +37,14 @@ from recallm.model import (
 )
 from recallm.ranking.candidates import Activation, Candidates, activate
 from recallm.ranking.concepts import NAME_KINDS
+from recallm.ranking.matches import Matches
 from recallm.ranking.meaning import related_stems
 from recallm.ranking.stem_counts import Keys, PostingCounts, StatementStems, rarity_of
 from recallm.recall_request import RecallRequest
+from recallm.retrieval.facts import NO_FACTS, FactReader, ReadFacts
+from recallm.retrieval.matches import all_matches
 from recallm.retrieval.nearest import EmbeddedQuestion, meets
+from recallm.retrieval.relations import RelationIndex
 from recallm.stores.base import GraphReader
 
 __all__ = ["FETCHED", "read_candidates", "statements_of_related_stems"]
@@ -89,9 +94,11 @@ def read_candidates(
     request: RecallRequest,
     *,
     wanted: int,
+    relations: RelationIndex | None = None,
 ) -> Candidates | None:
     """The candidates for ``question``, enough to recall ``wanted`` statements; None if the graph
-    has none of the question's words and concepts, and no vector or related word leads to one."""
+    has none of the question's words and concepts, and no vector or related word leads to one.
+    ``relations``: those of the namespace's triplets; None where it has no triplet."""
     where = request.where
     names = tuple(concept.name for concept in question.concepts)
     stems = question.search_terms
@@ -114,7 +121,8 @@ def read_candidates(
     dated = (
         [] if _names_more_than(dates, question) else _statements_of_dates(reader, dates, request)
     )
-    if not postings and not mentions and not similar and not dated:
+    facts, matches = _read_facts(reader, question, request, relations, len(essential), wanted)
+    if not (postings or mentions or similar or dated or facts.facts or facts.stated):
         return None
     activation = _read_activation(reader, essential)
     posted = PostingCounts.read(
@@ -138,6 +146,7 @@ def read_candidates(
             *dated,
             *_statements_of_neighbours(reader, activation, where),
             *newest_covered.values(),
+            *facts.stated,
         },
         fetched,
     )
@@ -154,6 +163,7 @@ def read_candidates(
             _as_statement(summary, place, context.get(newest_covered[summary.concept]), essential)
             for place, summary in enumerate(summaries)
         ),
+        *(fact.statement for fact in facts.facts),
     )
     others = [row for row in rows if not meets(row, where)] if where else []
     read = (*statements, *others)
@@ -168,6 +178,8 @@ def read_candidates(
         stems=read_stems,
         previous_places=_previous_places(read),
         summaries={_summary_id(summary): summary for summary in summaries},
+        facts={fact.statement.key: fact for fact in facts.facts},
+        stated=facts.stated,
         vectors={} if vector is None else reader.vectors(context.keys(), model=vector.model),
         terms=terms,
         documents=posted.documents[columns],
@@ -183,8 +195,30 @@ def read_candidates(
         activation=activation,
         speakers=speakers,
         dates=dates,
+        matches=None if dates else matches,
         question_vector=None if vector is None else vector.vector,
     )
+
+
+def _read_facts(
+    reader: GraphReader,
+    question: Question,
+    request: RecallRequest,
+    relations: RelationIndex | None,
+    summaries: int,
+    wanted: int,
+) -> tuple[ReadFacts, Matches | None]:
+    """The facts that may answer, and all that matches a question for every answer. At most
+    ``summaries`` summaries are candidates too."""
+    facts, pattern = NO_FACTS, None
+    if relations is not None:
+        fact_reader = FactReader(reader, question, request.where, relations)
+        pattern = fact_reader.matching() if question.asks_all else None
+        matching = [] if pattern is None else [it for it, _ in pattern.matches[:wanted]]
+        facts = fact_reader.candidates(matching, first_place=summaries)
+    if not question.asks_all:
+        return facts, None
+    return facts, all_matches(reader, question, request.where, pattern, facts.keys)
 
 
 def _read_activation(

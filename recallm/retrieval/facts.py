@@ -1,0 +1,426 @@
+"""Reads the facts that may answer a question: triplets whose latest evidence no statement shows.
+
+The entities that stand on the question's concepts lead to facts, and so do the relations that it
+asks for. Only the newest evidence of each is read, never all of it. With a fact come those that
+ended it: a reader of the context sees last what is true last. A triplet that a statement shows
+leads to that statement.
+
+A question for every answer asks for a pattern, such as ``? — employed by → Pfizer``: all facts of
+the pattern that hold are determined (``FactReader.matching``).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from recallm.model import (
+    NO_POSITION,
+    ConceptMention,
+    Filter,
+    Passage,
+    Question,
+    StoredStatement,
+    Trait,
+    TripletEvidence,
+    empty_mapping,
+    statement_key,
+)
+from recallm.predicates import Claim, GroupKey, Span, group_key, holding
+from recallm.ranking.candidates import GraphFact, TripletIds
+from recallm.ranking.concepts import NAME_KINDS
+from recallm.retrieval.nearest import meets
+from recallm.retrieval.relations import RelationIndex
+from recallm.stores.base import GraphReader
+from recallm.untrusted_text import fact_line
+
+__all__ = ["NO_FACTS", "FactPattern", "FactReader", "ReadFacts", "essential_names"]
+
+_OF_RELATIONS = 64
+"""Newest pieces of evidence read of the asked relations, at each end."""
+
+_OF_ENTITIES = 32
+"""Newest pieces of evidence read of the question's entities, at each end."""
+
+_OF_GROUPS = 256
+"""Newest pieces of evidence read of what may have ended these."""
+
+_ENTITIES_OF_A_WORD = 64
+"""Entities looked at for a word of a name that no entity has as a whole."""
+
+_PASSAGE_STATEMENTS = 4
+"""Statements that a triplet leads to where it came with a text and none of them shows it."""
+
+_SPACING = 4
+"""Between the positions of facts: those of one update are not neighbours of one another."""
+
+_TRAITS = {
+    "person": Trait.PERSON,
+    "people": Trait.PERSON,
+    "company": Trait.ORGANISATION,
+    "organisation": Trait.ORGANISATION,
+    "organization": Trait.ORGANISATION,
+    "city": Trait.PLACE,
+    "country": Trait.PLACE,
+    "location": Trait.PLACE,
+    "place": Trait.PLACE,
+    "number": Trait.NUMBER,
+    "date": Trait.TIME,
+}
+"""What an object of these types is."""
+
+
+class FactPattern(NamedTuple):
+    """What facts match: ``line`` shows it, as ``? — employed by → Pfizer``; ``matches`` are the
+    evidence and the answer of each fact that holds, the newest first."""
+
+    line: str
+    matches: Sequence[tuple[TripletEvidence, str]]
+
+
+class ReadFacts(NamedTuple):
+    """``facts``: the candidates, ascending by key. ``stated``: keys of statements that facts lead
+    to, each with the line of its fact. ``keys``: for each triplet that was read the key of its
+    fact, or of the statement that shows it."""
+
+    facts: tuple[GraphFact, ...]
+    stated: Mapping[int, str]
+    keys: Mapping[TripletIds, int]
+
+
+NO_FACTS = ReadFacts((), {}, {})
+
+
+class FactReader:
+    """Reads the facts of one question. ``index`` knows the stored relations."""
+
+    def __init__(
+        self, reader: GraphReader, question: Question, where: Filter, index: RelationIndex
+    ) -> None:
+        self._reader = reader
+        self._question = question
+        self._where = where
+        self._index = index
+        self._asked = index.asked(question)
+        self._entities = _entities(reader, question)
+        self._passages: dict[str, Passage] = {}
+
+    def matching(self) -> FactPattern | None:
+        """All facts of the pattern that the question asks for; None where it asks for none.
+
+        The pattern has the relations that the question asks for, those alone that it holds word for
+        word if there are any. Facts that match have each name of the question as their subject or
+        object. There is no pattern where no entity bears a name of the question, or where more than
+        one content word (the kind of answer) belongs to neither names nor relations.
+        """
+        literal = {key: asked for key, asked in self._asked.items() if asked.is_literal}
+        asked = literal or self._asked
+        names = essential_names(self._question)
+        if not asked or any(name not in self._entities for name in names):
+            return None
+        explained = {word for name in names for word in name.split()}.union(
+            *(relation.stems for relation in asked.values())
+        )
+        terms = set(self._question.search_terms) - self._question.listing_terms
+        if len(terms - explained) > 1:
+            return None
+        required = [self._entities[name] for name in names]
+        found = self._read(required[0] if required else None, self._index.predicates(asked), None)
+        matches: dict[tuple[str, ...], tuple[TripletEvidence, str]] = {}
+        spans = self._last_spans(self._with_endings(found, None))
+        for span in sorted(spans, key=lambda span: _newest_first(span.latest.evidence)):
+            evidence = span.latest.evidence
+            ends = (evidence.subject, evidence.object)
+            if (
+                span.end is not None
+                or span.latest.relation not in asked
+                or not all(ids.intersection(ends) for ids in required)
+            ):
+                continue
+            answer = _answer(evidence, required)
+            identity = (answer,) if answer and required else span.latest.ends
+            matches.setdefault(identity, (evidence, answer))
+        newest = list(matches.values())
+        return FactPattern(_pattern(newest[0][0], required), newest) if newest else None
+
+    def candidates(self, matches: Iterable[TripletEvidence], first_place: int) -> ReadFacts:
+        """The facts that may answer, ``matches`` among them. Other candidates take the first
+        ``first_place`` places behind the statements of an update."""
+        ids = set().union(*self._entities.values())
+        predicates = self._index.predicates(self._asked)
+        found = [*matches]
+        if ids:
+            found += self._read(ids, predicates, _OF_RELATIONS) if predicates else ()
+            found += self._read(ids, None, _OF_ENTITIES)
+        elif predicates:
+            found += self._read(None, predicates, _OF_RELATIONS)
+        latest = _latest(found)
+        endings = {
+            _ids(span.latest.evidence): span.end.evidence
+            for span in self._last_spans(self._with_endings(found, _OF_GROUPS))
+            if span.end is not None
+        }
+        for triplet in [*latest]:
+            if triplet in endings:
+                latest.setdefault(_ids(endings[triplet]), endings[triplet])
+        return self._as_candidates(latest, endings, first_place)
+
+    def of_concepts(
+        self, names: Collection[str], *, known: Collection[str]
+    ) -> dict[str, list[GraphFact]]:
+        """The newest facts of the entities that stand on each of these concepts, ascending by key,
+        without those of the passages ``known``."""
+        entities = {it.id: it.concept for it in self._reader.entities([], concepts=names)}
+        if not entities:
+            return {}
+        latest = _latest(self._read(entities.keys(), None, _OF_ENTITIES * len(names)))
+        found: defaultdict[str, list[GraphFact]] = defaultdict(list)
+        for fact in self._as_candidates(latest, {}, first_place=0).facts:
+            if fact.passage in known:
+                continue
+            subject, _, object_ = fact.triplet
+            for name in {entities[id] for id in (subject, object_) if id in entities}:
+                found[name].append(fact)
+        return dict(found)
+
+    # Reading.
+
+    def _read(
+        self, ids: Collection[str] | None, predicates: Collection[str] | None, limit: int | None
+    ) -> list[TripletEvidence]:
+        """Evidence with these predicates, of these entities at either end, that meets the
+        filter."""
+        if ids is None:
+            return self._meeting(self._reader.triplet_evidence(predicates=predicates, limit=limit))
+        return self._meeting([
+            *self._reader.triplet_evidence(subjects=ids, predicates=predicates, limit=limit),
+            *self._reader.triplet_evidence(objects=ids, predicates=predicates, limit=limit),
+        ])  # fmt: skip
+
+    def _with_endings(
+        self, found: Sequence[TripletEvidence], limit: int | None
+    ) -> list[TripletEvidence]:
+        """``found``, and the evidence that may have ended it: denials, and other values of
+        single-valued relations."""
+        evidence = list(found)
+        for of_objects in (False, True):
+            ends: set[str] = set()
+            keys: set[str] = set()
+            for each in found:
+                key = self._index.relation(each.predicate).name
+                if (self._index.single_valued_end(key) == "object") is of_objects:
+                    keys.add(key)
+                    ends.add(each.object if of_objects else each.subject)
+            if ends:
+                predicates = self._index.predicates(keys)
+                evidence += self._meeting(
+                    self._reader.triplet_evidence(
+                        subjects=None if of_objects else ends,
+                        objects=ends if of_objects else None,
+                        predicates=predicates,
+                        limit=limit,
+                    )
+                )
+        return evidence
+
+    def _last_spans(self, evidence: Iterable[TripletEvidence]) -> Iterator[Span]:
+        """For each fact the last span of time in which it held."""
+        groups: defaultdict[GroupKey, dict[object, Claim]] = defaultdict(dict)
+        for each in evidence:
+            key, negative = self._index.relation(each.predicate)
+            claim = Claim(
+                subject=each.subject_concept or each.subject,
+                relation=key,
+                object=each.object_concept or each.object,
+                negative=negative,
+                evidence=each,
+            )
+            side = self._index.single_valued_end(key)
+            groups[group_key(claim, side)][_ids(each), each.t_index, each.position] = claim
+        for claims in groups.values():
+            side = self._index.single_valued_end(next(iter(claims.values())).relation)
+            spans = holding(claims.values(), single_valued=side is not None).spans
+            yield from {span.latest.ends: span for span in spans}.values()
+
+    def _meeting(self, evidence: list[TripletEvidence]) -> list[TripletEvidence]:
+        """The evidence that meets every condition of the filter."""
+        if not self._where:
+            return evidence
+        self._read_passages(evidence)
+        return [each for each in evidence if meets(self._statement(each, 0), self._where)]
+
+    def _read_passages(self, evidence: Iterable[TripletEvidence]) -> None:
+        ids = {each.passage for each in evidence if each.passage is not None}
+        unread = ids - self._passages.keys()
+        if unread:
+            self._passages |= {it.id: it for it in self._reader.passages(ids=unread)}
+
+    # As candidates.
+
+    def _as_candidates(
+        self,
+        latest: Mapping[TripletIds, TripletEvidence],
+        endings: Mapping[TripletIds, TripletEvidence],
+        first_place: int,
+    ) -> ReadFacts:
+        """Triplets as facts, or as the statements that show them; ``endings`` are what ended
+        them."""
+        self._read_passages(latest.values())
+        stated: dict[int, str] = {}
+        keys: dict[TripletIds, int] = {}
+        unstated: list[TripletEvidence] = []
+        for triplet, evidence in latest.items():
+            if statements := self._statements(evidence):
+                keys[triplet] = statements[0]
+                stated |= dict.fromkeys(statements, _line(evidence))
+            else:
+                unstated.append(evidence)
+        unstated.sort(key=lambda evidence: (evidence.t_index, _ids(evidence)))
+        first = NO_POSITION - _SPACING * (first_place + len(unstated))
+        for place, evidence in enumerate(unstated):
+            keys[_ids(evidence)] = statement_key(evidence.t_index, first + _SPACING * place)
+        return ReadFacts(
+            tuple(self._fact(it, keys, endings.get(_ids(it))) for it in unstated), stated, keys
+        )
+
+    def _statements(self, evidence: TripletEvidence) -> list[int]:
+        """The keys of the statements that show a triplet, or of those that came with it."""
+        if evidence.position != NO_POSITION:
+            return [statement_key(evidence.t_index, evidence.position)]
+        passage = self._passages.get(evidence.passage or "")
+        if passage is None or not passage.text.strip():
+            return []
+        positions = range(_PASSAGE_STATEMENTS)
+        return [statement_key(evidence.t_index, position) for position in positions]
+
+    def _fact(
+        self,
+        evidence: TripletEvidence,
+        keys: Mapping[TripletIds, int],
+        ending: TripletEvidence | None,
+    ) -> GraphFact:
+        return GraphFact(
+            statement=self._statement(evidence, keys[_ids(evidence)]),
+            triplet=_ids(evidence),
+            passage=evidence.passage,
+            path=tuple(self._path(evidence)),
+            ended_by=None if ending is None else keys[_ids(ending)],
+        )
+
+    def _path(self, evidence: TripletEvidence) -> Iterator[str]:
+        """How the graph led from the question to a fact."""
+        for ids in self._entities.values():
+            if evidence.subject in ids:
+                yield f"fact of {evidence.subject_label}"
+            elif evidence.object in ids:
+                yield f"fact of {evidence.object_label}"
+        if self._index.relation(evidence.predicate).name in self._asked:
+            yield f"fact of the relation {evidence.predicate}"
+
+    def _statement(self, evidence: TripletEvidence, key: int) -> StoredStatement:
+        """A fact as one more statement, with what is known of its passage."""
+        passage = self._passages.get(evidence.passage or "")
+        relation = self._index.relation(evidence.predicate)
+        mentions = {
+            name: ConceptMention(name=name, label=label, kind="entity")
+            for name, label in (
+                (evidence.subject_concept, evidence.subject_label),
+                (evidence.object_concept, evidence.object_label),
+            )
+            if name
+        }
+        terms = (
+            evidence.subject_concept or evidence.subject_label.casefold(),
+            self._index.name(evidence.predicate),
+            evidence.object_concept or evidence.object_label.casefold(),
+        )
+        line = _line(evidence)
+        return StoredStatement(
+            key=key or statement_key(evidence.t_index, evidence.position),
+            passage_id=f"fact:{line}" if passage is None else passage.id,
+            text=line,
+            timestamp=evidence.timestamp,
+            speaker=None if passage is None else passage.speaker,
+            speaker_concept=None,
+            source=evidence.source,
+            session=None if passage is None else passage.session,
+            session_key=None,
+            metadata=empty_mapping() if passage is None else passage.metadata,
+            terms=tuple(word for term in terms for word in term.split()),
+            concepts=tuple(mentions.values()),
+            traits=Trait.NAME
+            | _TRAITS.get(evidence.object_type.casefold(), Trait(0))
+            | (Trait.NEGATION if relation.negative else Trait(0)),
+            previous=None,
+            next=None,
+            item_path=None if passage is None or passage.key is None else passage.path,
+        )
+
+
+def essential_names(question: Question) -> list[str]:
+    """The names in a question, without the parts of full names."""
+    names = [it.name for it in question.concepts if it.kind in NAME_KINDS]
+    parts = {word for name in names if " " in name for word in name.split(" ")}
+    return [name for name in names if name not in parts]
+
+
+def _entities(reader: GraphReader, question: Question) -> dict[str, set[str]]:
+    """The ids of the entities that stand on each concept of the question, or bear its label as
+    their id; of a name that no entity has as a whole, those that have all its words."""
+    concepts = {it.name: it.label for it in question.concepts}
+    if not concepts:
+        return {}
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for entity in reader.entities(set(concepts.values()), concepts=concepts.keys()):
+        for name, label in concepts.items():
+            if entity.concept == name or entity.id == label:
+                found[name].add(entity.id)
+    unknown = [name for name in essential_names(question) if name not in found]
+    words = {word for name in unknown for word in name.split()}
+    if words:
+        bearers = reader.entities_by_words(words, limit=_ENTITIES_OF_A_WORD)
+        for name in unknown:
+            ids = set.intersection(*(set(bearers.get(word, ())) for word in name.split()))
+            if ids:
+                found[name] = ids
+    return dict(found)
+
+
+def _latest(evidence: Iterable[TripletEvidence]) -> dict[TripletIds, TripletEvidence]:
+    """The latest evidence of each triplet."""
+    return {_ids(it): it for it in sorted(evidence, key=lambda it: (it.t_index, it.position))}
+
+
+def _newest_first(evidence: TripletEvidence) -> tuple[int, TripletIds]:
+    return -evidence.t_index, _ids(evidence)
+
+
+def _ids(evidence: TripletEvidence) -> TripletIds:
+    return evidence.subject, evidence.predicate, evidence.object
+
+
+def _line(evidence: TripletEvidence) -> str:
+    return fact_line(evidence.subject_label, evidence.predicate, evidence.object_label)
+
+
+def _answer(evidence: TripletEvidence, required: Sequence[Collection[str]]) -> str:
+    """The label at the end that the question does not name, the subject's if it names neither; ''
+    if it names both."""
+    if not any(evidence.subject in ids for ids in required):
+        return evidence.subject_label
+    if not any(evidence.object in ids for ids in required):
+        return evidence.object_label
+    return ""
+
+
+def _pattern(evidence: TripletEvidence, required: Sequence[Collection[str]]) -> str:
+    """A fact as a line, with a question mark at each end that the question does not name."""
+    subject, object_ = (
+        label if any(id in ids for ids in required) else "?"
+        for id, label in (
+            (evidence.subject, evidence.subject_label),
+            (evidence.object, evidence.object_label),
+        )
+    )
+    return fact_line(subject, evidence.predicate, object_)
