@@ -43,6 +43,7 @@ __all__ = [
     "quoted",
     "shown_name",
     "statement_line",
+    "storable",
     "without_delimiters",
 ]
 
@@ -271,6 +272,11 @@ def _roles_alone(words: list[str]) -> frozenset[str]:
     if not _ONLY_ROLES.fullmatch(joined):
         return frozenset()
     return frozenset(_ROLE_OF[word] for word in _ROLE_WORD.findall(joined) if word in _ROLE_OF)
+
+
+def storable(text: str) -> str:
+    """``text`` with question marks in place of lone surrogates, which no store can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def as_content(text: str) -> str:

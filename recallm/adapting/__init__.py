@@ -19,7 +19,7 @@ from recallm.adapting.messages import *
 from recallm.adapting.postponing import *
 from recallm.adapting.recalled_text import *
 from recallm.forking import new_lock
-from recallm.untrusted_text import CLOSING, OPENING, as_content, as_data, shown_name
+from recallm.untrusted_text import CLOSING, OPENING, as_content, as_data, shown_name, storable
 
 __all__ = [
     "CLOSING",
@@ -32,6 +32,7 @@ __all__ = [
     "new_lock",
     "not_a_model",
     "shown_name",
+    "storable",
 ]
 __all__ += arguments.__all__
 __all__ += conversation.__all__

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from recallm.adapting.messages import Message, digest, storable
+from recallm.adapting.messages import Message, digest
 from recallm.errors import ConflictError, InvalidInputError
 from recallm.memory import RecallM
 from recallm.model import Passage
 from recallm.results import KnowledgeUpdate, RecalledContext
+from recallm.untrusted_text import storable
 
 __all__ = ["Conversation", "Scope"]
 

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from recallm.errors import InvalidInputError
-from recallm.untrusted_text import claimed_roles, folded, name_words
+from recallm.untrusted_text import claimed_roles, folded, name_words, storable
 
 __all__ = [
     "DEFAULT_ROLES",
@@ -30,7 +30,6 @@ __all__ = [
     "latest_question",
     "speaker_name",
     "speaker_names",
-    "storable",
 ]
 
 Role = Literal["human", "ai", "tool"]
@@ -221,11 +220,6 @@ def _contains_name(name: str, other: str) -> bool:
 
 
 # -- texts -------------------------------------------------------------------------------------
-
-
-def storable(text: str) -> str:
-    """``text`` with question marks in place of lone surrogates, which no store can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def joined_text(parts: Iterable[str]) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, get_args
 
 from recallm.facts.calls import Call, CallName, call_of, with_results
 
-__all__ = ["BrokenCall", "CallScanner", "parse"]
+__all__ = ["BrokenCall", "CallScanner", "parse_calls"]
 
 _HEADS: dict[str, CallName] = {f"[{name}{{": name for name in get_args(CallName)}
 _LONGEST_HEAD = 40
@@ -26,13 +26,13 @@ class CallScanner:
     """Finds the calls in a text that comes in pieces.
 
     However the text is cut into pieces, the calls are those of the whole text, and so is the text
-    between them. Text is held back only while it may be the beginning of a call. Without
-    ``results`` a call ends at its colon: there a controller stops the model. With ``results`` the
-    results behind the colon belong to the call.
+    between them. Text is held back only while it may be the beginning of a call. A call ends at its
+    colon: there a controller stops the model. Where ``has_results`` is true of a call, the results
+    behind the colon belong to it.
     """
 
-    def __init__(self, *, results: bool = False) -> None:
-        self._results = results
+    def __init__(self, *, has_results: Callable[[Call], bool] | None = None) -> None:
+        self._has_results = has_results or (lambda _call: False)
         self._state: Literal["text", "head", "arguments", "after", "results"] = "text"
         self._forget()
 
@@ -138,16 +138,16 @@ class CallScanner:
 
     def _step_after(self, character: str) -> Iterator[str | Call]:
         call = self._call
-        has_results = call is not None and call.name != "MEM_WRITE"
+        asks = call is not None and call.name != "MEM_WRITE"
         if character.isspace() and len(self._held) - self._start < 2 * _LONGEST_PART:
             self._held.append(character)
         elif call is not None and character == "]":
             self._forget()
             yield call
-        elif character == ":" and has_results and self._results:
+        elif call is not None and character == ":" and asks and self._has_results(call):
             self._held = []
             self._state = "results"
-        elif call is not None and character == ":" and has_results:
+        elif call is not None and character == ":" and asks:
             self._forget()
             yield call
         elif character in ":]":
@@ -197,9 +197,9 @@ def _head_text(held: Sequence[str]) -> str:
     return re.sub(r"[ \t\\]", "", "".join(held)).upper()
 
 
-def parse(text: str) -> list[str | Call]:
+def parse_calls(text: str) -> list[str | Call]:
     """The calls of ``text``, with their results, and the text between them, in order."""
-    scanner = CallScanner(results=True)
+    scanner = CallScanner(has_results=lambda _call: True)
     events: list[str | Call] = []
     for event in (*scanner.feed(text), *scanner.close()):
         joins = bool(events) and type(event) is str and type(events[-1]) is str

@@ -235,7 +235,7 @@ def _checked(call: Call) -> Call | None:
     """``call`` where its patterns are those of such a call, without variables that mean nothing."""
     name, first = call.name, call.patterns[0]
     if name == "MEM_FIND":
-        variables = any(isinstance(term, Variable) for it in call.patterns for term in it)
+        variables = any(isinstance(it, Variable) and it.name for row in call.patterns for it in row)
         return call if variables else None
     marked = [place for place, term in enumerate(first) if isinstance(term, Variable)]
     if len(call.patterns) > 1:

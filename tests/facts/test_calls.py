@@ -6,13 +6,13 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from recallm.facts.call_scanner import BrokenCall, CallScanner, parse
+from recallm.facts.call_scanner import BrokenCall, CallScanner, parse_calls
 from recallm.facts.calls import Call, Variable, read_call, results_text, write_call
 
 
 def scanned(*pieces: str, results: bool = False) -> list[str | Call]:
     """The events of a text in pieces, with joined text."""
-    scanner = CallScanner(results=results)
+    scanner = CallScanner(has_results=lambda _call: results)
     events = [event for piece in pieces for event in scanner.feed(piece)]
     return joined([*events, *scanner.close()])
 
@@ -46,7 +46,7 @@ FIGURES = [
 
 @pytest.mark.parametrize("text", FIGURES)
 def test_figures_are_printed_as_in_the_paper(text: str) -> None:
-    (call,) = parse(text)
+    (call,) = parse_calls(text)
     assert isinstance(call, Call)
     assert str(call) == text
 
@@ -72,7 +72,7 @@ def test_several_calls_in_a_line_with_text() -> None:
     text = (
         "Noted: [MEM_WRITE{a>>r>>b}][MEM_WRITE{c>>r>>d}] and [MEM_READ{a>>r>>}: {a>>r>>b}]. Good."
     )
-    assert parse(text) == [
+    assert parse_calls(text) == [
         "Noted: ",
         write_call("a", "r", "b"),
         write_call("c", "r", "d"),
@@ -146,7 +146,7 @@ AGGREGATIONS = [
 
 @pytest.mark.parametrize(("text", "parts"), AGGREGATIONS)
 def test_aggregations(text: str, parts: dict[str, object]) -> None:
-    (call,) = parse(text)
+    (call,) = parse_calls(text)
     assert isinstance(call, Call)
     assert {name: getattr(call, name) for name in parts} == parts
     assert str(call) == text
@@ -219,7 +219,7 @@ def test_a_value_that_closes_its_call_too_early() -> None:
     ["{a>>r>>b", "{a>>r>>b};", "{a>>r\n>>b}]", "{{a}]", "so [MEM_WRITE{c>>r>>d}]", "x" * 20_000],
 )
 def test_results_that_are_cut_off_are_text(behind: str) -> None:
-    first, *rest = parse(f"[MEM_READ{{a>>r>>}}:{behind}")
+    first, *rest = parse_calls(f"[MEM_READ{{a>>r>>}}:{behind}")
     assert first == read_call("a", "r")
     assert rest == scanned(behind)
 
@@ -241,8 +241,8 @@ ROWS = st.lists(st.lists(VALUES, min_size=3, max_size=3).map(tuple), max_size=4)
 def test_any_value_survives_in_a_write(subject: str, relation: str, object: str, text: str) -> None:
     call = write_call(subject, relation, object)
     assert "\n" not in str(call)
-    assert parse(str(call)) == [call]
-    assert parse(f"{call}{call}") == [call, call]
+    assert parse_calls(str(call)) == [call]
+    assert parse_calls(f"{call}{call}") == [call, call]
     events = scanned(f". {call}{text}")
     assert events[1] == call
 
@@ -258,7 +258,7 @@ def test_any_value_survives_in_a_read(
     patterns = ((subject, relation, object),)
     call = Call(name="MEM_READ", patterns=patterns, rows=rows, more=more)
     assert str(call) == f"{call.opening}{results_text(rows, more)}]"
-    assert parse(str(call)) == [call]
+    assert parse_calls(str(call)) == [call]
     # A stored value is no call of its own either, wherever a model repeats the results.
     assert scanned(results_text(rows, more)) in ([], [results_text(rows, more)])
 
@@ -268,7 +268,7 @@ def test_any_value_survives_in_patterns(patterns: list[tuple[str | Variable, ...
     assume(any(isinstance(term, Variable) for pattern in patterns for term in pattern))
     call = Call(name="MEM_FIND", patterns=tuple(patterns))  # type: ignore[arg-type]
     assume(len(str(call)) < 10_000)
-    assert parse(str(call)) == [call]
+    assert parse_calls(str(call)) == [call]
 
 
 @given(st.lists(HOSTILE, max_size=8), st.booleans())

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recallm.facts.call_scanner import parse
+from recallm.facts.call_scanner import parse_calls
 from recallm.facts.calls import Call
 from training.facts.__main__ import main
 from training.facts.examples import Example, examples
@@ -38,7 +38,7 @@ def corpus() -> dict[Split, list[Example]]:
 
 def calls_of(example: Example) -> Iterator[Call]:
     text = "".join(segment.text for segment in example.segments)
-    return (part for part in parse(text) if isinstance(part, Call))
+    return (part for part in parse_calls(text) if isinstance(part, Call))
 
 
 def written(corpus: list[Example]) -> set[tuple[object, ...]]:

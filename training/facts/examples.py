@@ -78,8 +78,8 @@ class _Group:
             yield self._example("write", Segment(said, False), Segment(calls, True))
 
     def questions(self) -> Iterator[Example]:
-        """Table 1: one question of each of the six forms. Results stand newest first, as a memory
-        gives them."""
+        """Table 1: one question of each of the six forms. Results stand in the order in which they
+        were written, as in Figure 5."""
         words = self._words
         fact = self._chance.choice(self._facts)
         person, relation, organisation = fact
@@ -105,8 +105,7 @@ class _Group:
             [fact],
             words.statement("states", [person], relation, **stated),
         )
-        newest = self._facts[::-1]
-        found = [it for it in newest if it.organisation == organisation]
+        found = [it for it in self._facts if it.organisation == organisation]
         yield self._read(
             "organisation",
             words.question("organisation", organisation=organisation),
@@ -114,7 +113,7 @@ class _Group:
             found,
             words.statement("related", _people(found), None, **stated),
         )
-        found = [it for it in newest if it.relation == relation]
+        found = [it for it in self._facts if it.relation == relation]
         yield self._read(
             "relation",
             words.question("group", relation),

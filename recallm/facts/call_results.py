@@ -1,0 +1,75 @@
+"""Calls that ask: what a memory of facts answers, as the rows of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from recallm.errors import InvalidInputError
+from recallm.facts.calls import Call, results_text
+from recallm.facts.fact import Fact
+from recallm.facts.memory import FactMemory
+from recallm.untrusted_text import quoted, without_delimiters
+
+__all__ = ["AnsweredCall", "answered"]
+
+_LONGEST_VALUE = 500
+"""Characters of a value in a prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredCall:
+    """A call with its rows, the facts behind them, and their values as they are stored."""
+
+    call: Call
+    facts: tuple[Fact, ...] = ()
+    values: tuple[str, ...] = ()
+
+
+def answered(facts: FactMemory, call: Call, *, limit: int, max_characters: int) -> AnsweredCall:
+    """``call`` with its results: at most ``limit`` rows and ``max_characters`` of text.
+
+    Of facts that are read the newest are chosen, and stand in the order in which they were written,
+    as in the paper. A call whose terms the memory cannot use has no results.
+    """
+    try:
+        found = _found(facts, call)
+    except InvalidInputError:  # such as a term of thousands of characters
+        return AnsweredCall(replace(call, rows=()))
+    rows: list[tuple[str, ...]] = []
+    for row, _ in found[:limit]:
+        shown = tuple(map(_shown, row))
+        if len(results_text((*rows, shown))) > max_characters:
+            break
+        rows.append(shown)
+    used = found[: len(rows)]
+    more = len(found) - len(rows)
+    if call.name == "MEM_READ":
+        rows.reverse()
+    return AnsweredCall(
+        replace(call, rows=tuple(rows), more=more),
+        facts=tuple(fact for _, facts_of_row in used for fact in facts_of_row),
+        values=tuple(value for row, _ in used for value in row),
+    )
+
+
+_Row = tuple[tuple[str, ...], Sequence[Fact]]
+
+
+def _found(facts: FactMemory, call: Call) -> list[_Row]:
+    """Every row of the results, with the facts behind it."""
+    if call.name != "MEM_READ":
+        raise InvalidInputError(f"{call.name} is not known here", argument="call")
+    terms = (it if isinstance(it, str) else None for it in call.patterns[0])
+    return [_triplet(fact) for fact in facts.read(*terms)]
+
+
+def _triplet(fact: Fact) -> _Row:
+    return (fact.subject, fact.relation, fact.object), (fact,)
+
+
+def _shown(value: str) -> str:
+    """A stored value in a prompt: on one line, cut, in quotation marks where it poses as the head
+    of a line, without the delimiters of recalled text."""
+    cut = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]} …"
+    return without_delimiters(quoted(cut))

@@ -1,0 +1,235 @@
+"""A chat with a memory of facts: the controller between a user, a language model and the memory
+(RET-LLM, sections 3 and 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
+from datetime import datetime
+from typing import get_args
+
+from recallm import checks
+from recallm.errors import InvalidInputError, LLMError
+from recallm.facts.calls import Call
+from recallm.facts.chat_prompts import PromptName, chat_prompt
+from recallm.facts.chat_reply import ChatLimits, Reply
+from recallm.facts.fact import Fact, NewFact
+from recallm.facts.language_model import text_pieces
+from recallm.facts.memory import FactMemory
+
+__all__ = ["ChatAnswer", "ChatStream", "FactChat"]
+
+
+class ChatAnswer(str):
+    """The reply that a user sees: a ``str`` without calls.
+
+    ``facts`` are those that the model read; ``written`` those that it stored; ``calls`` is every
+    call that was carried out, in order, with its results. ``complete`` is false where the reply or
+    what it rests on may lack something: a bound was met, results were left out, a call could not be
+    read, or the model wrote nothing.
+    """
+
+    __slots__ = ("calls", "complete", "facts", "written")
+
+    facts: tuple[Fact, ...]
+    written: tuple[NewFact, ...]
+    calls: tuple[Call, ...]
+    complete: bool
+
+    def __new__(
+        cls,
+        text: str,
+        *,
+        facts: Iterable[Fact] = (),
+        written: Iterable[NewFact] = (),
+        calls: Iterable[Call] = (),
+        complete: bool = True,
+    ) -> ChatAnswer:
+        """``text`` is what the user sees."""
+        answer = super().__new__(cls, text)
+        answer.facts = tuple(facts)
+        answer.written = tuple(written)
+        answer.calls = tuple(calls)
+        answer.complete = complete
+        return answer
+
+
+class ChatStream(Iterator[str]):
+    """The pieces of a reply while the model writes them.
+
+    Facts are stored when the last piece has been read. A stream that is closed before, or fails,
+    stores nothing.
+    """
+
+    def __init__(self, pieces: Generator[str, None, ChatAnswer]) -> None:
+        self._pieces = pieces
+        self._answer: ChatAnswer | None = None
+
+    def __next__(self) -> str:
+        try:
+            return next(self._pieces)
+        except StopIteration as end:
+            if end.value is not None:
+                self._answer = end.value
+            raise StopIteration from None
+
+    def close(self) -> None:
+        """Stop the model."""
+        self._pieces.close()
+
+    @property
+    def answer(self) -> ChatAnswer:
+        """The whole reply; what the model has not written yet is awaited.
+
+        Raises:
+            LLMError: the model fails, or the stream was closed or failed before its end.
+
+        """
+        for _ in self:
+            pass
+        if self._answer is None:
+            raise LLMError("the stream was closed, or failed, before its end; nothing was stored")
+        return self._answer
+
+
+class FactChat:
+    """Replies to messages with a language model that reads and writes a memory of facts.
+
+    >>> from recallm import RecallM
+    >>> from recallm.facts import FactChat, FactMemory
+    >>> script = iter([
+    ...     "[MEM_WRITE{Ada>>employed by>>BMW}] Noted.",
+    ...     "[MEM_READ{Ada>>employed by>>}:",
+    ...     "Ada is employed by BMW.",
+    ... ])
+    >>> chat = FactChat(FactMemory(RecallM()), lambda prompt: next(script))
+    >>> chat.answer("BMW has employed Ada.")
+    'Noted.'
+    >>> answer = chat.answer("Who employs Ada?")
+    >>> print(answer, *answer.calls)
+    Ada is employed by BMW. [MEM_READ{Ada>>employed by>>}:{Ada>>employed by>>BMW}]
+
+    ``llm`` is a callable from a prompt to a text, or to an iterator of its pieces; or a model of
+    LangChain or LlamaIndex. The model stops at a call that asks, gets the results and goes on.
+    Calls are carried out where the model writes them, never where they stand in a message or in a
+    stored value, also where the model repeats such a text.
+
+    ``prompt`` is "few-shot", or "fine-tuned" for a model that was trained on calls
+    (``training/facts``). A reply asks at most ``rounds`` times, gets at most ``limit`` results of
+    ``max_result_characters`` characters each time, and is cut after ``max_characters``.
+
+    A chat keeps nothing but facts: give earlier messages and replies as ``history``.
+    """
+
+    def __init__(
+        self,
+        facts: FactMemory,
+        llm: object,
+        *,
+        prompt: PromptName = "few-shot",
+        rounds: int = 8,
+        limit: int = 50,
+        max_result_characters: int = 8_000,
+        max_characters: int = 40_000,
+    ) -> None:
+        if not isinstance(facts, FactMemory):
+            raise InvalidInputError(
+                f"facts must be a FactMemory, not {checks.shown(facts)}", argument="facts"
+            )
+        self._facts = facts
+        self._text_pieces = text_pieces(llm)
+        self._prompt = checks.choice(prompt, get_args(PromptName), "prompt")
+        self._limits = ChatLimits(
+            rounds=checks.positive(rounds, "rounds"),
+            results=checks.positive(limit, "limit"),
+            result_characters=checks.positive(max_result_characters, "max_result_characters"),
+            characters=checks.positive(max_characters, "max_characters"),
+        )
+
+    @property
+    def facts(self) -> FactMemory:
+        """The memory."""
+        return self._facts
+
+    def answer(
+        self,
+        message: str,
+        *,
+        history: Iterable[tuple[str, str]] = (),
+        said: datetime | None = None,
+        source: str | None = None,
+    ) -> ChatAnswer:
+        """Reply to ``message``. The facts that the model writes are stored in one transaction when
+        the reply ends, as ``said`` then and with the ``source``.
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            LLMError: the model failed, or wrote a fact that cannot be stored. Nothing was stored.
+            StoreError: the memory failed. Nothing was stored.
+
+        """
+        return self.stream(message, history=history, said=said, source=source).answer
+
+    def stream(
+        self,
+        message: str,
+        *,
+        history: Iterable[tuple[str, str]] = (),
+        said: datetime | None = None,
+        source: str | None = None,
+    ) -> ChatStream:
+        """Like ``answer``, piece by piece; what is raised there is raised while it is read."""
+        message = checks.passage_text(message, "message")
+        turns = [_turn(turn) for turn in checks.listed(history, "history")]
+        said = checks.timestamp(said, "said")
+        source = checks.optional_name(source, "source")
+        reply = Reply(
+            self._facts,
+            chat_prompt(self._prompt, message, turns),
+            self._limits,
+            quotes=(message, *(text for turn in turns for text in turn)),
+        )
+        return ChatStream(self._replied(reply, said, source))
+
+    def _replied(
+        self, reply: Reply, said: datetime | None, source: str | None
+    ) -> Generator[str, None, ChatAnswer]:
+        while not reply.has_ended:
+            with closing(self._text_pieces(reply.prompt)) as pieces:
+                yield from reply.turn(pieces)
+        written = self._store(reply.writes, said, source)
+        return ChatAnswer(
+            reply.text,
+            facts=reply.facts,
+            written=written,
+            calls=reply.calls,
+            complete=reply.is_complete,
+        )
+
+    def _store(
+        self, writes: Iterable[Call], said: datetime | None, source: str | None
+    ) -> list[NewFact]:
+        """The facts of a reply, which are stored all or none."""
+        try:
+            new = [
+                NewFact(str(subject), str(relation), str(object), said, source)
+                for subject, relation, object in (call.patterns[0] for call in writes)
+            ]
+            if new:
+                self._facts.write_many(new, batch_size=len(new))
+        except InvalidInputError as error:
+            raise LLMError(
+                f"the language model wrote a fact that cannot be stored: {error}"
+            ) from error
+        return new
+
+
+def _turn(turn: object) -> tuple[str, str]:
+    """An earlier message and its reply."""
+    texts = tuple(checks.strings(turn, "history"))
+    if len(texts) != 2:
+        raise InvalidInputError(
+            f"history must hold pairs of a message and its reply, not {checks.shown(turn)}",
+            argument="history",
+        )
+    return texts

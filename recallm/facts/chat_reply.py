@@ -1,0 +1,213 @@
+"""One reply of a language model as it is written: its calls are carried out, its text is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from recallm.facts.call_results import answered
+from recallm.facts.call_scanner import BrokenCall, CallScanner, parse_calls
+from recallm.facts.calls import Call
+from recallm.facts.chat_prompts import ChatPrompt
+from recallm.facts.fact import Fact
+from recallm.facts.memory import FactMemory
+
+__all__ = ["ChatLimits", "Reply"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatLimits:
+    """The bounds of a reply: how often it asks; results, and characters of them, each time; the
+    characters that the model writes."""
+
+    rounds: int
+    results: int
+    result_characters: int
+    characters: int
+
+
+class Reply:
+    """What a model wrote so far, in turns: a turn ends where the model asks the memory or stops.
+
+    ``quotes`` are texts that are not the model's own: a call in them that writes is not carried out
+    where the model repeats it. The same holds for values that the memory answers with.
+    """
+
+    def __init__(
+        self,
+        facts: FactMemory,
+        prompt: ChatPrompt,
+        limits: ChatLimits,
+        quotes: Iterable[str],
+    ) -> None:
+        self._memory = facts
+        self._prompt = prompt
+        self._limits = limits
+        self._room = limits.characters
+        self._quoted = {call for text in quotes for call in _calls_in(text)}
+        self._scanner = CallScanner(has_results=self._is_answered)
+        self._visible = _VisibleText()
+        self._parts: list[str] = []
+        self._answered: dict[Call, Call] = {}
+        self._is_whole = True
+        self.writes: dict[Call, None] = {}
+        """The calls that write, in order, each once."""
+        self.calls: list[Call] = []
+        """The calls that were carried out, and those that write, in order."""
+        self.facts: list[Fact] = []
+        """The facts that the model read, each once."""
+        self.has_ended = False
+        self._turn_has_ended = False
+
+    # -- the reply so far ------------------------------------------------------------------
+
+    @property
+    def prompt(self) -> str:
+        """The prompt for the next turn."""
+        return self._prompt.before("".join(self._parts).lstrip())
+
+    @property
+    def text(self) -> str:
+        """What the user sees."""
+        return self._visible.text
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the reply, and what it rests on, lack nothing that is known to be missing."""
+        has_results = not any(call.more for call in self.calls)
+        return self._is_whole and has_results and bool(self.text or self.writes)
+
+    # -- the model writes ------------------------------------------------------------------
+
+    def turn(self, pieces: Iterable[str]) -> Iterator[str]:
+        """The visible text of one turn of the model, which comes in pieces."""
+        self._turn_has_ended = False
+        for piece in _until(pieces, self._prompt.end_of_reply):
+            yield from self._shown(self._scanner.feed(piece[: self._room]))
+            self._room -= len(piece)
+            if self._room < 0:
+                self._cut()
+            if self._turn_has_ended:
+                break
+        else:
+            yield from self._shown(self._scanner.close())
+        self.has_ended = self.has_ended or not self._turn_has_ended
+        self._scanner = CallScanner(has_results=self._is_answered)
+
+    def _shown(self, events: Iterator[str | Call]) -> Iterator[str]:
+        for event in events:
+            if isinstance(event, Call):
+                self._carry_out(event)
+            elif isinstance(event, BrokenCall):
+                self._is_whole = False
+                self._visible.leave_out()
+            else:
+                self._parts.append(event)
+                if text := self._visible.added(event):
+                    yield text
+            if self._turn_has_ended:
+                return
+
+    def _carry_out(self, call: Call) -> None:
+        if call.name == "MEM_WRITE":
+            self._visible.leave_out()
+            if call not in self._quoted and call not in self.writes:
+                self._parts.append(str(call))
+                self.calls.append(call)
+                self.writes[call] = None
+            return
+        question = _without_results(call)
+        self._visible.leave_out(separator=" ")
+        if question in self._answered:
+            # The model repeats the call, and the scanner took the results behind it.
+            self._parts.append(str(self._answered[question]))
+        elif len(self._answered) == self._limits.rounds:
+            self._cut()
+        else:
+            self._answer(question)
+
+    def _answer(self, question: Call) -> None:
+        found = answered(
+            self._memory,
+            question,
+            limit=self._limits.results,
+            max_characters=self._limits.result_characters,
+        )
+        self._quoted.update(call for value in found.values for call in _calls_in(value))
+        self._answered[question] = found.call
+        self.facts += [
+            fact
+            for place, fact in enumerate(found.facts)
+            if fact not in self.facts and fact not in found.facts[:place]
+        ]
+        self._parts.append(str(found.call))
+        self.calls.append(found.call)
+        self._turn_has_ended = True
+
+    def _cut(self) -> None:
+        self._is_whole = False
+        self._turn_has_ended = self.has_ended = True
+
+    def _is_answered(self, call: Call) -> bool:
+        return call in self._answered
+
+
+class _VisibleText:
+    """The text of a reply as it is shown: without calls and without white space at its ends."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._space = ""  # white space behind the text, which is shown with what follows
+        self._is_after_call = False
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return "".join(self._parts)
+
+    def added(self, text: str) -> str:
+        """What can be shown now that ``text`` follows."""
+        if not self._parts or (self._is_after_call and self._space):
+            text = text.lstrip()
+        if text:
+            self._is_after_call = False
+        whole = f"{self._space}{text}"
+        shown = whole.rstrip()
+        self._space = whole[len(shown) :]
+        if shown:
+            self._parts.append(shown)
+        return shown
+
+    def leave_out(self, separator: str = "") -> None:
+        """A call stands here; ``separator`` parts the texts around it where no white space does."""
+        self._is_after_call = True
+        if self._parts and not self._space:
+            self._space = separator
+
+
+def _until(pieces: Iterable[str], mark: str | None) -> Iterator[str]:
+    """The pieces of a text up to ``mark``. The beginning of the mark is held back."""
+    if mark is None:
+        yield from pieces
+        return
+    held = ""
+    for piece in pieces:
+        text = held + piece
+        end = text.find(mark)
+        if end >= 0:
+            yield text[:end]
+            return
+        overlap = next(n for n in range(len(mark) - 1, -1, -1) if text.endswith(mark[:n]))
+        held = text[len(text) - overlap :]
+        yield text[: len(text) - overlap]
+    yield held
+
+
+def _calls_in(text: str) -> set[Call]:
+    """The calls in a text, without results, also behind a backslash."""
+    events = parse_calls(text.replace("\\[", "[")) if "[" in text else ()
+    return {_without_results(event) for event in events if isinstance(event, Call)}
+
+
+def _without_results(call: Call) -> Call:
+    return replace(call, rows=None, more=0)

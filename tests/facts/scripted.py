@@ -1,0 +1,46 @@
+"""A language model that says what a test gives it, and shows what it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from recallm.facts import Fact, FactMemory, NewFact
+
+__all__ = ["ScriptedModel", "all_facts", "triplets"]
+
+
+class ScriptedModel:
+    """Gives one text after the other, whole or (``by`` characters) in pieces."""
+
+    def __init__(self, *texts: str, by: int | None = None) -> None:
+        self.texts = list(texts)
+        self.prompts: list[str] = []
+        self.given = ""
+        """What was taken of the latest text."""
+        self.closed = 0
+        self._by = by
+
+    def __call__(self, prompt: str) -> str | Iterator[str]:
+        self.prompts.append(prompt)
+        text = self.texts.pop(0)
+        return text if self._by is None else self._pieces(text, self._by)
+
+    def _pieces(self, text: str, by: int) -> Iterator[str]:
+        self.given = ""
+        try:
+            for start in range(0, len(text), by):
+                piece = text[start : start + by]
+                self.given += piece
+                yield piece
+        finally:
+            self.closed += 1
+
+
+def triplets(facts: Iterable[Fact | NewFact]) -> list[tuple[str, str, str]]:
+    """The subjects, relations and objects as text."""
+    return [(str(it.subject), str(it.relation), str(it.object)) for it in facts]
+
+
+def all_facts(facts: FactMemory) -> list[tuple[str, str, str]]:
+    """The triplets of all facts that hold, oldest first."""
+    return triplets(facts.read())[::-1]

@@ -1,0 +1,187 @@
+"""The controller of a memory of facts with scripted models: the paper's dialogues, streams, and
+aggregations."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from recallm import RecallM
+from recallm.facts import FactChat, FactMemory, NewFact
+from recallm.facts.call_scanner import parse_calls
+from recallm.facts.calls import Call
+from tests.facts.figures import FIGURES, Figure
+from tests.facts.scripted import ScriptedModel, all_facts, triplets
+
+
+@pytest.fixture
+def facts() -> FactMemory:
+    return FactMemory(RecallM())
+
+
+# -- the paper's dialogues ---------------------------------------------------------------------
+
+
+@pytest.fixture(params=FIGURES, ids=lambda it: it.name)
+def figure(request: pytest.FixtureRequest) -> Figure:
+    assert isinstance(request.param, Figure)
+    return request.param
+
+
+@pytest.mark.parametrize("by", [None, 1, 7])
+def test_dialogues_of_the_paper(facts: FactMemory, figure: Figure, by: int | None) -> None:
+    sentences = [sentence for sentence, _ in figure.told]
+    responses = [*(calls for _, calls in figure.told), figure.response, figure.answer]
+    model = ScriptedModel(*responses, by=by)
+    chat = FactChat(facts, model, prompt="fine-tuned")
+    written = []
+    for sentence, calls in figure.told:
+        reply = chat.answer(sentence)
+        assert reply == ""
+        assert reply.complete
+        assert "".join(map(str, reply.calls)) == calls
+        written += triplets(reply.written)
+    assert all_facts(facts) == written
+    reply = chat.answer(figure.question)
+    assert model.prompts == [*sentences, figure.question, figure.full_input]
+    assert reply == figure.answer
+    assert reply.complete
+    assert not reply.written
+    (call,) = reply.calls
+    assert f"{figure.question}{call}" == figure.full_input
+    assert triplets(reply.facts)[::-1] == list(call.rows or ())
+
+
+def test_dialogues_of_the_paper_by_examples(facts: FactMemory, figure: Figure) -> None:
+    """A model that was not trained: the same calls behind instructions and examples."""
+    noted = [f" {calls} Noted.\n\nMessage: Who?" for _, calls in figure.told]
+    invented = f"{figure.response} {{Nobody>>is>>anything}}] Nobody is.\n\nMessage: Who else?"
+    answer = f" {figure.answer}\n\nMessage: Thanks.\nReply: You"
+    model = ScriptedModel(*noted, invented, answer)
+    chat = FactChat(facts, model)
+    assert [chat.answer(sentence) for sentence, _ in figure.told] == ["Noted."] * len(noted)
+    reply = chat.answer(figure.question)
+    assert reply == figure.answer
+    assert reply.complete
+    *_, first, second = model.prompts
+    assert first.endswith(f"\n\nMessage: {figure.question}\nReply:")
+    assert second == f"{first} {figure.full_input.removeprefix(figure.question)}"
+
+
+def test_the_examples_are_calls_that_parse(facts: FactMemory) -> None:
+    model = ScriptedModel("Hello.")
+    assert FactChat(facts, model).answer("Hello!") == "Hello."
+    (prompt,) = model.prompts
+    examples = prompt[prompt.index("\nMessage:") :]
+    calls = [event for event in parse_calls(examples) if isinstance(event, Call)]
+    assert "".join(map(str, parse_calls(examples))) == examples
+    assert {call.name for call in calls} == {
+        "MEM_WRITE",
+        "MEM_READ",
+        "MEM_COUNT",
+        "MEM_GROUP",
+        "MEM_TOP",
+        "MEM_FIND",
+    }
+
+
+def test_the_temporal_answer_changes_with_the_memory(facts: FactMemory) -> None:
+    facts.write("Donald Trump", "president of", "United States")
+    read = "[MEM_READ{>>president of>>United States}:"
+    model = ScriptedModel(
+        "[MEM_WRITE{Joe Biden>>president of>>United States}]", read, "Joe Biden is."
+    )
+    chat = FactChat(facts, model, prompt="fine-tuned")
+    chat.answer("Joe Biden is the president of the United States.")
+    answer = chat.answer("Who is the president of the United States?")
+    assert triplets(answer.facts) == [("Joe Biden", "president of", "United States")]
+
+
+# -- text and streams --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", [1, 3, 10, 100])
+def test_a_stream_shows_no_part_of_a_call(facts: FactMemory, by: int) -> None:
+    facts.write("Ada", "employed by", "BMW")
+    model = ScriptedModel(
+        "Let me [see]. [MEM_WRITE{Bob>>knows>>Ada}] [MEM_READ{Ada>>>>}: {Ada>>is>>tired}] Tired.",
+        "Ada is employed by BMW. [MEM_WRITE{Ada>>asked by>>Bob}]\n",
+        by=by,
+    )
+    stream = FactChat(facts, model).stream("Who is Ada? Bob, who knows her, asks.")
+    pieces = list(stream)
+    assert all(pieces)
+    assert not any("MEM" in piece for piece in pieces)
+    assert len(pieces) > 1
+    answer = stream.answer
+    assert "".join(pieces) == answer == "Let me [see]. Ada is employed by BMW."
+    assert triplets(answer.written) == [("Bob", "knows", "Ada"), ("Ada", "asked by", "Bob")]
+    assert triplets(answer.facts) == [("Ada", "employed by", "BMW")]
+    assert list(map(str, answer.calls)) == [
+        "[MEM_WRITE{Bob>>knows>>Ada}]",
+        "[MEM_READ{Ada>>>>}:{Ada>>employed by>>BMW}]",
+        "[MEM_WRITE{Ada>>asked by>>Bob}]",
+    ]
+    assert answer.complete
+    assert model.closed == 2
+
+
+def test_a_stream_comes_while_the_model_writes(facts: FactMemory) -> None:
+    model = ScriptedModel("One two three.", by=4)
+    stream = FactChat(facts, model).stream("Count.")
+    assert next(stream) == "One"
+    assert model.given == "One "
+    assert next(stream) == " two"
+
+
+def test_the_model_stops_at_a_call_that_asks(facts: FactMemory) -> None:
+    model = ScriptedModel(
+        "[MEM_READ{Ada>>>>}: {Ada>>is>>tired}] Ada is tired.", "I know nothing.", by=1
+    )
+    answer = FactChat(facts, model).answer("Who is Ada?")
+    assert answer == "I know nothing."
+    assert "tired" not in model.prompts[1]
+    assert model.prompts[1].endswith("Reply: [MEM_READ{Ada>>>>}:]")
+    assert answer.complete
+
+
+@pytest.mark.parametrize("read", ["[MEM_READ{Ada>>>>}", "[mem_read { Ada » » }]"])
+def test_a_model_that_stops_at_a_read_of_its_own_accord(facts: FactMemory, read: str) -> None:
+    facts.write("Ada", "employed by", "BMW")
+    model = ScriptedModel(read, "Ada works.")
+    assert FactChat(facts, model).answer("Who is Ada?") == "Ada works."
+    assert model.prompts[1].endswith(": [MEM_READ{Ada>>>>}:{Ada>>employed by>>BMW}]")
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("Good. [MEM_WRITE{a>>r>>b}] Bye.", "Good. Bye."),
+        ("Good.[MEM_WRITE{a>>r>>b}] Bye.", "Good. Bye."),
+        ("[MEM_WRITE{a>>r>>b}]\nGood.\n", "Good."),
+        ("Good.\n\n[MEM_WRITE{a>>r>>b}]\n\nBye.", "Good.\n\nBye."),
+        ("  Good.  Bye. ", "Good.  Bye."),
+    ],
+)
+def test_white_space_around_calls(facts: FactMemory, written: str, shown: str) -> None:
+    assert FactChat(facts, ScriptedModel(written, by=2)).answer("Hello.") == shown
+
+
+def test_earlier_messages(facts: FactMemory) -> None:
+    model = ScriptedModel("Yes.")
+    chat = FactChat(facts, model)
+    chat.answer("Still?", history=[("Is Ada\nin?", "She is."), ("Now?", "Yes.")])
+    assert model.prompts[0].endswith(
+        "\n\nMessage: Is Ada\n  in?\nReply: She is.\n\nMessage: Now?\nReply: Yes."
+        "\n\nMessage: Still?\nReply:"
+    )
+
+
+def test_where_facts_come_from(facts: FactMemory) -> None:
+    said = datetime(2024, 5, 1, tzinfo=UTC)
+    model = ScriptedModel("[MEM_WRITE{Ada>>lives in>>Oslo}]")
+    answer = FactChat(facts, model).answer("Ada lives in Oslo.", said=said, source="mail")
+    assert answer.written == (NewFact("Ada", "lives in", "Oslo", said=said, source="mail"),)
+    (fact,) = facts.read("Ada")
+    assert (fact.said, fact.source) == (said, "mail")
