@@ -93,23 +93,28 @@ class _Reader:
         if draft.construction in _COPULAS:
             yield from self._of_predicate(draft)
             return
-        if draft.object_head >= 0 and (role := self._assumed(draft)):
-            yield from self._with_owners(draft, draft.subject_head, role)
+        if draft.object_head >= 0 and (change := self._assumed(draft)):
+            role, ends = change
+            changed = replace(draft, negated=draft.negated or ends)
+            yield from self._with_owners(changed, draft.subject_head, role)
             return
         yield from self._dated(draft)
+        yield from self._destination(draft)
         if draft.object:
             yield self._valued(self._without_be(self._named(draft)))
 
     def modifiers(self, draft: Draft) -> Iterator[Draft]:
-        """The facts of a possessor or of a place behind a noun."""
+        """The facts of a possessor or of a place behind a noun. That somebody has what is "hers" is
+        none: "Ada sold her car"."""
         if draft.construction == "possessor" and draft.relation != "have":
             # "Ada's sister Ingrid": the role is between the name and the owner.
             owner = _Role(f"{draft.relation.removeprefix('have ')} {_OF}", [draft.subject_head])
             yield from self._with_owners(draft, draft.object_head, owner)
-        elif draft.construction == "possessor":
-            if draft.object_head not in self._used:
-                yield draft
-        elif draft.subject_head not in self._used and self._tree.tags[draft.subject_head] == PROPN:
+        elif (
+            draft.construction == "place"
+            and draft.subject_head not in self._used
+            and self._tree.tags[draft.subject_head] == PROPN
+        ):
             yield draft
 
     # -- predicates ------------------------------------------------------------------------
@@ -139,7 +144,7 @@ class _Reader:
         if role and self._is_name(head):
             self._used.add(subject)
             yield from self._with_owners(draft, head, role)
-        elif role and self._is_value(head):
+        elif role and (self._valued(draft).value or self._is_value(head)):
             self._used.add(subject)
             words = role.words.rpartition(" ")[0]
             for owner in role.owners:
@@ -198,19 +203,31 @@ class _Reader:
         owned = next((i for i in tree.children[noun] if tree.relations[i] == "nmod:poss"), -1)
         if owned >= 0 and tree.tags[noun] == NOUN:
             return _Role(f"{self._role_words(noun)} {_OF}", coordinated(tree, owned))
+        if found := self._owner_behind(noun):
+            owner, preposition_ = found
+            if tree.lowered[noun] == "one" and preposition_ == _OF:
+                return self._role(owner)
+            if tree.tags[noun] not in (NOUN, PROPN) or self._is_one_name(noun, owner):
+                return None
+            return _Role(f"{self._role_words(noun)} {preposition_}", coordinated(tree, owner))
+        before = noun - 1
+        is_company = tree.entity_labels.get(before) == "ORG" and tree.tags[noun] == NOUN
+        if is_company and tree.heads[before] == noun and tree.bases[before] == "compound":
+            return _Role(f"{tree.words[noun].text} {_OF}", [before])  # "Apple CEO"
+        return None
+
+    def _owner_behind(self, noun: int) -> tuple[int, str] | None:
+        """Whose a noun is by a phrase behind it, "of" first, and the preposition."""
+        tree = self._tree
+        found: list[tuple[bool, int, str]] = []
         # "the chairman and CEO of Microsoft": the owner may hang from the last noun.
         for bearer in coordinated(tree, noun) if tree.bases[noun] != "conj" else [noun]:
             for i in tree.children[bearer]:
                 case = preposition(tree, i) if tree.relations[i] == "nmod" and i > bearer else []
-                if not case or tree.lowered[case[0]] not in _OWNING or tree.is_time(i):
-                    continue
-                if tree.lowered[noun] == "one" and tree.lowered[case[0]] == _OF:
-                    return self._role(i)
-                if tree.tags[noun] not in (NOUN, PROPN) or self._is_one_name(noun, i):
-                    return None
-                owners = coordinated(tree, i)
-                return _Role(f"{self._role_words(noun)} {tree.text(case).lower()}", owners)
-        return None
+                word = tree.text(case).lower()
+                if word in _OWNING and not tree.is_time(i) and (word == _OF or bearer == noun):
+                    found.append((word != _OF, i, word))
+        return min(found)[1:] if found else None
 
     def _is_one_name(self, noun: int, owner: int) -> bool:
         """Whether a noun and what stands behind "of" are one name: "the Bank of England"."""
@@ -234,15 +251,19 @@ class _Reader:
             singular = tree.lemmas[noun].lower()
         return before[: len(before) - len(word)] + singular
 
-    def _assumed(self, draft: Draft) -> _Role | None:
-        """The role that a verb says to begin: "became the director of", "was elected mayor of"."""
+    def _assumed(self, draft: Draft) -> tuple[_Role, bool] | None:
+        """The role that a verb says to begin ("became the director of", "was elected mayor of"), or
+        to end ("resigned as CEO of"): then the second is true."""
         tree, clause = self._tree, draft.clause
         if clause is None:
             return None
         verb = tree.lowered[clause.head] if clause.passive else tree.base_form(clause.head)
-        case = draft.relation.rpartition(" ")[2]
-        begins = verb in WORDS["role_verbs"] or (case == "as" and verb in WORDS["role_verbs_as"])
-        return self._role(draft.object_head) if begins else None
+        case = preposition(tree, draft.object_head)
+        is_as = draft.relation.endswith(" as") or (bool(case) and tree.lowered[case[0]] == "as")
+        ends = is_as and verb in WORDS["role_ending_verbs"]
+        begins = verb in WORDS["role_verbs_as" if is_as else "role_verbs"]
+        role = self._role(draft.object_head) if begins or ends else None
+        return (role, ends) if role else None
 
     # -- ends ------------------------------------------------------------------------------
 
@@ -309,6 +330,18 @@ class _Reader:
         if not is_state or draft.modality or relation == draft.relation:
             return draft
         return replace(draft, relation=relation)
+
+    def _destination(self, draft: Draft) -> Iterator[Draft]:
+        """Where something goes to, beside where it comes from: "moved from Oslo to Bergen"."""
+        tree, clause = self._tree, draft.clause
+        origin = draft.relation.removesuffix(" from")
+        if clause is None or clause.objects or origin == draft.relation:
+            return
+        for phrase in clause.obliques:
+            if tree.text(phrase.case).lower() == "to":
+                tokens = self._phrase(phrase.head)
+                relation = f"{origin} to"
+                yield replace(draft, object=tokens, object_head=phrase.head, relation=relation)
 
     def _dated(self, draft: Draft) -> Iterator[Draft]:
         """The date of a birth, a death, a foundation or their like, as an object."""

@@ -67,6 +67,7 @@ def _mend(tree: SentenceTree) -> None:
     names = _names(tree)
     for name in names:
         _join(tree, name)
+        _mend_title(tree, name)
     for names_in_row in _lists(tree, names):
         _mend_list(tree, names_in_row)
     for i in range(len(tree)):
@@ -149,6 +150,42 @@ def _join(tree: SentenceTree, name: Name) -> None:
     for i in words:
         for child in [j for j in tree.children[i] if i != main and j not in words]:
             move(tree, child, main, tree.relations[child])
+
+
+def _mend_title(tree: SentenceTree, name: Name) -> None:
+    """Hang a name from the noun before it that says whose it is ("my brother Tom", "Norway's king,
+    Harald,", "the king of Norway, Harald,"), and a company from the role between it and a name
+    ("Apple CEO Tim Cook")."""
+    own = next(i for i in range(*name) if tree.heads[i] not in range(*name))
+    above, noun = tree.heads[own], name[0] - 1
+    has_comma = noun > 0 and tree.lowered[noun] == ","
+    noun -= has_comma
+    if tree.bases[own] == "appos" and above >= 0 and tree.bases[above] == "nmod":
+        bearer = tree.heads[above]
+        if has_comma and tree.tags[bearer] == NOUN and tree.child(bearer, "det") >= 0:
+            move(tree, own, bearer, "appos")
+        return
+    if noun < 1 or tree.tags[noun] != NOUN or tree.is_time(noun):
+        return
+    before = noun - 1
+    if tree.relations[noun] == "nmod:desc" and tree.heads[own] == before:
+        move(tree, own, tree.heads[before], tree.relations[before])
+        move(tree, before, noun, "compound")
+        move(tree, noun, own, "nmod:desc")
+        for i in [*tree.children[before]]:
+            move(tree, i, own, tree.relations[i])
+    elif tree.child(noun, "nmod:poss") < 0:
+        return
+    elif tree.heads[noun] == own and not has_comma:
+        move(tree, noun, above, tree.relations[own])
+        for i in [i for i in tree.children[own] if i not in range(*name)]:
+            move(tree, i, noun, tree.relations[i])
+        move(tree, own, noun, "flat")
+    elif tree.bases[own] == "nsubj" and (
+        (tree.heads[noun], tree.bases[noun]) == (above, "nsubj")
+        or (tree.bases[noun] == "conj" and not has_comma)
+    ):
+        move(tree, own, noun, "appos" if has_comma else "flat")
 
 
 def _main(tree: SentenceTree, tokens: Sequence[int]) -> int:
