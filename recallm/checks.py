@@ -255,6 +255,8 @@ def properties(value: object, argument: str) -> dict[str, Any]:
     if value is None:
         return {}
     given = mapping(value, argument)
+    if not given:
+        return given
     if _is_deeper(given, _DEEPEST_NESTING):
         raise _unusable(
             argument,

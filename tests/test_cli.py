@@ -68,6 +68,52 @@ def texts(result: Result) -> list[str]:
     return [row["text"] for row in rows]
 
 
+# ---- facts -----------------------------------------------------------------------------------
+
+PEOPLE = "name,works for,born\nAda,BMW,1990-05-01\nBo,Cisco,\n"
+
+
+def test_a_table_is_loaded_read_and_changed(run: Run) -> None:
+    Path("people.csv").write_text(PEOPLE)
+    load = ("facts", "load", "people.csv", "--key", "name", "--timestamp")
+    done = run(*load, "2024-05-01T00:00+00:00")
+    assert done.exit_code == 0, done.output
+    assert done.stdout == "2 rows: 3 facts added, 0 changed, 0 ended, 0 unchanged\n"
+    Path("people.csv").write_text(PEOPLE.replace("BMW", "Pfizer"))
+    done = run(*load, "2024-06-01T00:00+00:00")
+    assert done.stdout == "2 rows: 0 facts added, 1 changed, 0 ended, 2 unchanged\n"
+    done = run("facts", "read", "--subject", "ada", "--relation", "works for")
+    assert done.stdout == "t=3  2024-06-01 00:00+00:00  Ada — works for → Pfizer\n"
+    done = run("facts", "read", "--relation", "works for", "--as-of", "2", "--json", "--exact")
+    assert [row["object"] for row in json.loads(done.stdout)] == ["Cisco", "BMW"]
+    done = run("facts", "read", "--object", "1990-05-01", "--json", "--limit", "1")
+    assert json.loads(done.stdout)[0]["value"] == "1990-05-01"
+    done = run("facts", "changes", "Ada", "works for")
+    assert done.stdout == (
+        "t=1..3  2024-05-01 00:00+00:00 until 2024-06-01 00:00+00:00  BMW  superseded\n"
+        "t=3..  2024-06-01 00:00+00:00  Pfizer\n"
+    )
+    changed = json.loads(run("facts", "changes", "Ada", "works for", "--json").stdout)
+    assert [row["ended_by"] for row in changed] == ["superseded", None]
+
+
+def test_a_table_on_standard_input(run: Run) -> None:
+    load = ("facts", "load", "-", "--key", "who", "--name", "staff", "--relation", "pay")
+    table = "who;pay;at;x\nAda;5;2024-05-01;y\n"
+    done = run(*load, "--said", "at", "--delimiter", ";", input=table)
+    assert done.stdout == "1 row: 1 fact added, 0 changed, 0 ended, 0 unchanged\n", done.output
+    (row,) = json.loads(run("facts", "read", "--json").stdout)
+    assert (row["source"], row["value"], row["said"][:10]) == ("staff", 5, "2024-05-01")
+
+
+def test_no_fact_is_no_error(run: Run) -> None:
+    run("update", "Rain fell.")
+    for arguments in (("read", "--subject", "Ada"), ("changes", "Ada", "works for")):
+        done = run("facts", *arguments)
+        assert (done.exit_code, done.stdout, done.stderr) == (0, "", "no fact found\n")
+        assert run("facts", *arguments, "--json").stdout == "[]\n"
+
+
 # ---- update ----------------------------------------------------------------------------------
 
 

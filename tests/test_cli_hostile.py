@@ -58,6 +58,93 @@ def test_update_refuses_tables(told: Run, name: str) -> None:
     assert told("update", "-", input=Path(name).read_bytes()).exit_code == 0
 
 
+# ---- tables ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "expected"),
+    [
+        (b"name,a\nAda,\xff\n", (), "not text in UTF-8"),
+        (b"name,a\nAda,1,2\n", (), "row 1 (line 2) has 3 cells"),
+        (b"name,\x1b[31m\nAda,1\n", ("--key", "who"), "no column 'who'"),
+        (b"name,a\n\x1b]0;x\x07,1\n\x1b]0;x\x07,2\n", (), "row 2: the key"),
+        (b"name,a\nAda," + b"x" * 5000 + b"\n", (), "row 1: column 'a' must have"),
+        (b"name,a\nAda," + b"x" * 200_000 + b"\n", (), "row 1 (line 2)"),
+        (b'[{"name": "\\ud800"}]', (), "lone surrogate"),
+        (b'[{"name": {"a": 1}}]', (), "row 1: column 'name' holds dict"),
+        (b"[" * 10_000, (), "no JSON"),
+        (b"", (), "is empty"),
+        (b"\x00\x01\x02", (), "no column"),
+        (b"name,a\n", ("--relation", "b"), "no column 'b'"),
+        (b"name,a\nAda,1\n", ("--said", "a"), "row 1: column 'a' says when"),
+        (b"name,a\n", ("--delimiter", ""), "one character"),
+        (b"name,a\n", ("--name", "x" * 2000), "name must have"),
+    ],
+    ids=range(15),
+)
+def test_a_bad_table_is_one_message_and_writes_nothing(
+    told: Run, content: bytes, arguments: tuple[str, ...], expected: str
+) -> None:
+    Path("people.csv").write_bytes(content)
+    done = told("facts", "load", "people.csv", "--key", "name", *arguments)
+    assert done.exit_code == 1, done.output
+    assert expected in done.stderr
+    assert done.stderr.startswith("recallm: ")
+    assert done.stderr.count("\n") == 1
+    assert not STEERS & set(done.stderr)
+    with RecallM("recallm.db") as memory:
+        assert memory.stats().t_index == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("load",),
+        ("load", "people.csv"),
+        ("load", "none.csv", "--key", "name"),
+        ("load", ".", "--key", "name"),
+        ("load", "-", "--key", "name"),
+        ("load", "people.csv", "--key", "name", "--said", "a", "--timestamp", "2024-05-01"),
+        ("load", "people.csv", "--key", "name", "--timestamp", "soon"),
+        ("read", "--as-of", "soon"),
+        ("changes", "Ada"),
+    ],
+)
+def test_wrong_usage_of_facts_makes_no_file(run: Run, arguments: tuple[str, ...]) -> None:
+    Path("people.csv").write_text("name,a\nAda,1\n")
+    done = run("facts", *arguments)
+    assert done.exit_code == 2, done.output
+    assert not Path("recallm.db").exists()
+
+
+@pytest.mark.parametrize("arguments", [("read",), ("changes", "Ada", "works for")])
+def test_facts_are_read_from_a_memory_that_is_there(run: Run, arguments: tuple[str, ...]) -> None:
+    done = run("facts", *arguments)
+    assert done.exit_code == 1
+    assert "there is no memory" in done.stderr
+    assert not Path("recallm.db").exists()
+
+
+def test_a_database_is_no_table(told: Run) -> None:
+    for opened in (True, False):
+        with RecallM("recallm.db" if opened else None) as held:
+            held.stats()
+            done = told("facts", "load", "recallm.db", "--key", "name")
+            assert done.exit_code == 1
+            assert done.stderr.startswith("recallm: ")
+
+
+def test_facts_control_no_terminal(told: Run) -> None:
+    Path("evil.json").write_text(json.dumps([{"name": EVIL, EVIL: EVIL}]))
+    assert told("facts", "load", "evil.json", "--key", "name").exit_code == 0
+    for arguments in (("read",), ("read", "--json"), ("changes", EVIL, EVIL)):
+        done = told("facts", *arguments)
+        assert done.exit_code == 0
+        assert done.stdout
+        assert not STEERS & set(done.stdout + done.stderr)
+    assert json.loads(told("facts", "read", "--json").stdout)[0]["object"] == EVIL
+
+
 # ---- files -----------------------------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ from recallm.cli.output import printable
 from recallm.config import RankingName
 from recallm.stores.addresses import checked_uri, is_server
 
-__all__ = ["Opener", "app", "command"]
+__all__ = ["Opener", "app", "command", "facts"]
 
 Opener: TypeAlias = Callable[..., RecallM]
 
@@ -56,6 +56,11 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+facts = typer.Typer(
+    cls=_Commands, help="Read and write facts, and the tables that hold them.", no_args_is_help=True
+)
+app.add_typer(facts, name="facts")
 
 
 def _option(*, help: str, envvar: str, **rest: Any) -> Any:
@@ -107,8 +112,11 @@ _MEMORY_OPTIONS: Mapping[str, tuple[Any, Any]] = {
 }
 
 
-def command(*, creates: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Turn a function into a command. Its first argument is a function that opens the memory.
+def command(
+    *, creates: bool = False, group: typer.Typer = app
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Turn a function into a command of ``group``. Its first argument is a function that opens the
+    memory.
 
     The command gets the options that name the memory. Its errors are shown in one line, with exit
     code 1. Only a command with ``creates`` makes a new file.
@@ -129,7 +137,7 @@ def command(*, creates: bool = False) -> Callable[[Callable[..., None]], Callabl
         ]
         run.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in [*own, *added]}
-        return app.command()(run)
+        return group.command()(run)
 
     return decorate
 

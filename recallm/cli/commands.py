@@ -6,7 +6,6 @@ import dataclasses
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
@@ -17,6 +16,7 @@ from rich.text import Text
 
 from recallm import InvalidInputError, LLMError
 from recallm.cli.app import Opener, command
+from recallm.cli.arguments import STANDARD_STREAM, check_readable, date_of, moment_of
 from recallm.cli.output import (
     console,
     counted,
@@ -41,7 +41,6 @@ _Ranking: TypeAlias = Annotated[
         "--embeddings."
     ),
 ]
-_STANDARD_STREAM = Path("-")
 _TABLES = frozenset((".csv", ".tsv", ".json", ".jsonl", ".ndjson"))
 """Endings of the names of files that hold rows, not prose."""
 
@@ -90,16 +89,16 @@ def update(
     if not (text or file):
         if sys.stdin.isatty():
             raise typer.BadParameter("give TEXT or --file, or pipe text in")
-        file = [_STANDARD_STREAM]
+        file = [STANDARD_STREAM]
     if text == ["-"] and not file:
-        text, file = None, [_STANDARD_STREAM]
+        text, file = None, [STANDARD_STREAM]
     for path in file or ():
-        _check_readable(path)
+        check_readable(path)
         _check_no_table(path)
     given = {
         "id": id,
         "speaker": speaker,
-        "timestamp": None if timestamp is None else _date(timestamp, "--timestamp"),
+        "timestamp": None if timestamp is None else date_of(timestamp, "--timestamp"),
         "source": source,
         "session": session,
     }
@@ -109,7 +108,7 @@ def update(
         for each in text or ():
             yield {"text": each, **common}
         for path in file or ():
-            origin = {} if path == _STANDARD_STREAM else {"source": path.name}
+            origin = {} if path == STANDARD_STREAM else {"source": path.name}
             for paragraph in _paragraphs(_lines(path)):
                 yield {"text": paragraph, **origin, **common}
 
@@ -129,12 +128,12 @@ def load(
     *,
     file: Annotated[
         Path, typer.Argument(help="The archive; - is standard input.")
-    ] = _STANDARD_STREAM,
+    ] = STANDARD_STREAM,
 ) -> None:
     """Fill an empty memory from an archive that ``export`` wrote."""
-    _check_readable(file)
+    check_readable(file)
     with open_memory() as memory:
-        count = memory.load(sys.stdin if file == _STANDARD_STREAM else file)
+        count = memory.load(sys.stdin if file == STANDARD_STREAM else file)
     console().print(f"{counted(count, 'knowledge update')} loaded")
 
 
@@ -144,11 +143,11 @@ def export(
     *,
     file: Annotated[
         Path, typer.Argument(help="The archive; - is standard output.")
-    ] = _STANDARD_STREAM,
+    ] = STANDARD_STREAM,
 ) -> None:
     """Write the memory to an archive (JSON Lines)."""
     with open_memory() as memory:
-        count = memory.export(sys.stdout if file == _STANDARD_STREAM else file)
+        count = memory.export(sys.stdout if file == STANDARD_STREAM else file)
     typer.echo(f"{counted(count, 'knowledge update')} exported", err=True)
 
 
@@ -187,7 +186,7 @@ def forget(
         "source": source,
         "session": session,
         "concept": concept,
-        "before": _moment(before, "--before"),
+        "before": moment_of(before, "--before"),
         "expired": expired or None,
         "everything": everything or None,
     }
@@ -248,9 +247,9 @@ def recall(
             question,
             limit=limit,
             max_tokens=max_tokens,
-            as_of=_moment(as_of, "--as-of"),
-            since=_moment(since, "--since"),
-            until=_moment(until, "--until"),
+            as_of=moment_of(as_of, "--as-of"),
+            since=moment_of(since, "--since"),
+            until=moment_of(until, "--until"),
             speaker=speaker,
             session=session,
             min_score=min_score,
@@ -341,35 +340,7 @@ def stats(open_memory: Opener, *, as_json: _Json = False) -> None:
     console().print(table)
 
 
-# -- arguments ---------------------------------------------------------------------------------
-
-
-def _moment(value: str | None, option: str) -> int | datetime | None:
-    """A t_index, or a date."""
-    if value is None:
-        return None
-    if not value.isdecimal():
-        return _date(value, option)
-    try:
-        return int(value)
-    except ValueError as error:
-        raise typer.BadParameter(f"{option}: a t_index has fewer digits") from error
-
-
-def _date(value: str, option: str) -> datetime:
-    """A date or a time in ISO 8601; local time if it has no time zone."""
-    try:
-        moment = datetime.fromisoformat(value)
-        return moment if moment.utcoffset() is not None else moment.astimezone()
-    except (ValueError, OverflowError) as error:
-        raise typer.BadParameter(f"{option}: {error}; write it like 2024-05-01T14:30") from error
-
-
-def _check_readable(path: Path) -> None:
-    # Before the memory is opened: a command that fails must not leave a new file behind. (Typer's
-    # exists=True would take "-" for the name of a file.)
-    if path != _STANDARD_STREAM and not path.is_file():
-        raise typer.BadParameter(f"there is no file {path}")
+# -- files -----------------------------------------------------------------------------------
 
 
 def _check_no_table(path: Path) -> None:
@@ -382,7 +353,7 @@ def _check_no_table(path: Path) -> None:
 
 def _lines(path: Path) -> Iterator[str]:
     try:
-        if path == _STANDARD_STREAM:
+        if path == STANDARD_STREAM:
             yield from sys.stdin
         else:
             with path.open(encoding="utf-8-sig") as stream:

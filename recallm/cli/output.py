@@ -13,7 +13,7 @@ import json
 import logging
 import sys
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 import typer
@@ -22,12 +22,15 @@ from rich.text import Text
 
 from recallm import RecalledStatement
 from recallm.archive.strict_json import escaped_for_terminals
+from recallm.facts import Change, Fact
 
 __all__ = [
     "PrintableFormatter",
     "console",
     "counted",
     "printable",
+    "write_changes",
+    "write_facts",
     "write_json",
     "write_statements",
     "write_text",
@@ -78,12 +81,44 @@ def write_statements(statements: Iterable[RecalledStatement]) -> None:
         line = Text(f"t={each.t_index}", style="cyan")
         if each.score is not None:
             line.append(f"  {each.score:.2f}", style="dim")
-        if each.timestamp is not None:
-            line.append(f"  {each.timestamp.isoformat(' ', 'minutes')}", style="green")
+        line.append(_moment(each.timestamp))
         if each.speaker is not None:
             line.append(f"  {printable(each.speaker)}:", style="bold")
         line.append(f"  {printable(each.text)}", style="default")
         out.print(line, soft_wrap=True)
+
+
+def write_facts(facts: Iterable[Fact]) -> None:
+    """Write each fact on one line, however long."""
+    out = console()
+    for each in facts:
+        line = Text(f"t={each.t_index}", style="cyan")
+        line.append(_moment(each.said))
+        line.append(f"  {printable(each.line)}", style="default")
+        for part, (asked, found, score) in each.matched.items():
+            shown = printable(f"  {part}: {asked} ~ {found} {score:.2f}")
+            line.append(shown, style="dim")
+        out.print(line, soft_wrap=True)
+
+
+def write_changes(changes: Iterable[Change]) -> None:
+    """Write each value on one line, with the time for which it held."""
+    out = console()
+    for each in changes:
+        until = "" if each.until_t is None else each.until_t
+        line = Text(f"t={each.since_t}..{until}", style="cyan")
+        line.append(_moment(each.since))
+        line.append(_moment(each.until, before=" until "))
+        line.append(f"  {printable(each.object)}", style="default")
+        if each.ended_by is not None:
+            line.append(f"  {each.ended_by}", style="dim")
+        out.print(line, soft_wrap=True)
+
+
+def _moment(moment: datetime | None, before: str = "  ") -> Text:
+    """A moment as lines show it; empty where it is unknown."""
+    text = "" if moment is None else before + moment.isoformat(" ", "minutes")
+    return Text(text, style="green")
 
 
 def write_json(value: Any) -> None:
@@ -97,6 +132,6 @@ def _plain(value: Any) -> Any:
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, datetime):
+    if isinstance(value, date):  # datetimes are dates
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -6,6 +6,7 @@ from recallm.facts.calls import Call, Variable, read_call, results_text, write_c
 from recallm.facts.chat import ChatAnswer, ChatStream, FactChat
 from recallm.facts.fact import Change, Fact, Match, NewFact, Term
 from recallm.facts.memory import FactMemory
+from recallm.facts.tables import TableReport
 
 __all__ = [
     "BrokenCall",
@@ -19,6 +20,7 @@ __all__ = [
     "FactMemory",
     "Match",
     "NewFact",
+    "TableReport",
     "Term",
     "Variable",
     "parse_calls",

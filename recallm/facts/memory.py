@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date, datetime
+from datetime import datetime
 from itertools import islice
 from typing import Any, Self, get_args
 
@@ -15,8 +15,9 @@ from recallm import checks
 from recallm.errors import ConflictError, InvalidInputError
 from recallm.facts.fact import Change, Fact, Match, NewFact, Term, checked_term
 from recallm.facts.reading import Conditions, FactReading, Vocabulary
-from recallm.facts.values import Value, value_of
-from recallm.graph import NewEntity, NewTriplet
+from recallm.facts.tables import TableReport, load_table
+from recallm.facts.values import value_of
+from recallm.facts.writing import denied, update_arguments
 from recallm.memory import RecallM
 from recallm.predicates import Claim, PredicateNames, Relations, Side
 
@@ -124,7 +125,7 @@ class FactMemory:
 
         """
         new = NewFact(subject, relation, object, said, source, properties)
-        update = self._memory.update(**_update(new, new.terms), id=id)
+        update = self._memory.update(**update_arguments(new, new.terms), id=id)
         triplets = self._memory.graph.triplets(passages=[update.id]) if update.duplicate else []
         written = [(it.subject, it.predicate, it.object) for it in triplets]
         if update.duplicate and written != [new.terms]:
@@ -171,7 +172,7 @@ class FactMemory:
             checked = _checked(checks.listed(facts, "facts"))
             while batch := list(islice(checked, size)):
                 self._memory.update_many(
-                    (_update(new, new.terms) for new in batch), batch_size=size
+                    (update_arguments(new, new.terms) for new in batch), batch_size=size
                 )
                 written += len(batch)
                 bar.update(len(batch))
@@ -206,14 +207,14 @@ class FactMemory:
         asked = subject_text, predicate, None if object is None else object_text
         held = self._held(*asked)
         ended = [
-            (it.evidence.subject, _denied(it.evidence.predicate), it.evidence.object)
+            (it.evidence.subject, denied(it.evidence.predicate), it.evidence.object)
             for it in held.values()
         ]
         if object is not None and not held:
-            ended = [(subject_text, _denied(predicate), object_text)]
+            ended = [(subject_text, denied(predicate), object_text)]
         if not ended:
             return []
-        self._memory.update(**_update(new, *ended))
+        self._memory.update(**update_arguments(new, *ended))
         still = self._held(*asked)
         return [Fact.of(claim.evidence) for ends, claim in held.items() if ends not in still]
 
@@ -224,6 +225,73 @@ class FactMemory:
         with self._reading() as reading:
             found = reading.find(self._conditions(reading, subject, relation, object))
         return {claim.ends: claim for claim in found.facts}
+
+    def load(
+        self,
+        table: object,
+        *,
+        key: str,
+        name: str | None = None,
+        relations: Mapping[str, str] | Sequence[str] | None = None,
+        said: datetime | str | None = None,
+        delimiter: str | None = None,
+        progress: bool = False,
+    ) -> TableReport:
+        """Write a table as facts, or, if it was loaded before, what has changed in it.
+
+        The column ``key`` names the subject of each row; every other column is a relation, its
+        cells the objects. ``name`` (default: that of the file) is the source of the facts: whatever
+        has this source and is not in the table any more (another cell, a blank one, a removed row)
+        is ended. ``relations`` names the columns that are read; a mapping also gives their
+        relations. ``said`` (aware): when the rows were said, or the column that says so (a naive
+        one in UTC); default: now. A row is never said before what it changes. The metadata of its
+        passage is its ``key`` and ``row``.
+
+        ``table`` is
+
+        * the path of a file in UTF-8, or a text stream: JSON (a list of objects, or one object a
+          line) if it begins with [ or {, else CSV with a header. The ``delimiter`` of a CSV is that
+          of comma, semicolon, tab and | with which the header has the key and the most columns.
+          Blank rows are skipped.
+        * a DB-API cursor that has executed a SELECT; a pandas, Polars or Arrow table; an iterable
+          of mappings.
+
+        A cell is a text (stripped; as written, so that "1.50" stays), a finite number, a date, a
+        bool, or a list of these, each a fact of its own. Blank cells, None, NaN and NaT are none.
+        Refused, with the row's number: cells of more than 1,024 characters, nested records, bytes,
+        lone surrogates, rows with more or fewer cells than the header, blank or repeated keys;
+        columns without a name or with one that stands twice.
+
+        Up to 20,000 facts are one transaction; a larger load is several, and a load that was cut
+        off is completed by loading the table again. Files, frames and lists are checked to the end
+        before anything is written. The keys of all rows are held in memory.
+
+        >>> from recallm import RecallM
+        >>> facts = FactMemory(RecallM())
+        >>> staff = [{"name": "Ada", "works for": "BMW"}, {"name": "Bo", "works for": "Cisco"}]
+        >>> facts.load(staff, key="name", name="staff").added
+        2
+        >>> facts.load([{"name": "Ada", "works for": "Pfizer"}], key="name", name="staff")
+        TableReport(rows=1, added=0, changed=1, ended=1, unchanged=0)
+        >>> [fact.line for fact in facts.read()]
+        ['Ada — works for → Pfizer']
+
+        Raises:
+            InvalidInputError: the table, or another argument, cannot be used.
+            StoreError: the store failed; the transactions before are written.
+
+        """
+        return load_table(
+            self._memory,
+            self._relations,
+            table,
+            key=key,
+            name=name,
+            columns=relations,
+            said=said,
+            delimiter=delimiter,
+            progress=progress,
+        )
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -303,11 +371,6 @@ class FactMemory:
         return reading.entities([term], {self._memory.graph.concept_name(term)})
 
 
-def _denied(predicate: str) -> str:
-    """The predicate that denies ``predicate``, as ``recallm.stated`` writes it."""
-    return f"not {predicate}"
-
-
 def _terms(
     subject: Term | None, relation: Term | None, object: Term | None
 ) -> tuple[str | None, str | None, str | None]:
@@ -338,41 +401,3 @@ def _declared(single_valued: object) -> list[str] | dict[str, Side]:
         }
     listed = checks.listed(single_valued, "single_valued")
     return [checked_term(predicate, "single_valued") for predicate in listed]
-
-
-_TYPES: Mapping[type[Value], str] = {
-    bool: "boolean",
-    int: "number",
-    float: "number",
-    date: "date",
-    datetime: "date",
-}
-
-
-def _update(new: NewFact, *triplets: tuple[str, str, str]) -> dict[str, Any]:
-    """The arguments of ``RecallM.update`` that write ``triplets`` with what ``new`` says beside its
-    terms."""
-    ends = dict.fromkeys(end for subject, _, object in triplets for end in (subject, object))
-    return {
-        "text": "",
-        "timestamp": new.said,
-        "source": new.source,
-        "entities": [_entity(end) for end in ends],
-        "triplets": [
-            NewTriplet(
-                subject=subject,
-                predicate=predicate,
-                object=object,
-                properties=new.properties or {},
-            )
-            for subject, predicate, object in triplets
-        ],
-    }
-
-
-def _entity(text: str) -> NewEntity:
-    """The end of a triplet that a term names: a value stands on no concept."""
-    value = value_of(text)
-    if value is None:
-        return NewEntity(id=text, mentioned=True)
-    return NewEntity(id=text, type=_TYPES[type(value)], concept=False, mentioned=True)

@@ -21,7 +21,7 @@ from recallm.predicates import (
 from recallm.results import chronological
 from recallm.stores.base import GraphReader
 
-__all__ = ["Conditions", "FactReading", "Found", "Vocabulary"]
+__all__ = ["Conditions", "FactReading", "Found", "Vocabulary", "end_key"]
 
 _FIRST_ROWS = 64
 """Pieces of evidence that a limited read begins with."""
@@ -226,7 +226,7 @@ class FactReading:
         )
 
     def _claims(self, evidence: Iterable[TripletEvidence]) -> Iterator[Claim]:
-        of, end = self.relations.of, _end_key
+        of, end = self.relations.of, end_key
         for each in evidence:
             relation, negative = of(each.predicate)
             subject = end(each.subject, each.subject_concept)
@@ -238,7 +238,7 @@ def _end(evidence: TripletEvidence, side: Side) -> tuple[str, str, str]:
     return evidence[:3] if side == "subject" else evidence[4:7]
 
 
-def _end_key(id: str, concept: str) -> str:
+def end_key(id: str, concept: str) -> str:
     """What tells an end apart: the name of its concept, or its id behind a blank, which begins no
     name."""
     return concept or f" {id}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from itertools import chain, count
@@ -21,12 +21,10 @@ from recallm import checks
 from recallm.archive import open_for_reading
 from recallm.archive.strict_json import read_json
 from recallm.errors import ArchiveError, InvalidInputError
-from recallm.facts.values import Value, text_of, value_of
+from recallm.facts.fact import Term, checked_term
+from recallm.facts.values import value_of
 
-__all__ = ["Source", "TableRow", "Term", "checked_rows", "source_of"]
-
-Term: TypeAlias = str | Value
-"""What a cell holds."""
+__all__ = ["Source", "TableRow", "checked_rows", "source_of"]
 
 Record: TypeAlias = Mapping[str, object]
 """The cells of a row as they were given, by column."""
@@ -41,7 +39,7 @@ _ABSENT_TYPES = frozenset(("NAType", "NaTType"))
 
 
 class TableRow(NamedTuple):
-    """A row: its ``number`` from 1 (a header does not count), its key, the terms of each column
+    """A row: its ``number`` from 1 (a header does not count), its key, the terms of each relation
     that has some, and when it was said (None: at the time of the load)."""
 
     number: int
@@ -92,58 +90,114 @@ def checked_rows(
     source: Source,
     *,
     key: str,
-    relations: Mapping[str, str] | Sequence[str] | None,
-    said: str | None,
+    columns: Mapping[str, str] | None = None,
+    said: str | None = None,
+    check_relation: Callable[[str], None] = lambda _: None,
+    seen: dict[str, int] | None = None,
 ) -> Iterator[TableRow]:
-    """Each row of a table, checked. ``key`` and ``said`` name columns; ``relations`` names those
-    that are read, all others if it is None.
+    """Each row of a table, checked. ``key`` and ``said`` name columns; ``columns`` gives those that
+    are read the names of their relations, and None stands for all others. ``check_relation`` raises
+    an error for a relation that cannot be written. ``seen`` gets the text of each key, with the
+    number of its row.
 
     Raises:
         InvalidInputError: a column is missing, has no name or a name that stands twice; a key is
             blank or stands twice; a cell holds what is no term, or a text that no name can be.
 
     """
-    columns, records = source.records()
-    wanted = None if relations is None else frozenset(relations)
-    needed = {key, *(wanted or ()), *(() if said is None else (said,))}
-    if columns is not None:
-        _check_columns(columns, needed)
-    rows: dict[str, int] = {}
-    missing = set(needed)
-    number = 0
+    header, records = source.records()
+    needed = {key, *(columns or ()), *(() if said is None else (said,))}
+    names = _Names(needed, {key, said}, columns, check_relation)
+    if header is not None:
+        names.check_header(header)
+    rows = {} if seen is None else seen
     for number, record in enumerate(records, 1):
         try:
-            if columns is None:
-                _check_record(record)
-                missing -= record.keys()
-            row = _row(number, record, key=key, wanted=wanted, said=said)
-            text = row.key if isinstance(row.key, str) else text_of(row.key)
+            row = _row(number, record, names, key=key, said=said)
+            text = checked_term(row.key, "key")
             if text in rows:
                 raise _unusable(f"the key {checks.shown(text)} stands in row {rows[text]} already")
             rows[text] = number
         except InvalidInputError as error:
             raise _unusable(f"row {number}: {error.message}") from None
         yield row
-    if columns is None and number and missing:
+    if header is None and rows and (missing := needed - names.known.keys()):
         raise _unusable(f"no row has a column {checks.shown(min(missing))}")
 
 
-def _row(
-    number: int, record: Record, *, key: str, wanted: frozenset[str] | None, said: str | None
-) -> TableRow:
+def _row(number: int, record: object, names: _Names, *, key: str, said: str | None) -> TableRow:
+    if not isinstance(record, Mapping):
+        kind = type(record).__name__
+        raise _unusable(f"a row must be a mapping of column → cell, not {kind}")
     keys = _terms(record.get(key), key)
     if len(keys) != 1:
         problem = "is blank" if not keys else f"has {len(keys)} values"
         raise _unusable(f"the key column {checks.shown(key)} {problem}")
-    cells = {}
+    cells: dict[str, tuple[Term, ...]] = {}
     for column, value in record.items():
-        if (column in (key, said)) if wanted is None else column not in wanted:
-            continue
-        if terms := _terms(value, column):
-            cells[column] = terms
-    return TableRow(
-        number, keys[0], cells, None if said is None else _moment(record.get(said), said)
-    )
+        relation = names.relation(column)
+        if relation is not None and (terms := _terms(value, column)):
+            cells[relation] = cells.get(relation, ()) + terms
+    moment = None if said is None else _moment(record.get(said), said)
+    return TableRow(number, keys[0], cells, moment)
+
+
+class _Names:
+    """The names of columns, each checked once. ``known``: column → its relation, None for a column
+    that is not read."""
+
+    def __init__(
+        self,
+        needed: Collection[str],
+        apart: Collection[str | None],
+        columns: Mapping[str, str] | None,
+        check_relation: Callable[[str], None],
+    ) -> None:
+        self.known: dict[object, str | None] = {}
+        self._needed = needed
+        self._apart = apart
+        self._columns = columns
+        self._check_relation = check_relation
+
+    def relation(self, column: object, place: str = "a column") -> str | None:
+        """The relation of a column.
+
+        Raises:
+            InvalidInputError: it has no name, or one that no relation can have.
+
+        """
+        if column in self.known:
+            return self.known[column]
+        if not isinstance(column, str) or not column.strip():
+            raise _unusable(f"{place} has no name but {checks.shown(column)}; name it by a text")
+        relation = None
+        if self._columns is not None:
+            relation = self._columns.get(column)
+        elif column not in self._apart:
+            relation = column.strip()
+        if relation is not None:
+            try:
+                self._check_relation(checks.name(relation, f"the name of {place}"))
+            except InvalidInputError as error:
+                raise _unusable(error.message) from None
+        self.known[column] = relation
+        return relation
+
+    def check_header(self, header: Sequence[object]) -> None:
+        """Check all columns of a table that names them.
+
+        Raises:
+            InvalidInputError: one cannot be used, stands twice, or is missing.
+
+        """
+        for number, column in enumerate(header, 1):
+            if column in self.known:
+                raise _unusable(f"the column {checks.shown(column)} stands twice")
+            self.relation(column, f"column {number}")
+        for name in self._needed:
+            if name not in self.known:
+                shown = ", ".join(checks.shown(it) for it in header[:20])
+                raise _unusable(f"there is no column {checks.shown(name)}; the columns are {shown}")
 
 
 # -- cells -------------------------------------------------------------------------------------
@@ -178,7 +232,7 @@ def _scalar(value: object, column: str) -> tuple[Term, ...]:
     if given.is_nan() if is_decimal else isinstance(given, float) and isnan(given):
         return ()
     if isinstance(given, bool | int | date) or (isinstance(given, float) and isfinite(given)):
-        text_of(given)
+        checked_term(given, f"column {checks.shown(column)}")
         return (given,)
     shown = str(given) if isinstance(given, float | Decimal) else type(given).__name__
     raise _unusable(
@@ -209,37 +263,6 @@ def _moment(value: object, column: str) -> datetime | None:
         found = datetime.combine(found, time())
     moment = found if found.utcoffset() is not None else found.replace(tzinfo=UTC)
     return checks.timestamp(moment, f"column {checks.shown(column)}")
-
-
-# -- columns -----------------------------------------------------------------------------------
-
-
-def _check_columns(columns: Sequence[object], needed: Iterable[str]) -> None:
-    for number, column in enumerate(columns, 1):
-        _check_column(column, f"column {number}")
-    twice = [it for it in dict.fromkeys(columns) if columns.count(it) > 1]
-    if twice:
-        raise _unusable(f"the column {checks.shown(twice[0])} stands twice")
-    for name in needed:
-        if name not in columns:
-            shown = ", ".join(checks.shown(it) for it in columns[:20])
-            raise _unusable(f"there is no column {checks.shown(name)}; the columns are {shown}")
-
-
-def _check_record(record: object) -> None:
-    if not isinstance(record, Mapping):
-        raise _unusable(f"a row must be a mapping of column → cell, not {type(record).__name__}")
-    for column in record:
-        _check_column(column, "a column")
-
-
-def _check_column(column: object, place: str) -> None:
-    if not isinstance(column, str) or not column.strip():
-        raise _unusable(f"{place} has no name but {checks.shown(column)}; name it by a text")
-    try:
-        checks.name(column, f"the name of {place}")
-    except InvalidInputError as error:
-        raise _unusable(error.message) from None
 
 
 # -- kinds of tables ---------------------------------------------------------------------------

@@ -25,12 +25,15 @@ def read(
     table: object,
     *,
     key: str = "name",
-    relations: Mapping[str, str] | Sequence[str] | None = None,
+    relations: Sequence[str] | Mapping[str, str] | None = None,
     said: str | None = None,
     delimiter: str | None = None,
 ) -> list[TableRow]:
     source = source_of(table, key=key, delimiter=delimiter)
-    return list(checked_rows(source, key=key, relations=relations, said=said))
+    columns = dict(zip(relations, relations, strict=True)) if relations is not None else None
+    if isinstance(relations, Mapping):
+        columns = dict(relations)
+    return list(checked_rows(source, key=key, columns=columns, said=said))
 
 
 def cells(table: object, **given: Any) -> list[tuple[Any, dict[str, Any]]]:

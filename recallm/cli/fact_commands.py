@@ -1,0 +1,123 @@
+"""The commands of ``recallm facts``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from recallm.cli.app import Opener, command, facts
+from recallm.cli.arguments import STANDARD_STREAM, check_readable, date_of, moment_of
+from recallm.cli.output import console, counted, write_changes, write_facts, write_json
+from recallm.facts import FactMemory
+
+__all__ = ["changes", "load", "read"]
+
+_Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+_AsOf: TypeAlias = Annotated[str | None, typer.Option(help="What held as of this t_index or date.")]
+
+
+@command(creates=True, group=facts)
+def load(
+    open_memory: Opener,
+    *,
+    file: Annotated[
+        Path, typer.Argument(help="A table in UTF-8, CSV or JSON; - is standard input.")
+    ],
+    key: Annotated[str, typer.Option(help="The column that names the subject of each row.")],
+    name: Annotated[
+        str | None,
+        typer.Option(help="The table's name, its source. Default: the name of the file."),
+    ] = None,
+    relation: Annotated[
+        list[str] | None,
+        typer.Option(help="A column to read; may be given several times. Default: all."),
+    ] = None,
+    said: Annotated[
+        str | None, typer.Option(help="The column that says when a row was said.")
+    ] = None,
+    timestamp: Annotated[
+        str | None,
+        typer.Option(help="When it was said, in ISO 8601 (local time without a zone)."),
+    ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="Between the cells of a CSV. Default: as in its header.")
+    ] = None,
+) -> None:
+    """Write a table as facts; of a table that was loaded before, what has changed."""
+    if said is not None and timestamp is not None:
+        raise typer.BadParameter("choose one of --said and --timestamp")
+    if file == STANDARD_STREAM and name is None:
+        raise typer.BadParameter("name the table of standard input with --name")
+    check_readable(file)
+    moment = None if timestamp is None else date_of(timestamp, "--timestamp")
+    with open_memory() as memory:
+        report = FactMemory(memory).load(
+            sys.stdin if file == STANDARD_STREAM else file,
+            key=key,
+            name=name,
+            relations=relation or None,
+            said=said if moment is None else moment,
+            delimiter=delimiter,
+            progress=sys.stderr.isatty(),
+        )
+    console().print(
+        f"{counted(report.rows, 'row')}: {counted(report.added, 'fact')} added, "
+        f"{report.changed:,} changed, {report.ended:,} ended, {report.unchanged:,} unchanged"
+    )
+
+
+@command(group=facts)
+def read(
+    open_memory: Opener,
+    *,
+    subject: Annotated[str | None, typer.Option(help="Of what or whom.")] = None,
+    relation: Annotated[str | None, typer.Option(help='In what relation: "works for".')] = None,
+    object: Annotated[str | None, typer.Option(help="To what or whom.")] = None,
+    as_of: _AsOf = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Only the given terms, none that are similar.")
+    ] = False,
+    limit: Annotated[int | None, typer.Option(help="At most this many facts.")] = None,
+    as_json: _Json = False,
+) -> None:
+    """Show the facts that hold and have the given terms, newest first."""
+    horizon = moment_of(as_of, "--as-of")
+    with open_memory() as memory:
+        found = FactMemory(memory).read(
+            subject,
+            relation,
+            object,
+            as_of=horizon,
+            match="exact" if exact else "similar",
+            limit=limit,
+        )
+    if as_json:
+        write_json(found)
+    elif not found:
+        typer.echo("no fact found", err=True)
+    else:
+        write_facts(found)
+
+
+@command(group=facts)
+def changes(
+    open_memory: Opener,
+    *,
+    subject: Annotated[str, typer.Argument(help="Of what or whom.")],
+    relation: Annotated[str, typer.Argument(help='In what relation: "works for".')],
+    as_of: _AsOf = None,
+    as_json: _Json = False,
+) -> None:
+    """Show every value that RELATION has or had for SUBJECT, in order."""
+    horizon = moment_of(as_of, "--as-of")
+    with open_memory() as memory:
+        found = FactMemory(memory).changes(subject, relation, as_of=horizon)
+    if as_json:
+        write_json(found)
+    elif not found:
+        typer.echo("no fact found", err=True)
+    else:
+        write_changes(found)

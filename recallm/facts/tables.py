@@ -1,0 +1,281 @@
+"""Tables as facts: the key of a row is the subject, a column the relation, a cell the object.
+
+A table that is loaded again is compared, row by row, with what it said before, and only the
+difference is written. What it said before is the evidence of its source: nothing is stored beside
+it, so that forgetting the source forgets the table, and a load that was cut off is completed by the
+next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain, islice
+from typing import Any, NamedTuple, TypeAlias
+
+from tqdm import tqdm
+
+from recallm import checks
+from recallm.errors import InvalidInputError
+from recallm.facts.fact import NewFact, Term, checked_term
+from recallm.facts.reading import end_key
+from recallm.facts.table_rows import TableRow, checked_rows, source_of
+from recallm.facts.values import value_of
+from recallm.facts.writing import denied, update_arguments
+from recallm.memory import RecallM
+from recallm.model import Filter, TripletEvidence
+from recallm.predicates import Relations
+
+__all__ = ["FACTS_AT_ONCE", "TableReport", "load_table"]
+
+FACTS_AT_ONCE = 20_000
+"""Facts that one transaction begins or ends, beyond those of its last row."""
+_COMPARED_ROWS = 500
+"""Rows that are compared with the store at once."""
+_LISTED_PASSAGES = 1_000
+"""Passages of earlier loads that are read at once."""
+
+Triplet: TypeAlias = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableReport:
+    """What a load found. ``rows`` counts the rows of the table. The rest counts facts (a cell is
+    one, a list one for each value): those that the table did not state before, those in place of
+    another value, those that it states no longer, and those that it still states."""
+
+    rows: int = 0
+    added: int = 0
+    changed: int = 0
+    ended: int = 0
+    unchanged: int = 0
+
+
+class Stated(NamedTuple):
+    """The latest evidence of a table for a fact of a row."""
+
+    object: str
+    predicate: str
+    t_index: int
+    negative: bool
+
+
+def load_table(
+    memory: RecallM,
+    relations: Relations,
+    table: object,
+    *,
+    key: str,
+    name: str | None,
+    columns: Mapping[str, str] | Sequence[str] | None,
+    said: datetime | str | None,
+    delimiter: str | None,
+    progress: bool,
+) -> TableReport:
+    """See ``FactMemory.load``."""
+    key = checks.string(key, "key")
+    if delimiter is not None and (
+        len(checks.string(delimiter, "delimiter")) != 1 or delimiter in '\r\n"'
+    ):
+        raise InvalidInputError("delimiter must be one character", argument="delimiter")
+    source = source_of(table, key=key, delimiter=delimiter)
+    name = checks.optional_name(name, "name") or source.name
+    if name is None:
+        raise InvalidInputError(
+            "name is missing; name the table, so that a later load knows its rows", argument="name"
+        )
+    moment = (
+        memory.now() if said is None or isinstance(said, str) else checks.timestamp(said, "said")
+    )
+    load = _Load(memory, relations, checks.name(name, "name"), moment or memory.now())
+    renamed = _renamed(columns)
+
+    def rows(seen: dict[str, int]) -> Iterator[TableRow]:
+        return checked_rows(
+            source,
+            key=key,
+            columns=renamed,
+            said=said if isinstance(said, str) else None,
+            check_relation=load.check_relation,
+            seen=seen,
+        )
+
+    if source.is_rereadable:  # a bad row is found before anything is written
+        for _ in rows({}):
+            pass
+    seen: dict[str, int] = {}
+    with tqdm(rows(seen), disable=not progress, unit="row") as bar:
+        load.write(chain(load.of_rows(bar), load.of_removed_rows(seen)))
+    return TableReport(rows=len(seen), **load.counts)
+
+
+def _renamed(columns: object) -> dict[str, str] | None:
+    """Column → relation, for the columns that are read; None for all of them."""
+    if columns is None:
+        return None
+    if isinstance(columns, Mapping):
+        return {
+            checks.string(column, "relations"): checked_term(relation, "relations")
+            for column, relation in columns.items()
+        }
+    return {column: column.strip() for column in checks.strings(columns, "relations")}
+
+
+class _Load:
+    """One load of the table ``name`` into a memory; ``moment`` is when rows were said that do not
+    say so themselves."""
+
+    def __init__(self, memory: RecallM, relations: Relations, name: str, moment: datetime) -> None:
+        self._memory = memory
+        self._relations = relations
+        self._name = name
+        self._moment = moment
+        with memory.graph.reader() as reader:
+            self._before = reader.state.t_index
+        self.counts = {"added": 0, "changed": 0, "ended": 0, "unchanged": 0}
+
+    def check_relation(self, relation: str) -> None:
+        """Refuse a relation that cannot be denied: a denied one, or one too long for it.
+
+        Raises:
+            InvalidInputError: it is one.
+
+        """
+        checks.name(denied(relation), "the denial of a relation")
+        if self._relations.of(relation).negative:
+            raise InvalidInputError(
+                f"the column {checks.shown(relation)} denies a relation, so that its cells would "
+                "end facts; give the relation another name with relations={column: relation}",
+                argument="table",
+            )
+
+    def write(self, updates: Iterable[dict[str, Any]]) -> None:
+        """Write updates, ``FACTS_AT_ONCE`` facts in a transaction."""
+        batch: list[dict[str, Any]] = []
+        facts = 0
+        for update in updates:
+            batch.append(update)
+            facts += len(update["triplets"])
+            if facts >= FACTS_AT_ONCE:
+                self._memory.update_many(batch, batch_size=len(batch))
+                batch, facts = [], 0
+        if batch:
+            self._memory.update_many(batch, batch_size=len(batch))
+
+    def of_rows(self, rows: Iterable[TableRow]) -> Iterator[dict[str, Any]]:
+        """The update of each row that differs from what the table stated before."""
+        iterator = iter(rows)
+        while page := list(islice(iterator, _COMPARED_ROWS)):
+            subjects = [checked_term(row.key, "key") for row in page]
+            evidence = self._evidence(subjects)
+            for subject, row in zip(subjects, page, strict=True):
+                place = {"key": subject, "row": row.number}
+                update = self._update(
+                    subject, evidence.get(subject, ()), row.cells, row.said, place
+                )
+                if update is not None:
+                    yield update
+
+    def of_removed_rows(self, seen: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+        """The update of each row that earlier loads wrote and that is not ``seen`` any more."""
+        ended: set[str] = set()
+        last = self._before
+        while last > 0:
+            with self._memory.graph.reader() as reader:
+                page = reader.passages(
+                    Filter(session=self._name, until=last), limit=_LISTED_PASSAGES
+                )
+            if not page:
+                return
+            last = page[-1].t_index - 1
+            keys = dict.fromkeys(it.metadata.get("key") for it in page if it.source == self._name)
+            subjects = [
+                it for it in keys if isinstance(it, str) and it not in seen and it not in ended
+            ]
+            ended.update(subjects)
+            for subject, evidence in self._evidence(subjects).items():
+                update = self._update(subject, evidence, {}, None, {"key": subject})
+                if update is not None:
+                    yield update
+
+    def _evidence(self, subjects: Sequence[str]) -> dict[str, list[TripletEvidence]]:
+        """What earlier loads wrote about each subject."""
+        found: dict[str, list[TripletEvidence]] = {}
+        if subjects and self._before:
+            with self._memory.graph.reader() as reader:
+                for each in reader.triplet_evidence(subjects=subjects):
+                    if each.source == self._name:
+                        found.setdefault(each.subject, []).append(each)
+        return found
+
+    def _update(
+        self,
+        subject: str,
+        evidence: Sequence[TripletEvidence],
+        cells: Mapping[str, Sequence[Term]],
+        said: datetime | None,
+        place: Mapping[str, Any],
+    ) -> dict[str, Any] | None:
+        """The update that makes of what a row stated what it states now; None if it is the same."""
+        stated = self._stated(evidence)
+        now: dict[str, dict[str, str]] = {}  # relation → text of an object → predicate
+        for predicate, terms in cells.items():
+            objects = now.setdefault(self._relations.of(predicate).name, {})
+            for term in terms:
+                objects.setdefault(checked_term(term, "table"), predicate)
+        triplets: list[Triplet] = []
+        for relation in now.keys() | stated.keys():
+            fresh, gone = self._difference(now.get(relation, {}), stated.get(relation, {}))
+            triplets += ((subject, predicate, text) for text, predicate in fresh.items())
+            triplets += ((subject, denied(it.predicate), it.object) for it in gone)
+        if not triplets:
+            return None
+        latest = (each.timestamp for each in evidence if each.timestamp is not None)
+        moment = max(chain([said or self._moment], latest))
+        first = NewFact(*triplets[0], said=moment, source=self._name)
+        return {**update_arguments(first, *triplets), "metadata": place}
+
+    def _difference(
+        self, now: Mapping[str, str], stated: Mapping[str, Stated]
+    ) -> tuple[dict[str, str], list[Stated]]:
+        """The objects of one relation that a row did not state before, with their predicates, and
+        what it states no longer; all are counted.
+
+        An object in another spelling is written, and the one before is not denied: to deny it would
+        end both.
+        """
+        known = {it.object: key for key, it in stated.items()}
+        held = {key: it for key, it in stated.items() if not it.negative}
+        same = {known[text] for text in now if text in known} & held.keys()
+        fresh = {text: it for text, it in now.items() if known.get(text) not in same}
+        gone = {key: it for key, it in held.items() if key not in same}
+        respelled = 0
+        if fresh and (gone or len(now) > 1):
+            keys = {text: known.get(text) or self._object_key(text) for text in reversed(fresh)}
+            first = {key: text for text, key in keys.items() if key not in same}
+            respelled = sum(gone.pop(key, None) is not None for key in first)
+            fresh = {text: it for text, it in fresh.items() if text in first.values()}
+        replaced = min(len(fresh) - respelled, len(gone))
+        self.counts["unchanged"] += len(same)
+        self.counts["changed"] += respelled + replaced
+        self.counts["added"] += len(fresh) - respelled - replaced
+        self.counts["ended"] += len(gone) - replaced
+        return fresh, list(gone.values())
+
+    def _stated(self, evidence: Iterable[TripletEvidence]) -> dict[str, dict[str, Stated]]:
+        """Relation → key of an object → the last word of the table on this fact. Where one update
+        affirms and denies it, that is the denial (``recallm.predicates.holding``)."""
+        stated: dict[str, dict[str, Stated]] = {}
+        for each in evidence:
+            relation, negative = self._relations.of(each.predicate)
+            objects = stated.setdefault(relation, {})
+            key = end_key(each.object, each.object_concept)
+            known = objects.get(key)
+            if known is None or (each.t_index, negative) > (known.t_index, known.negative):
+                objects[key] = Stated(each.object, each.predicate, each.t_index, negative)
+        return stated
+
+    def _object_key(self, text: str) -> str:
+        has_concept = value_of(text) is None
+        return end_key(text, self._memory.graph.concept_name(text) if has_concept else "")

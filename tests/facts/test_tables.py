@@ -1,0 +1,333 @@
+"""Tables become facts, and a table that is loaded again updates them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recallm import InvalidInputError, RecallM, StoreError
+from recallm.facts import FactMemory, TableReport, tables
+
+MAY = datetime(2024, 5, 1, tzinfo=UTC)
+JUNE = datetime(2024, 6, 1, tzinfo=UTC)
+
+PEOPLE = """name,works_for,born,speaks
+Ada,BMW,1990-05-01,English
+Bo,Cisco,,Thai
+"""
+LATER = """name,works_for,born,speaks
+Ada,Pfizer,1990-05-01,
+Cy,Cisco,"1 May 2001",Dutch
+"""
+
+
+def load(facts: FactMemory, text: str, **given: Any) -> TableReport:
+    return facts.load(StringIO(text), **{"key": "name", "name": "people", **given})
+
+
+def lines(facts: FactMemory, **given: Any) -> list[str]:
+    return sorted(fact.line for fact in facts.read(**given))
+
+
+def report(*counts: int) -> TableReport:
+    return TableReport(**dict(zip(TableReport.__slots__, counts, strict=True)))
+
+
+@pytest.fixture
+def plain() -> Iterator[FactMemory]:
+    """Facts in memory."""
+    with RecallM() as memory:
+        yield FactMemory(memory)
+
+
+# ---- what is written -------------------------------------------------------------------------
+
+
+def test_rows_are_facts(facts: FactMemory) -> None:
+    assert load(facts, PEOPLE, said=MAY) == report(2, 5, 0, 0, 0)
+    assert lines(facts) == [
+        "Ada — born → 1990-05-01",
+        "Ada — speaks → English",
+        "Ada — works_for → BMW",
+        "Bo — speaks → Thai",
+        "Bo — works_for → Cisco",
+    ]
+    (born,) = facts.read("Ada", "born")
+    assert (born.value, born.said, born.source) == (date(1990, 5, 1), MAY, "people")
+    passage = facts.memory.get(born.passage or "")
+    assert passage is not None
+    assert passage.metadata == {"key": "Ada", "row": 1}
+    assert [fact.object for fact in facts.read("ada", "works for")] == ["BMW"]
+
+
+def test_a_table_that_is_loaded_again(facts: FactMemory) -> None:
+    load(facts, PEOPLE, said=MAY)
+    before = facts.memory.stats().t_index
+    assert load(facts, PEOPLE, said=JUNE) == report(2, 0, 0, 0, 5)
+    assert facts.memory.stats().t_index == before
+    assert load(facts, LATER, said=JUNE) == report(2, 3, 1, 3, 1)
+    assert lines(facts) == [
+        "Ada — born → 1990-05-01",
+        "Ada — works_for → Pfizer",
+        "Cy — born → 1 May 2001",
+        "Cy — speaks → Dutch",
+        "Cy — works_for → Cisco",
+    ]
+    assert len(facts.read(as_of=MAY)) == len(facts.read(as_of=before)) == 5
+    employers = facts.changes("Ada", "works for")
+    assert [(it.object, it.since, it.until) for it in employers] == [
+        ("BMW", MAY, JUNE),
+        ("Pfizer", JUNE, None),
+    ]
+    (spoke,) = facts.changes("Bo", "speaks")
+    assert (spoke.object, spoke.until, spoke.ended_by) == ("Thai", JUNE, "ended")
+    assert load(facts, LATER) == report(2, 0, 0, 0, 5)
+    assert load(facts, PEOPLE) == report(2, 3, 1, 3, 1)
+    assert sorted(lines(facts)) == sorted(
+        ["Ada — born → 1990-05-01", "Ada — speaks → English", "Ada — works_for → BMW",
+         "Bo — speaks → Thai", "Bo — works_for → Cisco"]
+    )  # fmt: skip
+
+
+def test_typed_cells(plain: FactMemory) -> None:
+    rows = [{"name": 7, "n": 52000.0, "b": True, "d": date(2024, 5, 1), "x": float("nan")}]
+    assert plain.load(rows, key="name", name="t").added == 3
+    values = {fact.relation: (fact.object, fact.value) for fact in plain.read(7)}
+    assert values == {
+        "n": ("52000", 52000),
+        "b": ("true", True),
+        "d": ("2024-05-01", date(2024, 5, 1)),
+    }
+    kinds = {it.id: (it.type, it.concept) for it in plain.memory.graph.entities()}
+    assert kinds["52000"] == ("number", "")
+    assert kinds["2024-05-01"] == ("date", "")
+
+
+def test_lists_have_several_values(plain: FactMemory) -> None:
+    def tags(*values: str) -> TableReport:
+        return plain.load([{"name": "Ada", "tag": list(values)}], key="name", name="t")
+
+    assert tags("a", "b", "c") == report(1, 3, 0, 0, 0)
+    assert tags("b", "d") == report(1, 0, 1, 1, 1)
+    assert [fact.object for fact in plain.read("Ada", "tag")] == ["d", "b"]
+    assert tags() == report(1, 0, 0, 2, 0)
+    assert plain.read() == []
+
+
+def test_the_columns_that_are_read(plain: FactMemory) -> None:
+    assert load(plain, PEOPLE, relations={"works_for": "employed by"}).added == 2
+    assert lines(plain) == ["Ada — employed by → BMW", "Bo — employed by → Cisco"]
+    assert load(plain, PEOPLE, relations=["works_for", "speaks"]) == report(2, 2, 0, 0, 2)
+    assert load(plain, PEOPLE, relations=[]) == report(2, 0, 0, 4, 0)
+
+
+def test_a_column_may_change_its_spelling(plain: FactMemory) -> None:
+    load(plain, PEOPLE)
+    assert load(plain, PEOPLE.replace("works_for", "Works for")).unchanged == 5
+
+
+def test_an_object_may_change_its_spelling(plain: FactMemory) -> None:
+    load(plain, PEOPLE)
+    for _ in range(2):
+        assert load(plain, PEOPLE.replace("BMW", "bmw")).changed == 1
+        assert [fact.object for fact in plain.read("Ada", "works for")] == ["bmw"]
+        assert load(plain, PEOPLE.replace("BMW", "bmw")).unchanged == 5
+        assert load(plain, PEOPLE).changed == 1
+        assert load(plain, PEOPLE).unchanged == 5
+    two = [{"name": "Ada", "tag": ["Red", "red", "reds"]}]
+    assert plain.load(two, key="name", name="t").added == 1
+    assert plain.load(two, key="name", name="t") == report(1, 0, 0, 0, 1)
+
+
+def test_when_a_row_was_said(plain: FactMemory) -> None:
+    def employer(name: str, at: str) -> TableReport:
+        return load(plain, f"name,works for,at\nAda,{name},{at}\n", said="at")
+
+    employer("BMW", "2024-06-01")
+    assert plain.read("Ada")[0].said == JUNE
+    assert employer("Cisco", "2024-05-01").changed == 1
+    (now,) = plain.read("Ada")
+    assert (now.object, now.said) == ("Cisco", JUNE)
+    employer("BMW", "")
+    assert plain.memory.now() - plain.read("Ada")[0].said < timedelta(minutes=5)  # type: ignore[operator]
+    assert lines(plain, relation="at") == []
+
+
+# ---- beside other facts ----------------------------------------------------------------------
+
+
+def test_other_sources_stay_as_they_are(facts: FactMemory) -> None:
+    facts.write("Ada", "likes", "chess", source="talk")
+    facts.write("Bo", "speaks", "Thai", source="talk")
+    load(facts, PEOPLE)
+    load(facts, PEOPLE, name="copy")
+    load(facts, "name,works_for\nAda,BMW\n")
+    assert "Ada — likes → chess" in lines(facts)
+    assert load(facts, PEOPLE, name="copy").unchanged == 5
+    facts.memory.forget(source="people")
+    assert len(lines(facts)) == 6
+    assert load(facts, PEOPLE) == report(2, 5, 0, 0, 0)
+
+
+def test_namespaces_know_nothing_of_each_other(facts: FactMemory) -> None:
+    load(facts, PEOPLE)
+    other = facts.in_namespace(facts.memory.namespace + "-2")
+    assert load(other, PEOPLE).added == 5
+    assert load(other, "name,a\n") == report(0, 0, 0, 5, 0)
+    assert len(facts.read()) == 5
+
+
+def test_what_somebody_ended_stays_ended(plain: FactMemory) -> None:
+    load(plain, PEOPLE)
+    plain.end("Ada", "works for")
+    assert load(plain, PEOPLE).unchanged == 5
+    assert plain.read("Ada", "works for") == []
+
+
+def test_forgotten_rows_are_written_again(plain: FactMemory) -> None:
+    load(plain, PEOPLE)
+    plain.memory.forget(id=plain.read("Bo", "speaks")[0].passage)
+    assert load(plain, PEOPLE) == report(2, 2, 0, 0, 3)
+    plain.memory.forget(everything=True)
+    assert load(plain, PEOPLE) == report(2, 5, 0, 0, 0)
+
+
+# ---- failures --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "argument", "match"),
+    [
+        ({"name": None}, "name", "name is missing"),
+        ({"name": ""}, "name", "name must have"),
+        ({"key": None}, "key", "key must be a str"),
+        ({"key": "who"}, "table", "no column 'who'"),
+        ({"relations": ["a", 5]}, "relations", "must hold str"),
+        ({"relations": "born"}, "relations", "must be a list"),
+        ({"relations": {"born": ""}}, "relations", "relations"),
+        ({"relations": {"born": "not born in"}}, "table", "denies a relation"),
+        ({"relations": ["age"]}, "table", "no column 'age'"),
+        ({"said": datetime(2024, 5, 1)}, "said", "time zone"),  # noqa: DTZ001
+        ({"said": 5}, "said", "said"),
+        ({"said": "speaks"}, "table", "row 1: column 'speaks'"),
+        ({"delimiter": "--"}, "delimiter", "one character"),
+        ({"delimiter": "\n"}, "delimiter", "one character"),
+        ({"delimiter": ""}, "delimiter", "one character"),
+    ],
+)
+def test_bad_arguments(plain: FactMemory, given: dict[str, Any], argument: str, match: str) -> None:
+    with pytest.raises(InvalidInputError, match=match) as failure:
+        load(plain, PEOPLE, **given)
+    assert failure.value.argument == argument
+    assert plain.memory.stats().t_index == 0
+
+
+@pytest.mark.parametrize("column", ["not born", "no longer works for", "x" * 1021])
+def test_relations_that_cannot_be_denied(plain: FactMemory, column: str) -> None:
+    with pytest.raises(InvalidInputError, match=r"column|characters"):
+        load(plain, f"name,{column}\nAda,x\n")
+
+
+def test_a_bad_row_writes_nothing(
+    plain: FactMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "FACTS_AT_ONCE", 3)
+    rows = [f"P{n},{n}" for n in range(20)]
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(["name,age", *rows, "Ada,1,2"]))
+    for table in (path, [*({"name": row, "age": 1} for row in rows), {"name": ""}]):
+        with pytest.raises(InvalidInputError, match="row 21"):
+            plain.load(table, key="name", name="people")
+    assert plain.memory.stats().t_index == 0
+    path.write_text("\n".join(["name,age", *rows]))
+    assert plain.load(path, key="name").added == 20
+    assert plain.read("P3")[0].source == "people.csv"
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 100])
+def test_a_load_that_was_cut_off_is_completed(
+    facts: FactMemory, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(tables, "FACTS_AT_ONCE", size)
+    monkeypatch.setattr(tables, "_COMPARED_ROWS", 2)
+    monkeypatch.setattr(tables, "_LISTED_PASSAGES", 2)
+    first = "name,a,b\n" + "".join(f"P{n},x{n},y\n" for n in range(6))
+    later = "name,a,b\n" + "".join(f"P{n},x{n + n % 2},z\n" for n in range(2, 8))
+    load(facts, first)
+    expected = {(f"P{n}", "a", f"x{n + n % 2}") for n in range(2, 8)}
+    expected |= {(f"P{n}", "b", "z") for n in range(2, 8)}
+
+    write = facts.memory.update_many
+    for batches in range(3):
+        left = iter(range(batches))
+
+        def broken(items: Any, left: Iterator[int] = left, **given: Any) -> Any:
+            if next(left, None) is None:
+                raise StoreError("the disk is gone")
+            return write(items, **given)
+
+        with pytest.MonkeyPatch.context() as patch, suppress(StoreError):
+            patch.setattr(facts.memory, "update_many", broken)
+            load(facts, later)
+    load(facts, later)
+    assert {(it.subject, it.relation, it.object) for it in facts.read()} == expected
+    assert load(facts, later) == report(6, 0, 0, 0, 12)
+
+
+def test_a_cursor_is_read_while_facts_are_written(
+    plain: FactMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "FACTS_AT_ONCE", 50)
+    people = sqlite3.connect(":memory:")
+    people.execute("CREATE TABLE p (id INTEGER, name TEXT, pay REAL)")
+    people.executemany("INSERT INTO p VALUES (?, ?, ?)", [(n, f"P{n}", n / 2) for n in range(300)])
+    select = "SELECT id, name, pay FROM p"
+    assert plain.load(people.execute(select), key="id", name="p").added == 600
+    people.execute("UPDATE p SET pay = NULL WHERE id = 7")
+    people.execute("DELETE FROM p WHERE id = 8")
+    assert plain.load(people.execute(select), key="id", name="p") == report(299, 0, 0, 3, 597)
+    assert [fact.object for fact in plain.read(7)] == ["P7"]
+    assert plain.read(8) == []
+
+
+# ---- any two tables --------------------------------------------------------------------------
+
+CELLS = st.sampled_from(["", "a", "A", "b", "bs", "7", "7.0", "2024-05-01", "x y", "X_y"])
+TABLES = st.dictionaries(
+    st.sampled_from(["Ada", "Bo", "7", "x y"]),
+    st.tuples(CELLS, CELLS, CELLS),
+    max_size=4,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(TABLES, min_size=1, max_size=4))
+def test_what_holds_is_the_last_table(loads: list[dict[str, tuple[str, str, str]]]) -> None:
+    columns = ("lives in", "speaks", "speaks_of")
+    with RecallM() as memory:
+        facts = FactMemory(memory)
+        for table in loads:
+            rows = [
+                {"name": name, **dict(zip(columns, row, strict=True))}
+                for name, row in table.items()
+            ]
+            facts.load(rows, key="name", name="t")
+            cells = {
+                (name, column, cell)
+                for name, row in table.items()
+                for column, cell in zip(columns, row, strict=True)
+                if cell
+            }
+            found = {(it.subject, it.relation, it.object) for it in facts.read(match="exact")}
+            assert found == cells
+            again = facts.load(rows, key="name", name="t")
+            assert again == report(len(table), 0, 0, 0, len(cells))
