@@ -213,6 +213,10 @@ class RecallM(StoredMemory):
             triplets=triplets,
             replace=replace,
         )
+        return self.write(request)
+
+    def write(self, request: UpdateRequest) -> KnowledgeUpdate:
+        """Write one checked knowledge update, for the packages that stand on the memory."""
         self._check_open()
         return self._updater.update(self._namespace, (None, [request]))[0]
 

@@ -74,7 +74,9 @@ class UpdateRequest:
     """The arguments of one knowledge update. Whoever has one knows that it is valid.
 
     ``path`` and ``key`` are those of an item. With ``is_recalled=False`` the text is stored and
-    not extracted, so that recall does not find it. The rest is as in ``RecallM.update``.
+    not extracted, so that recall does not find it. With ``states_facts`` the facts that it states
+    are written whether or not the memory does so for all texts. The rest is as in
+    ``RecallM.update``.
 
     Raises:
         InvalidInputError: an argument cannot be used.
@@ -95,6 +97,7 @@ class UpdateRequest:
     path: Sequence[str] = ()
     key: str | None = None
     is_recalled: bool = True
+    states_facts: bool = False
 
     def __post_init__(self) -> None:
         checks.check_fields(self, _CHECKS)
@@ -179,6 +182,7 @@ _CHECKS: Mapping[str, Callable[[Any, str], object]] = {
     "path": checks.item_path,
     "key": checks.optional_name,
     "is_recalled": checks.flag,
+    "states_facts": checks.flag,
 }
 """One check for each argument of an ``UpdateRequest``."""
 
@@ -304,10 +308,10 @@ class Updater:
     def _prepare(
         self, requests: Sequence[UpdateRequest], discourses: Discourses
     ) -> list[PreparedUpdate]:
-        """Extract the texts, several at once."""
+        """Extract the texts, several at once. Where one is to state its facts, all are parsed."""
         extracted = self._extractor.extract_many(
             (request.turn(discourses) for request in requests if request.is_recalled),
-            triplets=self._triplets,
+            triplets=self._triplets or any(request.states_facts for request in requests),
         )
         return [
             request.prepared(

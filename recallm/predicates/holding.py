@@ -33,8 +33,12 @@ Side: TypeAlias = Literal["subject", "object"]
 Ending: TypeAlias = Literal["superseded", "ended"]
 """What ended a span: another value, or a denial."""
 
+_VALUE_TYPES = frozenset(("number", "date", "boolean"))
+_A_VALUE = " value"
+"""In the place of an object: any value. No name begins with a blank."""
+
 GroupKey: TypeAlias = tuple[str, str | None, str | None]
-"""Relation, subject and object of the claims that can end one another; None: any."""
+"""Relation, subject and object of the claims that can end one another; None: any thing."""
 
 
 class Claim(NamedTuple):
@@ -113,11 +117,12 @@ class Holding:
 
 def group_key(claim: Claim, side: Side | None) -> GroupKey:
     """The group of a claim: what decides together whether it holds. ``side`` is None for a relation
-    with many values."""
+    with many values. A value is no rival of a thing: "born in 1972", "born in Lima"."""
+    of_subject = _A_VALUE if claim.evidence.object_type in _VALUE_TYPES else None
     return (
         claim.relation,
         None if side == "object" else claim.subject,
-        None if side == "subject" else claim.object,
+        of_subject if side == "subject" else claim.object,
     )
 
 

@@ -15,6 +15,7 @@ from recallm.predicates.names import PredicateName, PredicateNames
 __all__ = ["Relations"]
 
 _DATA = Path(__file__).parent / "data" / "english.toml"
+_EVENTS = Path(__file__).parent / "data" / "events.toml"
 
 
 class _Known(NamedTuple):
@@ -57,6 +58,11 @@ class Relations:
         by_key: defaultdict[str, set[str]] = defaultdict(set)
         for name, known in self._known.items():
             by_key[known.key].add(name)
+        self._ended = {
+            names.of(phrasing): self._known[names.of(relation).name].key
+            for relation, phrasings in _events()
+            for phrasing in phrasings
+        }
         self._phrasings = {key: frozenset(found) for key, found in by_key.items()}
         self._sides: dict[str, Side | None] = {it.key: it.side for it in self._known.values()}
         sides = single_valued if isinstance(single_valued, Mapping) else None
@@ -68,8 +74,11 @@ class Relations:
 
     def of(self, predicate: str) -> PredicateName:
         """The key of the relation that ``predicate`` phrases, and whether the predicate denies
-        it."""
-        name, negative = self._names.of(predicate)
+        it: by a word, or as an event that ends it ("quit": works for)."""
+        named = self._names.of(predicate)
+        if ended := self._ended.get(named):
+            return PredicateName(ended, negative=True)
+        name, negative = named
         known = self._known.get(name)
         return PredicateName(name if known is None else known.key, negative)
 
@@ -99,3 +108,10 @@ def _table() -> Collection[tuple[tuple[str, ...], Side | None]]:
         if table.get("single") not in (None, *get_args(Side)):
             raise ValueError(f"{_DATA}: single = {table['single']!r}")
     return [(tuple(table["phrasings"]), table.get("single")) for table in tables]
+
+
+@cache
+def _events() -> Collection[tuple[str, tuple[str, ...]]]:
+    """Relations, each with the events that end it."""
+    tables: list[dict[str, Any]] = tomllib.loads(_EVENTS.read_text(encoding="utf-8"))["events"]
+    return [(table["ends"], tuple(table["phrasings"])) for table in tables]

@@ -52,6 +52,7 @@ _MEASURES: Final = {
 _COPULAS: Final = frozenset(("copula noun", "copula adjective", "apposition", "title"))
 _DATE: Final = re.compile(r"\d{4}-\d\d?(?:-\d\d?)?|\d\d?[./]\d\d?[./]\d+")
 _YEARS: Final = frozenset(("year", "years"))
+_PRESENT: Final = frozenset(("is", "are", "am", "'s", "'re", "'m", "’s", "’re", "’m"))
 _PERSONS: Final = ("PER", "PERSON")
 _DIGITS_OF_YEAR: Final = 4
 
@@ -100,6 +101,9 @@ class _Reader:
             return
         yield from self._dated(draft)
         yield from self._destination(draft)
+        if self._is_state(draft) and draft.clause is not None:
+            head = draft.clause.head
+            yield replace(draft, relation="be", object=[head], value="quality")
         if draft.object:
             yield self._valued(self._without_be(self._named(draft)))
 
@@ -291,13 +295,15 @@ class _Reader:
         return noun
 
     def _is_name(self, head: int) -> bool:
-        return bool(self._tree.tags[head] == PROPN)
+        return bool(self._tree.tags[head] == PROPN) and "@" not in self._tree.lowered[head]
 
     def _is_value(self, head: int) -> bool:
         """Whether a phrase can be the value of a quality: a number, an adjective, or a noun without
         an article."""
         tree = self._tree
         if tree.tags[head] in (NUM, ADJ) or tree.words[head].marks & Mark.DIGITS:
+            return True
+        if "@" in tree.lowered[head]:
             return True
         is_bare = tree.child(head, "det", "nmod:poss") < 0 and tree.tags[head] != PRON
         return is_bare and not tree.lowered[head].endswith("s")
@@ -330,6 +336,13 @@ class _Reader:
         if not is_state or draft.modality or relation == draft.relation:
             return draft
         return replace(draft, relation=relation)
+
+    def _is_state(self, draft: Draft) -> bool:
+        """Whether a passive in the present tells how something is: "are divorced"."""
+        clause = draft.clause
+        if clause is None or draft.construction != "passive alone" or draft.modality:
+            return False
+        return any(self._tree.lowered[i] in _PRESENT for i in clause.auxiliaries)
 
     def _destination(self, draft: Draft) -> Iterator[Draft]:
         """Where something goes to, beside where it comes from: "moved from Oslo to Bergen"."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from spacy.symbols import ADJ, ADV, AUX, NOUN, PROPN, VERB, X
+from spacy.symbols import ADJ, ADP, ADV, AUX, NOUN, PROPN, VERB, X
 
 from recallm.model import Mark
 from recallm.syntax.mending import is_below, move
@@ -33,6 +33,7 @@ _PLACES: Final = frozenset(
 """Relations of a noun phrase to the word that it belongs to."""
 
 _IN_NAMES: Final = frozenset(("flat", "compound", "nmod", "amod", "nummod", "punct", "case"))
+_OF_NOUNS: Final = frozenset(("cop", "det", "nmod:poss", "case", "amod", "aux"))
 _COMPLEMENTS: Final = ("obl", "obj", "nmod")
 _AND: Final = frozenset(("and", "&", "or"))
 
@@ -73,6 +74,8 @@ def _mend(tree: SentenceTree) -> None:
     for i in range(len(tree)):
         if tree.tags[i] == NOUN and _is_mistaken_noun(tree, i):
             tree.tags[i] = VERB
+        elif tree.bases[i] == "conj" and tree.tags[i] == NOUN:
+            _mend_second_verb(tree, i)
 
 
 def name_around(tree: SentenceTree, token: int) -> list[int]:
@@ -156,7 +159,10 @@ def _mend_title(tree: SentenceTree, name: Name) -> None:
     """Hang a name from the noun before it that says whose it is ("my brother Tom", "Norway's king,
     Harald,", "the king of Norway, Harald,"), and a company from the role between it and a name
     ("Apple CEO Tim Cook")."""
-    own = next(i for i in range(*name) if tree.heads[i] not in range(*name))
+    outer = [i for i in range(*name) if tree.heads[i] not in range(*name)]
+    if not outer:
+        return
+    own = outer[0]
     above, noun = tree.heads[own], name[0] - 1
     has_comma = noun > 0 and tree.lowered[noun] == ","
     noun -= has_comma
@@ -295,9 +301,38 @@ def _is_mistaken_noun(tree: SentenceTree, noun: int) -> bool:
     subject = tree.child(noun, "nsubj")
     if subject < 0 or subject > noun or tree.lowered[noun] == tree.lowered[subject]:
         return False
-    return tree.child(noun, "cop", "det", "nmod:poss", "case", "amod", "aux") < 0 and (
-        tree.child(noun, *_COMPLEMENTS) >= 0
-    )
+    if any(
+        tree.relations[i] in _OF_NOUNS and tree.lowered[i] not in ("no", "longer")
+        for i in tree.children[noun]
+    ):
+        return False
+    return tree.child(noun, *_COMPLEMENTS) >= 0
+
+
+def _mend_second_verb(tree: SentenceTree, noun: int) -> None:
+    """Make "lives" a verb in "Ada works for Cisco and lives in Oslo", where the parser coordinates
+    it with the name: a bare form in -s behind a conjunction and before a phrase, after a verb in
+    -s."""
+    root = next((i for i, head in enumerate(tree.heads) if head < 0), 0)
+    forms = (tree.lowered[root], tree.lowered[noun])
+    is_bare = noun > root and tree.lowered[noun - 1] in ("and", "but")
+    if not is_bare or tree.tags[root] != VERB or not all(form.endswith("s") for form in forms):
+        return
+    phrases = [
+        i
+        for i, head in enumerate(tree.heads)
+        if i > noun + 1
+        and tree.tags[noun + 1] == ADP
+        and tree.bases[i] in ("obl", "nmod")
+        and head in (noun, tree.heads[noun])
+    ]
+    if not phrases:
+        return
+    tree.tags[noun] = VERB
+    move(tree, noun, root, "conj")
+    move(tree, noun - 1, noun, "cc")
+    for i in phrases:
+        move(tree, i, noun, "obl")
 
 
 def _mend_copula(tree: SentenceTree, verb: int) -> None:
