@@ -77,11 +77,12 @@ def source_of(table: object, *, key: str, delimiter: str | None = None) -> Sourc
         return Source(None, lambda: _read_cursor(given), is_rereadable=False)
     if hasattr(given, "itertuples") and hasattr(given, "columns"):  # pandas
         return Source(None, lambda: _read_frame(given, key), is_rereadable=True)
-    if hasattr(given, "to_batches"):  # an Arrow table
-        return Source(None, lambda: _read_arrow(given), is_rereadable=True)
     if hasattr(given, "iter_rows") and hasattr(given, "columns"):  # Polars
         columns = list(given.columns)
         return Source(None, lambda: (columns, given.iter_rows(named=True)), is_rereadable=True)
+    if hasattr(given, "schema"):  # Arrow: a table or a data set, a batch, a stream of batches
+        can_repeat = hasattr(given, "to_batches") or hasattr(given, "to_pylist")
+        return Source(None, lambda: _read_arrow(given), is_rereadable=can_repeat)
     records = checks.listed(table, "table")
     return Source(None, lambda: (None, iter(records)), isinstance(table, Sequence))
 
@@ -394,7 +395,11 @@ def _read_frame(frame: Any, key: str) -> tuple[Sequence[str], Iterator[Record]]:
 
 def _read_arrow(table: Any) -> tuple[Sequence[str], Iterator[Record]]:
     columns = list(table.schema.names)
-    return columns, (record for batch in table.to_batches() for record in batch.to_pylist())
+    if hasattr(table, "to_batches"):
+        batches = table.to_batches()
+    else:
+        batches = [table] if hasattr(table, "to_pylist") else table
+    return columns, (record for batch in batches for record in batch.to_pylist())
 
 
 def _unusable(problem: str) -> InvalidInputError:

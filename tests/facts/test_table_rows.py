@@ -25,14 +25,12 @@ def read(
     table: object,
     *,
     key: str = "name",
-    relations: Sequence[str] | Mapping[str, str] | None = None,
+    relations: Sequence[str] | None = None,
     said: str | None = None,
     delimiter: str | None = None,
 ) -> list[TableRow]:
     source = source_of(table, key=key, delimiter=delimiter)
-    columns = dict(zip(relations, relations, strict=True)) if relations is not None else None
-    if isinstance(relations, Mapping):
-        columns = dict(relations)
+    columns = None if relations is None else {column: column for column in relations}
     return list(checked_rows(source, key=key, columns=columns, said=said))
 
 
@@ -293,18 +291,55 @@ def test_a_data_frame() -> None:
     assert "column 1 has no name but 0" in problem(Frame([0], [], None))
 
 
-def test_an_arrow_table() -> None:
-    class Batch:
-        def to_pylist(self) -> list[dict[str, Any]]:
-            return [{"name": "Ada", "a": None, "b": [1, 2]}]
+class Batch:
+    """A batch of rows as Arrow shows one."""
 
-    class Table:
-        schema = SimpleNamespace(names=["name", "a", "b"])
+    schema = SimpleNamespace(names=["name", "a", "b"])
 
-        def to_batches(self) -> list[Batch]:
-            return [Batch()]
+    def to_pylist(self) -> list[dict[str, Any]]:
+        return [{"name": "Ada", "a": None, "b": [1, 2]}]
 
-    assert cells(Table()) == [("Ada", {"b": (1, 2)})]
+
+class Table:
+    """A table as Arrow shows one."""
+
+    schema = Batch.schema
+
+    def to_batches(self) -> list[Batch]:
+        return [Batch()]
+
+
+class Batches:
+    """A stream of batches as Arrow shows one."""
+
+    schema = Batch.schema
+
+    def __iter__(self) -> Iterator[Batch]:
+        return iter([Batch()])
+
+
+@pytest.mark.parametrize(
+    ("table", "repeats"), [(Table(), True), (Batch(), True), (Batches(), False)]
+)
+def test_arrow(table: object, *, repeats: bool) -> None:
+    assert cells(table) == [("Ada", {"b": (1, 2)})]
+    assert source_of(table, key="name").is_rereadable == repeats
+    assert "no column 'who'" in problem(table, key="who")
+
+
+class PolarsFrame:
+    """A data frame as Polars shows one."""
+
+    columns: Sequence[str] = ("name", "a")
+    schema: Mapping[str, str] = {"name": "String", "a": "Int64"}
+
+    def iter_rows(self, *, named: bool) -> Iterator[dict[str, Any]]:
+        assert named
+        return iter([{"name": "Ada", "a": 1}])
+
+
+def test_a_polars_frame() -> None:
+    assert cells(PolarsFrame()) == [("Ada", {"a": 1})]
 
 
 @pytest.mark.parametrize("bad", [None, 5, b"x", {"name": "Ada"}, object()])
