@@ -31,10 +31,11 @@ __all__ = ["BANDS", "BITS", "codes_of", "entity_words", "name_words", "probes"]
 BANDS = 16
 """Codes of a vector."""
 
-BITS = 16
-"""Bits of a code."""
+BITS = 20
+"""Bits of a code. With 16 codes of 20 bits a search finds 98 % of the vectors at a cosine between
+.8 and .9 (names under all-MiniLM-L6-v2), and 0.3 to 0.6 % of all others."""
 
-_UNCERTAIN = 4
+_UNCERTAIN = 5
 """Bits of a code that a search tries both ways: those whose planes are nearest to the vector."""
 
 

@@ -324,7 +324,7 @@ class DictReader:
             if self._entity_evidence(id):
                 for word in entity_words(state.concept.name, state.vectors).intersection(words):
                     bearers[word] = (*bearers.get(word, ()), id)[:limit]
-        return dict(sorted(bearers.items()))
+        return {word: ids for word, ids in sorted(bearers.items()) if ids}
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
         said = list(self._said(self._counting))

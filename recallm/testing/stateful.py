@@ -21,6 +21,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
+from recallm.entity_words import name_words
 from recallm.errors import RecallMError
 from recallm.model import (
     AddVectors,
@@ -64,6 +65,7 @@ class StoreMachine(RuleBasedStateMachine):
         unique = uuid.uuid4()
         self.names = (f"machine-{unique}", f"machine-{unique}\x00'")
         self.heard = (Vocabulary(), Vocabulary())
+        self.vocabularies: list[tuple[int, list[str]]] = [(0, []), (0, [])]
         self.counted = 0
         self.given: list[str] = []
         for update in updates:
@@ -241,6 +243,28 @@ class StoreMachine(RuleBasedStateMachine):
 
         self._both(read)
 
+    @rule(place=_places, horizon=_horizons, data=st.data())
+    def look_at_facts(self, place: int, horizon: Horizon, data: st.DataObject) -> None:
+        """Evidence by conditions at a horizon, and entities by words, with limits."""
+        subjects, objects = (data.draw(_some(ours.entity_ids)) for _ in range(2))
+        named, limit = data.draw(_some(ours.predicates)), data.draw(_limits)
+        words = {word for name in self.heard[place].concepts for word in name_words(name)}
+
+        def read(store: GraphStore) -> Any:
+            with store.reader(self.names[place], horizon) as reader:
+                bearers = reader.entities_by_words(words, limit=limit)
+                every = reader.entities_by_words(words, limit=99)
+                assert all(set(ids) <= set(every[word]) for word, ids in bearers.items())
+                return (
+                    reader.triplet_evidence(subjects=subjects, predicates=named, objects=objects),
+                    reader.triplet_evidence(
+                        subjects=subjects, predicates=named, objects=objects, limit=limit
+                    ),
+                    {word: len(ids) for word, ids in bearers.items()},
+                )
+
+        self._both(read)
+
     def teardown(self) -> None:
         """Both namespaces once more, then the end."""
         if not hasattr(self, "store"):
@@ -287,6 +311,10 @@ class StoreMachine(RuleBasedStateMachine):
         found = self._seen(place, horizon)
         with self.store.reader(self.names[place], horizon or Horizon()) as reader:
             assert _model_and_sizes(reader) == pinned
+            before, known = self.vocabularies[place]
+            now, predicates = reader.state.vocabulary, list(reader.predicates())
+        assert now > before or (now == before and predicates == known)
+        self.vocabularies[place] = now, predicates
         for kind, value in expected.items():
             assert found[kind] == value, kind
         if horizon is None:

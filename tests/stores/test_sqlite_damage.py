@@ -23,6 +23,7 @@ from recallm.model import (
     StoredStatement,
     Summary,
     Triplet,
+    TripletEvidence,
 )
 from recallm.stores.base import GraphReader
 from recallm.stores.sqlite import SQLiteStore
@@ -65,6 +66,10 @@ def said(values: Iterable[Any]) -> Iterator[str]:
                 yield repr((value.id, value.type, value.label, value.concept, value.properties))
             case Triplet():
                 yield repr((value.subject, value.predicate, value.object, value.properties))
+            case TripletEvidence():
+                yield repr(value._replace(passage=None, timestamp=None, source=None))
+                if value.passage is not None:
+                    yield repr((value.passage, value.timestamp, value.source))
             case PreparedUpdate():
                 yield repr((value.id, value.text, value.neighbours, value.metadata, value.path))
                 yield from (repr((value.id, each)) for each in value.statements)

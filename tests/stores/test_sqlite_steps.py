@@ -94,6 +94,8 @@ QUESTIONS: dict[str, Callable[[GraphReader], object]] = {
     "passages": lambda it: it.passages(Filter(), limit=5),
     "entities": lambda it: it.entities(["e"]),
     "triplets": lambda it: it.triplets(subjects=["e"]),
+    "evidence": lambda it: it.triplet_evidence(subjects=["e"], predicates=["met"]),
+    "words": lambda it: it.entities_by_words(["eve", "fay"], limit=9),
 }
 
 
@@ -172,5 +174,43 @@ def test_forgetting_an_update_does_not_count_what_its_concepts_have_left(which: 
                 (ann,) = reader.concepts(["ann"])
             left = size - (which == "forget")
             assert (relation.strength, ann.updates, ann.statements) == (left, left, left)
+    small, large = taken
+    assert large <= 1.5 * small + 5
+
+
+HUB_QUESTIONS: dict[str, Callable[[GraphReader], object]] = {
+    "subject and predicate": lambda it: it.triplet_evidence(subjects=["hub"], predicates=["rare"]),
+    "object and predicate": lambda it: it.triplet_evidence(objects=["hub"], predicates=["rare"]),
+    "subject and object": lambda it: it.triplet_evidence(subjects=["0"], objects=["hub"]),
+    "predicate": lambda it: it.triplet_evidence(predicates=["rare"]),
+    "words": lambda it: it.entities_by_words(["common"], limit=5),
+}
+
+
+@pytest.mark.parametrize("horizon", [Horizon(), Horizon(as_of=2), EXPIRED])
+@pytest.mark.parametrize("ask", HUB_QUESTIONS.values(), ids=HUB_QUESTIONS.keys())
+def test_facts_of_hubs_are_read_without_their_other_facts(
+    ask: Callable[[GraphReader], object], horizon: Horizon
+) -> None:
+    taken = []
+    for size in (SMALL, LARGE):
+        with closing(SQLiteStore()) as store:
+            ends = [entity(str(n), f"Common {n}", f"common {n}") for n in range(size)]
+            rare = (triplet("0", "rare", "hub"), triplet("hub", "rare", "0"))
+            first = prepared("first", "[Hub]", entities=(entity("hub", "Hub"), *ends))
+            facts = prepared("facts", "[Hub]", triplets=rare)
+            others = [
+                prepared(
+                    str(n),
+                    "[Hub]",
+                    triplets=(triplet(str(n), "many", "hub"), triplet("hub", "many", str(n))),
+                    expires_at=None if n else at(1),
+                )
+                for n in range(size)
+            ]
+            store.apply("n", [first, facts, *others])
+            taken.append(steps(store, horizon, ask))
+            with store.reader("n", horizon) as reader:
+                assert ask(reader)
     small, large = taken
     assert large <= 1.5 * small + 5

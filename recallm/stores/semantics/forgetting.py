@@ -298,13 +298,13 @@ class _Forgetting:
             elements=self._elements | doomed,
             predicates={key[1] for key in doomed if not isinstance(key, str)},
         )
-        changes = Changes(namespace=self._namespace, predicates=stored.predicates)
+        changes = Changes(namespace=self._namespace)
         for key, row in stored.elements.items():
             if key in doomed:
                 changes.elements[key] = None
                 self._counts["entities" if isinstance(key, str) else "triplets"] += 1
                 if not isinstance(key, str):
-                    count_triplets(changes, key[1], -1)
+                    count_triplets(changes, stored.predicates, key[1], -1)
                 self._recounted.add(row.concept.name)
             else:
                 changes.elements[key] = replace(

@@ -117,9 +117,11 @@ def count_statements(changes: Changes, update: PreparedUpdate, sign: int) -> Non
         namespace.sessions += bool(session.statements)
 
 
-def count_triplets(changes: Changes, predicate: str, change: int) -> None:
-    """Add to the triplets that have a predicate; ``changes`` holds their number before."""
-    before = changes.predicates.get(predicate, 0)
+def count_triplets(
+    changes: Changes, stored: Mapping[str, int], predicate: str, change: int
+) -> None:
+    """Add to the triplets that have a predicate; ``stored`` are their numbers before."""
+    before = changes.predicates.get(predicate, stored.get(predicate, 0))
     changes.predicates[predicate] = before + change
     changes.namespace.vocabulary += 0 in (before, before + change)
 
@@ -171,8 +173,8 @@ class UpdateWriter:
             terms=known.terms,
             sessions=known.sessions,
             relations=dict(known.relations),
-            predicates=known.predicates,
         )
+        self._predicates = known.predicates
         self._elements = known.elements
         self._evidence: dict[ElementKey, dict[int, Properties]] = {}
         self._recount: set[str] = set()
@@ -246,7 +248,7 @@ class UpdateWriter:
             for id in (upsert.subject, upsert.object):
                 self._require_entity(id)
             if key not in self._elements:
-                count_triplets(self._changes, upsert.predicate, 1)
+                count_triplets(self._changes, self._predicates, upsert.predicate, 1)
             row = self._elements.setdefault(key, ElementRow())
         else:
             is_new = upsert.id in self.missing or key not in self._elements

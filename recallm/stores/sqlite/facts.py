@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Collection
 from typing import Any, LiteralString
 
-from recallm.model import TripletEvidence, empty_mapping, position_of, t_index_of
+from recallm.model import LARGEST_NUMBER, TripletEvidence, empty_mapping, position_of, t_index_of
 from recallm.stores.sqlite.graph import concept_names, elements_of
 from recallm.stores.sqlite.schema import passage_row
 from recallm.stores.sqlite.view import View
@@ -19,9 +20,12 @@ _VISIBLE_END: LiteralString = (
     " AND EXISTS (SELECT 1 FROM element_evidence WHERE ns = x.ns AND element = x.{end}{visible})"
 )
 _BEARERS: LiteralString = (
-    "SELECT value, (SELECT json_group_array(entity) FROM (SELECT entity FROM entity_word w"
-    " WHERE w.ns = :ns AND w.word = value{visible} LIMIT :limit)) FROM {list}"
+    "SELECT word, entity FROM {list} CROSS JOIN entity_word w ON w.ns = :ns AND w.word = value"
+    " AND w.entity <= coalesce((SELECT w.entity FROM entity_word w WHERE w.ns = :ns"
+    "  AND w.word = value{visible} ORDER BY w.entity LIMIT 1 OFFSET :limit - 1),"
+    f" {LARGEST_NUMBER}){{visible}}"
 )
+"""The first entities by their number that bear a word: up to the last one of the limit."""
 _VISIBLE_BEARER: LiteralString = (
     " AND EXISTS (SELECT 1 FROM element_evidence WHERE ns = w.ns AND element = w.entity{visible})"
 )
@@ -133,14 +137,14 @@ def read_entities_by_words(
     view: View, words: Collection[str], limit: int
 ) -> dict[str, tuple[str, ...]]:
     """``GraphReader.entities_by_words``."""
+    if not limit:
+        return {}
     visible: LiteralString = ""
     if view.visible:
         visible = _VISIBLE_BEARER.replace("{visible}", view.visible)
     rows = view.rows(_BEARERS.replace("{visible}", visible), set(words), limit=limit)
-    numbers = {word: json.loads(listed) for word, listed in rows}
-    entities = elements_of(view, set().union(*numbers.values()))
-    return {
-        word: tuple(sorted(entities[number].id for number in numbers[word]))
-        for word in sorted(numbers)
-        if numbers[word]
-    }
+    entities = elements_of(view, {number for _, number in rows})
+    ids: defaultdict[str, list[str]] = defaultdict(list)
+    for word, number in rows:
+        ids[word].append(entities[number].id)
+    return {word: tuple(sorted(ids[word])) for word in sorted(ids)}

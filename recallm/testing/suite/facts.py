@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import struct
+from datetime import datetime
 from typing import Any
 
-from recallm.model import NO_POSITION, Horizon, PreparedUpdate, TripletEvidence
+import pytest
+
+from recallm.entity_words import codes_of
+from recallm.model import (
+    NO_POSITION,
+    ConceptMention,
+    EntityUpsert,
+    Horizon,
+    PreparedUpdate,
+    SelectionKind,
+    TripletEvidence,
+)
 from recallm.stores.base import GraphStore
 from recallm.testing.marked_text import entity, prepared, triplet
 from recallm.testing.suite.base import NOON, StoreTests, apply_each, at, delete_graph, forget
@@ -14,6 +27,16 @@ __all__ = ["FactTests"]
 
 def _graph(*entities: object, triplets: tuple[object, ...] = (), id: str = "") -> PreparedUpdate:
     return PreparedUpdate(id=id, text=None, entities=entities, triplets=triplets)  # type: ignore[arg-type]
+
+
+def _without_concept(id: str) -> EntityUpsert:
+    return EntityUpsert(
+        id=id, type="chunk", concept=ConceptMention(name="", label=id, kind="entity")
+    )
+
+
+def _mentioned(id: str, label: str) -> EntityUpsert:
+    return entity(id, label, mentioned=True)
 
 
 class FactTests(StoreTests):
@@ -128,6 +151,143 @@ class FactTests(StoreTests):
             assert reader.predicates() == {"p": 1, "q": 1}
         forget(store, namespace, "id", "1")
         assert seen(Horizon()) == []
+
+    def test_entities_by_words(self, store: GraphStore, namespace: str) -> None:
+        """The words of the names of their concepts as they are now, and no other."""
+        apply_each(
+            store,
+            namespace,
+            _graph(
+                entity("a", "Ada Byron", "ada byron"),
+                entity("b", "Byron", "byron"),
+                entity("c\x00", "C", "c\x00 byron"),
+                _without_concept("d"),
+            ),
+        )
+
+        def found(*words: str, limit: int = 9) -> dict[str, tuple[str, ...]]:
+            with store.reader(namespace, Horizon()) as reader:
+                bearers = reader.entities_by_words(words, limit=limit)
+            assert list(bearers) == sorted(bearers)
+            return dict(bearers)
+
+        assert found("byron", "ada", "c\x00", "nobody") == {
+            "ada": ("a",),
+            "byron": ("a", "b", "c\x00"),
+            "c\x00": ("c\x00",),
+        }
+        assert found("Byron", "ada byron", "", "d") == {}
+        assert found() == found("ada", limit=0) == {}
+        some = found("byron", "ada", limit=2)
+        assert some["ada"] == ("a",)
+        assert len(some["byron"]) == 2
+        assert set(some["byron"]) < {"a", "b", "c\x00"}
+        apply_each(store, namespace, _graph(entity("a", "Ada King", "ada king")))
+        apply_each(store, namespace, _graph(_mentioned("b", "Other")))
+        assert found("ada", "king", "byron", "other") == {
+            "ada": ("a",),
+            "byron": ("b", "c\x00"),
+            "king": ("a",),
+        }
+        delete_graph(store, namespace, entities=["b"])
+        forget(store, namespace, "concept", "c\x00 byron")
+        assert found("byron") == {}
+        apply_each(store, f"{namespace}-other", _graph(entity("x", "Ada", "ada")))
+        forget(store, namespace, "everything", True)
+        assert found("ada") == {}
+
+    def test_entities_by_codes(self, store: GraphStore, namespace: str) -> None:
+        """The codes of their vectors under each model; an entity without vectors has none."""
+        up, down = (struct.pack("<2e", *it) for it in ((0.6, 0.8), (-0.6, -0.8)))
+        assert not set(codes_of("m", up)) & set(codes_of("m", down))
+        apply_each(
+            store,
+            namespace,
+            _graph(
+                entity("a", "A", vectors={"m": up, "n": down}),
+                entity("b", "B", vectors={"m": down}),
+                entity("c", "C"),
+            ),
+        )
+
+        def found(model: str, blob: bytes) -> set[str]:
+            with store.reader(namespace, Horizon()) as reader:
+                bearers = reader.entities_by_words(codes_of(model, blob), limit=9)
+            assert len(set(bearers.values())) <= 1
+            return {id for ids in bearers.values() for id in ids}
+
+        assert (found("m", up), found("m", down), found("n", down)) == ({"a"}, {"b"}, {"a"})
+        apply_each(
+            store,
+            namespace,
+            _graph(entity("a", "A", vectors={"m": down}), entity("b", "B"), entity("c", "C")),
+        )
+        assert (found("m", up), found("m", down), found("n", down)) == (set(), {"a", "b"}, {"a"})
+        with store.reader(namespace, Horizon()) as reader:
+            records = list(reader.dump())
+        store.restore(f"{namespace}-copy", 2, records)
+        with store.reader(f"{namespace}-copy", Horizon()) as reader:
+            copied = reader.entities_by_words(codes_of("m", down), limit=9)
+        assert set(copied.values()) == {("a", "b")}
+        delete_graph(store, namespace, entities=["a"])
+        assert (found("m", down), found("n", down)) == ({"b"}, set())
+
+    def test_evidence_that_joins_a_passage(self, store: GraphStore, namespace: str) -> None:
+        """It is of that passage, and is forgotten with it."""
+        ends = (entity("a", "Ada"), entity("b", "Bo"))
+        apply_each(
+            store,
+            namespace,
+            prepared("1", "[Ada] ran", source="s", timestamp=NOON),
+            _graph(*ends, triplets=(triplet("a", "p", "b"),)),
+            _graph(*ends, triplets=(triplet("a", "p", "b", properties={"n": 1}),), id="1"),
+        )
+
+        def found() -> list[tuple[int, str | None, str | None]]:
+            with store.reader(namespace, Horizon()) as reader:
+                return [(e.t_index, e.passage, e.source) for e in reader.triplet_evidence()]
+
+        assert found() == [(2, None, None), (1, "1", "s")]
+        forget(store, namespace, "source", "s")
+        assert found() == [(2, None, None)]
+
+    @pytest.mark.parametrize(
+        ("kind", "value"),
+        [
+            ("id", "new"),
+            ("statement", "new#0"),
+            ("source", "s"),
+            ("session", "s"),
+            ("concept", "eve"),
+            ("expired", at(9)),
+        ],
+    )
+    def test_forgotten_evidence_brings_the_rest_back(
+        self, store: GraphStore, namespace: str, kind: SelectionKind, value: str | datetime
+    ) -> None:
+        """What is left is as if the forgotten update had never been written."""
+        ends = (entity("a", "Ada"), entity("b", "Bo"))
+        old = prepared("old", "[Ada] ran", entities=ends, triplets=(triplet("a", "is at", "b"),))
+        new = prepared(
+            "new",
+            "[Eve] ran",
+            source="s",
+            expires_at=at(5),
+            entities=(entity("a", "Ada"), entity("c", "Cy Bo", "cy bo")),
+            triplets=(triplet("a", "is at", "c"), triplet("a", "left", "c")),
+        )
+
+        def seen() -> tuple[object, ...]:
+            with store.reader(namespace, Horizon()) as reader:
+                words = dict(reader.entities_by_words(["ada", "bo", "cy"], limit=9))
+                return reader.triplet_evidence(), dict(reader.predicates()), words
+
+        apply_each(store, namespace, old)
+        before = seen()
+        apply_each(store, namespace, new)
+        assert seen() != before
+        assert forget(store, namespace, kind, value)
+        assert seen() == before
 
     def test_predicates_are_counted(self, store: GraphStore, namespace: str) -> None:
         """Each with its triplets, however much evidence; a change of their set is counted too."""
