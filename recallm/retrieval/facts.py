@@ -29,13 +29,13 @@ from recallm.model import (
 )
 from recallm.predicates import Claim, GroupKey, Span, group_key, holding
 from recallm.ranking.candidates import GraphFact, TripletIds
-from recallm.ranking.concepts import NAME_KINDS
+from recallm.retrieval.named_entities import essential_names, is_part_of_any, named_entities
 from recallm.retrieval.nearest import meets
-from recallm.retrieval.relations import RelationIndex
+from recallm.retrieval.relations import AskedRelation, RelationIndex
 from recallm.stores.base import GraphReader
 from recallm.untrusted_text import fact_line
 
-__all__ = ["NO_FACTS", "FactPattern", "FactReader", "ReadFacts", "essential_names"]
+__all__ = ["NO_FACTS", "FactPattern", "FactReader", "ReadFacts"]
 
 _OF_RELATIONS = 64
 """Newest pieces of evidence read of the asked relations, at each end."""
@@ -45,9 +45,6 @@ _OF_ENTITIES = 32
 
 _OF_GROUPS = 256
 """Newest pieces of evidence read of what may have ended these."""
-
-_ENTITIES_OF_A_WORD = 64
-"""Entities looked at for a word of a name that no entity has as a whole."""
 
 _PASSAGE_STATEMENTS = 4
 """Statements that a triplet leads to where it came with a text and none of them shows it."""
@@ -103,40 +100,53 @@ class FactReader:
         self._where = where
         self._index = index
         self._asked = index.asked(question)
-        self._entities = _entities(reader, question)
+        self._entities = named_entities(reader, question)
         self._passages: dict[str, Passage] = {}
 
     def matching(self) -> FactPattern | None:
         """All facts of the pattern that the question asks for; None where it asks for none.
 
         The pattern has the relations that the question asks for, those alone that it holds word for
-        word if there are any. Facts that match have each name of the question as their subject or
-        object. There is no pattern where no entity bears a name of the question, or where more than
-        one content word (the kind of answer) belongs to neither names nor relations.
+        word if there are any. Facts that match have each entity of the question as their subject
+        or object (if there is none, each that it calls by a name). There is no pattern where no
+        entity bears a name of the question, or where more than one content word (the kind of
+        answer) belongs to neither entities nor relations.
         """
         literal = {key: asked for key, asked in self._asked.items() if asked.is_literal}
         asked = literal or self._asked
         names = essential_names(self._question)
-        if not asked or any(name not in self._entities for name in names):
+        if not asked or not all(is_part_of_any(name, self._entities) for name in names):
             return None
-        explained = {word for name in names for word in name.split()}.union(
+        named = [
+            entity
+            for entity in self._entities
+            if " " in entity or any(is_part_of_any(name, [entity]) for name in names)
+        ]
+        return self._pattern(asked, [*self._entities]) or (
+            self._pattern(asked, named) if len(named) < len(self._entities) else None
+        )
+
+    def _pattern(
+        self, asked: Mapping[str, AskedRelation], entities: Sequence[str]
+    ) -> FactPattern | None:
+        """The facts of these relations that hold and have each of these entities."""
+        explained = {word for name in entities for word in name.split()}.union(
             *(relation.stems for relation in asked.values())
         )
         terms = set(self._question.search_terms) - self._question.listing_terms
         if len(terms - explained) > 1:
             return None
-        required = [self._entities[name] for name in names]
+        required = [self._entities[name] for name in entities]
         found = self._read(required[0] if required else None, self._index.predicates(asked), None)
+        if required:
+            found = self._with_endings(found, None)
         matches: dict[tuple[str, ...], tuple[TripletEvidence, str]] = {}
-        spans = self._last_spans(self._with_endings(found, None))
-        for span in sorted(spans, key=lambda span: _newest_first(span.latest.evidence)):
+        for span in sorted(
+            self._last_spans(found), key=lambda span: _newest_first(span.latest.evidence)
+        ):
             evidence = span.latest.evidence
             ends = (evidence.subject, evidence.object)
-            if (
-                span.end is not None
-                or span.latest.relation not in asked
-                or not all(ids.intersection(ends) for ids in required)
-            ):
+            if span.end is not None or not all(ids.intersection(ends) for ids in required):
                 continue
             answer = _answer(evidence, required)
             identity = (answer,) if answer and required else span.latest.ends
@@ -356,35 +366,6 @@ class FactReader:
             next=None,
             item_path=None if passage is None or passage.key is None else passage.path,
         )
-
-
-def essential_names(question: Question) -> list[str]:
-    """The names in a question, without the parts of full names."""
-    names = [it.name for it in question.concepts if it.kind in NAME_KINDS]
-    parts = {word for name in names if " " in name for word in name.split(" ")}
-    return [name for name in names if name not in parts]
-
-
-def _entities(reader: GraphReader, question: Question) -> dict[str, set[str]]:
-    """The ids of the entities that stand on each concept of the question, or bear its label as
-    their id; of a name that no entity has as a whole, those that have all its words."""
-    concepts = {it.name: it.label for it in question.concepts}
-    if not concepts:
-        return {}
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for entity in reader.entities(set(concepts.values()), concepts=concepts.keys()):
-        for name, label in concepts.items():
-            if entity.concept == name or entity.id == label:
-                found[name].add(entity.id)
-    unknown = [name for name in essential_names(question) if name not in found]
-    words = {word for name in unknown for word in name.split()}
-    if words:
-        bearers = reader.entities_by_words(words, limit=_ENTITIES_OF_A_WORD)
-        for name in unknown:
-            ids = set.intersection(*(set(bearers.get(word, ())) for word in name.split()))
-            if ids:
-                found[name] = ids
-    return dict(found)
 
 
 def _latest(evidence: Iterable[TripletEvidence]) -> dict[TripletIds, TripletEvidence]:

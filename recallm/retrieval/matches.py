@@ -19,7 +19,8 @@ from recallm.ranking.budget import EqualSentences
 from recallm.ranking.concepts import NAME_KINDS
 from recallm.ranking.matches import Match, Matches
 from recallm.ranking.meaning import related_stems
-from recallm.retrieval.facts import FactPattern, essential_names
+from recallm.retrieval.facts import FactPattern
+from recallm.retrieval.named_entities import essential_names
 from recallm.stores.base import GraphReader
 
 __all__ = ["all_matches"]

@@ -21,6 +21,9 @@ PFIZER = (
 )
 """Figure 3 of RET-LLM, and three others."""
 
+FIRMS = ("Abe", "Bea", "Cal", "Dot", "Eli", "Fay", "Gus", "Eve", "Hal")
+"""Who works for Firm 0, Firm 1 and so on."""
+
 
 @pytest.fixture
 def memory() -> RecallM:
@@ -64,10 +67,11 @@ def test_who_are_employed_by_pfizer(memory: RecallM) -> None:
         ("Who works for Cisco?", "Ada Lovelace — employed by → Cisco"),
         ("What do you know about Lovelace?", "Ada Lovelace — employed by → Cisco"),
         ("Who is a customer of Cisco?", "Ben Okri — customer of → Cisco"),
+        ("who works at firm 7", "Eve — works for → Firm 7"),
     ],
 )
 def test_the_best_fact(memory: RecallM, question: str, line: str) -> None:
-    upsert(memory, *PFIZER)
+    upsert(memory, *PFIZER, *((name, "works for", f"Firm {n}") for n, name in enumerate(FIRMS)))
     best = max(memory.recall(question).statements, key=lambda it: it.score or 0.0)
     assert best.text == line
 
