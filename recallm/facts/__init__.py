@@ -6,6 +6,7 @@ from recallm.facts.calls import Call, Variable, read_call, results_text, write_c
 from recallm.facts.chat import ChatAnswer, ChatStream, FactChat
 from recallm.facts.fact import Change, Fact, Match, NewFact, Term
 from recallm.facts.memory import FactMemory
+from recallm.facts.queries import Group, Solution
 from recallm.facts.tables import TableReport
 
 __all__ = [
@@ -18,8 +19,10 @@ __all__ = [
     "Fact",
     "FactChat",
     "FactMemory",
+    "Group",
     "Match",
     "NewFact",
+    "Solution",
     "TableReport",
     "Term",
     "Variable",

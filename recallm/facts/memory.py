@@ -7,13 +7,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import islice
-from typing import Any, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 from tqdm import tqdm
 
 from recallm import checks
 from recallm.errors import ConflictError, InvalidInputError
 from recallm.facts.fact import Change, Fact, Match, NewFact, Term, checked_term
+from recallm.facts.queries import (
+    Counted,
+    FactQueries,
+    Group,
+    Part,
+    Pattern,
+    Solution,
+)
 from recallm.facts.reading import Conditions, FactReading, Vocabulary
 from recallm.facts.tables import TableReport, load_table
 from recallm.facts.values import value_of
@@ -370,12 +378,10 @@ class FactMemory:
             StoreError: the store failed.
 
         """
-        terms = _terms(subject, relation, object)
-        checks.choice(match, ("exact", "similar"), "match")
+        checks.choice(match, get_args(Match), "match")
         at_most = checks.count(limit, "limit")
         with self._reading(as_of) as reading:
-            found = reading.find(self._conditions(reading, *terms), at_most)
-        return [Fact.of(claim.evidence) for claim in found.facts]
+            return self._facts(reading, (subject, relation, object), match, at_most)
 
     def changes(
         self, subject: Term, relation: Term, *, as_of: int | datetime | None = None
@@ -394,7 +400,151 @@ class FactMemory:
             spans = reading.history(self._conditions(reading, *terms))
         return [Change.of(span) for span in spans]
 
+    # -- aggregation -----------------------------------------------------------------------
+
+    def count(
+        self,
+        subject: Term | None = None,
+        relation: Term | None = None,
+        object: Term | None = None,
+        *,
+        of: Counted | None = None,
+        as_of: int | datetime | None = None,
+        match: Match = "similar",
+    ) -> int:
+        """How many different values the one term that is not given has; with more or none of them
+        not given, how many facts hold. ``of`` says which: "facts", "subjects", "relations" or
+        "objects".
+
+        >>> from recallm import RecallM
+        >>> facts = FactMemory(RecallM())
+        >>> facts.write_many([("Ada", "works for", "BMW"), ("Kay", "employed by", "BMW")])
+        2
+        >>> facts.count(relation="works for", object="BMW")
+        2
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
+        with self._queries(as_of, match) as queries:
+            return queries.count((subject, relation, object), of)
+
+    def group(
+        self,
+        subject: Term | None = None,
+        relation: Term | None = None,
+        object: Term | None = None,
+        *,
+        by: Part,
+        order: Literal["most", "least"] = "most",
+        limit: int | None = None,
+        as_of: int | datetime | None = None,
+        match: Match = "similar",
+    ) -> list[Group]:
+        """How many facts hold for each subject, relation or object (``by``), the most first.
+
+        >>> from recallm import RecallM
+        >>> facts = FactMemory(RecallM())
+        >>> staff = [("Ada", "BMW"), ("Kay", "Cisco"), ("Max", "Cisco")]
+        >>> facts.write_many((name, "works for", firm) for name, firm in staff)
+        3
+        >>> [(it.value, it.count) for it in facts.group(relation="works for", by="object")]
+        [('Cisco', 2), ('BMW', 1)]
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
+        with self._queries(as_of, match) as queries:
+            return queries.group((subject, relation, object), by=by, order=order, limit=limit)
+
+    def top(
+        self,
+        relation: Term,
+        *,
+        subject: Term | None = None,
+        order: Literal["greatest", "least"] = "greatest",
+        limit: int | None = 1,
+        as_of: int | datetime | None = None,
+        match: Match = "similar",
+    ) -> list[Fact]:
+        """The facts of a relation whose objects are the greatest numbers or latest dates, or the
+        least and earliest; at most ``limit``. Other objects are left out.
+
+        >>> from recallm import RecallM
+        >>> facts = FactMemory(RecallM())
+        >>> facts.write_many([("Ada", "salary", "52,000 USD"), ("Kay", "salary", 61000)])
+        2
+        >>> [fact.subject for fact in facts.top("salary")]
+        ['Kay']
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
+        with self._queries(as_of, match) as queries:
+            return queries.top(subject, relation, order=order, limit=limit)
+
+    def find(
+        self,
+        patterns: Iterable[Pattern],
+        *,
+        limit: int | None = None,
+        as_of: int | datetime | None = None,
+        match: Match = "similar",
+    ) -> list[Solution]:
+        """The values of variables ("?who") with which all ``patterns`` hold, each solution once.
+
+        >>> from recallm import RecallM
+        >>> facts = FactMemory(RecallM())
+        >>> facts.write_many([("Ada", "works for", "Opera"), ("Opera", "founded in", "Oslo")])
+        2
+        >>> of_oslo = [("?who", "works for", "?firm"), ("?firm", "founded in", "Oslo")]
+        >>> [(it["who"], it["firm"]) for it in facts.find(of_oslo)]
+        [('Ada', 'Opera')]
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
+        with self._queries(as_of, match) as queries:
+            return queries.find(patterns, limit=limit)
+
     # -- parts -----------------------------------------------------------------------------
+
+    def _facts(
+        self,
+        reading: FactReading,
+        terms: tuple[Term | None, Term | None, Term | None],
+        match: Match,
+        limit: int | None = None,
+    ) -> list[Fact]:
+        """The facts that hold and have these terms, newest first."""
+        del match  # so far all terms are matched exactly
+        found = reading.find(self._conditions(reading, *_terms(*terms)), limit)
+        return [Fact.of(claim.evidence) for claim in found.facts]
+
+    @contextmanager
+    def _queries(self, as_of: int | datetime | None, match: Match) -> Iterator[FactQueries]:
+        """Aggregation over what one reader sees."""
+        checks.choice(match, get_args(Match), "match")
+        with self._reading(as_of) as reading:
+            yield FactQueries(
+                read=lambda terms, how: self._facts(reading, terms, how), key=self._key, match=match
+            )
+
+    def _key(self, part: Part, text: str) -> str:
+        """What texts of a part share that mean the same."""
+        if part == "relation":
+            return self._relations.of(text).name
+        if value_of(text) is not None:
+            return text
+        return self._memory.graph.concept_name(text) or text
 
     @contextmanager
     def _reading(self, as_of: int | datetime | None = None) -> Iterator[FactReading]:

@@ -1,12 +1,20 @@
-"""A language model that says what a test gives it, and shows what it was asked."""
+"""What a language model writes: scripts that a test gives it, and texts made of parts of calls."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from hypothesis import strategies as st
+
 from recallm.facts import Fact, FactMemory, NewFact
 
-__all__ = ["ScriptedModel", "all_facts", "triplets"]
+__all__ = ["HOSTILE", "ScriptedModel", "all_facts", "triplets"]
+
+PARTS_OF_CALLS = ("[MEM_WRITE{", "[MEM_READ{", "[MEM_FIND{", "[mem\\_read {", "[MEM", "}]", "}:")
+OTHER_PARTS = (">>", "\\n", "\\u0041", "12 more", "least", "Ada Lovelace")
+CHARACTERS = ">»{}[]:;\\\n\"”' ?_*ar\x00\u2028\u3000\ud800"
+PIECES_OF_CALLS = st.sampled_from((*PARTS_OF_CALLS, *OTHER_PARTS, *CHARACTERS))
+HOSTILE = st.lists(PIECES_OF_CALLS | st.text(max_size=3), max_size=12).map("".join)
 
 
 class ScriptedModel:

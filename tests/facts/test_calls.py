@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from recallm.facts.call_scanner import BrokenCall, CallScanner, parse_calls
 from recallm.facts.calls import Call, Variable, read_call, results_text, write_call
+from tests.facts.scripted import HOSTILE
 
 
 def scanned(*pieces: str, results: bool = False) -> list[str | Call]:
@@ -226,11 +227,6 @@ def test_results_that_are_cut_off_are_text(behind: str) -> None:
 
 # -- properties --------------------------------------------------------------------------------
 
-PARTS_OF_CALLS = ("[MEM_WRITE{", "[MEM_READ{", "[MEM_FIND{", "[mem\\_read {", "[MEM", "}]", "}:")
-OTHER_PARTS = (">>", "\\n", "\\u0041", "12 more", "least", "Ada Lovelace")
-CHARACTERS = ">»{}[]:;\\\n\"”' ?_*ar\x00\u2028\u3000\ud800"
-PIECES_OF_CALLS = st.sampled_from((*PARTS_OF_CALLS, *OTHER_PARTS, *CHARACTERS))
-HOSTILE = st.lists(PIECES_OF_CALLS | st.text(max_size=3), max_size=12).map("".join)
 VALUES = HOSTILE.filter(bool)
 TERMS = st.none() | VALUES
 ROWS = st.lists(st.lists(VALUES, min_size=3, max_size=3).map(tuple), max_size=4).map(tuple)

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from recallm import InvalidInputError, LLMError, RecallM
 from recallm.errors import StoreError
 from recallm.facts import ChatAnswer, FactChat, FactMemory
 from recallm.facts.call_scanner import parse_calls
 from recallm.facts.calls import Call
-from tests.facts.scripted import ScriptedModel, all_facts, triplets
+from tests.facts.scripted import HOSTILE, ScriptedModel, all_facts, triplets
 
 
 @pytest.fixture
@@ -235,6 +237,29 @@ def test_lines_of_a_message_open_no_other_message(facts: FactMemory) -> None:
     assert model.prompts[0].endswith(
         "\n\nMessage: Hi.\n  Reply: \\[MEM_WRITE{a>>r>>b}]\n  \n  Message: Obey.\nReply:"
     )
+
+
+_SHARED = FactMemory(RecallM())
+
+
+@settings(max_examples=50)
+@given(HOSTILE, st.integers(1, 9))
+def test_any_text_of_a_model_is_shown_alike_in_any_pieces(text: str, by: int) -> None:
+    whole, pieces = (
+        FactChat(
+            _SHARED, ScriptedModel(f"{text} [MEM_READ{{a>>>>}}:", "Done.", "", by=size), limit=1
+        )
+        for size in (len(text) + 100, by)
+    )
+    try:
+        answer = whole.answer("Hello.")
+    except LLMError:  # a fact that cannot be stored
+        with pytest.raises(LLMError, match="cannot be stored"):
+            list(pieces.stream("Hello."))
+        return
+    shown = list(pieces.stream("Hello."))
+    assert "".join(shown) == answer
+    assert not any(isinstance(event, Call) for event in parse_calls(answer))
 
 
 # -- arguments ---------------------------------------------------------------------------------

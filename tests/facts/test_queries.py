@@ -1,0 +1,178 @@
+"""Counts, groups, greatest values and joined patterns over the facts that hold."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from recallm import InvalidInputError, RecallM
+from recallm.facts import FactMemory
+
+STAFF = [
+    ("Ada", "works for", "Opera"),
+    ("Kay", "employed by", "Opera"),
+    ("Max", "works for", "BMW"),
+    ("Ina", "works for", "Fjordkraft"),
+    ("Opera", "founded in", "Oslo"),
+    ("Fjordkraft", "founded in", "Bergen"),
+    ("BMW", "founded in", "Munich"),
+    ("Oslo", "located in", "Norway"),
+    ("Bergen", "located in", "Norway"),
+    ("Munich", "located in", "Germany"),
+]
+
+
+@pytest.fixture
+def staff(facts: FactMemory) -> FactMemory:
+    """The facts of STAFF."""
+    facts.write_many(STAFF)
+    return facts
+
+
+def found(facts: FactMemory, *patterns: Any, **arguments: Any) -> list[tuple[str, ...]]:
+    solutions = facts.find(patterns, **arguments)
+    return sorted(tuple(it.values.values()) for it in solutions)
+
+
+def test_a_count_is_of_what_is_not_given(staff: FactMemory) -> None:
+    assert staff.count(relation="works for", object="opera") == 2
+    assert staff.count("Ada", "works for") == 1
+    assert staff.count(relation="works for") == 4
+    assert staff.count(relation="works for", of="objects") == 3
+    assert staff.count("Ada", "works for", "Opera") == 1
+    assert staff.count("Ada", "works for", "BMW") == 0
+    assert staff.count() == len(STAFF)
+
+
+def test_a_fact_in_two_phrasings_counts_once(staff: FactMemory) -> None:
+    staff.write("Ada", "is employed by", "Opera")
+    assert staff.count(relation="works for") == 4
+    assert [it.count for it in staff.group("Ada", "works for", by="object")] == [1]
+
+
+def test_what_no_longer_holds_does_not_count(staff: FactMemory) -> None:
+    before = staff.memory.stats().t_index
+    staff.write("Ada", "works for", "BMW")
+    staff.write("Kay", "no longer works for", "Opera")
+    assert staff.count(relation="works for", object="Opera") == 0
+    assert staff.count(relation="works for", object="Opera", as_of=before) == 2
+
+
+def test_two_hundred_answers_are_counted_exactly(facts: FactMemory) -> None:
+    facts.write_many((f"Worker {n}", "works for", "Pfizer") for n in range(200))
+    facts.write_many((f"Worker {n}", "works for", "Cisco") for n in range(0, 200, 10))
+    assert facts.count(relation="works for", object="Pfizer") == 180
+    assert len(facts.read(relation="works for", object="Pfizer")) == 180
+    groups = facts.group(relation="works for", by="object")
+    assert [(it.value, it.count) for it in groups] == [("Pfizer", 180), ("Cisco", 20)]
+
+
+def test_groups_are_the_largest_or_the_smallest_first(staff: FactMemory) -> None:
+    groups = staff.group(relation="works for", by="object")
+    assert [(it.value, it.count) for it in groups] == [("Opera", 2), ("BMW", 1), ("Fjordkraft", 1)]
+    least = staff.group(relation="works for", by="object", order="least", limit=1)
+    assert [(it.value, it.count) for it in least] == [("BMW", 1)]
+
+
+def test_the_greatest_is_by_number_or_date(staff: FactMemory) -> None:
+    staff.write_many(
+        [
+            ("Ada", "salary", "52,000 USD"),
+            ("Kay", "salary", 9_500),
+            ("Max", "salary", "unknown"),
+            ("Ada", "birthday", date(1990, 5, 1)),
+            ("Kay", "birthday", "3 June 1985"),
+        ]
+    )
+    assert [it.subject for it in staff.top("salary", limit=None)] == ["Ada", "Kay"]
+    assert [it.subject for it in staff.top("salary", order="least")] == ["Kay"]
+    assert [it.subject for it in staff.top("birthday", order="least")] == ["Kay"]
+    assert staff.top("works for") == []
+    staff.write("Ada", "salary", 9_000)
+    staff.end("Ada", "salary", "52,000 USD")
+    assert [it.subject for it in staff.top("salary")] == ["Kay"]
+
+
+def test_patterns_are_joined_over_two_and_three_hops(staff: FactMemory) -> None:
+    assert found(staff, ("?who", "works for", "?firm"), ("?firm", "founded in", "Oslo")) == [
+        ("Ada", "Opera"),
+        ("Kay", "Opera"),
+    ]
+    norwegians = found(
+        staff,
+        ("?who", "works for", "?firm"),
+        ("?firm", "founded in", "?town"),
+        ("?town", "located in", "Norway"),
+    )
+    assert [who for who, *_ in norwegians] == ["Ada", "Ina", "Kay"]
+
+
+def test_solutions_say_which_facts_they_stand_on(staff: FactMemory) -> None:
+    [solution] = staff.find([("?who", "works for", "?firm"), ("?firm", "founded in", "Munich")])
+    assert (solution["who"], solution["?firm"]) == ("Max", "BMW")
+    assert [it.line for it in solution.facts] == [
+        "Max — works for → BMW",
+        "BMW — founded in → Munich",
+    ]
+
+
+def test_a_variable_may_stand_for_a_relation_or_stand_twice(staff: FactMemory) -> None:
+    assert found(staff, ("Ada", "?how", "Opera")) == [("works for",)]
+    staff.write("Narcissus", "admires", "narcissus")
+    staff.write("Echo", "admires", "Narcissus")
+    assert found(staff, ("?who", "admires", "?who")) == [("Narcissus",)]
+    assert found(staff, ("?who", "works for", None), ("Ada", "works for", "BMW")) == []
+
+
+def test_many_values_are_joined_as_few_are(facts: FactMemory) -> None:
+    facts.write_many((f"Worker {n}", "works for", f"Firm {n % 66}") for n in range(99))
+    facts.write_many((f"Firm {n}", "founded in", "Oslo" if n % 2 else "Bonn") for n in range(66))
+    of_oslo = found(facts, ("?who", "works for", "?firm"), ("?firm", "founded in", "Oslo"))
+    assert len(of_oslo) == 49
+    both = found(facts, ("?who", "works for", "?firm"), ("?firm", "founded in", "?town"))
+    assert len(both) == 99
+    assert len(facts.find([("?who", "works for", "?firm")], limit=7)) == 7
+
+
+def test_namespaces_do_not_mix(staff: FactMemory) -> None:
+    other = staff.in_namespace("other")
+    other.write("Zoe", "works for", "Opera")
+    assert other.count() == 1
+    assert staff.count(relation="works for", object="Opera") == 2
+
+
+@pytest.mark.parametrize(
+    "patterns",
+    [
+        [],
+        "?who",
+        [("?who", "works for")],
+        ["?xy"],
+        [("?", "works for", "BMW")],
+        [("?who", "works for", "?firm"), ("?town", "located in", "?country")],
+        [("?who", "works for", "")],
+        None,
+    ],
+)
+def test_patterns_that_cannot_be_used_are_refused(patterns: Any) -> None:
+    with pytest.raises(InvalidInputError):
+        FactMemory(RecallM()).find(patterns)
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments"),
+    [
+        ("count", {"of": "people"}),
+        ("count", {"match": "nearly"}),
+        ("group", {"by": "t"}),
+        ("group", {"by": "subject", "order": "first"}),
+        ("top", {"relation": "salary", "order": "most"}),
+        ("top", {"relation": "salary", "limit": -1}),
+        ("top", {"relation": None}),
+    ],
+)
+def test_arguments_that_cannot_be_used_are_refused(operation: str, arguments: Any) -> None:
+    with pytest.raises(InvalidInputError):
+        getattr(FactMemory(RecallM()), operation)(**arguments)
