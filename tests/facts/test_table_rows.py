@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta, timezone
@@ -14,6 +15,8 @@ from uuid import UUID
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recallm import InvalidInputError, RecallM
 from recallm.facts.table_rows import TableRow, checked_rows, source_of
@@ -110,6 +113,33 @@ def test_bad_csv(text: str, expected: str) -> None:
 
 def test_a_nul_is_a_character_like_any_other() -> None:
     assert cells(StringIO("name,a\nAda,x\x00y\n")) == [("Ada", {"a": "x\x00y"})]
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+NAMES = st.lists(
+    TEXTS.map(str.strip).filter(lambda text: text not in ("", "name") and "\ufeff" not in text),
+    max_size=4,
+    unique=True,
+)
+
+
+@given(
+    NAMES, st.lists(st.lists(TEXTS, min_size=4, max_size=4), max_size=4), st.sampled_from(",;\t|x")
+)
+def test_what_is_written_as_csv_is_read(
+    columns: list[str], rows: list[list[str]], delimiter: str
+) -> None:
+    stream = StringIO(newline="")
+    writer = csv.writer(stream, delimiter=delimiter, quoting=csv.QUOTE_ALL)
+    writer.writerow(["name", *columns])
+    writer.writerows((f"P{number}", *row[: len(columns)]) for number, row in enumerate(rows))
+    stream.seek(0)
+    expected = [
+        (f"P{number}", {it: cell.strip() for it, cell in zip(columns, row, strict=False)})
+        for number, row in enumerate(rows)
+    ]
+    found = cells(stream, delimiter=delimiter)
+    assert found == [(key, {it: x for it, x in row.items() if x}) for key, row in expected]
 
 
 def test_bad_files(tmp_path: Path) -> None:

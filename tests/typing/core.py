@@ -37,6 +37,7 @@ from recallm import (
     Stats,
     Triplet,
 )
+from recallm.facts import Change, Fact, FactMemory, TableReport
 from recallm.hybrid import (
     Choice,
     HybridAnswer,
@@ -223,3 +224,12 @@ def handle_errors(memory: RecallM) -> None:
         parent: RecallMError = error
         value_error: ValueError = error
         del parent, value_error
+
+
+def facts() -> None:
+    found = FactMemory(RecallM())
+    assert_type(found.load(Path("staff.csv"), key="name", relations=["born"]), TableReport)
+    assert_type(found.load([{"name": "Ann"}], key="name", name="staff", said=NOON), TableReport)
+    assert_type(found.write("Ann", "born", 1990), Fact)
+    assert_type(found.read("Ann", limit=1), list[Fact])
+    assert_type(found.changes("Ann", "born", as_of=NOON), list[Change])
