@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from recallm.errors import InvalidInputError
-from recallm.facts.calls import Call, results_text
+from recallm.facts.calls import Call, Variable, results_text
 from recallm.facts.fact import Fact
 from recallm.facts.memory import FactMemory
 from recallm.untrusted_text import quoted, without_delimiters
@@ -58,10 +59,48 @@ _Row = tuple[tuple[str, ...], Sequence[Fact]]
 
 def _found(facts: FactMemory, call: Call) -> list[_Row]:
     """Every row of the results, with the facts behind it."""
-    if call.name != "MEM_READ":
-        raise InvalidInputError(f"{call.name} is not known here", argument="call")
-    terms = (it if isinstance(it, str) else None for it in call.patterns[0])
-    return [_triplet(fact) for fact in facts.read(*terms)]
+    marked = [place for place, it in enumerate(call.patterns[0]) if isinstance(it, Variable)]
+    subject, relation, object = (it if isinstance(it, str) else None for it in call.patterns[0])
+    match call.name:
+        case "MEM_COUNT":
+            counted: dict[int, Literal["subjects", "objects"]] = {0: "subjects", 2: "objects"}
+            of = counted[marked[0]] if marked else "facts"
+            return [((str(facts.count(subject, relation, object, of=of)),), ())]
+        case "MEM_GROUP":
+            by = _PARTS[marked[0]]
+            order: Literal["most", "least"] = "least" if call.least else "most"
+            groups = facts.group(subject, relation, object, by=by, order=order, limit=call.limit)
+            return [((group.value, str(group.count)), ()) for group in groups]
+        case "MEM_TOP":
+            top = facts.top(
+                relation or "",
+                subject=subject,
+                order="least" if call.least else "greatest",
+                limit=call.limit or 1,
+            )
+            return [_triplet(fact) for fact in top]
+        case "MEM_FIND":
+            patterns = [(_asked(s), _asked(r), _asked(o)) for s, r, o in call.patterns]
+            names = dict.fromkeys(
+                it.name
+                for pattern in call.patterns
+                for it in pattern
+                if isinstance(it, Variable) and it.name
+            )
+            return [
+                (tuple(solution[name] for name in names), solution.facts)
+                for solution in facts.find(patterns)
+            ]
+        case _:
+            return [_triplet(fact) for fact in facts.read(subject, relation, object)]
+
+
+_PARTS: tuple[Literal["subject", "relation", "object"], ...] = ("subject", "relation", "object")
+
+
+def _asked(term: str | Variable | None) -> str | None:
+    """A term as ``FactMemory.find`` takes it. A variable without a name stands for anything."""
+    return None if term is None or term == Variable() else str(term)
 
 
 def _triplet(fact: Fact) -> _Row:
