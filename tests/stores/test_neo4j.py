@@ -324,6 +324,55 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore) -> No
     assert scanning == {"recallm.stores.cypher.reading.NAMESPACES"}
 
 
+def test_hubs_are_not_read(
+    driver: Driver, store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a hub, the triplets with other predicates or other ends are not read; of a word, no more
+    entities than are asked for; of a predicate, no triplet."""
+    others = [f"{n}" for n in range(300)]
+    update = PreparedUpdate(
+        id="",
+        text=None,
+        entities=tuple(entity(id, "Ann") for id in ("hub", "x", *others)),
+        triplets=(
+            *(triplet("hub", "p", id) for id in others),
+            *(triplet(id, "p", "hub") for id in others),
+            triplet("hub", "q", "x"),
+            triplet("x", "q", "hub"),
+        ),
+    )
+    store.apply(namespace, [update])
+    hits: list[int] = []
+    rows = Tx.rows
+
+    def profiled(tx: Tx, query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
+        with driver.session(notifications_min_severity="OFF") as session:
+            profile = session.run("PROFILE " + query, dict(parameters)).consume().profile
+        assert profile is not None
+        hits.append(_hits(profile))
+        return rows(tx, query, parameters)
+
+    with store.reader(namespace, Horizon()) as reader:
+        monkeypatch.setattr(Tx, "rows", profiled)
+        for given in (
+            {"subjects": ["hub"], "predicates": ["q"]},
+            {"objects": ["hub"], "predicates": ["q"]},
+            {"subjects": ["hub"], "objects": ["x"]},
+            {"subjects": ["hub"], "predicates": ["p"], "objects": ["7"]},
+            {"predicates": ["q"], "limit": 1},
+        ):
+            assert len(reader.triplet_evidence(**given)) == 1, given
+        assert len(reader.entities_by_words(["ann"], limit=2)["ann"]) == 2
+        assert reader.predicates() == {"p": 600, "q": 2}
+    assert len(hits) == 7
+    assert max(hits) < 150, hits
+
+
+def _hits(plan: dict[str, Any]) -> int:
+    own: int = plan.get("dbHits", 0)
+    return own + sum(_hits(child) for child in plan.get("children", []))
+
+
 def _operators(plan: dict[str, Any]) -> Iterator[str]:
     yield plan["operatorType"]
     for child in plan.get("children", []):
@@ -483,6 +532,16 @@ def _read_items(store: Neo4jStore, memory: RecallM) -> None:
             assert record.text == _room(record.id)
             parts = (record.statements, record.neighbours, record.entities, record.triplets)
             assert ([len(part) for part in parts], len(record.vectors)) == ([2, 4, 2, 1], 1)
+    for it in said["evidence"]:
+        assert (it.subject_label, it.predicate, it.object_label, it.position) == (
+            "Ann",
+            "met",
+            "Bo",
+            0,
+        )
+        assert it.passage is not None
+    assert said["predicates"].keys() <= {"met"}
+    assert said["entities by words"].keys() <= {"ann", "bo"}
     for place in said["paths"]:
         assert place[0] == "p"
     _check_passages(memory.items.below(("p",)))

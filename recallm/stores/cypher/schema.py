@@ -24,7 +24,7 @@ Every key begins with the namespace:
   ``(:RecallMElement:RecallMTriplet)-[:SUBJECT|OBJECT]->(entity)`` a triplet;
   ``(element)-[:SHOWN]->(update)`` is their evidence, with a statement's key and its properties;
   ``latest`` of an element is the greatest of these keys. ``subject``, ``predicate`` and ``object``
-  of a triplet, indexed together, are keys.
+  of a triplet are keys; each two of them have an index.
 * ``(entity)-[:BEARS]->(entity)``, a loop for each word that the entity bears
   (``recallm.entity_words``), indexed: by its vector under a ``model``, or by its concept.
 * ``(:RecallMPredicate)``: how many triplets have a predicate.
@@ -102,7 +102,9 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     """CREATE INDEX recallm_concept_t_index IF NOT EXISTS
     FOR (n:RecallMConcept) ON (n.namespace, n.t_index)""",
     """CREATE INDEX recallm_triplet_subject IF NOT EXISTS
-    FOR (n:RecallMTriplet) ON (n.namespace, n.subject, n.predicate, n.object)""",
+    FOR (n:RecallMTriplet) ON (n.namespace, n.subject, n.predicate)""",
+    """CREATE INDEX recallm_triplet_ends IF NOT EXISTS
+    FOR (n:RecallMTriplet) ON (n.namespace, n.subject, n.object)""",
     """CREATE INDEX recallm_triplet_object IF NOT EXISTS
     FOR (n:RecallMTriplet) ON (n.namespace, n.object, n.predicate)""",
     """CREATE INDEX recallm_triplet_predicate IF NOT EXISTS
