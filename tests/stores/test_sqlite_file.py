@@ -98,13 +98,16 @@ class TestOpening:
             SQLiteStore(path)
         assert path.read_bytes() == before
 
-    def test_a_newer_recallm_wrote_the_file(self, path: Path) -> None:
+    @pytest.mark.parametrize(("version", "advice"), [(99, "upgrade recallm"), (2, "export it")])
+    def test_another_recallm_wrote_the_file(self, path: Path, version: int, advice: str) -> None:
         fill(path)
-        with closing(sqlite3.connect(path)) as newer:
-            newer.execute("PRAGMA user_version = 99")
-        with pytest.raises(SchemaVersionError, match="upgrade recallm") as caught:
+        with closing(sqlite3.connect(path)) as other:
+            other.execute(f"PRAGMA user_version = {version}")
+        before = path.read_bytes()
+        with pytest.raises(SchemaVersionError, match=advice) as caught:
             SQLiteStore(path)
-        assert (caught.value.found, caught.value.known) == (99, SCHEMA_VERSION)
+        assert (caught.value.found, caught.value.known) == (version, SCHEMA_VERSION)
+        assert path.read_bytes() == before
 
     def test_an_earlier_recallm_wrote_the_file(self, path: Path) -> None:
         fill(path)
