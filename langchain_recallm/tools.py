@@ -267,8 +267,12 @@ def _shown(statements: Sequence[RecalledStatement]) -> str:
 
 
 def _line(statement: RecalledStatement) -> str:
-    # A revised context is no statement, and cannot be forgotten by itself.
-    id = "summary" if statement.passage is None else shown_name(statement.id)
+    if statement.passage is None:
+        # Neither a revised context nor a fact without a passage can be forgotten by an id.
+        id = "summary" if statement.fact is None else "fact"
+    else:
+        # A fact that no text states is forgotten with its passage, which has no other.
+        id = shown_name(statement.id if statement.fact is None else statement.passage)
     return f"[{id}] {statement.line}"
 
 
@@ -293,13 +297,15 @@ def _as_dict(statement: RecalledStatement) -> dict[str, Any]:
 
 def _forget_one(conversation: MessageConversation, id: str) -> str:
     memory, session = conversation.memory, conversation.only_session()
-    passage = memory.get(id.rpartition("#")[0])
+    fact = memory.get(id)
+    is_fact = fact is not None and not fact.text
+    passage = fact if is_fact else memory.get(id.rpartition("#")[0])
     is_known = passage is not None and session in (None, passage.session or passage.source)
-    if not is_known or not memory.forget(statement=id):
+    if not is_known or not (memory.forget(id=id) if is_fact else memory.forget(statement=id)):
         raise ToolException(
             f"No statement has the id {id!r}; nothing was forgotten. recall_memory shows the ids."
         )
-    return f"Forgot the statement {id}."
+    return f"Forgot the {'fact' if is_fact else 'statement'} {id}."
 
 
 def _forget_about(conversation: MessageConversation, about: str) -> str:
@@ -307,15 +313,18 @@ def _forget_about(conversation: MessageConversation, about: str) -> str:
     about = _checked_text(about, "about")
     extract_postponed(memory)  # long messages that wait for extraction may mention it too
     if session is None:
-        count = memory.forget(concept=about).statements
+        forgotten = memory.forget(concept=about)
+        counts = {"statement": forgotten.statements, "fact": forgotten.triplets}
     else:
-        count = sum(
+        statements = sum(
             memory.forget(statement=it.id).statements
             for it in memory.history(about)
             if it.session == session
         )
-    if not count:
+        counts = {"statement": statements}
+    if not any(counts.values()):
         return f"Nothing is remembered that mentions {about!r}; nothing was forgotten."
+    texts = [f"{count} {kind}{'s' * (count > 1)}" for kind, count in counts.items() if count]
     return (
-        f"Forgot {count} statement{'s' * (count > 1)} that mention{'s' * (count == 1)} {about!r}."
+        f"Forgot {' and '.join(texts)} that mention{'s' * (sum(counts.values()) == 1)} {about!r}."
     )

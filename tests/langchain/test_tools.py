@@ -21,8 +21,9 @@ from langgraph.prebuilt import ToolNode
 from pydantic import BaseModel
 
 from langchain_recallm import RecallMMiddleware, create_recallm_tools
-from recallm import InvalidInputError, NewItem, RecallConfig, RecallM
+from recallm import InvalidInputError, NewEntity, NewItem, NewTriplet, RecallConfig, RecallM
 from recallm.adapting import CLOSING, OPENING
+from recallm.facts import FactMemory
 from tests.langchain.agents import human, memory, stored, thread
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.written_messages import archived_passages, speakers_and_texts
@@ -184,6 +185,28 @@ def test_all_about_a_concept_is_forgotten(stored: RecallM) -> None:
         "Nothing is remembered that mentions 'Ann'; nothing was forgotten."
     )
     assert stored.stats().passages == 0
+
+
+def test_a_fact_is_recalled_and_forgotten_by_its_id(memory: RecallM) -> None:
+    """A triplet that no text states is shown with the id of its knowledge update."""
+    facts = FactMemory(memory)
+    facts.write("Ann", "employed by", "Pfizer", id="own")
+    facts.write("Bob", "employed by", "Pfizer")
+    memory.graph.upsert(
+        [NewEntity(id="Eve")],
+        [NewTriplet(subject="Eve", predicate="employed by", object="Pfizer")],
+    )
+    recall, _, forget = create_recallm_tools(memory)
+    message = _invoke(recall, query="Who is employed by Pfizer?")
+    assert "[own] Ann — employed by → Pfizer" in str(message.content).splitlines()
+    assert "[fact] Eve — employed by → Pfizer" in str(message.content).splitlines()
+    assert _invoke(forget, id="own").content == "Forgot the fact own."
+    assert _invoke(forget, id="own").status == "error"
+    assert [fact.subject for fact in facts.read(object="Pfizer")] == ["Eve", "Bob"]
+    assert forget.invoke({"about": "Bob"}) == "Forgot 1 fact that mentions 'Bob'."
+    memory.update("Eve likes tea.")
+    assert forget.invoke({"about": "Eve"}) == "Forgot 1 statement and 1 fact that mention 'Eve'."
+    assert facts.read(object="Pfizer") == []
 
 
 @pytest.mark.parametrize(
