@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from langchain_recallm.chain import answer_chain, hybrid_chain
     from langchain_recallm.chat_history import RecallMChatMessageHistory
+    from langchain_recallm.fact_tools import create_fact_tools
+    from langchain_recallm.facts import fact_chat
     from langchain_recallm.llm import as_llm
     from langchain_recallm.memory import RecallMMemory
     from langchain_recallm.middleware import RecallMMiddleware
@@ -37,7 +39,9 @@ __all__ = [
     "RecallMStore",
     "answer_chain",
     "as_llm",
+    "create_fact_tools",
     "create_recallm_tools",
+    "fact_chat",
     "hybrid_chain",
 ]
 
@@ -49,7 +53,9 @@ _MODULES = {
     "RecallMStore": "store",
     "answer_chain": "chain",
     "as_llm": "llm",
+    "create_fact_tools": "fact_tools",
     "create_recallm_tools": "tools",
+    "fact_chat": "facts",
     "hybrid_chain": "chain",
 }
 

@@ -11,8 +11,8 @@ from functools import wraps
 from typing import Annotated, Any
 
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, ToolException
+from langchain_core.tools.base import ArgsSchema
 from langgraph.prebuilt import ToolRuntime
-from pydantic import BaseModel
 
 from recallm import InvalidInputError
 
@@ -42,7 +42,7 @@ def check_prefix(prefix: object) -> None:
 
 
 def new_tool(
-    work: Callable[..., Any], name: str, description: str, schema: type[BaseModel], **more: Any
+    work: Callable[..., Any], name: str, description: str, schema: ArgsSchema, **more: Any
 ) -> BaseTool:
     """A tool that runs ``work``, in async runs off the event loop."""
 

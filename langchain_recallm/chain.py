@@ -34,7 +34,7 @@ from recallm.adapting import (
 )
 from recallm.hybrid import Discriminator
 
-__all__ = ["answer_chain", "hybrid_chain"]
+__all__ = ["answer_chain", "hybrid_chain", "question_inputs"]
 
 # The second sentence is the paper's (Questioning the System).
 _TASK = (
@@ -102,7 +102,7 @@ def answer_chain(
     template = _checked_prompt(prompt)
 
     def recall(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
-        inputs = _inputs(given)
+        inputs = question_inputs(given)
         context = RecalledContext(question=inputs["question"])
 
         def recall_within(room: int | None) -> RecalledContext:
@@ -201,7 +201,7 @@ def hybrid_chain(
     hybrid_of(memory)  # checks the arguments
 
     def answer(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
-        inputs = _inputs(given)
+        inputs = question_inputs(given)
         recall = options.arguments()
         conversation = conversation_of_run(
             memory, config, namespace=namespace, scope=scope, session=recall.get("session")
@@ -256,7 +256,13 @@ def _checked_prompt(prompt: object) -> BasePromptTemplate[Any]:
     return prompt
 
 
-def _inputs(given: object) -> dict[str, Any]:
+def question_inputs(given: object) -> dict[str, Any]:
+    """The inputs of a chain: a dict with the question, which may be given alone.
+
+    Raises:
+        InvalidInputError: it is neither a question nor a dict with one.
+
+    """
     inputs = {"question": given} if isinstance(given, str) else given
     if not isinstance(inputs, dict) or not isinstance(inputs.get("question"), str):
         raise InvalidInputError(

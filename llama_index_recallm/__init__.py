@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from llama_index_recallm.extractor import RecallMExtractor
+    from llama_index_recallm.facts import RecallMFactToolSpec
     from llama_index_recallm.graph_store import RecallMGraphStore
     from llama_index_recallm.hybrid import RecallMHybridQueryEngine
     from llama_index_recallm.llm import as_llm
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RecallMExtractor",
+    "RecallMFactToolSpec",
     "RecallMGraphStore",
     "RecallMHybridQueryEngine",
     "RecallMMemoryBlock",
@@ -39,6 +41,7 @@ __all__ = [
 
 _MODULES = {
     "RecallMExtractor": "extractor",
+    "RecallMFactToolSpec": "facts",
     "RecallMGraphStore": "graph_store",
     "RecallMHybridQueryEngine": "hybrid",
     "RecallMMemoryBlock": "memory_block",

@@ -71,6 +71,20 @@ def test_langchain_migration_shows_the_latest_belief_last(tmp_path: Path) -> Non
     assert after.rstrip().endswith("Human: Ingrid has a dog.")
 
 
+def test_facts_change_and_come_back(tmp_path: Path) -> None:
+    output = run("langchain/facts.py", tmp_path)
+    assert "Who works for Cisco?\n    Nothing is known about that." in output
+    assert "How many people work for Opera?\n    The exact number is 2." in output
+    assert "Ada — works for → Cisco (since " in output
+    assert output.rstrip().endswith("['Cisco']")
+    output = run("llama_index/facts.py", tmp_path)
+    assert "2024: [('Ada', 'Opera'), ('Bo', 'Opera')]; Oslo: ['Ada', 'Bo']" in output
+    assert "Ada works for Cisco, superseded" in output
+    assert output.rstrip().endswith(
+        "without 2024.txt: [('Ada', 'Cisco'), ('Bo', 'Opera')]; Oslo: ['Bo']"
+    )
+
+
 def test_llama_index_answers_from_a_chapter_that_no_model_read(tmp_path: Path) -> None:
     output = run("llama_index/documents.py", tmp_path)
     assert "Aunt Em, badly frightened, threw open the trap door in the floor" in output

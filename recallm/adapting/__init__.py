@@ -1,5 +1,5 @@
 """What adapters of frameworks share: conversations as sessions of a memory, recalled text as data
-in a prompt, and checks of arguments.
+in a prompt, tools over facts, and checks of arguments.
 
 The module knows neither LangChain nor LlamaIndex; both adapters build on it.
 """
@@ -8,12 +8,14 @@ from recallm import checks
 from recallm.adapting import (
     arguments,
     conversation,
+    fact_tools,
     messages,
     postponing,
     recalled_text,
 )
 from recallm.adapting.arguments import *
 from recallm.adapting.conversation import *
+from recallm.adapting.fact_tools import *
 from recallm.adapting.failures import FailureGuard, answer_without_text, not_a_model
 from recallm.adapting.messages import *
 from recallm.adapting.postponing import *
@@ -36,6 +38,7 @@ __all__ = [
 ]
 __all__ += arguments.__all__
 __all__ += conversation.__all__
+__all__ += fact_tools.__all__
 __all__ += messages.__all__
 __all__ += postponing.__all__
 __all__ += recalled_text.__all__

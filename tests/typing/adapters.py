@@ -27,11 +27,13 @@ from llama_index.core.graph_stores.types import (
 )
 from llama_index.core.memory import BaseMemoryBlock, Memory
 from llama_index.core.schema import BaseNode, NodeWithScore, TransformComponent
+from llama_index.core.tools import FunctionTool
 
 import langchain_recallm
 import llama_index_recallm
 from recallm import RecallM
 from recallm.adapting import Message
+from recallm.facts import FactMemory
 from recallm.hybrid import LLMDiscriminator
 
 
@@ -72,6 +74,8 @@ def langchain_agent(memory: RecallM, model: BaseChatModel) -> None:
     tools = langchain_recallm.create_recallm_tools(memory, namespace="ann", prefix="team_")
     assert_type(tools, list[BaseTool])
     create_agent(model, tools, middleware=[base])
+    assert_type(langchain_recallm.create_fact_tools(memory), list[BaseTool])
+    langchain_recallm.create_fact_tools(FactMemory(memory), namespace=namespace_of_runtime, limit=5)
     langchain_recallm.RecallMMiddleware(memory=memory, position="top")  # type: ignore[arg-type]
     langchain_recallm.RecallMMiddleware(memory)  # type: ignore[call-arg]
 
@@ -93,6 +97,8 @@ async def langchain_retriever(memory: RecallM, model: BaseChatModel) -> None:
         memory, model, vectors=memory, discriminator=LLMDiscriminator(str)
     )
     langchain_recallm.hybrid_chain(memory, model, vectors=str, namespace=namespace_of_run)
+    chat = langchain_recallm.fact_chat(FactMemory(memory), model, namespace=namespace_of_run)
+    assert_type(chat, Runnable[str | dict[str, Any], dict[str, Any]])
     assert_type(langchain_recallm.as_llm(model), Callable[[str], str])
 
 
@@ -145,6 +151,8 @@ async def llama_index_retrievers(memory: RecallM, llm: BaseLLM) -> None:
     engine = llama_index_recallm.RecallMHybridQueryEngine(memory, llm, vectors=retriever, limit=3)
     base: BaseQueryEngine = engine
     assert_type(base.query("Who loves coffee?"), RESPONSE_TYPE)
+    spec = llama_index_recallm.RecallMFactToolSpec(FactMemory(memory), source="monday")
+    assert_type(spec.to_tool_list(), list[FunctionTool])
     store = llama_index_recallm.RecallMPropertyGraphStore(memory)
     llama_index_recallm.RecallMSubRetriever(store, include_text=True, limit=3)
     llama_index_recallm.RecallMSubRetriever(memory=memory)

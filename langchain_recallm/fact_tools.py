@@ -1,0 +1,114 @@
+"""Tools by which a model uses a memory of facts: write, end, look up, count, compare.
+
+Errors go to the model, as those of ``create_recallm_tools``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool
+from langchain_core.tools.base import create_schema_from_function
+from langgraph.prebuilt import ToolRuntime
+
+from langchain_recallm._runs import Namespace, checked_namespace, memory_of_run, thread_of_run
+from langchain_recallm._tool_building import (
+    InjectedRuntime,
+    check_prefix,
+    errors_for_the_model,
+    new_tool,
+)
+from recallm import RecallM
+from recallm.adapting import FactTools, checked_facts
+from recallm.facts import FactMemory
+
+__all__ = ["create_fact_tools", "facts_of_run"]
+
+
+def create_fact_tools(
+    memory: RecallM | FactMemory,
+    *,
+    namespace: str | Callable[[Any], str] | None = None,
+    limit: int = 20,
+    max_tokens: int | None = 1000,
+    prefix: str = "",
+) -> list[BaseTool]:
+    """The tools ``write_fact``, ``end_fact``, ``read_facts``, ``fact_history``, ``count_facts``,
+    ``top_facts`` and ``find_facts``.
+
+    ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace``:
+    whose facts: the memory's own by default, a name, or for many users a callable over the agent's
+    runtime, as in ``lambda runtime: runtime.context.user_id``. A result shows at most ``limit``
+    facts and takes at most ``max_tokens``, by the memory's counter, and says how many more there
+    are; ``count_facts`` is exact in any case. ``prefix`` begins the tools' names (letters, digits,
+    "_" and "-").
+
+    * ``write_fact`` writes with the thread as source, so that ``memory.forget(source=thread_id)``
+      forgets what an agent wrote there. The same tool call writes its fact once.
+    * ``read_facts`` finds what holds, exactly first, else by similar names and relations; facts
+      are delimited as data. ``fact_history`` has the former values of a relation.
+    * Artifacts are lists of dicts in plain values: of a fact ``subject``, ``relation``,
+      ``object``, ``value`` (a number or date), ``t_index``, ``said``, ``source``, ``passage``,
+      ``statement``, ``match``, ``score`` and ``properties``.
+
+    >>> from recallm import RecallM
+    >>> memory = RecallM()
+    >>> tools = {tool.name: tool for tool in create_fact_tools(memory)}
+    >>> write, read = tools["write_fact"], tools["read_facts"]
+    >>> write.invoke({"subject": "Ada", "relation": "works for", "object": "BMW"})
+    'Written.'
+    >>> print(read.invoke({"relation": "works for", "object": "BMW"}))
+    <recalled_memory>
+    ...
+    [...] Ada — works for → BMW
+    </recalled_memory>
+
+    Raises:
+        InvalidInputError: an argument cannot be used.
+
+    """
+    facts = checked_facts(memory)
+    namespace = checked_namespace(namespace)
+    check_prefix(prefix)
+    FactTools(facts, limit=limit, max_tokens=max_tokens)  # checks the arguments
+
+    def new_fact_tool(name: str) -> BaseTool:
+        def call(
+            config: RunnableConfig, runtime: InjectedRuntime = None, **arguments: Any
+        ) -> tuple[str, list[dict[str, Any]]]:
+            with errors_for_the_model():
+                # Without an agent, a model can write an argument named ``runtime`` itself.
+                run = runtime if isinstance(runtime, ToolRuntime) else None
+                tools = FactTools(
+                    facts_of_run(facts, namespace, run),
+                    limit=limit,
+                    max_tokens=max_tokens,
+                    source=thread_of_run(run or config),
+                    call=None if run is None else run.tool_call_id,
+                )
+                reply = getattr(tools, name)(**arguments)
+                return str(reply), reply.rows
+
+        method = getattr(FactTools, name)
+        return new_tool(
+            call,
+            f"{prefix}{name}",
+            method.__doc__,
+            create_schema_from_function(name, method, filter_args=["self"]),
+            response_format="content_and_artifact",
+        )
+
+    return [new_fact_tool(name) for name in FactTools.NAMES]
+
+
+def facts_of_run(facts: FactMemory, namespace: Namespace, run: Any) -> FactMemory:
+    """The facts in the namespace of whoever ``run`` runs for.
+
+    Raises:
+        InvalidInputError: ``namespace`` cannot be used.
+
+    """
+    memory = memory_of_run(facts.memory, namespace, run)
+    return facts if namespace is None else facts.in_namespace(memory.namespace)

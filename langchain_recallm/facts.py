@@ -1,0 +1,127 @@
+"""``fact_chat``: a chat with a memory of facts as a runnable."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import closing
+from functools import reduce
+from operator import add
+from typing import Any, cast
+
+from langchain_core.messages import convert_to_messages
+from langchain_core.runnables import AddableDict, Runnable, RunnableConfig, RunnableGenerator
+
+from langchain_recallm._conversation import role_of, text_of
+from langchain_recallm._runs import checked_namespace, conversation_of_run, thread_of_run
+from langchain_recallm.chain import question_inputs
+from langchain_recallm.llm import checked_model
+from recallm import RecallM
+from recallm.adapting import checked_facts
+from recallm.facts import ChatStream, FactChat, FactMemory
+
+__all__ = ["fact_chat"]
+
+
+def fact_chat(
+    memory: RecallM | FactMemory,
+    chat_model: Runnable[Any, Any],
+    *,
+    namespace: str | Callable[[RunnableConfig], str] | None = None,
+    **settings: Any,
+) -> Runnable[str | dict[str, Any], dict[str, Any]]:
+    """A runnable that replies with ``chat_model``, which reads and writes facts as it goes on
+    (``FactChat``).
+
+    It takes a message, or a dict with one under ``question`` and earlier messages, of any kind that
+    LangChain converts, under ``history``. It returns a dict: ``question``; ``answer``, the reply
+    without calls; ``facts``, those that the model read; ``written``, those that it stored;
+    ``calls``, all calls with their results; ``complete``, false where a bound was met. ``stream``
+    yields the answer in the model's own chunks, then the rest. The model needs no tools: its reply
+    is stopped at a call that asks, and it goes on behind the results. Tracers see the run
+    ``chat_with_facts`` with a model call for each round.
+
+    ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace``:
+    whose facts, where they are not the memory's own: a name, or a callable from the run to a name,
+    as in ``answer_chain``. Facts are written with the run's thread as source, when the reply has
+    ended. ``settings`` are those of ``FactChat``: ``prompt``, ``rounds``, ``limit`` and others.
+
+    >>> from langchain_core.language_models import FakeListChatModel
+    >>> from recallm import RecallM
+    >>> script = ["[MEM_WRITE{Ada>>works for>>BMW}] Noted.", "[MEM_READ{Ada>>works for>>}:", "BMW."]
+    >>> chat = fact_chat(RecallM(), FakeListChatModel(responses=script))
+    >>> chat.invoke("Ada works for BMW.")["answer"]
+    'Noted.'
+    >>> result = chat.invoke("Whom does Ada work for?")
+    >>> result["answer"], [fact.object for fact in result["facts"]]
+    ('BMW.', ['BMW'])
+
+    Raises:
+        InvalidInputError: an argument cannot be used; in a run, the message cannot.
+        LLMError: in a run, where the model failed or wrote a fact that cannot be stored. Nothing
+            was stored.
+        StoreError: in a run, where the store failed.
+
+    """
+    facts = checked_facts(memory)
+    namespace = checked_namespace(namespace)
+    model = checked_model(chat_model)
+    FactChat(facts, model, **settings)  # checks the arguments
+
+    def started(inputs: dict[str, Any], config: RunnableConfig) -> ChatStream:
+        owned = facts
+        if namespace is not None:
+            conversation = conversation_of_run(
+                facts.memory, config, namespace=namespace, scope="namespace"
+            )
+            owned = facts.in_namespace(conversation.memory.namespace)
+        return FactChat(owned, model, **settings).stream(
+            inputs["question"],
+            history=_turns(inputs.get("history", ())),
+            said=owned.memory.now(),
+            source=thread_of_run(config),
+        )
+
+    def reply(given: Iterator[Any], config: RunnableConfig) -> Iterator[AddableDict]:
+        inputs = question_inputs(reduce(add, given))
+        yield AddableDict(inputs, answer="")
+        with closing(started(inputs, config)) as stream:
+            for piece in stream:
+                yield AddableDict(answer=piece)
+            yield _rest(stream)
+
+    async def areply(
+        given: AsyncIterator[Any], config: RunnableConfig
+    ) -> AsyncIterator[AddableDict]:
+        inputs = question_inputs(reduce(add, [part async for part in given]))
+        yield AddableDict(inputs, answer="")
+        stream = await asyncio.to_thread(started, inputs, config)
+        try:
+            while (piece := await asyncio.to_thread(next, stream, None)) is not None:
+                yield AddableDict(answer=piece)
+            yield _rest(stream)
+        finally:
+            await asyncio.to_thread(stream.close)
+
+    # LangChain gives a generator the config that it asks for; its types do not say so.
+    return RunnableGenerator(cast(Any, reply), cast(Any, areply), name="chat_with_facts")
+
+
+def _rest(stream: ChatStream) -> AddableDict:
+    """What is known at the end of a reply."""
+    answer = stream.answer
+    return AddableDict(
+        facts=answer.facts, written=answer.written, calls=answer.calls, complete=answer.complete
+    )
+
+
+def _turns(history: Iterable[Any]) -> list[tuple[str, str]]:
+    """Earlier messages as pairs of what the user said and what the model replied."""
+    turns: list[tuple[list[str], list[str]]] = []
+    for message in convert_to_messages(list(history)):
+        role = role_of(message)
+        if role == "human" and (not turns or turns[-1][1]):
+            turns.append(([], []))
+        if turns and role in ("human", "ai"):
+            turns[-1][role == "ai"].append(text_of(message))
+    return [("\n".join(asked), "\n".join(replied)) for asked, replied in turns]

@@ -1,0 +1,394 @@
+"""Tools over a memory of facts, as a language model calls them: arguments are plain values, results
+are text of a bounded length. Both adapters make their tools from the methods of ``FactTools``: the
+name of a method is the tool's name, its docstring and annotations are the tool's description.
+"""
+
+# LlamaIndex reads the annotations of the methods: they must not be strings.
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime, time
+from typing import Annotated, Any, Literal, TypeAlias
+
+from recallm import checks
+from recallm.adapting.arguments import check_budget, checked_memory
+from recallm.adapting.messages import digest
+from recallm.errors import InvalidInputError
+from recallm.facts import Change, Fact, FactMemory, Group
+from recallm.facts.values import value_of
+from recallm.untrusted_text import as_data, fact_line, quoted, storable
+
+__all__ = ["FactReply", "FactTools", "checked_facts"]
+
+Value: TypeAlias = str | int | float | bool
+
+_NOT_GIVEN = frozenset(("", "?", "*", "_"))
+"""What models write for a term that they ask for."""
+
+
+class FactReply(str):
+    """The text of a tool's result; ``rows`` are the shown results in plain values."""
+
+    __slots__ = ("rows",)
+
+    rows: list[dict[str, Any]]
+
+    def __new__(cls, text: str, rows: Iterable[dict[str, Any]] = ()) -> "FactReply":
+        """``text`` is for the model, ``rows`` for the program."""
+        reply = super().__new__(cls, text)
+        reply.rows = list(rows)
+        return reply
+
+
+def checked_facts(memory: object) -> FactMemory:
+    """``memory``, or the facts of it.
+
+    Raises:
+        InvalidInputError: it is neither a ``FactMemory`` nor a ``RecallM``, or its namespace
+            contains a brace.
+
+    """
+    if isinstance(memory, FactMemory):
+        checked_memory(memory.memory)
+        return memory
+    return FactMemory(checked_memory(memory))
+
+
+class FactTools:
+    """The operations of ``facts`` that a model calls.
+
+    A result shows at most ``limit`` facts and has at most ``max_tokens`` tokens, by the memory's
+    counter; it says how many more there are. Facts are written with ``source``. ``call`` identifies
+    a call of a model: the fact of one call is written once.
+    """
+
+    NAMES = (
+        "write_fact",
+        "end_fact",
+        "read_facts",
+        "fact_history",
+        "count_facts",
+        "top_facts",
+        "find_facts",
+    )
+
+    def __init__(
+        self,
+        facts: FactMemory,
+        *,
+        limit: int = 20,
+        max_tokens: int | None = 1000,
+        source: str | None = None,
+        call: str | None = None,
+    ) -> None:
+        self._facts = facts
+        self._limit = checks.positive(limit, "limit")
+        check_budget(facts.memory, max_tokens)
+        self._max_tokens = max_tokens
+        self._source = source
+        self._call = call
+
+    def write_fact(
+        self,
+        subject: Annotated[str, "Whom or what the fact is about, by the full name."],
+        relation: Annotated[str, "A short relation, such as 'works for' or 'born in'."],
+        object: Annotated[Value, "The other side of the relation: a name, a number or a date."],
+        date: Annotated[
+            str | None, "The day since when it holds, as YYYY-MM-DD, if it is known."
+        ] = None,
+    ) -> FactReply:
+        """Write down one fact as subject, relation and object: 'Ada', 'works for', 'BMW'.
+
+        A new object takes the place of the former one where a relation has one at a time; the
+        history stays.
+        """
+        terms = (_given(subject, "subject"), _given(relation, "relation"), _given(object, "object"))
+        fact = self._facts.write(
+            *terms,
+            said=self._said(date),
+            source=self._source,
+            id=None
+            if self._call is None
+            else digest(str(self._source), self._call, *map(str, terms)),
+        )
+        return FactReply("Written.", [_fact_row(fact)])
+
+    def end_fact(
+        self,
+        subject: Annotated[str, "Whom or what the fact is about."],
+        relation: Annotated[str, "The relation, such as 'works for'."],
+        object: Annotated[
+            Value | None, "The object that no longer holds; none: all that hold."
+        ] = None,
+        date: Annotated[
+            str | None, "The day since when it no longer holds, as YYYY-MM-DD, if it is known."
+        ] = None,
+    ) -> FactReply:
+        """Write down that a fact no longer holds, where no new object takes its place.
+
+        The history stays.
+        """
+        ended = self._facts.end(
+            _given(subject, "subject"),
+            _given(relation, "relation"),
+            _term(object),
+            said=self._said(date),
+            source=self._source,
+        )
+        if not ended:
+            return FactReply("No such fact holds; nothing was ended.")
+        return self._reply(
+            [_fact_line(fact) for fact in ended], [_fact_row(fact) for fact in ended], "ended"
+        )
+
+    def read_facts(
+        self,
+        subject: Annotated[str | None, "Whom or what the facts are about."] = None,
+        relation: Annotated[str | None, "The relation, such as 'works for'."] = None,
+        object: Annotated[Value | None, "The other side of the relation."] = None,
+        as_of: Annotated[
+            str | None, "A day, as YYYY-MM-DD: what held then; none: what holds now."
+        ] = None,
+    ) -> FactReply:
+        """Look up the facts that hold and have these terms, newest first; leave out what is asked.
+
+        'Who works for BMW?' has a relation and an object, 'Where does Ada live?' a subject and a
+        relation. Similar names and relations are found too, and marked.
+        """
+        terms = (_term(subject), _term(relation), _term(object))
+        _check_any(terms)
+        found = self._facts.read(*terms, as_of=None if as_of is None else _end_of(as_of))
+        return self._reply(
+            [_fact_line(fact) for fact in found], [_fact_row(fact) for fact in found], "matching"
+        )
+
+    def fact_history(
+        self,
+        subject: Annotated[str, "Whom or what the facts are about."],
+        relation: Annotated[str, "The relation, such as 'works for'."],
+    ) -> FactReply:
+        """List all objects that a relation of a subject had, oldest first, with their times."""
+        who, what = _given(subject, "subject"), _given(relation, "relation")
+        changes = self._facts.changes(who, what)
+        return self._reply(
+            [_change_line(str(who), str(what), change) for change in changes],
+            [_change_row(change) for change in changes],
+            "former",
+        )
+
+    def count_facts(
+        self,
+        subject: Annotated[str | None, "Whom or what the facts are about."] = None,
+        relation: Annotated[str | None, "The relation, such as 'works for'."] = None,
+        object: Annotated[Value | None, "The other side of the relation."] = None,
+        group_by: Annotated[
+            Literal["subject", "relation", "object"] | None,
+            "Count apart for each different subject, relation or object, the most first.",
+        ] = None,
+    ) -> FactReply:
+        """Count exactly the facts that hold and have these terms; leave out what is asked.
+
+        'How many people work for BMW?' has a relation and an object. 'Which company has the most
+        employees?' has a relation, and group_by='object'.
+        """
+        terms = (_term(subject), _term(relation), _term(object))
+        if group_by is None:
+            count = self._facts.count(*terms)
+            return FactReply(f"The exact number is {count}.", [{"count": count}])
+        groups = self._facts.group(*terms, by=group_by)
+        return self._reply(
+            [f"{group.count}: {quoted(group.value)}" for group in groups],
+            [_group_row(group) for group in groups],
+            "smaller",
+        )
+
+    def top_facts(
+        self,
+        relation: Annotated[str, "A relation to numbers or dates: 'salary', 'founded in'."],
+        subject: Annotated[str | None, "Whose; none: everybody's."] = None,
+        order: Annotated[
+            Literal["greatest", "least"],
+            "'greatest': the greatest number or the latest date first; 'least': the other way.",
+        ] = "greatest",
+        limit: Annotated[int, "How many."] = 1,
+    ) -> FactReply:
+        """Find the facts of a relation with the greatest or the least number or date as object.
+
+        'Who earns the most?', 'Which company is the oldest?'
+        """
+        found = self._facts.top(
+            _given(relation, "relation"),
+            subject=_term(subject),
+            order=order,
+            limit=checks.positive(limit, "limit"),
+        )
+        return self._reply(
+            [_fact_line(fact) for fact in found], [_fact_row(fact) for fact in found], "matching"
+        )
+
+    def find_facts(
+        self,
+        patterns: Annotated[
+            list[list[str]],
+            "Facts as [subject, relation, object]; a term with '?' is a variable, which has one "
+            "value in all of them.",
+        ],
+    ) -> FactReply:
+        """Find the values with which several facts hold together.
+
+        'Who works for a company founded in Oslo?' is
+        [['?who', 'works for', '?company'], ['?company', 'founded in', 'Oslo']].
+        """
+        found = self._facts.find([_pattern(pattern) for pattern in patterns])
+        rows = [dict(solution.values) for solution in found]
+        lines = [
+            ", ".join(f"{name} = {quoted(value)}" for name, value in row.items()) for row in rows
+        ]
+        return self._reply(lines, rows, "matching")
+
+    def _said(self, day: str | None) -> datetime:
+        """When what is written was said: at the beginning of ``day``; now, where that is today, so
+        that it is later than what was written before."""
+        now = self._facts.memory.now()
+        if day is None or not day.strip():
+            return now
+        moment = _moment(day, "date", time.min)
+        return now if moment.date() == now.date() else moment
+
+    def _reply(
+        self, lines: Sequence[str], rows: Sequence[dict[str, Any]], left_out: str
+    ) -> FactReply:
+        """The first of ``lines`` as data, as many as the bounds allow, and how many there are
+        more."""
+        if not lines:
+            return FactReply("Nothing is known about that.")
+        shown = list(range(min(len(lines), self._limit)))
+        # What is too long by itself must not exclude the others.
+        shown = [place for place in shown if self._fits([lines[place]], len(lines))]
+        while shown and not self._fits([lines[place] for place in shown], len(lines)):
+            shown.pop()
+        if not shown:
+            return FactReply("What is known about that is too long to be shown.")
+        text = as_data("\n".join(lines[place] for place in shown))
+        more = len(lines) - len(shown)
+        return FactReply(
+            f"{text}\n{_more_text(more, left_out)}" if more else text,
+            (rows[place] for place in shown),
+        )
+
+    def _fits(self, lines: Sequence[str], total: int) -> bool:
+        text = f"{as_data(chr(10).join(lines))}\n{_more_text(total, 'matching')}"
+        memory = self._facts.memory
+        return self._max_tokens is None or memory.count_tokens(text) <= self._max_tokens
+
+
+def _more_text(count: int, left_out: str) -> str:
+    return f"{count} more {left_out} results are not shown; ask for less, or count them."
+
+
+# -- arguments ---------------------------------------------------------------------------------
+
+
+def _term(given: Value | None) -> Value | None:
+    """A term as it is asked for; None where the model leaves it open."""
+    if not isinstance(given, str):
+        return given
+    text = storable(given.strip())
+    return None if text in _NOT_GIVEN else text
+
+
+def _given(given: Value | None, argument: str) -> Value:
+    term = _term(given)
+    if term is None:
+        raise InvalidInputError(f"{argument} is empty; nothing was done", argument=argument)
+    return term
+
+
+def _check_any(terms: Iterable[Value | None]) -> None:
+    if all(term is None for term in terms):
+        raise InvalidInputError(
+            "give at least one of subject, relation and object", argument="subject"
+        )
+
+
+def _pattern(given: Sequence[str]) -> tuple[Value | None, Value | None, Value | None]:
+    if isinstance(given, str) or len(given) != 3:
+        raise InvalidInputError(
+            "a pattern is [subject, relation, object], as in ['?who', 'works for', 'BMW']",
+            argument="patterns",
+        )
+    subject, relation, object_ = map(_term, given)
+    return subject, relation, object_
+
+
+def _moment(text: str, argument: str, at: time) -> datetime:
+    """The moment that a model names; of a day the time ``at``, in UTC."""
+    value = value_of(text)
+    if isinstance(value, datetime):
+        return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+    if isinstance(value, date):
+        return datetime.combine(value, at, UTC)
+    raise InvalidInputError(
+        f"{argument} must be a day, such as 2024-05-01, not {text!r}", argument=argument
+    )
+
+
+def _end_of(day: str) -> datetime:
+    return _moment(day, "as_of", time.max)
+
+
+# -- results -----------------------------------------------------------------------------------
+
+
+def _fact_line(fact: Fact) -> str:
+    when = "" if fact.said is None else f"[{fact.said.date().isoformat()}] "
+    similar = "" if fact.match == "exact" else f" (similar {', '.join(fact.matched)})"
+    return f"{when}{fact.line}{similar}"
+
+
+def _change_line(subject: str, relation: str, change: Change) -> str:
+    times = f"since {_time_text(change.since, change.since_t)}"
+    if change.until_t is not None:
+        times += f", until {_time_text(change.until, change.until_t)}"
+    return f"{fact_line(subject, relation, change.object)} ({times})"
+
+
+def _time_text(moment: datetime | None, t_index: int) -> str:
+    return f"update {t_index}" if moment is None else moment.date().isoformat()
+
+
+def _fact_row(fact: Fact) -> dict[str, Any]:
+    """A fact in plain values, as checkpoints can hold them."""
+    return {
+        "subject": fact.subject,
+        "relation": fact.relation,
+        "object": fact.object,
+        "value": _plain(fact.value),
+        "t_index": fact.t_index,
+        "said": _plain(fact.said),
+        "source": fact.source,
+        "passage": fact.passage,
+        "statement": fact.statement,
+        "match": fact.match,
+        "score": fact.score,
+        "properties": dict(fact.properties),
+    }
+
+
+def _change_row(change: Change) -> dict[str, Any]:
+    return {
+        "object": change.object,
+        "value": _plain(change.value),
+        "since_t": change.since_t,
+        "since": _plain(change.since),
+        "until_t": change.until_t,
+        "until": _plain(change.until),
+        "ended_by": change.ended_by,
+    }
+
+
+def _group_row(group: Group) -> dict[str, Any]:
+    return {"value": group.value, "count": group.count}
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, date) else value

@@ -1,0 +1,221 @@
+"""``fact_chat``: replies that read and write facts, streamed, in batches, traced, by user."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+
+from langchain_recallm import fact_chat
+from recallm import InvalidInputError, LLMError, RecallM
+from recallm.facts import FactMemory
+from tests.langchain.chat_models import RecordingModel, ScriptedModel
+from tests.langchain.openai_server import OpenAIServer
+from tests.langchain.test_chain_http import model as openai_model
+
+QUESTION = "Who works for BMW?"
+ASKS = "[MEM_READ{>>works for>>BMW}:"
+ANSWERS = "Ada works for BMW."
+
+
+@pytest.fixture
+def memory() -> Iterator[RecallM]:
+    with RecallM() as memory:
+        FactMemory(memory).write("Ada", "works for", "BMW")
+        yield memory
+
+
+def asking(**how: Any) -> RecordingModel:
+    return RecordingModel(**{"responses": [ASKS, ANSWERS], **how})
+
+
+def reply_to(messages: list[BaseMessage]) -> str:
+    """A model that asks for facts, and answers with the subject of the latest result."""
+    prompt = str(messages[-1].content)
+    _, asked, results = prompt.rpartition(ASKS)
+    return f"{results[1:].partition('>>')[0]} does." if asked else ASKS
+
+
+# -- what goes in and comes out ----------------------------------------------------------------
+
+
+def test_an_answer_with_the_facts_that_it_rests_on(memory: RecallM) -> None:
+    model = asking()
+    result = fact_chat(memory, model).invoke(QUESTION)
+    assert result["question"] == QUESTION
+    assert result["answer"] == ANSWERS
+    assert [fact.subject for fact in result["facts"]] == ["Ada"]
+    assert [str(call) for call in result["calls"]] == [
+        "[MEM_READ{>>works for>>BMW}:{Ada>>works for>>BMW}]"
+    ]
+    assert result["written"] == ()
+    assert result["complete"] is True
+    assert len(model.given) == 2
+    assert "{Ada>>works for>>BMW}" in model.prompt()
+
+
+def test_what_the_model_writes_is_stored_with_its_thread(memory: RecallM) -> None:
+    model = asking(responses=["[MEM_WRITE{Bo>>works for>>Opera}] Noted."])
+    chat = fact_chat(memory, model)
+    result = chat.invoke("Bo works for Opera.", {"configurable": {"thread_id": "monday"}})
+    assert result["answer"] == "Noted."
+    assert [(it.subject, it.object) for it in result["written"]] == [("Bo", "Opera")]
+    [fact] = FactMemory(memory).read("Bo")
+    assert (fact.object, fact.source) == ("Opera", "monday")
+    assert fact.said is not None
+
+
+def test_earlier_messages(memory: RecallM) -> None:
+    model = asking(responses=["As I said."])
+    history: list[Any] = [
+        SystemMessage("Be kind."),
+        HumanMessage("My sister is Ada."),
+        AIMessage("Good to know."),
+        ("human", "And she is"),
+        ("human", "a baker."),
+    ]
+    result = fact_chat(memory, model).invoke({"question": QUESTION, "history": history})
+    assert result["answer"] == "As I said."
+    assert "My sister is Ada." in model.prompt()
+    assert "Good to know." in model.prompt()
+    assert "a baker." in model.prompt()
+    assert "Be kind." not in model.prompt()
+    assert model.prompt().index("a baker.") < model.prompt().index(QUESTION)
+
+
+def test_settings_and_wrong_arguments(memory: RecallM) -> None:
+    result = fact_chat(memory, asking(), rounds=1, limit=1).invoke(QUESTION)
+    assert result["complete"] is True
+    for wrong in ({"rounds": 0}, {"namespace": ""}, {"prompt": "none"}):
+        with pytest.raises(InvalidInputError) as refused:
+            fact_chat(memory, asking(), **wrong)
+        assert refused.value.argument == next(iter(wrong))
+    with pytest.raises(InvalidInputError, match="chat_model must be"):
+        fact_chat(memory, str)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="under 'question'"):
+        fact_chat(memory, asking()).invoke({"message": QUESTION})
+
+
+# -- runs --------------------------------------------------------------------------------------
+
+
+async def test_the_answer_is_streamed_and_calls_are_hidden(memory: RecallM) -> None:
+    chunks = list(fact_chat(memory, asking()).stream(QUESTION))
+    pieces = [chunk["answer"] for chunk in chunks if chunk.get("answer")]
+    assert "".join(pieces) == ANSWERS
+    assert len(pieces) > 5
+    assert [fact.subject for fact in chunks[-1]["facts"]] == ["Ada"]
+    whole: Any = chunks[0]
+    for chunk in chunks[1:]:
+        whole = whole + chunk
+    assert whole == fact_chat(memory, asking()).invoke(QUESTION)
+    assert [chunk async for chunk in fact_chat(memory, asking()).astream(QUESTION)] == chunks
+
+
+async def test_a_stream_that_is_left_stores_nothing(memory: RecallM) -> None:
+    script = "[MEM_WRITE{Bo>>works for>>Opera}] Noted, and thank you."
+    chat = fact_chat(memory, asking(responses=[script]))
+    stream = chat.stream("Bo works for Opera.")
+    for chunk in stream:
+        if chunk.get("answer"):
+            break
+    stream.close()  # type: ignore[attr-defined]
+    async for chunk in chat.astream("Bo works for Opera."):
+        if chunk.get("answer"):
+            break
+    assert FactMemory(memory).read("Bo") == []
+
+
+async def test_batches(memory: RecallM) -> None:
+    chat = fact_chat(memory, ScriptedModel(reply=reply_to))
+    result = chat.invoke(QUESTION)
+    assert result["answer"] == "Ada does."
+    assert await chat.ainvoke(QUESTION) == result
+    assert chat.batch([QUESTION] * 5) == [result] * 5
+    assert await chat.abatch([QUESTION] * 5) == [result] * 5
+    assert (RunnableLambda(lambda text: text) | chat).invoke(QUESTION) == result
+
+
+async def test_the_event_loop_is_left(memory: RecallM) -> None:
+    threads: list[threading.Thread] = []
+
+    def answer(messages: list[BaseMessage]) -> str:
+        threads.append(threading.current_thread())
+        return reply_to(messages)
+
+    await fact_chat(memory, ScriptedModel(reply=answer)).ainvoke(QUESTION)
+    assert len(threads) == 2
+    assert threading.current_thread() not in threads
+
+
+class Seen(BaseCallbackHandler):
+    def __init__(self) -> None:
+        self.names: dict[Any, str] = {}
+        self.parents: list[tuple[str, str | None]] = []
+        self.outputs: list[Any] = []
+
+    def on_chain_start(self, *args: Any, **kwargs: Any) -> None:
+        self.names[kwargs["run_id"]] = kwargs["name"]
+
+    def on_chain_end(self, outputs: Any, **kwargs: Any) -> None:
+        self.outputs.append(outputs)
+
+    def on_chat_model_start(self, *args: Any, **kwargs: Any) -> None:
+        self.parents.append(("model", self.names.get(kwargs["parent_run_id"])))
+
+
+async def test_tracers_see_each_round(memory: RecallM) -> None:
+    first, second = Seen(), Seen()
+    chat = fact_chat(memory, ScriptedModel(reply=reply_to))
+    chat.invoke(QUESTION, {"callbacks": [first]})
+    await chat.ainvoke(QUESTION, {"callbacks": [second]})
+    for seen in (first, second):
+        assert seen.parents == [("model", "chat_with_facts")] * 2
+        assert seen.outputs[-1]["answer"] == "Ada does."
+
+
+def user_of(config: RunnableConfig) -> str:
+    return str(config["configurable"]["user"])
+
+
+async def test_many_users(memory: RecallM) -> None:
+    for user in ("ann", "bob"):
+        FactMemory(memory.in_namespace(user)).write(user.title(), "works for", "BMW")
+    chat = fact_chat(memory, ScriptedModel(reply=reply_to), namespace=user_of)
+    configs: list[RunnableConfig] = [
+        {"configurable": {"user": user}} for _ in range(8) for user in ("ann", "bob")
+    ]
+    expected = ["Ann does.", "Bob does."] * 8
+    assert [it["answer"] for it in chat.batch([QUESTION] * 16, configs)] == expected
+    assert [it["answer"] for it in await chat.abatch([QUESTION] * 16, configs)] == expected
+    with pytest.raises(KeyError, match="user"):
+        chat.invoke(QUESTION)
+
+
+async def test_a_model_that_fails(memory: RecallM) -> None:
+    failing = ScriptedModel(reply=lambda messages: ValueError("no model"))
+    chat = fact_chat(memory, failing)
+    for run in (lambda: chat.invoke(QUESTION), lambda: list(chat.stream(QUESTION))):
+        with pytest.raises(LLMError, match="no model"):
+            run()
+    with pytest.raises(LLMError, match="no model"):
+        await chat.ainvoke(QUESTION)
+
+
+def test_a_model_behind_http(memory: RecallM) -> None:
+    """Its stream is cut at the call, and it is asked again with the results."""
+    with OpenAIServer(f"{ASKS} and what it dreams up", ANSWERS) as server:
+        pieces = [
+            chunk["answer"]
+            for chunk in fact_chat(memory, openai_model(server)).stream(QUESTION)
+            if chunk.get("answer")
+        ]
+    assert "".join(pieces) == ANSWERS
+    assert len(pieces) > 2
+    assert "{Ada>>works for>>BMW}" in str(server.requests[1].messages)
+    assert "dreams" not in str(server.requests[1].messages)

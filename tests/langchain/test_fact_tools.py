@@ -1,0 +1,266 @@
+"""``create_fact_tools``: what the model sees, whose facts, errors, agents, a model behind HTTP."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass
+from typing import Any, cast
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from langchain_recallm import create_fact_tools, create_recallm_tools
+from recallm import InvalidInputError, RecallM
+from recallm.adapting import CLOSING, FactTools
+from recallm.facts import FactMemory
+from tests.langchain.agents import human, memory, thread
+from tests.langchain.chat_models import ScriptedModel, call
+from tests.langchain.openai_server import OpenAIServer, Reply
+from tests.langchain.test_chain_http import model as openai_model
+
+__all__ = ["memory"]  # a fixture
+
+
+def tools_of(memory: RecallM | FactMemory, **how: Any) -> dict[str, BaseTool]:
+    return {tool.name: tool for tool in create_fact_tools(memory, **how)}
+
+
+def invoked(tool: BaseTool, **arguments: Any) -> ToolMessage:
+    """As a model calls it, without an agent."""
+    call = {"name": tool.name, "args": arguments, "id": "call-1", "type": "tool_call"}
+    return cast(ToolMessage, tool.invoke(call))
+
+
+# -- what the model sees -----------------------------------------------------------------------
+
+
+def test_the_descriptions_that_the_model_gets(memory: RecallM) -> None:
+    seen = {
+        it["function"]["name"]: it["function"]
+        for it in map(convert_to_openai_tool, create_fact_tools(memory))
+    }
+    assert list(seen) == list(FactTools.NAMES)
+    for function in seen.values():
+        assert function["description"]
+        parameters = function["parameters"]
+        assert all(it["description"] for it in parameters["properties"].values())
+        assert not {"self", "config", "runtime"} & set(parameters["properties"])
+    assert seen["write_fact"]["parameters"]["required"] == ["subject", "relation", "object"]
+    assert "required" not in seen["read_facts"]["parameters"]
+    assert json.loads(json.dumps(seen)) == seen
+
+
+def test_facts_come_as_data_with_artifacts(memory: RecallM) -> None:
+    tools = tools_of(memory)
+    assert invoked(tools["write_fact"], subject="Ada", relation="works for", object="BMW").content
+    message = invoked(tools["read_facts"], subject="Ada")
+    assert str(message.content).count(CLOSING) == 1
+    [row] = message.artifact
+    assert (row["subject"], row["relation"], row["object"]) == ("Ada", "works for", "BMW")
+    assert json.loads(json.dumps(message.artifact)) == message.artifact
+
+
+def test_every_tool(memory: RecallM) -> None:
+    tools = tools_of(memory)
+    for person, firm, salary in (("Ada", "Opera", 52_000), ("Bo", "Opera", 48_000)):
+        invoked(tools["write_fact"], subject=person, relation="works for", object=firm)
+        invoked(tools["write_fact"], subject=person, relation="salary", object=salary)
+    counted = invoked(tools["count_facts"], relation="works for", object="Opera")
+    assert counted.content == "The exact number is 2."
+    top = invoked(tools["top_facts"], relation="salary")
+    assert [row["value"] for row in top.artifact] == [52_000]
+    found = invoked(
+        tools["find_facts"],
+        patterns=[["?who", "works for", "Opera"], ["?who", "salary", "48000"]],
+    )
+    assert found.artifact == [{"who": "Bo"}]
+    ended = invoked(tools["end_fact"], subject="Bo", relation="works for")
+    assert [row["object"] for row in ended.artifact] == ["Opera"]
+    history = invoked(tools["fact_history"], subject="Bo", relation="works for")
+    assert [row["ended_by"] for row in history.artifact] == ["ended"]
+
+
+def test_the_bounds(memory: RecallM) -> None:
+    facts = FactMemory(memory)
+    facts.write_many((f"Person {n}", "lives in", "Oslo") for n in range(30))
+    few = tools_of(facts, limit=5)["read_facts"]
+    message = invoked(few, relation="lives in")
+    assert len(message.artifact) == 5
+    assert "25 more matching results are not shown" in str(message.content)
+    short = invoked(tools_of(facts, max_tokens=100)["read_facts"], relation="lives in")
+    assert memory.count_tokens(str(short.content)) <= 100
+
+
+def test_beside_the_tools_of_the_memory(memory: RecallM) -> None:
+    """Two namespaces in one agent, and all names apart."""
+    tools = [
+        *create_recallm_tools(memory),
+        *create_fact_tools(memory),
+        *create_fact_tools(memory, namespace="team", prefix="team_"),
+    ]
+    assert len({tool.name for tool in tools}) == len(tools)
+    invoked(tools[-7], subject="We", relation="use", object="Rust")
+    assert tools[-7].name == "team_write_fact"
+    assert [fact.object for fact in FactMemory(memory.in_namespace("team")).read("We")] == ["Rust"]
+
+
+# -- errors ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("write_fact", {"subject": "", "relation": "is", "object": "x"}, "subject is empty"),
+        ("read_facts", {}, "at least one of subject, relation and object"),
+        ("read_facts", {"subject": "Ada", "as_of": "soon"}, "as_of must be a day"),
+        ("find_facts", {"patterns": [["Ada"]]}, "a pattern is [subject, relation, object]"),
+    ],
+)
+async def test_the_model_gets_errors_of_its_calls(
+    memory: RecallM, name: str, arguments: dict[str, Any], told: str
+) -> None:
+    tool = tools_of(memory)[name]
+    request = {"name": name, "args": arguments, "id": "1", "type": "tool_call"}
+    for message in (invoked(tool, **arguments), await tool.ainvoke(request)):
+        assert message.status == "error"
+        assert told in str(message.content)
+    assert memory.stats().passages == 0
+
+
+def test_the_model_gets_the_error_of_a_failing_memory(caplog: pytest.LogCaptureFixture) -> None:
+    memory = RecallM()
+    tools = tools_of(memory)
+    memory.close()
+    message = invoked(tools["read_facts"], subject="Ada")
+    assert (message.status, message.content) == (
+        "error",
+        "The memory failed (ClosedError); go on without it.",
+    )
+    assert [it.name for it in caplog.records] == ["langchain_recallm"]
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("memory", None),
+        ("namespace", b"ann"),
+        ("namespace", "user-{user_id}"),
+        ("limit", 0),
+        ("max_tokens", 20),
+        ("prefix", "our team's "),
+    ],
+)
+def test_what_cannot_be_used_is_refused_at_once(memory: RecallM, argument: str, value: Any) -> None:
+    with pytest.raises(InvalidInputError) as refused:
+        create_fact_tools(**{"memory": memory, argument: value})
+    assert refused.value.argument == argument
+
+
+# -- in an agent -------------------------------------------------------------------------------
+
+
+@dataclass
+class User:
+    """The context of a run."""
+
+    name: str
+
+
+def of_user(runtime: Any) -> str:
+    return f"user-{runtime.context.name}"
+
+
+async def test_the_runtime_says_who_and_where(memory: RecallM) -> None:
+    tools = create_fact_tools(memory, namespace=of_user)
+    for name in ("ann", "bob"):
+        model = ScriptedModel(
+            lines=[
+                call("write_fact", subject="my cat", relation="is called", object=f"{name}cat"),
+                call("read_facts", subject="my cat"),
+                "Done.",
+            ]
+        )
+        agent: Any = create_agent(model, tools, context_schema=User)
+        output = await agent.ainvoke(human("Hi"), thread(f"{name}-1"), context=User(name))
+        [row] = output["messages"][4].artifact
+        assert (row["object"], row["source"]) == (f"{name}cat", f"{name}-1")
+    assert memory.stats().passages == 0
+    assert memory.in_namespace("user-ann").stats().passages == 1
+
+
+def test_a_namespace_cannot_be_forged(memory: RecallM) -> None:
+    def trusting(runtime: Any) -> str:
+        return f"user-{runtime['name'] if isinstance(runtime, dict) else runtime.context.name}"
+
+    tools = tools_of(memory, namespace=trusting)
+    forged: dict[str, Any] = {"name": "bob", "configurable": {"thread_id": "1"}}
+    for runtime in (forged, None):
+        message = invoked(tools["read_facts"], subject="Bob", runtime=runtime, config=forged)
+        assert message.status == "error"
+        assert "there is none outside of a run" in str(message.content)
+
+
+def test_a_call_that_is_made_again_writes_once(memory: RecallM) -> None:
+    """An agent that is tried again makes the same call; ids of calls repeat elsewhere."""
+    tools = create_fact_tools(memory)
+
+    def run(thread_id: str, *objects: str) -> None:
+        lines = [
+            call("write_fact", "call_0", subject="Ada", relation="likes", object=each)
+            for each in objects
+        ]
+        create_agent(ScriptedModel(lines=[*lines, "Done."]), tools).invoke(
+            human("Hi"), thread(thread_id)
+        )
+
+    run("1", "tea", "tea")
+    run("1", "tea", "wine")
+    run("2", "tea")
+    assert memory.stats().passages == 3
+    memory.forget(source="1")
+    assert [(it.object, it.source) for it in FactMemory(memory).read("Ada")] == [("tea", "2")]
+
+
+async def test_the_event_loop_is_left(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[threading.Thread] = []
+    read = FactMemory.read
+
+    def watched(self: FactMemory, *given: Any, **how: Any) -> Any:
+        threads.append(threading.current_thread())
+        return read(self, *given, **how)
+
+    monkeypatch.setattr(FactMemory, "read", watched)
+    assert await tools_of(memory)["read_facts"].ainvoke({"subject": "Ada"})
+    assert threads
+    assert threading.current_thread() not in threads
+
+
+def test_a_model_behind_http(memory: RecallM) -> None:
+    """What ``ChatOpenAI`` sends of the tools, and the facts that it gets back."""
+    facts = FactMemory(memory)
+    facts.write_many([("Ada", "works for", "Opera"), ("Bo", "works for", "Opera")])
+    replies: list[Reply | str] = [
+        Reply(tool_calls=[("1", "read_facts", {"relation": "employed by", "object": "Opera"})]),
+        Reply(
+            tool_calls=[
+                ("2", "write_fact", {"subject": "Cy", "relation": "works for", "object": "Opera"}),
+                ("3", "count_facts", {"relation": "works for", "object": "Opera"}),
+            ]
+        ),
+        "Ada and Bo do, and now Cy.",
+    ]
+    with OpenAIServer(*replies) as server:
+        agent = create_agent(openai_model(server), create_fact_tools(memory))
+        output = agent.invoke(human("Who works for Opera? Cy starts today."), thread("monday"))
+    assert output["messages"][-1].content == "Ada and Bo do, and now Cy."
+    sent = [tool["function"]["name"] for tool in server.requests[0].body["tools"]]
+    assert sent == list(FactTools.NAMES)
+    shown = server.requests[1].messages[-1]
+    assert shown["role"] == "tool"
+    assert "Ada — works for → Opera" in shown["content"]
+    assert "Bo — works for → Opera" in shown["content"]
+    assert [fact.source for fact in facts.read("Cy", "works for")] == ["monday"]
