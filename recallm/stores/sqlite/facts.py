@@ -19,6 +19,23 @@ _IDS: LiteralString = "(SELECT number FROM element WHERE ns = :ns AND id IN {lis
 _VISIBLE_END: LiteralString = (
     " AND EXISTS (SELECT 1 FROM element_evidence WHERE ns = x.ns AND element = x.{end}{visible})"
 )
+_RECENT_ROWS = 4096
+"""Latest rows of evidence looked through for a limited read of a hub."""
+
+_FEW_TRIPLETS = 2048
+"""Triplets whose evidence is sorted sooner than the latest rows are looked through."""
+
+_RECENT: LiteralString = (
+    "SELECT at FROM (SELECT element, at FROM element_evidence INDEXED BY element_evidence_at"
+    " WHERE ns = :ns{visible} ORDER BY at DESC LIMIT :recent) e WHERE EXISTS (SELECT 1"
+    " FROM element x WHERE x.number = e.element AND x.subject IS NOT NULL{chosen})"
+    " ORDER BY at DESC LIMIT :limit"
+)
+_SINCE: LiteralString = (
+    "SELECT {} FROM element_evidence INDEXED BY element_evidence_at WHERE ns = :ns AND at >= :first"
+    "{visible} AND EXISTS (SELECT 1 FROM element x WHERE x.number = element_evidence.element"
+    " AND x.subject IS NOT NULL{chosen})"
+)
 _BEARERS: LiteralString = (
     "SELECT word, entity FROM {list} CROSS JOIN entity_word w ON w.ns = :ns AND w.word = value"
     " AND w.entity <= coalesce((SELECT w.entity FROM entity_word w WHERE w.ns = :ns"
@@ -101,13 +118,23 @@ def _evidence(
     if view.visible:
         end = _VISIBLE_END.replace("{visible}", view.visible)
         chosen += end.replace("{end}", "subject") + end.replace("{end}", "object")
+    triplets: LiteralString = (
+        " FROM element x INDEXED BY " + index + " WHERE x.ns = :ns AND x.subject IS NOT NULL"
+        + chosen
+    )  # fmt: skip
     source: LiteralString = (
-        " FROM element_evidence WHERE ns = :ns AND element IN (SELECT number FROM element x"
-        " INDEXED BY " + index + " WHERE x.ns = :ns AND x.subject IS NOT NULL" + chosen + ")"
+        " FROM element_evidence WHERE ns = :ns AND element IN (SELECT number" + triplets + ")"
         + view.visible
     )  # fmt: skip
     if limit is None:
         return view.read("element_evidence", "SELECT {}" + source, lists=lists)
+    many = "SELECT 1" + triplets + " LIMIT 1 OFFSET :few"
+    if view.rows(many, lists=lists, few=_FEW_TRIPLETS):
+        recent = _RECENT.replace("{visible}", view.visible).replace("{chosen}", chosen)
+        found = view.rows(recent, lists=lists, recent=_RECENT_ROWS, limit=limit)
+        if len(found) == limit:
+            since = _SINCE.replace("{visible}", view.visible).replace("{chosen}", chosen)
+            return view.read("element_evidence", since, lists=lists, first=found[-1][0])
     # The sign keeps the planner from going through all evidence in order of time.
     sql: LiteralString = "SELECT at" + source + " ORDER BY +at DESC LIMIT :limit"
     latest = view.rows(sql, lists=lists, limit=limit)
