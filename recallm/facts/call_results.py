@@ -30,8 +30,8 @@ class AnsweredCall:
 def answered(facts: FactMemory, call: Call, *, limit: int, max_characters: int) -> AnsweredCall:
     """``call`` with its results: at most ``limit`` rows and ``max_characters`` of text.
 
-    Of facts that are read the newest are chosen, and stand in the order in which they were written,
-    as in the paper. A call whose terms the memory cannot use has no results.
+    Of facts that are read or found the newest are chosen, and stand in the order in which they were
+    written, as in the paper. A call whose terms the memory cannot use has no results.
     """
     try:
         found = _found(facts, call)
@@ -45,7 +45,7 @@ def answered(facts: FactMemory, call: Call, *, limit: int, max_characters: int) 
         rows.append(shown)
     used = found[: len(rows)]
     more = len(found) - len(rows)
-    if call.name == "MEM_READ":
+    if call.name in ("MEM_READ", "MEM_FIND"):
         rows.reverse()
     return AnsweredCall(
         replace(call, rows=tuple(rows), more=more),

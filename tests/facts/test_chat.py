@@ -200,6 +200,7 @@ ASKED = [
     ("[MEM_TOP{Ada>>salary>>}:", "{Ada>>salary>>52000}]"),
     ("[MEM_FIND{?who>>employed by>>?firm;?firm>>founded in>>Oslo}:", "{Cleo>>Opera}]"),
     ("[MEM_FIND{?who>>employed by>>;?who>>salary>>61000}:", "{Bob}]"),
+    ("[MEM_FIND{?who>>employed by>>BMW;?who>>salary>>?}:", "{Ada};{Bob}]"),
 ]
 
 
