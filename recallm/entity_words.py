@@ -1,4 +1,5 @@
-"""The words by which an entity is found: those of its concept's name, and codes of its vectors.
+"""The words by which an entity is found: its concept's name, the words of that, and codes of its
+vectors.
 
 **Codes** are locality-sensitive hashing, as in RET-LLM (section 3.2): the nearer two vectors, the
 more codes they share. A vector has `BANDS` codes. A code holds `BITS` bits, each the side of a
@@ -21,12 +22,14 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from recallm.untrusted_text import folded
+
 Heights: TypeAlias = npt.NDArray[np.float64]
 """How high a vector lies above each plane, of shape (BANDS, BITS)."""
 
 Codes: TypeAlias = npt.NDArray[np.int64]
 
-__all__ = ["BANDS", "BITS", "codes_of", "entity_words", "name_words", "probes"]
+__all__ = ["BANDS", "BITS", "codes_of", "entity_words", "name_words", "probes", "whole_name"]
 
 BANDS = 16
 """Codes of a vector."""
@@ -40,15 +43,24 @@ _UNCERTAIN = 5
 
 
 def entity_words(concept: str, vectors: Mapping[str, bytes]) -> frozenset[str]:
-    """The words that an entity bears: the words of its concept's name, and the codes of its
-    ``vectors`` (model → half-precision vector). No word of a name is a code: codes have spaces."""
+    """The words that an entity bears: those of its concept's name, and the codes of its
+    ``vectors`` (model → half-precision vector). No word of a name is a code: codes have spaces, and
+    do not begin with the mark of a whole name."""
     codes = {code for model, blob in vectors.items() for code in codes_of(model, blob)}
     return name_words(concept) | codes
 
 
 def name_words(concept: str) -> frozenset[str]:
-    """The words of a concept's name."""
-    return frozenset(concept.split())
+    """The words of a concept's name, also without accents, and the name as a whole."""
+    if not concept:
+        return frozenset()
+    words = concept.split()
+    return frozenset((*words, *map(folded, words), whole_name(concept)))
+
+
+def whole_name(concept: str) -> str:
+    """The word that the entities on one concept bear, and no others."""
+    return f"= {concept}"
 
 
 def codes_of(model: str, blob: bytes) -> tuple[str, ...]:

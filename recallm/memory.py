@@ -29,6 +29,7 @@ from recallm.stored_memory import StoredMemory
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.stores.opening import open_store
 from recallm.updating import Updater, UpdateRequest, batches, checked_requests, passage_id
+from recallm.vectors import Embedding
 from recallm.vectors.arguments import checked_embedding, checked_index, open_index
 from recallm.vectors.statements import StatementVectors
 
@@ -428,6 +429,11 @@ class RecallM(StoredMemory):
     def llm(self) -> Callable[[str], str] | None:
         """The language model, prompt → text; None if the memory has none."""
         return self._llm
+
+    @property
+    def embedding(self) -> Embedding | None:
+        """The embedding model; None if the memory has none."""
+        return None if self._vectors is None else self._vectors.embedding
 
     def count_tokens(self, text: str) -> int:
         """The tokens of ``text`` by the counter that measures ``max_tokens``."""

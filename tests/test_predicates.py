@@ -9,6 +9,7 @@ import pytest
 from recallm import RecallM
 from recallm.model import NO_POSITION, TripletEvidence
 from recallm.predicates import Claim, PredicateNames, Relations, Side, holding
+from recallm.predicates.table import shipped_relations
 
 
 @pytest.fixture(scope="module")
@@ -78,10 +79,8 @@ def test_the_table(names: PredicateNames, predicate: str, key_of: str, side: Sid
 
 
 def test_each_phrasing_of_the_table_belongs_to_one_relation(names: PredicateNames) -> None:
-    from recallm.predicates.relations import _table
-
     keys: dict[str, str] = {}
-    for phrasings, _ in _table():
+    for phrasings, _ in shipped_relations():
         for phrasing in phrasings:
             name, negative = names.of(phrasing)
             assert not negative

@@ -22,7 +22,8 @@ from recallm.facts.queries import (
     Pattern,
     Solution,
 )
-from recallm.facts.reading import Conditions, FactReading, Vocabulary
+from recallm.facts.reading import FactReading, Vocabulary
+from recallm.facts.searching import Search
 from recallm.facts.tables import TableReport, load_table
 from recallm.facts.values import value_of
 from recallm.facts.writing import denied, update_arguments
@@ -97,6 +98,7 @@ class FactMemory:
             ],
         )
         self._vocabularies: dict[tuple[str, int], Vocabulary] = {}
+        self._search = Search(memory.graph.concept_name, self._relations, memory.embedding)
 
     @property
     def memory(self) -> RecallM:
@@ -135,7 +137,8 @@ class FactMemory:
 
         """
         new = NewFact(subject, relation, object, said, source, properties)
-        update = self._memory.update(**update_arguments(new, new.terms), id=id)
+        arguments = update_arguments(new, new.terms, embeddings=self._search.embeddings)
+        update = self._memory.update(**arguments, id=id)
         triplets = self._memory.graph.triplets(passages=[update.id]) if update.duplicate else []
         written = [(it.subject, it.predicate, it.object) for it in triplets]
         if update.duplicate and written != [new.terms]:
@@ -233,9 +236,12 @@ class FactMemory:
         with tqdm(disable=not progress, unit="fact") as bar:
             checked = _checked(checks.listed(facts, "facts"))
             while batch := list(islice(checked, size)):
-                self._memory.update_many(
-                    (update_arguments(new, new.terms) for new in batch), batch_size=size
-                )
+                self._search.embed([end for new in batch for end in new.terms[::2]])
+                updates = [
+                    update_arguments(new, new.terms, embeddings=self._search.embeddings)
+                    for new in batch
+                ]
+                self._memory.update_many(updates, batch_size=size)
                 written += len(batch)
                 bar.update(len(batch))
         return written
@@ -285,7 +291,7 @@ class FactMemory:
     ) -> dict[tuple[str, str], Claim]:
         """What the terms find exactly and holds, by its ends, newest first."""
         with self._reading() as reading:
-            found = reading.find(self._conditions(reading, subject, relation, object))
+            found = reading.find(self._search.conditions(reading, (subject, relation, object)))
         return {claim.ends: claim for claim in found.facts}
 
     def load(
@@ -347,6 +353,7 @@ class FactMemory:
             self._memory,
             self._relations,
             table,
+            embeddings=self._search.embeddings,
             key=key,
             name=name,
             columns=relations,
@@ -397,7 +404,7 @@ class FactMemory:
         """
         terms = _terms(subject, relation, None)
         with self._reading(as_of) as reading:
-            spans = reading.history(self._conditions(reading, *terms))
+            spans = reading.history(self._search.conditions(reading, terms))
         return [Change.of(span) for span in spans]
 
     # -- aggregation -----------------------------------------------------------------------
@@ -525,9 +532,7 @@ class FactMemory:
         limit: int | None = None,
     ) -> list[Fact]:
         """The facts that hold and have these terms, newest first."""
-        del match  # so far all terms are matched exactly
-        found = reading.find(self._conditions(reading, *_terms(*terms)), limit)
-        return [Fact.of(claim.evidence) for claim in found.facts]
+        return self._search.facts(reading, _terms(*terms), match, limit)
 
     @contextmanager
     def _queries(self, as_of: int | datetime | None, match: Match) -> Iterator[FactQueries]:
@@ -558,21 +563,6 @@ class FactMemory:
                     self._vocabularies.clear()
                 self._vocabularies[key] = vocabulary
             yield FactReading(reader, self._relations, vocabulary)
-
-    def _conditions(
-        self, reading: FactReading, subject: str | None, relation: str | None, object: str | None
-    ) -> Conditions:
-        return Conditions(
-            subjects=self._ids(reading, subject),
-            relation=None if relation is None else self._relations.of(relation),
-            objects=self._ids(reading, object),
-        )
-
-    def _ids(self, reading: FactReading, term: str | None) -> list[str] | None:
-        """The entities that a term names exactly."""
-        if term is None:
-            return None
-        return reading.entities([term], {self._memory.graph.concept_name(term)})
 
 
 def _terms(

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
+from recallm.entity_words import whole_name
 from recallm.model import TripletEvidence
 from recallm.predicates import (
     Claim,
     Holding,
     PredicateName,
     Relations,
+    RelationVectors,
     Side,
+    SimilarRelations,
     Span,
     group_key,
     holding,
@@ -22,6 +25,9 @@ from recallm.results import chronological
 from recallm.stores.base import GraphReader
 
 __all__ = ["Conditions", "FactReading", "Found", "Vocabulary", "end_key"]
+
+_SPELLINGS = 1000
+"""Entities that stand on one concept and are read."""
 
 _FIRST_ROWS = 64
 """Pieces of evidence that a limited read begins with."""
@@ -51,15 +57,18 @@ class Found(NamedTuple):
 
 
 class Vocabulary:
-    """The predicates of a namespace by the relation that they phrase."""
+    """The predicates of a namespace, each with the number of its triplets, by the relation that
+    they phrase."""
 
-    def __init__(self, predicates: Iterable[str], relations: Relations) -> None:
-        self._relations = relations
+    def __init__(self, predicates: Mapping[str, int], relations: Relations) -> None:
         self._positive: dict[str, list[str]] = {}
         self._negative: dict[str, list[str]] = {}
-        for predicate in predicates:
+        self._triplets: Counter[str] = Counter()
+        self._compared: dict[int, SimilarRelations] = {}
+        for predicate, triplets in predicates.items():
             key, negative = relations.of(predicate)
             (self._negative if negative else self._positive).setdefault(key, []).append(predicate)
+            self._triplets[key] += triplets
 
     def predicates(self, key: str) -> list[str]:
         """Every predicate that phrases the relation, those that deny it too."""
@@ -69,10 +78,18 @@ class Vocabulary:
         """Whether a predicate denies the relation."""
         return key in self._negative
 
-    @cached_property
-    def phrasings(self) -> Mapping[str, list[str]]:
+    @property
+    def asserted(self) -> Mapping[str, list[str]]:
         """The predicates that assert a relation, by its key."""
         return self._positive
+
+    def compared(self, vectors: RelationVectors, most: int) -> SimilarRelations:
+        """The ``most`` relations that have the most triplets, ready to be compared."""
+        if most not in self._compared:
+            ranked = sorted(self._positive, key=lambda key: (-self._triplets[key], key))
+            chosen = {key: self._positive[key] for key in ranked[:most]}
+            self._compared[most] = SimilarRelations(vectors, chosen)
+        return self._compared[most]
 
 
 class FactReading:
@@ -84,9 +101,11 @@ class FactReading:
         self.vocabulary = vocabulary
         self._functional: dict[str, bool] = {}
 
-    def entities(self, ids: Collection[str], concepts: Collection[str]) -> list[str]:
-        """The ids of the entities with these ids, and of those that stand on these concepts."""
-        return [entity.id for entity in self.reader.entities(ids, concepts=concepts)]
+    def on_concepts(self, concepts: Collection[str]) -> set[str]:
+        """The ids of the entities that stand on these concepts."""
+        words = [whole_name(concept) for concept in concepts]
+        found = self.reader.entities_by_words(words, limit=_SPELLINGS)
+        return {id for ids in found.values() for id in ids}
 
     def find(self, where: Conditions, limit: int | None = None) -> Found:
         """The facts that hold and meet the conditions; at most ``limit`` of them, those of latest
@@ -182,7 +201,7 @@ class FactReading:
             ids.add(id)
             if concept:
                 concepts.add(concept)
-        return ids.union(self.entities((), concepts)) if concepts else ids
+        return ids | self.on_concepts(concepts)
 
     def _side(self, relation: str, claims: Iterable[Claim]) -> Side | None:
         """The end of which the relation has one. A relation that nobody declared is looked at in

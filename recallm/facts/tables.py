@@ -8,7 +8,7 @@ next one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
@@ -66,6 +66,7 @@ def load_table(
     relations: Relations,
     table: object,
     *,
+    embeddings: Callable[[str], Mapping[str, Sequence[float]]],
     key: str,
     name: str | None,
     columns: Mapping[str, str] | Sequence[str] | None,
@@ -73,7 +74,7 @@ def load_table(
     delimiter: str | None,
     progress: bool,
 ) -> TableReport:
-    """See ``FactMemory.load``."""
+    """See ``FactMemory.load``. ``embeddings`` gives the vectors of a new entity by its label."""
     key = checks.string(key, "key")
     if delimiter is not None and (
         len(checks.string(delimiter, "delimiter")) != 1 or delimiter in '\r\n"'
@@ -88,7 +89,7 @@ def load_table(
     moment = (
         memory.now() if said is None or isinstance(said, str) else checks.timestamp(said, "said")
     )
-    load = _Load(memory, relations, checks.name(name, "name"), moment or memory.now())
+    load = _Load(memory, relations, embeddings, checks.name(name, "name"), moment or memory.now())
     renamed = _renamed(columns)
 
     def rows(seen: dict[str, int]) -> Iterator[TableRow]:
@@ -126,9 +127,17 @@ class _Load:
     """One load of the table ``name`` into a memory; ``moment`` is when rows were said that do not
     say so themselves."""
 
-    def __init__(self, memory: RecallM, relations: Relations, name: str, moment: datetime) -> None:
+    def __init__(
+        self,
+        memory: RecallM,
+        relations: Relations,
+        embeddings: Callable[[str], Mapping[str, Sequence[float]]],
+        name: str,
+        moment: datetime,
+    ) -> None:
         self._memory = memory
         self._relations = relations
+        self._embeddings = embeddings
         self._name = name
         self._moment = moment
         with memory.graph.reader() as reader:
@@ -234,7 +243,10 @@ class _Load:
         latest = (each.timestamp for each in evidence if each.timestamp is not None)
         moment = max(chain([said or self._moment], latest))
         first = NewFact(*triplets[0], said=moment, source=self._name)
-        return {**update_arguments(first, *triplets), "metadata": place}
+        return {
+            **update_arguments(first, *triplets, embeddings=self._embeddings),
+            "metadata": place,
+        }
 
     def _difference(
         self, now: Mapping[str, str], stated: Mapping[str, Stated]

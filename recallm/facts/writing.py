@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -26,15 +26,19 @@ def denied(predicate: str) -> str:
     return f"not {predicate}"
 
 
-def update_arguments(new: NewFact, *triplets: tuple[str, str, str]) -> dict[str, Any]:
+def update_arguments(
+    new: NewFact,
+    *triplets: tuple[str, str, str],
+    embeddings: Callable[[str], Mapping[str, Sequence[float]]] | None = None,
+) -> dict[str, Any]:
     """The arguments of ``RecallM.update`` that write ``triplets`` with what ``new`` says beside its
-    terms."""
+    terms. ``embeddings`` gives the vectors of a new entity by its label."""
     ends = dict.fromkeys(end for subject, _, object_ in triplets for end in (subject, object_))
     return {
         "text": "",
         "timestamp": new.said,
         "source": new.source,
-        "entities": [_entity(end) for end in ends],
+        "entities": [_entity(end, {} if embeddings is None else embeddings(end)) for end in ends],
         "triplets": [
             NewTriplet(
                 subject=subject,
@@ -47,9 +51,9 @@ def update_arguments(new: NewFact, *triplets: tuple[str, str, str]) -> dict[str,
     }
 
 
-def _entity(text: str) -> NewEntity:
+def _entity(text: str, embeddings: Mapping[str, Sequence[float]]) -> NewEntity:
     """The end of a triplet that a term names: a value stands on no concept."""
     value = value_of(text)
     if value is None:
-        return NewEntity(id=text, mentioned=True)
+        return NewEntity(id=text, embeddings=embeddings, mentioned=True)
     return NewEntity(id=text, type=_TYPES[type(value)], concept=False, mentioned=True)

@@ -16,6 +16,7 @@ from recallm.predicates.holding import (
 )
 from recallm.predicates.names import PredicateName, PredicateNames
 from recallm.predicates.relations import Relations
+from recallm.predicates.similarity import RelationVectors, SimilarRelations, name_similarity
 
 __all__ = [
     "Claim",
@@ -24,9 +25,12 @@ __all__ = [
     "Holding",
     "PredicateName",
     "PredicateNames",
+    "RelationVectors",
     "Relations",
     "Side",
+    "SimilarRelations",
     "Span",
     "group_key",
     "holding",
+    "name_similarity",
 ]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["PredicateName", "PredicateNames"]
+__all__ = ["PredicateName", "PredicateNames", "relation_words"]
 
 _CACHED = 1 << 14
 """Predicates whose names are remembered."""
@@ -66,14 +66,14 @@ class PredicateNames:
         """The name of the predicate ``text``."""
 
     def _of(self, text: str) -> PredicateName:
-        words, negative = _relation_words(text)
+        words, negative = relation_words(text)
         name = self._concept_name(" ".join(words)) if words else ""
         if not name:  # symbols alone
             return PredicateName(self._concept_name(text) or text.casefold())
         return PredicateName(name, negative)
 
 
-def _relation_words(text: str) -> tuple[list[str], bool]:
+def relation_words(text: str) -> tuple[list[str], bool]:
     """The words of a predicate that make its name, in lower case, and whether it is negative."""
     words = _words(text)
     modals: list[str] = []

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from functools import cache
-from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from recallm.predicates.holding import Side
 from recallm.predicates.names import PredicateName, PredicateNames
+from recallm.predicates.table import shipped_events, shipped_relations
 
 __all__ = ["Relations"]
-
-_DATA = Path(__file__).parent / "data" / "english.toml"
-_EVENTS = Path(__file__).parent / "data" / "events.toml"
 
 
 class _Known(NamedTuple):
@@ -51,19 +45,17 @@ class Relations:
     ) -> None:
         self._names = names
         self._known: dict[str, _Known] = {}
-        for phrasings, single in _table():
+        self._phrasings: dict[str, tuple[str, ...]] = {}
+        for phrasings, single in shipped_relations():
             key = names.of(phrasings[0]).name
+            self._phrasings[key] = phrasings
             for phrasing in phrasings:
                 self._known.setdefault(names.of(phrasing).name, _Known(key, single))
-        by_key: defaultdict[str, set[str]] = defaultdict(set)
-        for name, known in self._known.items():
-            by_key[known.key].add(name)
         self._ended = {
             names.of(phrasing): self._known[names.of(relation).name].key
-            for relation, phrasings in _events()
+            for relation, phrasings in shipped_events()
             for phrasing in phrasings
         }
-        self._phrasings = {key: frozenset(found) for key, found in by_key.items()}
         self._sides: dict[str, Side | None] = {it.key: it.side for it in self._known.values()}
         sides = single_valued if isinstance(single_valued, Mapping) else None
         for predicate in single_valued:
@@ -82,6 +74,10 @@ class Relations:
         known = self._known.get(name)
         return PredicateName(name if known is None else known.key, negative)
 
+    def phrasings(self, key: str) -> tuple[str, ...]:
+        """The phrasings of the relation in the table; none where the table does not have it."""
+        return self._phrasings.get(key, ())
+
     def name(self, predicate: str) -> PredicateName:
         """The name of ``predicate`` itself."""
         return self._names.of(predicate)
@@ -91,27 +87,6 @@ class Relations:
         that is not known."""
         return self._sides.get(key)
 
-    def phrasings(self, key: str) -> frozenset[str]:
-        """The names of the table's phrasings of a relation; none for one that it does not have."""
-        return self._phrasings.get(key, frozenset())
-
     def is_known(self, key: str) -> bool:
         """Whether the table or the caller says how many values the relation has."""
         return key in self._sides
-
-
-@cache
-def _table() -> Collection[tuple[tuple[str, ...], Side | None]]:
-    """Each relation's phrasings, and the end of which it has one."""
-    tables: list[dict[str, Any]] = tomllib.loads(_DATA.read_text(encoding="utf-8"))["relations"]
-    for table in tables:
-        if table.get("single") not in (None, *get_args(Side)):
-            raise ValueError(f"{_DATA}: single = {table['single']!r}")
-    return [(tuple(table["phrasings"]), table.get("single")) for table in tables]
-
-
-@cache
-def _events() -> Collection[tuple[str, tuple[str, ...]]]:
-    """Relations, each with the events that end it."""
-    tables: list[dict[str, Any]] = tomllib.loads(_EVENTS.read_text(encoding="utf-8"))["events"]
-    return [(table["ends"], tuple(table["phrasings"])) for table in tables]

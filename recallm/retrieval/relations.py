@@ -57,7 +57,7 @@ class RelationIndex:
             names[key].add(relations.name(predicate).name)
         self._phrasings: defaultdict[str, set[tuple[str, str, frozenset[str]]]] = defaultdict(set)
         for key, own in names.items():
-            for name in own.union(relations.phrasings(key)):
+            for name in own | {relations.name(it).name for it in relations.phrasings(key)}:
                 content = frozenset(name.split()) - function_words
                 for word in content:
                     self._phrasings[word].add((key, name, content))

@@ -50,6 +50,11 @@ class StatementVectors:
         self._index = index
 
     @property
+    def embedding(self) -> Embedding:
+        """The embedding model."""
+        return self._embedding
+
+    @property
     def model(self) -> str:
         """The name of the embedding model."""
         return self._embedding.name

@@ -1,0 +1,138 @@
+"""From the terms of a question to the facts that answer it: exact terms first, then similar ones.
+
+1. Entities that bear a term's name, or have it as their id; every phrasing of the relation.
+2. If no evidence at all meets these, the most similar names for the terms that nothing bears.
+3. If there is still none, the most similar relation: of the entities that are given, else of all.
+
+A term that nothing is like has an empty answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TypeAlias
+
+from recallm.facts.fact import Fact, Match
+from recallm.facts.reading import Conditions, FactReading, Found
+from recallm.facts.similar import similar_entities, similar_relations
+from recallm.facts.values import value_of
+from recallm.predicates import PredicateName, Relations, RelationVectors
+from recallm.vectors import Embedding
+from recallm.vectors.remembering import RememberedVectors
+
+__all__ = ["Search", "Terms"]
+
+Terms: TypeAlias = tuple[str | None, str | None, str | None]
+"""Subject, relation and object as texts; None: any."""
+
+
+class Search:
+    """Finds facts by their terms. ``concept_name``: the name of the concept that a label spells;
+    ``embedding``: None where the memory has none."""
+
+    def __init__(
+        self,
+        concept_name: Callable[[str], str],
+        relations: Relations,
+        embedding: Embedding | None,
+    ) -> None:
+        self._concept_name = concept_name
+        self._relations = relations
+        self._embedding = embedding
+        self._vectors = None if embedding is None else RememberedVectors(embedding.texts)
+        self._relation_vectors = RelationVectors(
+            relations, None if self._vectors is None else self._vectors.of
+        )
+
+    def conditions(self, reading: FactReading, terms: Terms) -> Conditions:
+        """What the terms mean exactly."""
+        subject, relation, object = terms
+        return Conditions(
+            subjects=self._named(reading, subject),
+            relation=None if relation is None else self._relations.of(relation),
+            objects=self._named(reading, object),
+        )
+
+    def facts(
+        self, reading: FactReading, terms: Terms, match: Match, limit: int | None
+    ) -> list[Fact]:
+        """The facts that hold and answer the terms, newest first."""
+        exact = self.conditions(reading, terms)
+        found = reading.find(exact, limit)
+        if found.is_known or match == "exact":
+            return _facts(found, {}, terms)
+        scores: dict[str, float] = {}
+        subjects = self._similar(reading, terms[0], exact.subjects, "subject", scores)
+        objects = self._similar(reading, terms[2], exact.objects, "object", scores)
+        if scores:
+            found = reading.find(Conditions(subjects, exact.relation, objects), limit)
+        nameless = (subjects is not None and not subjects) or (objects is not None and not objects)
+        if found.is_known or nameless or exact.relation is None or terms[1] is None:
+            return _facts(found, scores, terms)
+        for key, score in similar_relations(
+            reading, self._relation_vectors, terms[1], subjects, objects
+        ):
+            relation = PredicateName(key, exact.relation.negative)
+            found = reading.find(Conditions(subjects, relation, objects), limit)
+            if found.is_known:
+                return _facts(found, {**scores, "relation": score}, terms)
+        return []
+
+    def embed(self, labels: Sequence[str]) -> None:
+        """Embed the labels of entities, all at once, before ``embeddings`` asks for each."""
+        names = [label for label in labels if value_of(label) is None]
+        if self._vectors is not None and names:
+            self._vectors.of(names)
+
+    def embeddings(self, label: str) -> Mapping[str, list[float]]:
+        """The vector of a label under its model's name; none for a value, or without a model."""
+        if self._vectors is None or self._embedding is None or value_of(label) is not None:
+            return {}
+        return {self._embedding.name: self._vectors.of([label])[0].tolist()}
+
+    def _named(self, reading: FactReading, term: str | None) -> Collection[str] | None:
+        """The ids that a term names exactly: its own, whether there is such an entity or not, and
+        those of the entities that stand on its concept."""
+        if term is None:
+            return None
+        return {term} | reading.on_concepts([self._concept_name(term)])
+
+    def _similar(
+        self,
+        reading: FactReading,
+        term: str | None,
+        ids: Collection[str] | None,
+        place: str,
+        scores: dict[str, float],
+    ) -> Collection[str] | None:
+        """The entities that a term means: those of ``ids`` that exist, else those of the most
+        similar name, whose score is added to ``scores``."""
+        if term is None or ids is None:
+            return None
+        known = [entity.id for entity in reading.reader.entities(ids)]
+        if known or value_of(term) is not None:
+            return known
+        vector = next(iter(self.embeddings(term).items()), None)
+        similar = similar_entities(reading, self._concept_name(term), term, vector)
+        if similar is None:
+            return []
+        scores[place] = similar.score
+        return similar.ids
+
+
+def _facts(found: Found, scores: Mapping[str, float], terms: Terms) -> list[Fact]:
+    """The facts that were found; ``scores``: those of the terms that others stand for."""
+    facts: list[Fact] = []
+    asked = dict(zip(("subject", "relation", "object"), terms, strict=True))
+    for claim in found.facts:
+        evidence = claim.evidence
+        written = {
+            "subject": evidence.subject_label,
+            "relation": evidence.predicate,
+            "object": evidence.object_label,
+        }
+        matched = {
+            place: (asked[place] or "", written[place], score) for place, score in scores.items()
+        }
+        facts.append(Fact.of(evidence, matched))
+    return facts
