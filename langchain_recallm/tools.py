@@ -92,8 +92,8 @@ def create_recallm_tools(
       score and passage.
     * ``save_memory`` writes one knowledge update with the speaker "AI", since the model wrote it.
       The same tool call writes it once.
-    * ``forget_memory`` forgets one statement by its id, or all that mention a concept; a store's
-      item is forgotten as a whole.
+    * ``forget_memory`` forgets one statement or fact by its id, or all that mention a concept; a
+      store's item is forgotten as a whole.
 
     In an agent the ``ToolRuntime`` is injected; outside, the tools are called like any other.
 

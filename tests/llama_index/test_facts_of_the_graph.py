@@ -23,6 +23,8 @@ from llama_index_recallm import (
     RecallMExtractor,
     RecallMGraphStore,
     RecallMPropertyGraphStore,
+    RecallMRetriever,
+    RecallMSubRetriever,
 )
 from recallm import RecallM
 from recallm.facts import FactMemory
@@ -214,6 +216,25 @@ def test_facts_in_an_index(store: RecallMPropertyGraphStore, facts: FactMemory) 
     retriever = index.as_retriever(sub_retrievers=[synonyms])
     [found] = retriever.retrieve("Who works for Opera?")
     assert found.text == "Ada -> works for -> Opera"
+
+
+async def test_facts_are_recalled_as_nodes(
+    store: RecallMPropertyGraphStore, facts: FactMemory
+) -> None:
+    """A fact that no text states is a node like a statement; its passage is its source."""
+    written = facts.write("Ada", "works for", "Opera", source="chat")
+    index = PropertyGraphIndex.from_existing(
+        store, kg_extractors=[RecallMExtractor(memory=facts.memory)], embed_kg_nodes=False
+    )
+    engines = [
+        RecallMRetriever(facts.memory),
+        index.as_retriever(sub_retrievers=[RecallMSubRetriever(store)]),
+    ]
+    for retriever in engines:
+        [found] = await retriever.aretrieve("Who works for Opera?")
+        assert found.text == "Ada — works for → Opera"
+        assert found.node.ref_doc_id == written.passage
+        assert found.metadata["source"] == "chat"
 
 
 def test_a_forgotten_source_is_in_neither(
