@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 from pathlib import Path
 
@@ -37,3 +38,12 @@ def test_the_table_tells_of_no_other_signal() -> None:
 def test_nothing_is_left_to_fill_in() -> None:
     for page in DOCS.glob("*.md"):
         assert not re.search(r"@[A-Z]+@|TODO", page.read_text("utf-8")), page
+
+
+def test_the_examples_of_facts_run_as_they_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = doctest.testfile(str(DOCS / "facts.md"), module_relative=False, encoding="utf-8")
+    assert done.attempted > 20
+    assert done.failed == 0
