@@ -123,7 +123,9 @@ class Search:
 def _facts(found: Found, scores: Mapping[str, float], terms: Terms) -> list[Fact]:
     """The facts that were found; ``scores``: those of the terms that others stand for."""
     facts: list[Fact] = []
-    asked = dict(zip(("subject", "relation", "object"), terms, strict=True))
+    subject, relation, object = terms
+    asked: Mapping[str, str | None]
+    asked = {"subject": subject, "relation": relation, "object": object}
     for claim in found.facts:
         evidence = claim.evidence
         written = {

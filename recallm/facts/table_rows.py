@@ -254,11 +254,12 @@ def _moment(value: object, column: str) -> datetime | None:
     terms = _terms(value, column)
     if not terms:
         return None
-    found = value_of(terms[0]) if isinstance(terms[0], str) else terms[0]
+    first = next(iter(terms))
+    found = value_of(first) if isinstance(first, str) else first
     if len(terms) > 1 or not isinstance(found, date):
         raise _unusable(
             f"column {checks.shown(column)} says when a row was said and holds "
-            f"{checks.shown(terms[0])}; write a date like 2024-05-01 or 2024-05-01T14:30+02:00"
+            f"{checks.shown(first)}; write a date like 2024-05-01 or 2024-05-01T14:30+02:00"
         )
     if not isinstance(found, datetime):
         found = datetime.combine(found, time())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from recallm.predicates.holding import Side
@@ -57,10 +57,9 @@ class Relations:
             for phrasing in phrasings
         }
         self._sides: dict[str, Side | None] = {it.key: it.side for it in self._known.values()}
-        sides = single_valued if isinstance(single_valued, Mapping) else None
-        for predicate in single_valued:
+        for predicate, side in _declared(single_valued):
             key = self.of(predicate).name
-            self._sides[key] = (sides and sides[predicate]) or self._sides.get(key) or "subject"
+            self._sides[key] = side or self._sides.get(key) or "subject"
         for predicate in multi_valued:
             self._sides[self.of(predicate).name] = None
 
@@ -90,3 +89,13 @@ class Relations:
     def is_known(self, key: str) -> bool:
         """Whether the table or the caller says how many values the relation has."""
         return key in self._sides
+
+
+def _declared(
+    single_valued: Iterable[str] | Mapping[str, Side],
+) -> Iterator[tuple[str, Side | None]]:
+    """Predicates, each with the end of which its relation has one; None where nobody says which."""
+    if isinstance(single_valued, Mapping):
+        yield from single_valued.items()
+    else:
+        yield from ((predicate, None) for predicate in single_valued)

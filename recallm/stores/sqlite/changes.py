@@ -362,12 +362,15 @@ class _Writer:
                 old.update((code, id) for code in codes_of(model, blob))
         for (id, model), blob in changes.entity_vectors.items():
             new.update((code, id) for code in codes_of(model, blob))
-        for sql, rows in (
-            ("DELETE FROM entity_word WHERE ns = ? AND word = ? AND entity = ?", old - new),
-            ("INSERT OR IGNORE INTO entity_word VALUES (?, ?, ?)", new - old),
-        ):
+
+        def keys(words: set[tuple[str, str]]) -> list[_Row]:
             numbers = self._numbers.elements
-            self._many(sql, sorted((self._ns, word, numbers[id]) for word, id in rows))
+            return sorted((self._ns, word, numbers[id]) for word, id in words)
+
+        self._many(
+            "DELETE FROM entity_word WHERE ns = ? AND word = ? AND entity = ?", keys(old - new)
+        )
+        self._many("INSERT OR IGNORE INTO entity_word VALUES (?, ?, ?)", keys(new - old))
 
     def _vectors_of(self, ids: Collection[str]) -> list[tuple[str, str, bytes]]:
         """The stored vectors of entities: id, model, vector."""

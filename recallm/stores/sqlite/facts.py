@@ -40,7 +40,7 @@ _BEARERS: LiteralString = (
     "SELECT word, entity FROM {list} CROSS JOIN entity_word w ON w.ns = :ns AND w.word = value"
     " AND w.entity <= coalesce((SELECT w.entity FROM entity_word w WHERE w.ns = :ns"
     "  AND w.word = value{visible} ORDER BY w.entity LIMIT 1 OFFSET :limit - 1),"
-    f" {LARGEST_NUMBER}){{visible}}"
+    " :largest){visible}"
 )
 """The first entities by their number that bear a word: up to the last one of the limit."""
 _VISIBLE_BEARER: LiteralString = (
@@ -169,7 +169,9 @@ def read_entities_by_words(
     visible: LiteralString = ""
     if view.visible:
         visible = _VISIBLE_BEARER.replace("{visible}", view.visible)
-    rows = view.rows(_BEARERS.replace("{visible}", visible), set(words), limit=limit)
+    rows = view.rows(
+        _BEARERS.replace("{visible}", visible), set(words), limit=limit, largest=LARGEST_NUMBER
+    )
     entities = elements_of(view, {number for _, number in rows})
     ids: defaultdict[str, list[str]] = defaultdict(list)
     for word, number in rows:
