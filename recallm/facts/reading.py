@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
@@ -38,6 +40,8 @@ _FEWEST_SUBJECTS = 32
 """Subjects in the sample, without which the data shows nothing."""
 _SINGLE_SHARE = 0.95
 """Share of the sampled subjects that have one object where the relation is single-valued."""
+_TESTED_STATES = 16
+"""States of a namespace whose tested relations are remembered."""
 
 
 class Conditions(NamedTuple):
@@ -65,6 +69,7 @@ class Vocabulary:
         self._negative: dict[str, list[str]] = {}
         self._triplets: Counter[str] = Counter()
         self._compared: dict[int, SimilarRelations] = {}
+        self._tests: dict[object, dict[tuple[str, int], bool]] = {}
         for predicate, triplets in predicates.items():
             key, negative = relations.of(predicate)
             (self._negative if negative else self._positive).setdefault(key, []).append(predicate)
@@ -77,6 +82,13 @@ class Vocabulary:
     def has_denials(self, key: str) -> bool:
         """Whether a predicate denies the relation."""
         return key in self._negative
+
+    def tests(self, state: object) -> dict[tuple[str, int], bool]:
+        """Results of tests of relations in one state of the namespace, by the relation's key and
+        the number of its triplets; a test adds its result."""
+        if state not in self._tests and len(self._tests) >= _TESTED_STATES:
+            self._tests.clear()
+        return self._tests.setdefault(state, {})
 
     @property
     def asserted(self) -> Mapping[str, list[str]]:
@@ -93,13 +105,19 @@ class Vocabulary:
 
 
 class FactReading:
-    """What holds in one namespace within the horizon of ``reader``."""
+    """What holds in one namespace within the horizon of ``reader``, which is ``as_of``."""
 
-    def __init__(self, reader: GraphReader, relations: Relations, vocabulary: Vocabulary) -> None:
+    def __init__(
+        self,
+        reader: GraphReader,
+        relations: Relations,
+        vocabulary: Vocabulary,
+        as_of: int | datetime | None = None,
+    ) -> None:
         self.reader = reader
         self.relations = relations
         self.vocabulary = vocabulary
-        self._functional: dict[str, bool] = {}
+        self._tests = vocabulary.tests((as_of, reader.state.t_index))
 
     def on_concepts(self, concepts: Collection[str]) -> set[str]:
         """The ids of the entities that stand on these concepts."""
@@ -218,8 +236,10 @@ class FactReading:
     def _is_functional(self, relation: str) -> bool:
         """Whether the data shows that the relation has one object for a subject: of the subjects in
         its latest evidence, at least ``_FEWEST_SUBJECTS``, nearly all have one object only."""
-        if relation not in self._functional:
-            predicates = self.vocabulary.predicates(relation)
+        predicates = self.vocabulary.predicates(relation)
+        # Forgetting leaves t as it is, but not these numbers.
+        tested = relation, sum(self._triplets.get(predicate, 0) for predicate in predicates)
+        if tested not in self._tests:
             latest = self.reader.triplet_evidence(predicates=predicates, limit=_SAMPLED_ROWS)
             subjects = self._ends(self._claims(latest), "subject")
             evidence = self.reader.triplet_evidence(
@@ -229,10 +249,15 @@ class FactReading:
             for claim in self._claims(evidence):
                 objects.setdefault(claim.subject, set()).add(claim.object)
             single = sum(len(each) == 1 for each in objects.values())
-            self._functional[relation] = len(
+            self._tests[tested] = len(
                 objects
             ) >= _FEWEST_SUBJECTS and single >= _SINGLE_SHARE * len(objects)
-        return self._functional[relation]
+        return self._tests[tested]
+
+    @cached_property
+    def _triplets(self) -> Mapping[str, int]:
+        """The number of triplets of each predicate now."""
+        return self.reader.predicates()
 
     def _evidence(self, where: Conditions, limit: int | None) -> list[TripletEvidence]:
         predicates = None

@@ -266,7 +266,7 @@ class StoredFacts:
                 if len(self._vocabularies) >= _VOCABULARIES:
                     self._vocabularies.clear()
                 self._vocabularies[key] = vocabulary
-            yield FactReading(reader, self._relations, vocabulary)
+            yield FactReading(reader, self._relations, vocabulary, as_of)
 
 
 def _terms(

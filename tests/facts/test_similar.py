@@ -175,6 +175,15 @@ def test_what_the_data_shows_to_be_functional(facts: FactMemory) -> None:
     assert [it.object for it in facts.read("Ada", "sleeps under the roof of")] == ["R2", "R1"]
 
 
+def test_what_the_data_shows_to_be_functional_after_forgetting(facts: FactMemory) -> None:
+    facts.write_many([(f"P{i}", "sleeps under the roof of", f"R{i % 5}") for i in range(30)])
+    last = facts.write("P30", "sleeps under the roof of", "R1")
+    facts.write_many([("Ada", "sleeps under the roof of", place) for place in ("R1", "R2")])
+    assert [it.object for it in facts.read("Ada", "sleeps under the roof of")] == ["R2"]
+    facts.memory.forget(id=last.passage)
+    assert [it.object for it in facts.read("Ada", "sleeps under the roof of")] == ["R2", "R1"]
+
+
 @pytest.mark.parametrize(
     ("asked", "stored", "alike"),
     [
