@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from recallm.facts.call_results import answered
-from recallm.facts.call_scanner import BrokenCall, CallScanner, parse_calls
+from recallm.facts.call_scanner import BrokenCall, CallScanner
 from recallm.facts.calls import Call
 from recallm.facts.chat_prompts import ChatPrompt
 from recallm.facts.fact import Fact
@@ -44,7 +44,7 @@ class Reply:
         self._prompt = prompt
         self._limits = limits
         self._room = limits.characters
-        self._quoted = {call for text in quotes for call in _calls_in(text)}
+        self._quoted_writes = _with_writes(quotes)
         self._scanner = CallScanner(has_results=self._is_answered)
         self._visible = _VisibleText()
         self._parts: list[str] = []
@@ -111,7 +111,7 @@ class Reply:
     def _carry_out(self, call: Call) -> None:
         if call.name == "MEM_WRITE":
             self._visible.leave_out()
-            if call not in self._quoted and call not in self.writes:
+            if not self._is_quoted(call) and call not in self.writes:
                 self._parts.append(str(call))
                 self.calls.append(call)
                 self.writes[call] = None
@@ -133,7 +133,7 @@ class Reply:
             limit=self._limits.results,
             max_characters=self._limits.result_characters,
         )
-        self._quoted.update(call for value in found.values for call in _calls_in(value))
+        self._quoted_writes += _with_writes(found.values)
         self._answered[question] = found.call
         self.facts += [
             fact
@@ -147,6 +147,11 @@ class Reply:
     def _cut(self) -> None:
         self._is_whole = False
         self._turn_has_ended = self.has_ended = True
+
+    def _is_quoted(self, write: Call) -> bool:
+        """Whether a text that is not the model's own has a call that writes, and these terms."""
+        terms = [_squeezed(str(term)) for term in write.patterns[0]]
+        return any(all(term in text for term in terms) for text in self._quoted_writes)
 
     def _is_answered(self, call: Call) -> bool:
         return call in self._answered
@@ -203,10 +208,18 @@ def _until(pieces: Iterable[str], mark: str | None) -> Iterator[str]:
     yield held
 
 
-def _calls_in(text: str) -> set[Call]:
-    """The calls in a text, without results, also behind a backslash."""
-    events = parse_calls(text.replace("\\[", "[")) if "[" in text else ()
-    return {_without_results(event) for event in events if isinstance(event, Call)}
+_WRITE = "mem_write"
+
+
+def _with_writes(texts: Iterable[str]) -> list[str]:
+    """Those of the texts that a call which writes may stand in, squeezed."""
+    return [text for text in map(_squeezed, texts) if _WRITE in text]
+
+
+def _squeezed(text: str) -> str:
+    """A text without case, white space and backslashes: what a model may change where it repeats
+    the text."""
+    return "".join(text.casefold().replace("\\", "").split())
 
 
 def _without_results(call: Call) -> Call:

@@ -259,10 +259,11 @@ class FactMemory(StoredFacts):
         The column ``key`` names the subject of each row; every other column is a relation, its
         cells the objects. ``name`` (default: that of the file) is the source of the facts: whatever
         has this source and is not in the table any more (another cell, a blank one, a removed row)
-        is ended. ``relations`` names the columns that are read; a mapping also gives their
-        relations. ``said`` (aware): when the rows were said, or the column that says so (a naive
-        one in UTC); default: now. A row is never said before what it changes. The metadata of its
-        passage is its ``key`` and ``row``.
+        is ended, also where somebody else wrote it too; a cell that did not change is not written
+        again, whatever else ended it. ``relations`` names the columns that are read; a mapping also
+        gives their relations. ``said`` (aware): when the rows were said, or the column that says so
+        (a naive one in UTC); default: now. A row is never said before what it changes. The metadata
+        of its passage is its ``key`` and ``row``.
 
         ``table`` is
 
@@ -276,8 +277,8 @@ class FactMemory(StoredFacts):
         A cell is a text (stripped; as written, so that "1.50" stays), a finite number, a date, a
         bool, or a list of these, each a fact of its own. Blank cells, None, NaN and NaT are none.
         Refused, with the row's number: cells of more than 1,024 characters, nested records, bytes,
-        lone surrogates, rows with more or fewer cells than the header, blank or repeated keys;
-        columns without a name or with one that stands twice.
+        lone surrogates, rows with more or fewer cells than the header, blank keys, keys that differ
+        in case alone; columns without a name or with one that stands twice.
 
         Up to 20,000 facts are one transaction; a larger load is several, and a load that was cut
         off is completed by loading the table again. Files, frames and lists are checked to the end

@@ -98,8 +98,8 @@ def checked_rows(
 ) -> Iterator[TableRow]:
     """Each row of a table, checked. ``key`` and ``said`` name columns; ``columns`` gives those that
     are read the names of their relations, and None stands for all others. ``check_relation`` raises
-    an error for a relation that cannot be written. ``seen`` gets the text of each key, with the
-    number of its row.
+    an error for a relation that cannot be written. ``seen`` gets each key (``same_key``), with
+    the number of its row.
 
     Raises:
         InvalidInputError: a column is missing, has no name or a name that stands twice; a key is
@@ -116,14 +116,19 @@ def checked_rows(
         try:
             row = _row(number, record, names, key=key, said=said)
             text = checked_term(row.key, "key")
-            if text in rows:
-                raise _unusable(f"the key {checks.shown(text)} stands in row {rows[text]} already")
-            rows[text] = number
+            known = rows.setdefault(same_key(text), number)
+            if known != number:
+                raise _unusable(f"the key {checks.shown(text)} stands in row {known} already")
         except InvalidInputError as error:
             raise _unusable(f"row {number}: {error.message}") from None
         yield row
     if header is None and rows and (missing := needed - names.known.keys()):
         raise _unusable(f"no row has a column {checks.shown(min(missing))}")
+
+
+def same_key(text: str) -> str:
+    """What two spellings of one key share: the text without case and further white space."""
+    return " ".join(text.casefold().split())
 
 
 def _row(number: int, record: object, names: _Names, *, key: str, said: str | None) -> TableRow:

@@ -8,7 +8,7 @@ next one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
@@ -20,7 +20,7 @@ from recallm import checks
 from recallm.errors import InvalidInputError
 from recallm.facts.fact import NewFact, Term, checked_term
 from recallm.facts.reading import end_key
-from recallm.facts.table_rows import TableRow, checked_rows, source_of
+from recallm.facts.table_rows import TableRow, checked_rows, same_key, source_of
 from recallm.facts.values import value_of
 from recallm.facts.writing import denied, update_arguments
 from recallm.memory import RecallM
@@ -181,7 +181,7 @@ class _Load:
             for subject, row in zip(subjects, page, strict=True):
                 place = {"key": subject, "row": row.number}
                 update = self._update(
-                    subject, evidence.get(subject, ()), row.cells, row.said, place
+                    subject, evidence.get(same_key(subject), ()), row.cells, row.said, place
                 )
                 if update is not None:
                     yield update
@@ -199,23 +199,31 @@ class _Load:
                 return
             last = page[-1].t_index - 1
             keys = dict.fromkeys(it.metadata.get("key") for it in page if it.source == self._name)
-            subjects = [
-                it for it in keys if isinstance(it, str) and it not in seen and it not in ended
-            ]
+            subjects = {
+                same_key(it): it
+                for it in keys
+                if isinstance(it, str) and same_key(it) not in seen and same_key(it) not in ended
+            }
             ended.update(subjects)
-            for subject, evidence in self._evidence(subjects).items():
-                update = self._update(subject, evidence, {}, None, {"key": subject})
+            for key, evidence in self._evidence(subjects.values()).items():
+                update = self._update(subjects[key], evidence, {}, None, {"key": subjects[key]})
                 if update is not None:
                     yield update
 
-    def _evidence(self, subjects: Sequence[str]) -> dict[str, list[TripletEvidence]]:
-        """What earlier loads wrote about each subject."""
+    def _evidence(self, subjects: Collection[str]) -> dict[str, list[TripletEvidence]]:
+        """What earlier loads wrote about each subject, in any spelling of its key, by
+        ``same_key``."""
         found: dict[str, list[TripletEvidence]] = {}
-        if subjects and self._before:
-            with self._memory.graph.reader() as reader:
-                for each in reader.triplet_evidence(subjects=subjects):
-                    if each.source == self._name:
-                        found.setdefault(each.subject, []).append(each)
+        if not subjects or not self._before:
+            return found
+        wanted = set(map(same_key, subjects))
+        concepts = {self._memory.graph.concept_name(it) for it in subjects} - {""}
+        with self._memory.graph.reader() as reader:
+            entities = reader.entities(subjects, concepts=concepts)
+            ids = {it.id for it in entities if same_key(it.id) in wanted}
+            for each in reader.triplet_evidence(subjects=ids):
+                if each.source == self._name:
+                    found.setdefault(same_key(each.subject), []).append(each)
         return found
 
     def _update(

@@ -331,3 +331,19 @@ def test_what_holds_is_the_last_table(loads: list[dict[str, tuple[str, str, str]
             assert found == cells
             again = facts.load(rows, key="name", name="t")
             assert again == report(len(table), 0, 0, 0, len(cells))
+
+
+def test_a_key_may_change_its_spelling(plain: FactMemory) -> None:
+    load(plain, "name,works for\nada,BMW\n")
+    assert load(plain, "name,works for\nAda,BMW\n") == report(1, 0, 0, 0, 1)
+    assert lines(plain) == ["ada — works for → BMW"]
+    load(plain, "name,works for\nADA,Audi\n")
+    assert lines(plain) == ["ADA — works for → Audi"]
+    load(plain, "name,works for\n")
+    assert lines(plain) == []
+
+
+def test_keys_that_differ_in_case_alone_are_refused(plain: FactMemory) -> None:
+    with pytest.raises(InvalidInputError, match="row 2: the key 'ADA' stands in row 1 already"):
+        load(plain, "name,works for\nAda,BMW\nADA,Cisco\n")
+    assert lines(plain) == []

@@ -103,3 +103,22 @@ def test_a_memory_that_writes_triplets_writes_the_same() -> None:
     assert triples(plain.write_text(CUSTOMERS)) == triples(writing.write_text(CUSTOMERS))
     plain.memory.update(EMPLOYEE)
     assert plain.read("Dorothea Altemus") == []
+
+
+@pytest.mark.parametrize(
+    ("relation", "object", "text"),
+    [
+        ("works for", "Cisco", "Ada left Cisco."),
+        ("works for", "Cisco", "Ada has left Cisco."),
+        ("works for", "Cisco", "Ada quit Cisco."),
+        ("works for", "Cisco", "Ada resigned from Cisco."),
+        ("owns", "Volvo", "Ada sold Volvo."),
+        ("lives in", "Oslo", "Ada moved away from Oslo."),
+        ("married to", "Bo", "Ada divorced Bo."),
+    ],
+)
+def test_events_end_facts(facts: FactMemory, relation: str, object: str, text: str) -> None:
+    facts.write("Ada", relation, object)
+    facts.write_text(text)
+    assert facts.read("Ada", relation) == []
+    assert [it.object for it in facts.read("Ada", relation, as_of=1)] == [object]
