@@ -118,20 +118,20 @@ def similar_relations(
 ) -> list[tuple[str, float]]:
     """The relations that ``asked`` may mean, each with its score, best first; those of the given
     entities where some are given."""
-    least = _LEAST_OF_ALL if subjects is None and objects is None else _LEAST_OF_ENTITY
     vocabulary = reading.vocabulary
-    found = vocabulary.compared(vectors, _MOST_RELATIONS).best(asked, least)
-    if least == _LEAST_OF_ENTITY and len(vocabulary.asserted) > _MOST_RELATIONS:
-        evidence = reading.reader.triplet_evidence(
-            subjects=subjects, objects=objects, limit=_ROWS_OF_ENTITY
-        )
-        of_entity = {
-            key: vocabulary.asserted[key]
-            for it in evidence
-            if (key := reading.relations.of(it.predicate).name) in vocabulary.asserted
-        }
-        own = SimilarRelations(vectors, of_entity).best(asked, least)
-        found = sorted({**dict(found), **dict(own)}.items(), key=lambda it: (-it[1], it[0]))
+    if subjects is None and objects is None:
+        return vocabulary.compared(vectors, _MOST_RELATIONS).best(asked, _LEAST_OF_ALL)[:_TRIED]
+    evidence = reading.reader.triplet_evidence(
+        subjects=subjects, objects=objects, limit=_ROWS_OF_ENTITY
+    )
+    own = {reading.relations.of(it.predicate).name for it in evidence}
+    found = vocabulary.compared(vectors, _MOST_RELATIONS).best(asked, _LEAST_OF_ENTITY)
+    if len(evidence) < _ROWS_OF_ENTITY:  # these are all relations of the entity
+        found = [it for it in found if it[0] in own]
+    if len(vocabulary.asserted) > _MOST_RELATIONS:
+        of_entity = {key: vocabulary.asserted[key] for key in own & vocabulary.asserted.keys()}
+        compared = SimilarRelations(vectors, of_entity).best(asked, _LEAST_OF_ENTITY)
+        found = sorted({**dict(found), **dict(compared)}.items(), key=lambda it: (-it[1], it[0]))
     return found[:_TRIED]
 
 

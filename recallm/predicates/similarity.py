@@ -1,8 +1,9 @@
 """How alike two relations, or two names, are.
 
-**Relations** are compared by vectors of their phrasings: embeddings, or without a model the mean of
-the words' vectors in the table that the package ships (``recallm.ranking.meaning``). Two relations
-that the table of phrasings tells apart are never alike.
+**Relations** are compared by vectors of their phrasings: the mean of the words' vectors in the
+table that the package ships (``recallm.ranking.meaning``), and embeddings where there is a model.
+With both, the mean of the two cosines counts: each alone takes other short phrases for alike. Two
+relations that the table of phrasings tells apart are never alike.
 
 **Names** are compared word by word. Company forms and titles do not count, words may stand in
 another order, an initial stands for a word, and a middle name may be missing. Numbers must agree,
@@ -36,8 +37,8 @@ _WRITTEN = 4
 
 
 class RelationVectors:
-    """Unit vectors of predicates. ``embed``: an embedding model's texts → unit vectors; None: words
-    alone."""
+    """Unit vectors of predicates: by their words, and by ``embed``, a model's texts → unit
+    vectors; None: by words alone."""
 
     def __init__(
         self, relations: Relations, embed: Callable[[Sequence[str]], Rows] | None = None
@@ -45,11 +46,14 @@ class RelationVectors:
         self.relations = relations
         self._embed = embed
 
-    def of(self, predicates: Sequence[str]) -> Rows:
-        """The vector of each predicate, a row each."""
+    def of(self, predicates: Sequence[str]) -> list[Rows]:
+        """The vectors of the predicates, a row each: by their words, and by the model if there is
+        one."""
+        rows = [np.stack([self._word_vector(predicate) for predicate in predicates])]
         if self._embed is not None:
-            return self._embed([" ".join(relation_words(it)[0]) or it for it in predicates])
-        return np.stack([self._word_vector(predicate) for predicate in predicates])
+            texts = [" ".join(relation_words(it)[0]) or it for it in predicates]
+            rows.append(self._embed(texts))
+        return rows
 
     def _word_vector(self, predicate: str) -> npt.NDArray[np.float32]:
         stems = self.relations.name(predicate).name.split()
@@ -85,8 +89,11 @@ class SimilarRelations:
             return []
         key = self._relations.of(asked).name
         phrasings = self._relations.phrasings(key)
-        cosines = self._rows @ self._vectors.of((asked, *phrasings)).T
-        scores = np.maximum.reduceat(cosines.max(axis=1), self._starts)
+        cosines = [
+            (stored @ given.T).max(axis=1)
+            for stored, given in zip(self._rows, self._vectors.of((asked, *phrasings)), strict=True)
+        ]
+        scores = np.maximum.reduceat(np.mean(cosines, axis=0), self._starts)
         found = [
             (other, min(float(score), 1.0))
             for other, score in zip(self._keys, scores, strict=True)
