@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recallm import RecallM
+from recallm import InvalidInputError, RecallM
 from recallm.model import NO_POSITION, TripletEvidence
 from recallm.predicates import Claim, PredicateNames, Relations, Side, holding
 from recallm.predicates.table import shipped_relations
@@ -147,3 +147,8 @@ def test_spans() -> None:
         (it.first.object, it.t_index, it.latest.t_index, it.end and it.end.t_index, it.ended_by)
         for it in spans
     ] == [("A", 1, 1, 2, "superseded"), ("B", 2, 3, 4, "superseded"), ("A", 4, 4, 5, "ended")]
+
+
+def test_a_relation_is_not_single_valued_and_multi_valued(names: PredicateNames) -> None:
+    with pytest.raises(InvalidInputError, match="single-valued and multi-valued"):
+        Relations(names, single_valued=["works for"], multi_valued=["employed by"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from recallm import checks
+from recallm.errors import InvalidInputError
 from recallm.predicates.holding import Side
 from recallm.predicates.names import PredicateName, PredicateNames
 from recallm.predicates.table import shipped_events, shipped_relations
@@ -34,6 +36,10 @@ class Relations:
     ['subject', 'object', None]
     >>> relations.is_known("works for"), relations.is_known("waters the plants of")
     (True, False)
+
+    Raises:
+        InvalidInputError: a relation is declared both.
+
     """
 
     def __init__(
@@ -57,11 +63,20 @@ class Relations:
             for phrasing in phrasings
         }
         self._sides: dict[str, Side | None] = {it.key: it.side for it in self._known.values()}
+        declared: set[str] = set()
         for predicate, side in _declared(single_valued):
             key = self.of(predicate).name
             self._sides[key] = side or self._sides.get(key) or "subject"
+            declared.add(key)
         for predicate in multi_valued:
-            self._sides[self.of(predicate).name] = None
+            key = self.of(predicate).name
+            if key in declared:
+                raise InvalidInputError(
+                    f"{checks.shown(predicate)} is declared single-valued and multi-valued; give "
+                    "one of the two",
+                    argument="multi_valued",
+                )
+            self._sides[key] = None
 
     def of(self, predicate: str) -> PredicateName:
         """The key of the relation that ``predicate`` phrases, and whether the predicate denies
