@@ -217,7 +217,14 @@ class RecallM(StoredMemory):
         return self.write(request)
 
     def write(self, request: UpdateRequest) -> KnowledgeUpdate:
-        """Write one checked knowledge update, for the packages that stand on the memory."""
+        """Write one checked knowledge update, for the packages that stand on the memory.
+
+        Raises:
+            InvalidInputError: ``request`` is no UpdateRequest.
+
+        """
+        if not isinstance(request, UpdateRequest):
+            raise InvalidInputError("request must be an UpdateRequest", argument="request")
         self._check_open()
         return self._updater.update(self._namespace, (None, [request]))[0]
 

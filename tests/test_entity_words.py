@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from recallm.entity_words import BANDS, codes_of, entity_words, probes
+from recallm.entity_words import BANDS, codes_of, entity_words, probes, whole_name
 from recallm.vectors import encode
 
 RANDOM = np.random.default_rng(5)
@@ -25,7 +25,8 @@ def random_pair(cosine: float, dimension: int = 384) -> tuple[bytes, bytes]:
 
 
 def test_words_of_a_name() -> None:
-    assert entity_words("new york  city", {}) == {"new", "york", "city"}
+    whole = whole_name("new york  city")
+    assert entity_words("new york  city", {}) == {"new", "york", "city", whole}
     assert entity_words("", {}) == frozenset()
 
 
@@ -33,7 +34,7 @@ def test_codes_are_no_words_of_names() -> None:
     blob, _ = random_pair(0.5)
     codes = set(codes_of("m", blob))
     assert len(codes) == BANDS
-    assert entity_words("ada", {"m": blob}) == codes | {"ada"}
+    assert entity_words("ada", {"m": blob}) == codes | {"ada", whole_name("ada")}
     assert not codes & entity_words(" ".join(codes), {})
 
 

@@ -30,6 +30,7 @@ from recallm import (
     RecallMError,
 )
 from recallm.hybrid import LLMDiscriminator, TrainedDiscriminator
+from recallm.updating import UpdateRequest
 from recallm.vectors import Embedding
 
 from .vectors.fakes import words
@@ -158,6 +159,7 @@ MEMORY: dict[str, dict[str, Any]] = {
     "get": {"id": "p"},
     "get_many": {"ids": ["p"]},
     "history": {"concept": "Ann"},
+    "relations": {"concept": "Ann"},
     "in_namespace": {"namespace": "other"},
     "load": {"source": "archive.jsonl"},
     "now": {},
@@ -165,6 +167,7 @@ MEMORY: dict[str, dict[str, Any]] = {
     "recall": {"question": "Who met Bo?"},
     "stats": {},
     "update": {"text": "Ann met Bo."},
+    "write": {"request": UpdateRequest(text="Ann met Bo.", id="write")},
     "update_many": {"items": ["Ann met Bo."]},
     "with_ranking": {"ranking": "paper"},
 }
@@ -176,9 +179,12 @@ GRAPH: dict[str, dict[str, Any]] = {
     "entities": {},
     "entity": {"id": "Ann"},
     "nearest": {"embedding": [1.0, 2.0], "model": "m"},
+    "reader": {},
+    "to_networkx": {},
     "triplets": {},
     "upsert": {"entities": [NewEntity(id="Bo")]},
     "upsert_many": {"updates": []},
+    "write_graphml": {"target": "graph.graphml"},
 }
 ITEMS: dict[str, dict[str, Any]] = {
     "below": {},

@@ -13,6 +13,7 @@ import pytest
 from neo4j import Driver
 
 from recallm import RecallM
+from recallm.entity_words import whole_name
 from recallm.errors import (
     ArchiveError,
 )
@@ -541,7 +542,7 @@ def _read_items(store: Neo4jStore, memory: RecallM) -> None:
         )
         assert it.passage is not None
     assert said["predicates"].keys() <= {"met"}
-    assert said["entities by words"].keys() <= {"ann", "bo"}
+    assert said["entities by words"].keys() <= {"ann", "bo", whole_name("ann"), whole_name("bo")}
     for place in said["paths"]:
         assert place[0] == "p"
     _check_passages(memory.items.below(("p",)))
