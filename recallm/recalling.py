@@ -111,7 +111,7 @@ def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContex
     contexts = concept_contexts(reader, rows, where=request.where, known=request.known)
     facts: Mapping[str, Sequence[GraphFact]] = {}
     if index is not None:
-        fact_reader = FactReader(reader, question, request.where, index)
+        fact_reader = FactReader(reader, question, request, index)
         facts = fact_reader.of_concepts([row.name for row in rows], known=request.known)
     return context_of_concepts(ranked, contexts, facts, request)
 

@@ -13,10 +13,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias
 
 from recallm.facts.fact import Fact, Match
-from recallm.facts.reading import Conditions, FactReading, Found
 from recallm.facts.similar import similar_entities, similar_relations
 from recallm.facts.values import value_of
-from recallm.predicates import PredicateName, Relations, RelationVectors
+from recallm.predicates import (
+    Conditions,
+    FactReading,
+    Found,
+    PredicateName,
+    Relations,
+    RelationVectors,
+)
 from recallm.vectors import Embedding
 from recallm.vectors.remembering import RememberedVectors
 

@@ -8,8 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from recallm.entity_words import probes
-from recallm.facts.reading import FactReading
-from recallm.predicates import RelationVectors, SimilarRelations, name_similarity
+from recallm.predicates import FactReading, RelationVectors, SimilarRelations, name_similarity
 from recallm.untrusted_text import folded
 from recallm.vectors import encode, nearest
 

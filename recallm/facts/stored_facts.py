@@ -12,16 +12,19 @@ from recallm import checks
 from recallm.errors import InvalidInputError
 from recallm.facts.fact import Change, Fact, Match, Term, checked_term
 from recallm.facts.queries import Counted, FactQueries, Group, Part, Pattern, Solution
-from recallm.facts.reading import FactReading, Vocabulary
 from recallm.facts.searching import Search
-from recallm.facts.values import value_of
+from recallm.facts.values import text_key
 from recallm.memory import RecallM
-from recallm.predicates import PredicateNames, Relations, Side
+from recallm.predicates import (
+    FactReading,
+    PerVocabulary,
+    PredicateNames,
+    Relations,
+    Side,
+    Vocabulary,
+)
 
 __all__ = ["StoredFacts"]
-
-_VOCABULARIES = 16
-"""Namespaces whose predicates are remembered."""
 
 
 class StoredFacts:
@@ -48,7 +51,8 @@ class StoredFacts:
                 for it in checks.listed(multi_valued, "multi_valued")
             ],
         )
-        self._vocabularies: dict[tuple[str, int], Vocabulary] = {}
+        relations = self._relations
+        self._vocabularies = PerVocabulary(lambda predicates: Vocabulary(predicates, relations))
         self._search = Search(memory.graph.concept_name, self._relations, memory.embedding)
 
     @property
@@ -251,21 +255,13 @@ class StoredFacts:
         """What texts of a part share that mean the same."""
         if part == "relation":
             return self._relations.of(text).name
-        if value_of(text) is not None:
-            return text
-        return self._memory.graph.concept_name(text) or text
+        return text_key(text, self._memory.graph.concept_name)
 
     @contextmanager
     def _reading(self, as_of: int | datetime | None = None) -> Iterator[FactReading]:
         """All reads within one horizon see one state."""
         with self._memory.graph.reader(as_of) as reader:
-            key = self._memory.namespace, reader.state.vocabulary
-            vocabulary = self._vocabularies.get(key)
-            if vocabulary is None:
-                vocabulary = Vocabulary(reader.predicates(), self._relations)
-                if len(self._vocabularies) >= _VOCABULARIES:
-                    self._vocabularies.clear()
-                self._vocabularies[key] = vocabulary
+            vocabulary = self._vocabularies.of(self._memory.namespace, reader)
             yield FactReading(reader, self._relations, vocabulary, as_of)
 
 

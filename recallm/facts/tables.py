@@ -19,13 +19,12 @@ from tqdm import tqdm
 from recallm import checks
 from recallm.errors import InvalidInputError
 from recallm.facts.fact import NewFact, Term, checked_term
-from recallm.facts.reading import end_key
 from recallm.facts.table_rows import TableRow, checked_rows, same_key, source_of
-from recallm.facts.values import value_of
+from recallm.facts.values import text_key
 from recallm.facts.writing import denied, update_arguments
 from recallm.memory import RecallM
 from recallm.model import Filter, TripletEvidence
-from recallm.predicates import Relations
+from recallm.predicates import Relations, end_key
 
 __all__ = ["FACTS_AT_ONCE", "TableReport", "load_table"]
 
@@ -272,7 +271,8 @@ class _Load:
         gone = {key: it for key, it in held.items() if key not in same}
         respelled = 0
         if fresh and (gone or len(now) > 1):
-            keys = {text: known.get(text) or self._object_key(text) for text in reversed(fresh)}
+            concept_name = self._memory.graph.concept_name
+            keys = {it: known.get(it) or text_key(it, concept_name) for it in reversed(fresh)}
             first = {key: text for text, key in keys.items() if key not in same}
             respelled = sum(gone.pop(key, None) is not None for key in first)
             fresh = {text: it for text, it in fresh.items() if text in first.values()}
@@ -295,7 +295,3 @@ class _Load:
             if known is None or (each.t_index, negative) > (known.t_index, known.negative):
                 objects[key] = Stated(each.object, each.predicate, each.t_index, negative)
         return stated
-
-    def _object_key(self, text: str) -> str:
-        has_concept = value_of(text) is None
-        return end_key(text, self._memory.graph.concept_name(text) if has_concept else "")

@@ -7,6 +7,7 @@ object: "52,000 USD" and "52,000" have the value 52000.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import date, datetime
 from functools import lru_cache
 from math import isfinite
@@ -15,8 +16,9 @@ from typing import TypeAlias
 from recallm.checks import MAX_NAME
 from recallm.dating import Interval, named_dates
 from recallm.errors import InvalidInputError
+from recallm.predicates import end_key
 
-__all__ = ["Value", "text_of", "value_of"]
+__all__ = ["Value", "text_key", "text_of", "value_of"]
 
 Value: TypeAlias = bool | int | float | date | datetime
 """What ``value_of`` finds in a text."""
@@ -184,3 +186,9 @@ def _date_in(text: str) -> date | None:
 
 def _next_month(day: date) -> date:
     return day.replace(year=day.year + day.month // 12, month=day.month % 12 + 1)
+
+
+def text_key(text: str, concept_name: Callable[[str], str]) -> str:
+    """What texts of one subject or object share: the name of the concept that they spell. A value
+    spells none."""
+    return end_key(text, "" if value_of(text) is not None else concept_name(text))

@@ -1,7 +1,7 @@
 """What a predicate means: its name, the relation that it phrases, and what holds by its evidence.
 
-Predicates are the texts of triplets' relations as written. The package knows values alone: no store
-and no pipeline.
+Predicates are the texts of triplets' relations as written. Only ``reading`` and ``vocabulary`` ask
+a ``GraphReader``; the rest knows values alone.
 """
 
 from recallm.predicates.holding import (
@@ -15,14 +15,21 @@ from recallm.predicates.holding import (
     holding,
 )
 from recallm.predicates.names import PredicateName, PredicateNames
+from recallm.predicates.reading import Conditions, FactReading, Found, end_key
 from recallm.predicates.relations import Relations
 from recallm.predicates.similarity import RelationVectors, SimilarRelations, name_similarity
+from recallm.predicates.table import shipped_words
+from recallm.predicates.vocabulary import PerVocabulary, Vocabulary
 
 __all__ = [
     "Claim",
+    "Conditions",
     "Ending",
+    "FactReading",
+    "Found",
     "GroupKey",
     "Holding",
+    "PerVocabulary",
     "PredicateName",
     "PredicateNames",
     "RelationVectors",
@@ -30,7 +37,10 @@ __all__ = [
     "Side",
     "SimilarRelations",
     "Span",
+    "Vocabulary",
+    "end_key",
     "group_key",
     "holding",
     "name_similarity",
+    "shipped_words",
 ]

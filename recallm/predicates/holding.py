@@ -57,6 +57,17 @@ class Claim(NamedTuple):
         return self.subject, self.object
 
     @property
+    def fact(self) -> tuple[str, str, str]:
+        """Relation, subject and object: what other evidence of the same fact shares."""
+        return self.relation, self.subject, self.object
+
+    @property
+    def place(self) -> tuple[str, str, str, int, int]:
+        """What tells this piece of evidence from all others of a namespace."""
+        it = self.evidence
+        return it.subject, it.predicate, it.object, it.t_index, it.position
+
+    @property
     def timestamp(self) -> datetime | None:
         """When it was said."""
         return self.evidence.timestamp

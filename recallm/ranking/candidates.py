@@ -71,8 +71,8 @@ class GraphFact:
     """A triplet that no statement shows, as one more ``statement``, whose text is its line.
 
     ``passage`` is the id of its passage, None where its update has none; ``path`` says how the
-    graph led to it; ``ended_by`` is the key of the fact or statement that ended it, None while it
-    holds.
+    graph led to it; ``ended_by`` is the key of the fact or statement that is true in its place,
+    None while it holds.
     """
 
     statement: StoredStatement

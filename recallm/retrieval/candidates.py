@@ -212,7 +212,7 @@ def _read_facts(
     ``summaries`` summaries are candidates too."""
     facts, pattern = NO_FACTS, None
     if relations is not None:
-        fact_reader = FactReader(reader, question, request.where, relations)
+        fact_reader = FactReader(reader, question, request, relations)
         pattern = fact_reader.matching() if question.asks_all else None
         matching = [] if pattern is None else [it for it, _ in pattern.matches[:wanted]]
         facts = fact_reader.candidates(matching, first_place=summaries)

@@ -1,12 +1,14 @@
 """Reads the facts that may answer a question: triplets whose latest evidence no statement shows.
 
 The entities that stand on the question's concepts lead to facts, and so do the relations that it
-asks for. Only the newest evidence of each is read, never all of it. With a fact come those that
-ended it: a reader of the context sees last what is true last. A triplet that a statement shows
-leads to that statement.
+asks for. Only the newest evidence of each is read, never all of it. With a fact that no longer
+holds comes what is true in its place. A triplet that a statement shows leads to that statement.
 
 A question for every answer asks for a pattern, such as ``? — employed by → Pfizer``: all facts of
 the pattern that hold are determined (``FactReader.matching``).
+
+What holds is decided as ``FactMemory`` decides it (``recallm.predicates.FactReading``), by evidence
+within the horizon. The filter says which evidence is shown.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ from typing import NamedTuple
 from recallm.model import (
     NO_POSITION,
     ConceptMention,
-    Filter,
     Passage,
     Question,
     StoredStatement,
@@ -27,8 +28,9 @@ from recallm.model import (
     empty_mapping,
     statement_key,
 )
-from recallm.predicates import Claim, GroupKey, Span, group_key, holding
+from recallm.predicates import FactReading
 from recallm.ranking.candidates import GraphFact, TripletIds
+from recallm.recall_request import RecallRequest
 from recallm.retrieval.named_entities import essential_names, is_part_of_any, named_entities
 from recallm.retrieval.nearest import meets
 from recallm.retrieval.relations import AskedRelation, RelationIndex
@@ -93,12 +95,17 @@ class FactReader:
     """Reads the facts of one question. ``index`` knows the stored relations."""
 
     def __init__(
-        self, reader: GraphReader, question: Question, where: Filter, index: RelationIndex
+        self,
+        reader: GraphReader,
+        question: Question,
+        request: RecallRequest,
+        index: RelationIndex,
     ) -> None:
         self._reader = reader
         self._question = question
-        self._where = where
+        self._where = request.where
         self._index = index
+        self._reading = FactReading(reader, index.relations, index.vocabulary, request.as_of)
         self._asked = index.asked(question)
         self._entities = named_entities(reader, question)
         self._passages: dict[str, Passage] = {}
@@ -129,7 +136,8 @@ class FactReader:
     def _pattern(
         self, asked: Mapping[str, AskedRelation], entities: Sequence[str]
     ) -> FactPattern | None:
-        """The facts of these relations that hold and have each of these entities."""
+        """The facts of these relations that hold and have each of these entities, each by the
+        newest evidence that meets the filter."""
         explained = {word for name in entities for word in name.split()}.union(
             *(relation.stems for relation in asked.values())
         )
@@ -138,18 +146,17 @@ class FactReader:
             return None
         required = [self._entities[name] for name in entities]
         found = self._read(required[0] if required else None, self._index.predicates(asked), None)
-        if required:
-            found = self._with_endings(found, None)
+        held = {claim.fact for claim in self._reading.held(found, is_complete=not required)}
+        shown = sorted(self._meeting(found), key=_newest_first)
         matches: dict[tuple[str, ...], tuple[TripletEvidence, str]] = {}
-        for span in sorted(
-            self._last_spans(found), key=lambda span: _newest_first(span.latest.evidence)
-        ):
-            evidence = span.latest.evidence
+        for claim in self._reading.claims(shown):
+            evidence = claim.evidence
             ends = (evidence.subject, evidence.object)
-            if span.end is not None or not all(ids.intersection(ends) for ids in required):
+            is_shown = claim.fact in held and not claim.negative
+            if not is_shown or not all(ids.intersection(ends) for ids in required):
                 continue
             answer = _answer(evidence, required)
-            identity = (answer,) if answer and required else span.latest.ends
+            identity = (answer,) if answer and required else claim.ends
             matches.setdefault(identity, (evidence, answer))
         newest = list(matches.values())
         return FactPattern(_pattern(newest[0][0], required), newest) if newest else None
@@ -165,16 +172,33 @@ class FactReader:
             found += self._read(ids, None, _OF_ENTITIES)
         elif predicates:
             found += self._read(None, predicates, _OF_RELATIONS)
-        latest = _latest(found)
-        endings = {
-            _ids(span.latest.evidence): span.end.evidence
-            for span in self._last_spans(self._with_endings(found, _OF_GROUPS))
+        latest = _latest(self._meeting(found))
+        endings = self._endings(found, latest)
+        for ending in endings.values():
+            latest.setdefault(_ids(ending), ending)
+        return self._as_candidates(latest, endings, first_place)
+
+    def _endings(
+        self, found: Iterable[TripletEvidence], latest: Mapping[TripletIds, TripletEvidence]
+    ) -> dict[TripletIds, TripletEvidence]:
+        """For each triplet of ``latest`` that no longer holds by ``found`` and the newest evidence
+        of its groups: what is true in its place, where that meets the filter."""
+        ends = {
+            span.latest.fact: span.end
+            for span in self._reading.last_spans(found, _OF_GROUPS)
             if span.end is not None
         }
-        for triplet in [*latest]:
-            if triplet in endings:
-                latest.setdefault(_ids(endings[triplet]), endings[triplet])
-        return self._as_candidates(latest, endings, first_place)
+        endings: dict[TripletIds, TripletEvidence] = {}
+        for claim in self._reading.claims(latest.values()):
+            last = claim
+            passed: set[object] = set()
+            while not last.negative and last.fact in ends and last.fact not in passed:
+                passed.add(last.fact)
+                last = ends[last.fact]
+            if last is not claim:
+                endings[_ids(claim.evidence)] = last.evidence
+        met = {(_ids(it), it.t_index) for it in self._meeting(endings.values())}
+        return {ids: it for ids, it in endings.items() if (_ids(it), it.t_index) in met}
 
     def of_concepts(
         self, names: Collection[str], *, known: Collection[str]
@@ -184,7 +208,8 @@ class FactReader:
         entities = {it.id: it.concept for it in self._reader.entities([], concepts=names)}
         if not entities:
             return {}
-        latest = _latest(self._read(entities.keys(), None, _OF_ENTITIES * len(names)))
+        found_evidence = self._read(entities.keys(), None, _OF_ENTITIES * len(names))
+        latest = _latest(self._meeting(found_evidence))
         found: defaultdict[str, list[GraphFact]] = defaultdict(list)
         for fact in self._as_candidates(latest, {}, first_place=0).facts:
             if fact.passage in known:
@@ -199,64 +224,18 @@ class FactReader:
     def _read(
         self, ids: Collection[str] | None, predicates: Collection[str] | None, limit: int | None
     ) -> list[TripletEvidence]:
-        """Evidence with these predicates, of these entities at either end, that meets the
-        filter."""
+        """Evidence with these predicates, of these entities at either end."""
         if ids is None:
-            return self._meeting(self._reader.triplet_evidence(predicates=predicates, limit=limit))
-        return self._meeting([
+            return self._reader.triplet_evidence(predicates=predicates, limit=limit)
+        return [
             *self._reader.triplet_evidence(subjects=ids, predicates=predicates, limit=limit),
             *self._reader.triplet_evidence(objects=ids, predicates=predicates, limit=limit),
-        ])  # fmt: skip
+        ]
 
-    def _with_endings(
-        self, found: Sequence[TripletEvidence], limit: int | None
-    ) -> list[TripletEvidence]:
-        """``found``, and the evidence that may have ended it: denials, and other values of
-        single-valued relations."""
-        evidence = list(found)
-        for of_objects in (False, True):
-            ends: set[str] = set()
-            keys: set[str] = set()
-            for each in found:
-                key = self._index.relation(each.predicate).name
-                if (self._index.single_valued_end(key) == "object") is of_objects:
-                    keys.add(key)
-                    ends.add(each.object if of_objects else each.subject)
-            if ends:
-                predicates = self._index.predicates(keys)
-                evidence += self._meeting(
-                    self._reader.triplet_evidence(
-                        subjects=None if of_objects else ends,
-                        objects=ends if of_objects else None,
-                        predicates=predicates,
-                        limit=limit,
-                    )
-                )
-        return evidence
-
-    def _last_spans(self, evidence: Iterable[TripletEvidence]) -> Iterator[Span]:
-        """For each fact the last span of time in which it held."""
-        groups: defaultdict[GroupKey, dict[object, Claim]] = defaultdict(dict)
-        for each in evidence:
-            key, negative = self._index.relation(each.predicate)
-            claim = Claim(
-                subject=each.subject_concept or each.subject,
-                relation=key,
-                object=each.object_concept or each.object,
-                negative=negative,
-                evidence=each,
-            )
-            side = self._index.single_valued_end(key)
-            groups[group_key(claim, side)][_ids(each), each.t_index, each.position] = claim
-        for claims in groups.values():
-            side = self._index.single_valued_end(next(iter(claims.values())).relation)
-            spans = holding(claims.values(), single_valued=side is not None).spans
-            yield from {span.latest.ends: span for span in spans}.values()
-
-    def _meeting(self, evidence: list[TripletEvidence]) -> list[TripletEvidence]:
+    def _meeting(self, evidence: Collection[TripletEvidence]) -> list[TripletEvidence]:
         """The evidence that meets every condition of the filter."""
         if not self._where:
-            return evidence
+            return list(evidence)
         self._read_passages(evidence)
         return [each for each in evidence if meets(self._statement(each, 0), self._where)]
 
@@ -274,8 +253,8 @@ class FactReader:
         endings: Mapping[TripletIds, TripletEvidence],
         first_place: int,
     ) -> ReadFacts:
-        """Triplets as facts, or as the statements that show them; ``endings`` are what ended
-        them."""
+        """Triplets as facts, or as the statements that show them; ``endings`` are what
+        is true in their place."""
         self._read_passages(latest.values())
         stated: dict[int, str] = {}
         keys: dict[TripletIds, int] = {}
@@ -325,13 +304,13 @@ class FactReader:
                 yield f"fact of {evidence.subject_label}"
             elif evidence.object in ids:
                 yield f"fact of {evidence.object_label}"
-        if self._index.relation(evidence.predicate).name in self._asked:
+        if self._index.relations.of(evidence.predicate).name in self._asked:
             yield f"fact of the relation {evidence.predicate}"
 
     def _statement(self, evidence: TripletEvidence, key: int) -> StoredStatement:
         """A fact as one more statement, with what is known of its passage."""
         passage = self._passages.get(evidence.passage or "")
-        relation = self._index.relation(evidence.predicate)
+        relations = self._index.relations
         mentions = {
             name: ConceptMention(name=name, label=label, kind="entity")
             for name, label in (
@@ -342,7 +321,7 @@ class FactReader:
         }
         terms = (
             evidence.subject_concept or evidence.subject_label.casefold(),
-            self._index.name(evidence.predicate),
+            relations.name(evidence.predicate).name,
             evidence.object_concept or evidence.object_label.casefold(),
         )
         line = _line(evidence)
@@ -361,7 +340,7 @@ class FactReader:
             concepts=tuple(mentions.values()),
             traits=Trait.NAME
             | _TRAITS.get(evidence.object_type.casefold(), Trait(0))
-            | (Trait.NEGATION if relation.negative else Trait(0)),
+            | (Trait.NEGATION if relations.of(evidence.predicate).negative else Trait(0)),
             previous=None,
             next=None,
             item_path=None if passage is None or passage.key is None else passage.path,
@@ -373,8 +352,8 @@ def _latest(evidence: Iterable[TripletEvidence]) -> dict[TripletIds, TripletEvid
     return {_ids(it): it for it in sorted(evidence, key=lambda it: (it.t_index, it.position))}
 
 
-def _newest_first(evidence: TripletEvidence) -> tuple[int, TripletIds]:
-    return -evidence.t_index, _ids(evidence)
+def _newest_first(evidence: TripletEvidence) -> tuple[int, TripletIds, int]:
+    return -evidence.t_index, _ids(evidence), -evidence.position
 
 
 def _ids(evidence: TripletEvidence) -> TripletIds:

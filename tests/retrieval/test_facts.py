@@ -140,6 +140,22 @@ def test_a_fact_brings_what_superseded_it(memory: RecallM, limit: int) -> None:
     assert found.index("Ada — employed by → SAP") == len(found) - 1
 
 
+def test_a_fact_brings_the_last_value_of_its_relation(memory: RecallM) -> None:
+    """BMW's colleagues are among the newest facts, Ada's later employers are not."""
+    upsert(memory, ("Ada", "works for", "BMW"), ("Ada", "works for", "SAP"))
+    upsert(memory, ("Ada", "works for", "Cisco"), ("Ben", "likes", "BMW"))
+    found = lines(memory.recall("What do you know about BMW?"))
+    assert "Ada — works for → BMW" in found
+    assert "Ada — works for → SAP" not in found
+    assert found.index("Ada — works for → BMW") < found.index("Ada — works for → Cisco")
+
+
+def test_a_fact_in_other_spellings_is_ended_as_one(memory: RecallM) -> None:
+    upsert(memory, ("Ada", "works for", "BMW"), ("ada", "works for", "SAP"))
+    found = lines(memory.recall("Does Ada work for BMW?", limit=1))
+    assert "ada — works for → SAP" in found
+
+
 def test_a_denial_stands_behind_what_it_ended(memory: RecallM) -> None:
     upsert(memory, ("Ada", "works for", "BMW"), ("Ada", "no longer works for", "BMW"))
     assert lines(memory.recall("Who works for BMW?")) == [

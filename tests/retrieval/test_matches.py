@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recallm import RecallM
+from recallm.facts import FactMemory
 from tests.retrieval.test_facts import lines, triplet, upsert
 
 
@@ -39,6 +40,36 @@ def test_more_answers_than_candidates_are_counted(memory: RecallM) -> None:
     context = memory.recall("Who are all the people employed by Pfizer?", limit=5)
     assert context.more == 695
     assert "[700 match ? — works for → Pfizer; 695 more: " in context.text
+
+
+def test_what_holds_is_decided_without_the_filter(memory: RecallM) -> None:
+    """A match is shown by its newest evidence that meets the filter; evidence that does not meet it
+    still ends facts."""
+    for name, firm, session in (
+        ("Ada", "Pfizer", "a"),
+        ("Ben", "Pfizer", "a"),
+        ("Ben", "Pfizer", "b"),
+        ("Ada", "Cisco", "b"),
+    ):
+        memory.update("", session=session, **triplet(name, "works for", firm))  # type: ignore[arg-type]
+    context = memory.recall("How many people work for Pfizer?", session="a")
+    assert context.text.splitlines()[-1] == "[1 match ? — works for → Pfizer]"
+    [statement] = [it for it in context.statements if it.fact and it.fact[0] == "Ben"]
+    assert statement.t_index == 2
+
+
+def test_the_data_shows_single_valued_relations_as_in_facts(memory: RecallM) -> None:
+    """Where 32 subjects have one object each, a newer object supersedes the older one."""
+    upsert(memory, *((f"Robot {place}", "docks at", f"Bay {place}") for place in range(40)))
+    upsert(memory, ("Robot 1", "docks at", "Bay 2"))
+    [fact] = FactMemory(memory).read("Robot 1", "docks at")
+    assert fact.object == "Bay 2"
+    counted = [
+        memory.recall(f"How many robots dock at {bay}?").text.splitlines()[-1]
+        for bay in ("Bay 1", "Bay 2", "Bay 3")
+    ]
+    assert "match" not in counted[0]
+    assert counted[1:] == ["[2 match ? — docks at → Bay 2]", "[1 match ? — docks at → Bay 3]"]
 
 
 def test_all_of_them_are_recalled_where_they_fit(memory: RecallM) -> None:

@@ -1,8 +1,10 @@
-"""Facts out of the evidence of triplets, within one reader."""
+"""Which triplets hold, held or are denied by the evidence that one reader sees.
+
+``FactMemory`` and recall ask here.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
@@ -11,22 +13,14 @@ from typing import NamedTuple
 
 from recallm.entity_words import whole_name
 from recallm.model import TripletEvidence
-from recallm.predicates import (
-    Claim,
-    Holding,
-    PredicateName,
-    Relations,
-    RelationVectors,
-    Side,
-    SimilarRelations,
-    Span,
-    group_key,
-    holding,
-)
+from recallm.predicates.holding import Claim, Holding, Side, Span, group_key, holding
+from recallm.predicates.names import PredicateName
+from recallm.predicates.relations import Relations
+from recallm.predicates.vocabulary import Vocabulary
 from recallm.results import chronological
 from recallm.stores.base import GraphReader
 
-__all__ = ["Conditions", "FactReading", "Found", "Vocabulary", "end_key"]
+__all__ = ["Conditions", "FactReading", "Found", "end_key"]
 
 _SPELLINGS = 1000
 """Entities that stand on one concept and are read."""
@@ -40,8 +34,6 @@ _FEWEST_SUBJECTS = 32
 """Subjects in the sample, without which the data shows nothing."""
 _SINGLE_SHARE = 0.95
 """Share of the sampled subjects that have one object where the relation is single-valued."""
-_TESTED_STATES = 16
-"""States of a namespace whose tested relations are remembered."""
 
 
 class Conditions(NamedTuple):
@@ -52,56 +44,15 @@ class Conditions(NamedTuple):
     objects: Collection[str] | None = None
 
 
+_ALL = Conditions()
+
+
 class Found(NamedTuple):
     """What meets the conditions. ``facts``: the latest claim for each fact that holds, newest
     first. ``is_known``: whether there is any evidence, also of what no longer holds."""
 
     facts: list[Claim]
     is_known: bool
-
-
-class Vocabulary:
-    """The predicates of a namespace, each with the number of its triplets, by the relation that
-    they phrase."""
-
-    def __init__(self, predicates: Mapping[str, int], relations: Relations) -> None:
-        self._positive: dict[str, list[str]] = {}
-        self._negative: dict[str, list[str]] = {}
-        self._triplets: Counter[str] = Counter()
-        self._compared: dict[int, SimilarRelations] = {}
-        self._tests: dict[object, dict[tuple[str, int], bool]] = {}
-        for predicate, triplets in predicates.items():
-            key, negative = relations.of(predicate)
-            (self._negative if negative else self._positive).setdefault(key, []).append(predicate)
-            self._triplets[key] += triplets
-
-    def predicates(self, key: str) -> list[str]:
-        """Every predicate that phrases the relation, those that deny it too."""
-        return self._positive.get(key, []) + self._negative.get(key, [])
-
-    def has_denials(self, key: str) -> bool:
-        """Whether a predicate denies the relation."""
-        return key in self._negative
-
-    def tests(self, state: object) -> dict[tuple[str, int], bool]:
-        """Results of tests of relations in one state of the namespace, by the relation's key and
-        the number of its triplets; a test adds its result."""
-        if state not in self._tests and len(self._tests) >= _TESTED_STATES:
-            self._tests.clear()
-        return self._tests.setdefault(state, {})
-
-    @property
-    def asserted(self) -> Mapping[str, list[str]]:
-        """The predicates that assert a relation, by its key."""
-        return self._positive
-
-    def compared(self, vectors: RelationVectors, most: int) -> SimilarRelations:
-        """The ``most`` relations that have the most triplets, ready to be compared."""
-        if most not in self._compared:
-            ranked = sorted(self._positive, key=lambda key: (-self._triplets[key], key))
-            chosen = {key: self._positive[key] for key in ranked[:most]}
-            self._compared[most] = SimilarRelations(vectors, chosen)
-        return self._compared[most]
 
 
 class FactReading:
@@ -136,7 +87,7 @@ class FactReading:
         while True:
             evidence = self._evidence(where, size)
             is_complete = size is None or len(evidence) < size
-            claims = self._held(where, evidence, is_complete)
+            claims = self.held(evidence, where, is_complete=is_complete)
             if size is None or is_complete or (limit is not None and len(claims) >= limit):
                 claims.sort(key=lambda it: it.evidence[:1] + it.evidence[3:5])
                 claims.sort(key=lambda it: (it.t_index, it.position), reverse=True)
@@ -146,43 +97,68 @@ class FactReading:
     def history(self, where: Conditions) -> list[Span]:
         """The spans of the facts that meet the conditions, in the order in which they began."""
         evidence = self._evidence(where, None)
-        meant = {claim.ends for claim in self._claims(evidence)}
+        meant = {claim.ends for claim in self.claims(evidence)}
         groups = self._groups(where, evidence, is_complete=True)
         return chronological(
-            span for _, group in groups for span in group.spans if span.first.ends in meant
+            span for group in groups for span in group.spans if span.first.ends in meant
         )
 
-    def _held(
-        self, where: Conditions, evidence: list[TripletEvidence], is_complete: bool
+    def last_spans(self, evidence: Iterable[TripletEvidence], limit: int) -> Iterator[Span]:
+        """For each fact of the groups of ``evidence`` the last span of time in which it held, by
+        few reads.
+
+        Beside ``evidence`` the newest ``limit`` pieces decide for all relations that have one
+        object, as many for those that have one subject, and for all others. The data is not asked
+        whether a relation that nobody declared is single-valued.
+        """
+        for group in self._newest_groups(self.claims(evidence), limit):
+            yield from {span.latest.fact: span for span in group.spans}.values()
+
+    def held(
+        self,
+        evidence: Collection[TripletEvidence],
+        where: Conditions = _ALL,
+        *,
+        is_complete: bool,
     ) -> list[Claim]:
+        """The latest claim for each fact of ``evidence`` that holds; the denials that are the last
+        word where the conditions have a denied relation. ``is_complete``: ``evidence`` is all that
+        meets the conditions."""
         denials = where.relation is not None and where.relation.negative
-        meant = {
-            (claim.relation, *claim.ends)
-            for claim in self._claims(evidence)
-            if claim.negative == denials
-        }
+        meant = {claim.fact for claim in self.claims(evidence) if claim.negative == denials}
         found: list[Claim] = []
-        for relation, group in self._groups(where, evidence, is_complete):
+        for group in self._groups(where, evidence, is_complete=is_complete):
             if denials:
                 latest: Iterable[Claim] = group.denied.values()
             else:
                 latest = (span.latest for span in group.held)
-            found += (claim for claim in latest if (relation, *claim.ends) in meant)
+            found += (claim for claim in latest if claim.fact in meant)
         return found
 
     def _groups(
-        self, where: Conditions, evidence: list[TripletEvidence], is_complete: bool
-    ) -> Iterator[tuple[str, Holding]]:
-        """Each group with evidence that meets the conditions, under the key of its relation."""
-        claims = sorted(self._claims(evidence), key=lambda claim: claim.relation)
+        self, where: Conditions, evidence: Iterable[TripletEvidence], *, is_complete: bool
+    ) -> Iterator[Holding]:
+        """Each group with evidence that meets the conditions."""
+        claims = sorted(self.claims(evidence), key=lambda claim: claim.relation)
         for relation, of_relation in groupby(claims, key=lambda claim: claim.relation):
             completed = self._completed(relation, list(of_relation), where, is_complete)
-            side = self._side(relation, completed)
-            groups: dict[object, list[Claim]] = {}
-            for claim in completed:
-                groups.setdefault(group_key(claim, side), []).append(claim)
-            for group in groups.values():
-                yield relation, holding(group, single_valued=side is not None)
+            if self.relations.is_known(relation):
+                side = self.relations.side(relation)
+            else:
+                side = self._side_by_data(relation, completed)
+            yield from _holdings(completed, side)
+
+    def _newest_groups(self, claims: Iterable[Claim], limit: int) -> Iterator[Holding]:
+        """The groups of the claims, completed by the newest ``limit`` for each side."""
+        by_side: dict[Side | None, list[Claim]] = {}
+        for claim in claims:
+            by_side.setdefault(self.relations.side(claim.relation), []).append(claim)
+        for side, of_side in by_side.items():
+            ended = of_side
+            if side is None:  # nothing but a denial ends these facts
+                ended = [it for it in of_side if self.vocabulary.has_denials(it.relation)]
+            rest = self._of_groups(ended, side, limit) if ended else ()
+            yield from _holdings({it.place: it for it in (*of_side, *rest)}.values(), side)
 
     def _completed(
         self, relation: str, claims: list[Claim], where: Conditions, is_complete: bool
@@ -190,24 +166,28 @@ class FactReading:
         """The claims of a relation, with the rest of their groups, where the conditions or a limit
         left some of it out."""
         side = self.relations.side(relation)
-        subjects = objects = None
-        if side == "object":
-            if is_complete and where.subjects is None:
-                return claims
-            objects = self._ends(claims, "object")
-        elif side == "subject" or not self.relations.is_known(relation):
-            if is_complete and where.objects is None:
-                return claims
-            subjects = self._ends(claims, "subject")
+        if side is None and not self.relations.is_known(relation):
+            side = "subject"  # the data may show it
+        if side is None:
+            has_all = is_complete or not self.vocabulary.has_denials(relation)
         else:
-            if is_complete or not self.vocabulary.has_denials(relation):
-                return claims
-            subjects = self._ends(claims, "subject")
-            objects = self._ends(claims, "object")
+            rival = where.subjects if side == "object" else where.objects
+            has_all = is_complete and rival is None
+        return claims if has_all else list(self._of_groups(claims, side))
+
+    def _of_groups(
+        self, claims: Collection[Claim], side: Side | None, limit: int | None = None
+    ) -> Iterator[Claim]:
+        """The claims of the groups of these ones, whose relations have one value at ``side``; the
+        newest ``limit``."""
+        relations = sorted({claim.relation for claim in claims})
         evidence = self.reader.triplet_evidence(
-            subjects=subjects, predicates=self.vocabulary.predicates(relation), objects=objects
+            subjects=None if side == "object" else self._ends(claims, "subject"),
+            predicates=[it for key in relations for it in self.vocabulary.predicates(key)],
+            objects=None if side == "subject" else self._ends(claims, "object"),
+            limit=limit,
         )
-        return list(self._claims(evidence))
+        return self.claims(evidence)
 
     def _ends(self, claims: Iterable[Claim], side: Side) -> Collection[str]:
         """The ids of the claims' subjects or objects, with those of other entities that stand on
@@ -221,11 +201,9 @@ class FactReading:
                 concepts.add(concept)
         return ids | self.on_concepts(concepts)
 
-    def _side(self, relation: str, claims: Iterable[Claim]) -> Side | None:
-        """The end of which the relation has one. A relation that nobody declared is looked at in
-        the data, where one of these subjects has several objects."""
-        if self.relations.is_known(relation):
-            return self.relations.side(relation)
+    def _side_by_data(self, relation: str, claims: Iterable[Claim]) -> Side | None:
+        """The end of which a relation that nobody declared has one. The data is looked at where one
+        of these subjects has several objects."""
         objects: dict[str, str] = {}
         for claim in claims:
             known = objects.setdefault(claim.subject, claim.object)
@@ -241,12 +219,12 @@ class FactReading:
         tested = relation, sum(self._triplets.get(predicate, 0) for predicate in predicates)
         if tested not in self._tests:
             latest = self.reader.triplet_evidence(predicates=predicates, limit=_SAMPLED_ROWS)
-            subjects = self._ends(self._claims(latest), "subject")
+            subjects = self._ends(self.claims(latest), "subject")
             evidence = self.reader.triplet_evidence(
                 subjects=subjects, predicates=predicates, limit=4 * _SAMPLED_ROWS
             )
             objects: dict[str, set[str]] = {}
-            for claim in self._claims(evidence):
+            for claim in self.claims(evidence):
                 objects.setdefault(claim.subject, set()).add(claim.object)
             single = sum(len(each) == 1 for each in objects.values())
             self._tests[tested] = len(
@@ -269,12 +247,22 @@ class FactReading:
             subjects=where.subjects, predicates=predicates, objects=where.objects, limit=limit
         )
 
-    def _claims(self, evidence: Iterable[TripletEvidence]) -> Iterator[Claim]:
+    def claims(self, evidence: Iterable[TripletEvidence]) -> Iterator[Claim]:
+        """What each piece of evidence says."""
         of, end = self.relations.of, end_key
         for each in evidence:
             relation, negative = of(each.predicate)
             subject = end(each.subject, each.subject_concept)
             yield Claim(subject, relation, end(each.object, each.object_concept), negative, each)
+
+
+def _holdings(claims: Iterable[Claim], side: Side | None) -> Iterator[Holding]:
+    """What holds in each group of the claims, whose relations have one value at ``side``."""
+    groups: dict[object, list[Claim]] = {}
+    for claim in claims:
+        groups.setdefault(group_key(claim, side), []).append(claim)
+    for group in groups.values():
+        yield holding(group, single_valued=side is not None)
 
 
 def _end(evidence: TripletEvidence, side: Side) -> tuple[str, str, str]:
