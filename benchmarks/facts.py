@@ -3,16 +3,21 @@
     python -m benchmarks.facts [--triplets 100000] [--chroma] [--json OUT]
     python -m benchmarks.facts --triplets 1000000 --questions 2000 --words-only
 
-Triplets of ``benchmarks.fact_world`` go into ``FactMemory`` on an SQLite file, one knowledge update
-each. Questions give a subject and a relation. *Stored words*: the relation as it is stored. *Other
-words*: another phrasing of it. *Current* and *former*: of the facts that changed, the value that
-holds now, and the one that held before, by ``as_of``. *In other words too*: the change is stored in
-another phrasing than the fact, in a world of its own. An answer is right if its first object is
-one that holds; no relation is declared to have a single value.
+Triplets of ``benchmarks.fact_world`` are written to ``FactMemory`` on an SQLite file, each as a
+knowledge update. A question gives a subject and a relation:
 
-With ``--chroma`` the same triplets stand as sentences in Chroma, under the same embedding model,
-and get the same words as questions: the nearest sentence, the newest of the five nearest, and, for
-former values, the nearest among the sentences that were there before the change.
+* *Stored words*: the relation as it is stored.
+* *Other words*: another phrasing of the relation.
+* *Current*: the value that holds now, of a fact that changed.
+* *Former*: the value that held before the change, by ``as_of``.
+* *In other words too*: the change is stored in another phrasing than the fact. This has a world of
+  its own.
+
+An answer is right if its first object holds. No relation is declared to have a single value.
+
+With ``--chroma`` the same triplets are sentences in Chroma, under the same embedding model, and the
+questions have the same words. Three answers are counted: the nearest sentence, the newest of the
+five nearest, and, for former values, the nearest of the sentences before the change.
 """
 
 from __future__ import annotations

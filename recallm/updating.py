@@ -140,10 +140,11 @@ class UpdateRequest:
         return Turn(self.text, self.speaker, self.id, discourse)
 
     def prepared(
-        self, extraction: Extraction, concept_name: Callable[[str], str]
+        self, extraction: Extraction, concept_name: Callable[[str], str], *, states_facts: bool
     ) -> PreparedUpdate:
-        """What a store writes; ``concept_name`` says which concept an entity's label spells."""
-        entities, triplets = stated_elements(extraction.facts)
+        """What a store writes, with the facts of the extraction if ``states_facts``;
+        ``concept_name`` says which concept an entity's label spells."""
+        entities, triplets = stated_elements(extraction.facts if states_facts else ())
         return PreparedUpdate(
             id=self.id,
             text=self.text,
@@ -308,7 +309,7 @@ class Updater:
     def _prepare(
         self, requests: Sequence[UpdateRequest], discourses: Discourses
     ) -> list[PreparedUpdate]:
-        """Extract the texts, several at once. Where one is to state its facts, all are parsed."""
+        """Extract the texts, several at once. If one states its facts, all are parsed."""
         extracted = self._extractor.extract_many(
             (request.turn(discourses) for request in requests if request.is_recalled),
             triplets=self._triplets or any(request.states_facts for request in requests),
@@ -317,6 +318,7 @@ class Updater:
             request.prepared(
                 next(extracted) if request.is_recalled else Extraction(),
                 self._extractor.concept_name,
+                states_facts=self._triplets or request.states_facts,
             )
             for request in requests
         ]

@@ -147,8 +147,8 @@ class FactMemory(StoredFacts):
             states_facts=True,
         )
         update = self._memory.write(request)
-        written = self._memory.graph.triplets(passages=[update.id])
         with self._memory.graph.reader() as reader:
+            written = reader.triplets(passages=[update.id])
             found = reader.triplet_evidence(
                 subjects={it.subject for it in written},
                 predicates={it.predicate for it in written},
@@ -257,13 +257,13 @@ class FactMemory(StoredFacts):
         """Write a table as facts, or, if it was loaded before, what has changed in it.
 
         The column ``key`` names the subject of each row; every other column is a relation, its
-        cells the objects. ``name`` (default: that of the file) is the source of the facts: whatever
-        has this source and is not in the table any more (another cell, a blank one, a removed row)
-        is ended, also where somebody else wrote it too; a cell that did not change is not written
-        again, whatever else ended it. ``relations`` names the columns that are read; a mapping also
-        gives their relations. ``said`` (aware): when the rows were said, or the column that says so
-        (a naive one in UTC); default: now. A row is never said before what it changes. The metadata
-        of its passage is its ``key`` and ``row``.
+        cells the objects. ``name`` (default: that of the file) is the source of the facts. A fact
+        of this source that the table no longer states (its cell changed or is blank, its row is
+        gone) is ended, even if another source states it too. A cell that did not change is not
+        written again, even if another source ended its fact. ``relations`` names the columns that
+        are read; a mapping also gives their relations. ``said`` (aware): when the rows were said,
+        or the column that says so (a naive one in UTC); default: now. A row is never said before
+        what it changes. The metadata of its passage is its ``key`` and ``row``.
 
         ``table`` is
 

@@ -8,6 +8,7 @@ import pytest
 
 from recallm import ConflictError, InvalidInputError, RecallM
 from recallm.facts import Fact, FactMemory
+from recallm.updating import UpdateRequest
 
 CUSTOMERS = "Cyrus Alfred, Tia Batres, and Pasquale Ballif are customers of Pfizer."
 EMPLOYEE = "Dorothea Altemus is employed by Pfizer."
@@ -96,6 +97,13 @@ def test_a_text_without_facts(facts: FactMemory) -> None:
     assert facts.write_text("你好。世界") == []
     with pytest.raises(InvalidInputError):
         facts.write_text("  ")
+
+
+def test_a_text_that_need_not_state_facts_states_none_beside_one_that_does() -> None:
+    requests = [UpdateRequest(text=CUSTOMERS), UpdateRequest(text=EMPLOYEE, states_facts=True)]
+    memory = RecallM()
+    memory._put(requests)
+    assert [it.subject for it in memory.graph.triplets()] == ["Dorothea Altemus"]
 
 
 def test_a_memory_that_writes_triplets_writes_the_same() -> None:
