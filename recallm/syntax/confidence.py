@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from spacy.symbols import PRON, PROPN, VERB
 
 from recallm.model import Mark
-from recallm.syntax.clauses import Clause
+from recallm.syntax.clause_parts import Clause
 from recallm.syntax.drafts import Draft
 from recallm.syntax.tree import SentenceTree
 

@@ -10,7 +10,7 @@ from typing import Literal
 from spacy.symbols import ADJ, ADV
 
 from recallm.syntax.adjuncts import adjunct_kind
-from recallm.syntax.clauses import Clause, NounPhrase, coordinated, preposition
+from recallm.syntax.clause_parts import Clause, NounPhrase, coordinated, preposition
 from recallm.syntax.modality import REPORTING, is_negated
 from recallm.syntax.phrases import (
     adjective_phrase,

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from spacy.symbols import ADJ, NOUN, NUM, PRON, PROPN
 
 from recallm.model import Mark
-from recallm.syntax.clauses import coordinated, preposition
+from recallm.syntax.clause_parts import coordinated, preposition
 from recallm.syntax.drafts import Draft
 from recallm.syntax.modality import QUESTION
 from recallm.syntax.names import name_around

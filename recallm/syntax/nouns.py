@@ -7,7 +7,7 @@ from typing import Final
 
 from spacy.symbols import NOUN, PROPN
 
-from recallm.syntax.clauses import preposition
+from recallm.syntax.clause_parts import preposition
 from recallm.syntax.drafts import Draft
 from recallm.syntax.phrases import bare_noun_phrase, noun_phrase
 from recallm.syntax.tree import SentenceTree

@@ -7,7 +7,7 @@ from typing import Final
 
 from spacy.symbols import ADJ
 
-from recallm.syntax.clauses import Clause
+from recallm.syntax.clause_parts import Clause
 from recallm.syntax.tree import SentenceTree
 
 __all__ = [

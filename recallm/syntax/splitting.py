@@ -14,7 +14,7 @@ from typing import Final
 from spacy.symbols import AUX, NOUN, PRON, PROPN, VERB
 
 from recallm.model import Mark
-from recallm.syntax.clauses import is_clause
+from recallm.syntax.clause_parts import is_clause
 from recallm.syntax.mending import mend
 from recallm.syntax.modality import is_negated, negation_words
 from recallm.syntax.tree import WORDS, SentenceTree

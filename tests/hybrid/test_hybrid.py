@@ -32,7 +32,11 @@ def by_letters(texts: Sequence[str]) -> list[list[float]]:
 
 
 def model(prompt: str) -> str:
-    return "Bo lives in York." if "York" in prompt else "It is not mentioned where Bo lives."
+    """An answer from what the prompt says."""
+    for place in ("York", "Hull", "Bath"):
+        if f"Bo moved to {place}" in prompt:
+            return f"Bo lives in {place}."
+    return "It is not mentioned where Bo lives."
 
 
 def nearest(question: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,29 +17,16 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_recallm import RecallMRetriever, hybrid_chain
 from recallm import InvalidInputError, LLMError, RecallM
 from recallm.hybrid import Choice, HybridError
+from tests.hybrid.test_hybrid import QUESTION, by_letters, nearest
+from tests.hybrid.test_hybrid import model as model_of_prompts
 from tests.langchain.chat_models import ScriptedModel
 from tests.langchain.openai_server import OpenAIServer
 from tests.langchain.test_chain_http import model as openai_model
 
-QUESTION = "Where does Bo live?"
-
-
-def by_letters(texts: Sequence[str]) -> list[list[float]]:
-    """Vectors of how often a text holds each letter."""
-    return [[float(text.lower().count(letter)) for letter in "abcdefghijklmno"] for text in texts]
-
 
 def answer_to(messages: list[BaseMessage]) -> str:
     """An answer from what the prompt says."""
-    prompt = str(messages[-1].content)
-    for place in ("York", "Hull", "Bath"):
-        if f"moved to {place}" in prompt:
-            return f"Bo lives in {place}."
-    return "It is not mentioned where Bo lives."
-
-
-def nearest(question: str) -> str:
-    return "Bo likes tea."
+    return model_of_prompts(str(messages[-1].content))
 
 
 @pytest.fixture

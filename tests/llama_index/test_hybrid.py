@@ -21,27 +21,14 @@ from llama_index.core.tools import QueryEngineTool
 from llama_index_recallm import RecallMHybridQueryEngine, RecallMRetriever
 from recallm import InvalidInputError, RecallM
 from recallm.hybrid import Choice, HybridError
+from tests.hybrid.test_hybrid import QUESTION, by_letters, nearest
+from tests.hybrid.test_hybrid import model as model_of_prompts
 from tests.llama_index.scripted_model import ScriptedLLM
-
-QUESTION = "Where does Bo live?"
-
-
-def by_letters(texts: Sequence[str]) -> list[list[float]]:
-    """Vectors of how often a text holds each letter."""
-    return [[float(text.lower().count(letter)) for letter in "abcdefghijklmno"] for text in texts]
 
 
 def answer_to(messages: Sequence[ChatMessage]) -> str:
     """An answer from what the prompt says."""
-    prompt = str(messages[-1].content)
-    for place in ("York", "Hull", "Bath"):
-        if f"moved to {place}" in prompt:
-            return f"Bo lives in {place}."
-    return "It is not mentioned where Bo lives."
-
-
-def nearest(question: str) -> str:
-    return "Bo likes tea."
+    return model_of_prompts(str(messages[-1].content))
 
 
 class Chunks(BaseRetriever):
