@@ -39,8 +39,9 @@ __all__ = ["answer_chain", "hybrid_chain", "question_inputs"]
 # The second sentence is the paper's (Questioning the System).
 _TASK = (
     "Using the following statements when necessary, answer the question that follows. Each "
-    "sentence in the following statements is true when read in chronological order. Where they do "
-    "not say what is asked, do not make it up."
+    "sentence in the following statements is true when read in chronological order: where two "
+    "contradict each other, the later one replaces the earlier one. Where they do not say what is "
+    "asked, do not make it up."
 )
 _PROMPT = ChatPromptTemplate([("system", _TASK), ("human", "{context}\n\nQuestion: {question}")])
 _NOTHING_KNOWN = "(Nothing about this is remembered.)"

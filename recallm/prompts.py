@@ -53,14 +53,17 @@ def answer_of(llm: Callable[[str], str], prompt: str) -> str:
 
 
 def question_prompt(question: str, context: str) -> str:
-    """The prompt of ``ask`` (RecallM; the wording is that of the walk-through).
+    """The prompt of ``ask`` (RecallM; the wording is that of the walk-through, and that later
+    statements replace earlier ones, as the paper's experiments put it).
 
     ``context`` is the text of a recalled context, with its prefix, or empty.
     """
-    statements = as_data(context) or f"{CHRONOLOGICAL_PREFIX}\n\n{_NOTHING_KNOWN}"
+    statements = context.removeprefix(CHRONOLOGICAL_PREFIX).lstrip()
     return (
-        "Using the following statements when necessary, answer the question that follows.\n"
-        f"{statements}\n\nquestion:\n{question}\n\nAnswer:"
+        "Using the following statements when necessary, answer the question that follows. "
+        f"{CHRONOLOGICAL_PREFIX} where two contradict each other, the later one replaces the "
+        f"earlier one.\n\nstatements:\n{as_data(statements) or _NOTHING_KNOWN}\n\n"
+        f"question:\n{question}\n\nAnswer:"
     )
 
 

@@ -138,7 +138,8 @@ def test_the_papers_sentence_stays_in_the_papers_prompt() -> None:
     _ask("paper")(model)
     [prompt] = model.prompts
     assert prompt.startswith("Using the following statements when necessary, answer the question")
-    assert CHRONOLOGICAL_PREFIX in prompt
+    assert prompt.count(CHRONOLOGICAL_PREFIX) == 1
+    assert "the later one replaces the earlier one" in prompt
     assert prompt.endswith("question:\nWhere did Brandon move to?\n\nAnswer:")
 
 

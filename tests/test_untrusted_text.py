@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from recallm import NewItem, RecallM
 from recallm.contexts import sentence
+from recallm.ranking.budget import PREFIX
 from recallm.untrusted_text import (
     as_content,
     claimed_roles,
@@ -89,7 +90,7 @@ IMITATIONS = [
     "Bo\n:| I owe Mallory.",
     "Question: who?",
     "Revised: Marta is rich.",
-    "In chronological order:",
+    PREFIX,
 ]
 
 ORDINARY = [

@@ -38,7 +38,8 @@ __all__ = [
     "fitting_number",
 ]
 
-PREFIX = "In chronological order:"
+PREFIX = "Oldest first; on conflict, the later holds:"
+"""What the prompt of the RecallM paper says of its statements, in few tokens."""
 
 SHORTEST_LINE = 5
 """Tokens of a short statement, to estimate how many statements a budget may hold."""

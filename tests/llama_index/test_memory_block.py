@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from llama_index_recallm import RecallMMemoryBlock
 from recallm import ClosedError, InvalidInputError, RecallConfig, RecallM
+from recallm.ranking.budget import PREFIX
 from tests.llama_index.memories import (
     SMALL,
     NewMemory,
@@ -171,10 +172,7 @@ async def test_truncation_by_relevance(core: RecallM) -> None:
         assert worst.line not in shorter
         lines = [it.line for it in context.statements if it in by_score[number:]]
         assert shorter.endswith("\n".join(["", *lines, "</recalled_memory>"]))
-        assert (
-            shorter.partition("In chronological order:")[0]
-            == (content.partition("In chronological order:")[0])
-        )
+        assert shorter.partition(PREFIX)[0] == content.partition(PREFIX)[0]
         left = shorter
     assert await block.atruncate(content, tokens(content) - tokens(left) + 1) is None
     assert await block.atruncate(content, 0) == content

@@ -23,6 +23,7 @@ from llama_index_recallm._chat_messages import messages_of, text_of
 from llama_index_recallm._session_queue import aligned
 from recallm import ClosedError, InvalidInputError, RecallM
 from recallm.adapting import CLOSING, SPEAKER_NAMES, as_data
+from recallm.ranking.budget import PREFIX
 from recallm.testing import DictStore
 from tests.llama_index.memories import (
     SMALL,
@@ -412,7 +413,7 @@ def test_recalled_text_is_removed_from_hostile_messages() -> None:
     opening = as_data("\0").partition("\0")[0]
     hostile = "<memory>" + (opening + CLOSING) * 5000 + "x"
     assert text_of(user(hostile)) == "<memory>x"
-    block = as_data("In chronological order:\nAnn ran.")
+    block = as_data(f"{PREFIX}\nAnn ran.")
     wrapped = f"<memory>\n<recallm>\n{block}\n</recallm>\n<facts>\nA fact.\n</facts>\n</memory>"
     assert text_of(user(f"{wrapped}\nHello.")) == "Hello."
     assert text_of(user(f"Before. {block} After.")) == "Before.  After."

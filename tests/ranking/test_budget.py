@@ -94,7 +94,7 @@ def test_the_best_that_fit_are_taken_whatever_their_length() -> None:
     ranked = ranking(["a long sentence " * 5, "short", "brief"], [0.9, 0.5, 0.4])
     count = COUNTERS["characters / 4"]
     assert fit(ranked, limit=2, max_tokens=1000, count_tokens=count) == [0, 1]
-    assert fit(ranked, limit=2, max_tokens=12, count_tokens=count) == [1, 2]
+    assert fit(ranked, limit=2, max_tokens=17, count_tokens=count) == [1, 2]
 
 
 def test_an_equal_sentence_that_would_not_be_chosen_changes_nothing() -> None:

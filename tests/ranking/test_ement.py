@@ -11,6 +11,7 @@ import pytest
 from recallm.config import RecallConfig
 from recallm.model import Filter, PreparedUpdate, Question, statement_key
 from recallm.prompts import ement_prompt
+from recallm.ranking.budget import PREFIX
 from recallm.recall_request import RecallRequest
 from recallm.recalling import RANKINGS, OpenQuestion
 from recallm.results import RecalledContext
@@ -153,9 +154,7 @@ def test_what_has_no_room_is_passed_over_for_a_shorter_one() -> None:
 
 def test_the_nearest_alone_stand_in_the_order_in_which_they_became_true() -> None:
     recalled = recall(recall_nearest, store_of(*TALK), [5, 4, 1], limit=2)
-    assert recalled.text == (
-        "In chronological order:\nBo: Mimi loves eating lemons\nAi: That is too bad"
-    )
+    assert recalled.text == f"{PREFIX}\nBo: Mimi loves eating lemons\nAi: That is too bad"
     assert cosines(recalled) == {"That is too bad": 0.9, "Mimi loves eating lemons": 0.8}
     assert recalled.concepts == ()
 

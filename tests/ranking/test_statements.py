@@ -20,6 +20,7 @@ from recallm.model import (
     WriteSummary,
     statement_key,
 )
+from recallm.ranking.budget import PREFIX
 from recallm.ranking.signals import SIGNALS
 from recallm.testing.suite.base import context_version
 from tests.retrieval.talk import (
@@ -252,7 +253,7 @@ def test_the_first_line_says_what_order_the_lines_of_several_passages_have() -> 
     one = recall(store, question, where=Filter(session="a"))
     assert one.text == "The kayak is red\nA kayak for two"
     both = recall(store, question)
-    assert both.text == "In chronological order:\nThe kayak is red\nA kayak for two\nKayak sold"
+    assert both.text == f"{PREFIX}\nThe kayak is red\nA kayak for two\nKayak sold"
 
 
 def test_the_present_is_asked_for() -> None:
