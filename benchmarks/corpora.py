@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Asked", "Conversation", "Film", "Turn", "conversations", "films"]
+__all__ = ["Asked", "Conversation", "Film", "Turn", "conversations", "films", "title_of"]
 
 _CATEGORIES = {
     1: "multi-hop",
@@ -95,6 +95,15 @@ def conversations(folder: Path) -> Iterator[Conversation]:
                     )
                 )
         yield Conversation(name=path.stem, turns=turns, questions=tuple(questions))
+
+
+def title_of(folder: Path) -> str:
+    """Which data set lies in a folder, by its name or that of a folder above: LoCoMo, REALTALK;
+    else the folder's name."""
+    name = str(folder.resolve()).casefold()
+    places = {title: name.rfind(title.casefold()) for title in ("LoCoMo", "REALTALK")}
+    title = max(places, key=lambda each: places[each])
+    return title if places[title] >= 0 else folder.resolve().name
 
 
 def films(path: Path, count: int) -> list[Film]:

@@ -8,6 +8,9 @@ two it is tells the name of the folder, or of one above it. Each conversation is
 one knowledge update. Over all questions that have evidence:
 
 - R@k: the mean share of a question's evidence among the first k distinct turns, best first;
+  A turn counts as found by any of its sentences, "Thanks, Deb!" as well;
+- whole@k: how much of it these sentences are: the mean share of the content-word stems of each turn
+  of evidence that stand in what was found of that turn (peers find whole turns);
 - any@k: the share of questions with at least one turn of it among them;
 - R in so many tokens: the same share in a context of 500 and 1,000 tokens (characters / 4, marks
   and prefix counted).
@@ -20,13 +23,14 @@ stands by how much each of recallm's rankings differs from BM25 and from Chroma 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from benchmarks.corpora import Asked, Conversation, conversations
+from benchmarks.corpora import Asked, Conversation, conversations, title_of
+from benchmarks.evidence import Stems, whole_evidence
 from benchmarks.intervals import Scores
 from benchmarks.rankers import Ranker
 from benchmarks.rankings import (
@@ -36,10 +40,10 @@ from benchmarks.rankings import (
     PAPER_ROW,
     STATEMENTS_ROW,
     VECTORS_ROW,
-    Item,
     Rows,
     WeightsFor,
     default_embedding,
+    items_of,
     opened_rows,
     weights_in,
 )
@@ -49,10 +53,11 @@ from recallm.vectors import Embedding
 __all__ = ["main", "measure", "score"]
 
 _TURNS = (5, 10, 25, 50)
+_WHOLE = (10, 25)
 _TOKENS = (500, 1_000)
 _WEIGHTS = "a file of weights, or a folder with NAME.toml fitted without NAME, for each"
 _OURS = (PAPER_ROW, STATEMENTS_ROW, VECTORS_ROW, EMENT_ROW)
-_COMPARED = ("R@5", "R@10", "R@25", "R@50", "R in 500", "R in 1000")
+_COMPARED = ("R@5", "R@10", "R@25", "R@50", "whole@10", "whole@25", "R in 500", "R in 1000")
 _SHOWN = ("R@10", "R@25", "R in 500", "R in 1000")
 
 
@@ -72,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if not any(talk.questions for talk in talks):
             print(f"{folder} is passed over: no conversations with questions (*.json) lie there")
             continue
-        title = _title(folder)
+        title = title_of(folder)
         scores = measure(talks, embedding, weights_for=weights_in(options.weights), title=title)
         written.append({"data": title, **_report(title, scores, by_category=options.categories)})
     if options.json is not None:
@@ -87,47 +92,46 @@ def measure(
     title: str = "conversations",
 ) -> Scores:
     """The scores of every row on every question."""
-    scores = Scores()
+    scores, stems = Scores(), Stems()
     with opened_rows(embedding, weights_for=weights_for) as rows:
         for talk in tqdm(talks, desc=title, leave=False, disable=None):
-            _measure_talk(talk, rows, scores)
+            _measure_talk(talk, rows, scores, stems)
     return scores
 
 
-def score(asked: Asked, ranker: Ranker) -> dict[str, float]:
-    """How much of the evidence of a question ``ranker`` finds."""
+def score(asked: Asked, ranker: Ranker, turns: Mapping[str, str], stems: Stems) -> dict[str, float]:
+    """How much of the evidence of a question ``ranker`` finds; ``turns`` are the texts of the
+    conversation's turns by id."""
     wanted = set(asked.evidence)
     found: dict[str, float] = {}
-    order = list(dict.fromkeys(each.item for each in ranker.best(asked.question)))
-    for turns in _TURNS:
-        found[f"R@{turns}"] = len(wanted.intersection(order[:turns])) / len(wanted)
-    for turns in _TURNS:
-        found[f"any@{turns}"] = float(not wanted.isdisjoint(order[:turns]))
+    best = ranker.best(asked.question)
+    order = list(dict.fromkeys(each.item for each in best))
+    for number in _TURNS:
+        found[f"R@{number}"] = len(wanted.intersection(order[:number])) / len(wanted)
+    for number in _TURNS:
+        found[f"any@{number}"] = float(not wanted.isdisjoint(order[:number]))
+    for number in _WHOLE:
+        first = set(order[:number])
+        end = next((i for i, each in enumerate(best) if each.item not in first), len(best))
+        whole = whole_evidence(wanted, best[:end], turns, stems)
+        if whole is not None:
+            found[f"whole@{number}"] = whole
     for tokens in _TOKENS:
         context = {each.item for each in ranker.context(asked.question, tokens=tokens)}
         found[f"R in {tokens}"] = len(wanted & context) / len(wanted)
     return found
 
 
-def _measure_talk(talk: Conversation, rows: Callable[[str], Rows], scores: Scores) -> None:
+def _measure_talk(
+    talk: Conversation, rows: Callable[[str], Rows], scores: Scores, stems: Stems
+) -> None:
     measured = rows(talk.name)
-    measured.write(
-        [
-            Item(
-                id=turn.id,
-                text=turn.text,
-                speaker=turn.speaker,
-                timestamp=turn.timestamp,
-                session=turn.session,
-            )
-            for turn in talk.turns
-            if turn.text.strip()
-        ]
-    )
+    measured.write(items_of(talk))
+    texts = {turn.id: turn.text for turn in talk.turns}
     for asked in tqdm(talk.questions, desc=talk.name, leave=False, disable=None):
         question = scores.question(talk.name, asked.category)
         for ranker in measured.rankers:
-            for column, value in score(asked, ranker).items():
+            for column, value in score(asked, ranker, texts, stems).items():
                 scores.add(ranker.name, column, question, value)
 
 
@@ -157,13 +161,6 @@ def _report(title: str, scores: Scores, *, by_category: bool) -> dict[str, Any]:
         },
         "differences": differences,
     }
-
-
-def _title(folder: Path) -> str:
-    name = str(folder.resolve()).casefold()
-    places = {title: name.rfind(title.casefold()) for title in ("LoCoMo", "REALTALK")}
-    title = max(places, key=lambda each: places[each])
-    return title if places[title] >= 0 else folder.resolve().name
 
 
 if __name__ == "__main__":

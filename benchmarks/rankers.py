@@ -16,7 +16,7 @@ from benchmarks.peers import Index
 from recallm import RecallConfig, RecalledContext, RecalledStatement, RecallM
 from recallm.ranking.budget import PREFIX
 
-__all__ = ["DEEP", "Ement", "Found", "Memory", "Paper", "Peer", "Ranker"]
+__all__ = ["DEEP", "Ement", "Found", "HandedOver", "Memory", "Paper", "Peer", "Ranker", "Turns"]
 
 DEEP = 400
 """Statements recalled to find the first 50 distinct turns."""
@@ -27,10 +27,20 @@ _CHARACTERS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A statement that was recalled, and the item that it comes from."""
+    """A statement that was recalled, and the item that it comes from. ``line``: the text with the
+    head that a model gets to see; the text where there is none."""
 
     item: str
     text: str
+    line: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandedOver:
+    """The whole text of a context, as a model gets it, and its statements."""
+
+    text: str
+    statements: Sequence[Found]
 
 
 class Ranker(Protocol):
@@ -46,6 +56,10 @@ class Ranker(Protocol):
         self, question: str, *, limit: int | None = None, tokens: int | None = None
     ) -> list[Found]:
         """The context of so many statements, or tokens, in the order in which it is handed over."""
+        ...
+
+    def handed_over(self, question: str, *, tokens: int) -> HandedOver:
+        """The context of so many tokens with its text."""
         ...
 
 
@@ -65,6 +79,11 @@ class Memory:
     ) -> list[Found]:
         """The context, in the order in which it is handed over."""
         return _found(self._memory.recall(question, limit=limit, max_tokens=tokens).statements)
+
+    def handed_over(self, question: str, *, tokens: int) -> HandedOver:
+        """The context of so many tokens with its text."""
+        recalled = self._memory.recall(question, max_tokens=tokens)
+        return HandedOver(text=recalled.text, statements=_found(recalled.statements))
 
     def _best(self, context: RecalledContext) -> list[RecalledStatement]:
         return sorted(context.statements, key=lambda each: (-(each.score or 0.0), -each.t_index))
@@ -121,6 +140,33 @@ class Ement(Memory):
         return near, [each for each in context.statements if "cosine" not in each.contributions]
 
 
+class Turns:
+    """Whole turns, in the order in which ``ranker`` finds their statements."""
+
+    def __init__(self, name: str, ranker: Ranker, turns: Peer) -> None:
+        self.name = name
+        self._ranker = ranker
+        self._turns = turns
+
+    def best(self, question: str) -> list[Found]:
+        """The turns of the best statements, best first."""
+        places = {each.item: place for place, each in enumerate(self._turns.found)}
+        items = dict.fromkeys(each.item for each in self._ranker.best(question))
+        return [self._turns.found[places[item]] for item in items if item in places]
+
+    def context(
+        self, question: str, *, limit: int | None = None, tokens: int | None = None
+    ) -> list[Found]:
+        """The context, in order of time."""
+        places = {each.item: place for place, each in enumerate(self._turns.found)}
+        best = [places[each.item] for each in self.best(question)][:limit]
+        return self._turns.of_places(best, tokens)
+
+    def handed_over(self, question: str, *, tokens: int) -> HandedOver:
+        """The context of so many tokens with its text."""
+        return _as_lines(self.context(question, tokens=tokens))
+
+
 class Peer:
     """An order of texts that somebody else makes. ``in_time``: handed over in time order."""
 
@@ -138,10 +184,17 @@ class Peer:
         self, question: str, *, limit: int | None = None, tokens: int | None = None
     ) -> list[Found]:
         """The context, in the order in which it is handed over."""
-        places = self.index.order(question)[:limit]
-        if tokens is not None:
-            places = self._fitting(places, tokens)
-        return [self.found[place] for place in (sorted(places) if self._in_time else places)]
+        return self.of_places(self.index.order(question)[:limit], tokens)
+
+    def handed_over(self, question: str, *, tokens: int) -> HandedOver:
+        """The context of so many tokens with its text."""
+        return _as_lines(self.context(question, tokens=tokens))
+
+    def of_places(self, places: Sequence[int], tokens: int | None) -> list[Found]:
+        """The texts at ``places`` (the best first), those that fit where ``tokens`` are given, in
+        the order in which they are handed over."""
+        chosen = places if tokens is None else self._fitting(places, tokens)
+        return [self.found[place] for place in (sorted(chosen) if self._in_time else chosen)]
 
     def _fitting(self, places: Sequence[int], tokens: int) -> list[int]:
         """The best that fit, a line each."""
@@ -150,11 +203,21 @@ class Peer:
         if len({each.item for each in self.found}) > 1:
             room -= len(PREFIX) + 1
         for place in places:
-            if len(self.found[place].text) + 1 <= room:
-                room -= len(self.found[place].text) + 1
+            cost = len(self.found[place].line or self.found[place].text) + 1
+            if cost <= room:
+                room -= cost
                 kept.append(place)
         return kept
 
 
 def _found(statements: Sequence[RecalledStatement]) -> list[Found]:
-    return [Found(item=each.passage or each.id, text=each.text) for each in statements]
+    return [
+        Found(item=each.passage or each.id, text=each.text, line=each.line) for each in statements
+    ]
+
+
+def _as_lines(found: Sequence[Found]) -> HandedOver:
+    """A line each, under the same first line as recallm's."""
+    several = len({each.item for each in found}) > 1
+    lines = [each.line or each.text for each in found]
+    return HandedOver(text="\n".join([*([PREFIX] if several else []), *lines]), statements=found)

@@ -20,11 +20,13 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.corpora import Conversation
 from benchmarks.peers import BM25, Newest, Vectors
-from benchmarks.rankers import DEEP, Ement, Found, Memory, Paper, Peer, Ranker
+from benchmarks.rankers import DEEP, Ement, Found, Memory, Paper, Peer, Ranker, Turns
 from recallm import RecallConfig, RecallM, RecallMError
 from recallm.extraction import Extractor
 from recallm.stores.opening import open_store
+from recallm.untrusted_text import statement_line
 from recallm.vectors import Embedding
 from recallm.vectors.arguments import checked_embedding
 
@@ -37,11 +39,13 @@ __all__ = [
     "SIMILARITY_ROW",
     "STATEMENTS_ROW",
     "TIME_ROW",
+    "TURNS_ROW",
     "VECTORS_ROW",
     "Item",
     "Rows",
     "WeightsFor",
     "default_embedding",
+    "items_of",
     "opened_rows",
     "weights_in",
 ]
@@ -50,6 +54,7 @@ PAPER_ROW = "recallm, as in the paper"
 STATEMENTS_ROW = "recallm, statements"
 VECTORS_ROW = "recallm, statements + vectors"
 EMENT_ROW = "recallm, EMENT"
+TURNS_ROW = "whole turns in recallm's order"
 CHROMA_ROW = "Chroma"
 TIME_ROW = "Chroma, in time order"
 SIMILARITY_ROW = "Chroma, in similarity order"
@@ -96,7 +101,7 @@ class Rows:
             for item in items
         )
         found = [
-            Found(item=item.id, text=text)
+            Found(item=item.id, text=text, line=_headed(item, text))
             for item in items
             for text in ([_spoken(item)] if whole else self._sentences(item.text))
         ]
@@ -105,6 +110,21 @@ class Rows:
             index.add([each.text for each in found])
         for peer in peers:
             peer.found += found
+
+
+def items_of(talk: Conversation) -> list[Item]:
+    """The turns of a conversation that say something."""
+    return [
+        Item(
+            id=turn.id,
+            text=turn.text,
+            speaker=turn.speaker,
+            timestamp=turn.timestamp,
+            session=turn.session,
+        )
+        for turn in talk.turns
+        if turn.text.strip()
+    ]
 
 
 def weights_in(path: Path | None) -> WeightsFor:
@@ -158,11 +178,13 @@ def opened_rows(
     embedding: Embedding | None,
     *,
     similarity_order: bool = False,
+    whole_turns: bool = False,
     weights_for: WeightsFor | None = None,
 ) -> Iterator[Callable[[str], Rows]]:
     """From the name of a conversation or film to rows that know nothing yet; those that need
     embeddings only with one. With ``similarity_order`` Chroma's best are measured in that order
-    too, beside the order of time. With ``weights_for`` recallm's default ranking uses the weights
+    too, beside the order of time. With ``whole_turns`` the turns of recallm's order are measured
+    too. With ``weights_for`` recallm's default ranking uses the weights
     for that name."""
     extractor = Extractor(RecallConfig())
     question = lru_cache(maxsize=4096)(extractor.question)
@@ -193,7 +215,10 @@ def opened_rows(
                 if similarity_order:
                     rankers.append(Peer(SIMILARITY_ROW, vectors, in_time=False))
                 rankers.append(Peer(TIME_ROW if similarity_order else CHROMA_ROW, vectors))
-            rankers.append(Peer(BM25_ROW, BM25(extractor.extract_many, question)))
+            bm25 = Peer(BM25_ROW, BM25(extractor.extract_many, question))
+            if whole_turns:
+                rankers.append(Turns(TURNS_ROW, Memory(TURNS_ROW, writer), bm25))
+            rankers.append(bm25)
             rankers.append(Peer(NEWEST_ROW, Newest(question)))
             return Rows(writer, rankers, sentences)
 
@@ -202,3 +227,9 @@ def opened_rows(
 
 def _spoken(item: Item) -> str:
     return f"{item.speaker}: {item.text}" if item.speaker else item.text
+
+
+def _headed(item: Item, text: str) -> str:
+    """The line of a text with the head of recallm's lines."""
+    spoken = item.text if text == _spoken(item) else text
+    return statement_line(spoken, speaker=item.speaker, timestamp=item.timestamp)

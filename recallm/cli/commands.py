@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
@@ -27,7 +27,18 @@ from recallm.cli.output import (
 )
 from recallm.config import RankingName
 
-__all__ = ["ask", "embed", "export", "forget", "history", "load", "recall", "stats", "update"]
+__all__ = [
+    "ask",
+    "command_model",
+    "embed",
+    "export",
+    "forget",
+    "history",
+    "load",
+    "recall",
+    "stats",
+    "update",
+]
 
 _Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 _Limit: TypeAlias = Annotated[int | None, typer.Option(help="Recall at most this many statements.")]
@@ -268,6 +279,32 @@ def recall(
         write_statements(context.statements)
 
 
+def command_model(llm_command: str) -> Callable[[str], str]:
+    """A language model that is a shell command: the prompt on its standard input, its standard
+    output the answer.
+
+    Raises:
+        LLMError: (of what is returned) the command failed.
+
+    """
+
+    def answer(prompt: str) -> str:
+        # The command is the user's own, for the user's own shell.
+        done = subprocess.run(  # noqa: S602
+            llm_command,
+            shell=True,
+            check=False,
+            input=prompt,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        if done.returncode:
+            raise LLMError(f"--llm-command ended with exit code {done.returncode}")
+        return done.stdout.strip()
+
+    return answer
+
+
 @command()
 def ask(
     open_memory: Opener,
@@ -286,23 +323,10 @@ def ask(
     ranking: _Ranking = "statements",
 ) -> None:
     """Let a language model answer QUESTION from the recalled statements."""
-
-    def llm(prompt: str) -> str:
-        # The command is the user's own, for the user's own shell.
-        done = subprocess.run(  # noqa: S602
-            llm_command,
-            shell=True,
-            check=False,
-            input=prompt,
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-        )
-        if done.returncode:
-            raise LLMError(f"--llm-command ended with exit code {done.returncode}")
-        return done.stdout.strip()
-
     with open_memory(ranking=ranking) as memory:
-        answer = memory.ask(question, llm=llm, limit=limit, max_tokens=max_tokens)
+        answer = memory.ask(
+            question, llm=command_model(llm_command), limit=limit, max_tokens=max_tokens
+        )
     write_text(str(answer))
 
 

@@ -6,11 +6,15 @@ import pytest
 
 from benchmarks import duorc, locomo
 from benchmarks.corpora import Asked
-from benchmarks.rankers import Found
+from benchmarks.evidence import Stems
+from benchmarks.rankers import Found, HandedOver
 from benchmarks.temporal import judge
 from benchmarks.temporal_world import CURRENT, FIRST, PREVIOUS, Question, Told, World
 
 _HOME = ("Ann", "home")
+
+
+_TURNS = {"x": "Text of x, gladly", "y": "Text of y"}
 
 
 class _Fixed:
@@ -30,20 +34,26 @@ class _Fixed:
     ) -> list[Found]:
         return self._found[:limit] if (tokens or 0) >= self._of_tokens else []
 
+    def handed_over(self, question: str, *, tokens: int) -> HandedOver:
+        found = self.context(question, tokens=tokens)
+        return HandedOver(text="\n".join(each.text for each in found), statements=found)
+
 
 def test_evidence_is_found_among_the_first_distinct_turns() -> None:
     asked = Asked(question="?", answers=(), evidence=("x", "y"))
     order = ["a", "a", "a", "x", "b", "c", "d", "e", "y"]
-    found = locomo.score(asked, _Fixed(*order, of_tokens=1000))
+    found = locomo.score(asked, _Fixed(*order, of_tokens=1000), _TURNS, Stems())
     assert found["R@5"] == 0.5  # a, x, b, c, d
     assert found["R@10"] == 1.0
     assert found["any@5"] == 1.0
+    # Of "Text of x, gladly" the last word is missing, of y all is there.
+    assert (found["whole@10"], found["whole@25"]) == pytest.approx((5 / 6, 5 / 6))
     assert (found["R in 500"], found["R in 1000"]) == (0.0, 1.0)
 
 
 def test_no_evidence_is_found_where_nothing_is_recalled() -> None:
     asked = Asked(question="?", answers=(), evidence=("x",))
-    assert set(locomo.score(asked, _Fixed()).values()) == {0.0}
+    assert set(locomo.score(asked, _Fixed(), _TURNS, Stems()).values()) == {0.0}
 
 
 def test_an_answer_stands_in_one_statement_in_any_case() -> None:

@@ -11,7 +11,7 @@ from openai import APIConnectionError, APITimeoutError, InternalServerError, Rat
 
 from langchain_recallm import answer_chain, as_llm
 from recallm import LLMError, RecallConfig, RecallM
-from tests.langchain.openai_server import MODEL, OpenAIServer, Reply
+from tests.openai_server import MODEL, OpenAIServer, Reply
 
 QUESTION = "What does Brandon drink?"
 

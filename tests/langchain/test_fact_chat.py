@@ -15,8 +15,8 @@ from langchain_recallm import fact_chat
 from recallm import InvalidInputError, LLMError, RecallM
 from recallm.facts import FactMemory
 from tests.langchain.chat_models import RecordingModel, ScriptedModel
-from tests.langchain.openai_server import OpenAIServer
 from tests.langchain.test_chain_http import model as openai_model
+from tests.openai_server import OpenAIServer
 
 QUESTION = "Who works for BMW?"
 ASKS = "[MEM_READ{>>works for>>BMW}:"

@@ -19,8 +19,8 @@ from recallm.adapting import CLOSING, FactTools
 from recallm.facts import FactMemory
 from tests.langchain.agents import human, memory, thread
 from tests.langchain.chat_models import ScriptedModel, call
-from tests.langchain.openai_server import OpenAIServer, Reply
 from tests.langchain.test_chain_http import model as openai_model
+from tests.openai_server import OpenAIServer, Reply
 
 __all__ = ["memory"]  # a fixture
 

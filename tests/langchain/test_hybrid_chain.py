@@ -20,8 +20,8 @@ from recallm.hybrid import Choice, HybridError
 from tests.hybrid.test_hybrid import QUESTION, by_letters, nearest
 from tests.hybrid.test_hybrid import model as model_of_prompts
 from tests.langchain.chat_models import ScriptedModel
-from tests.langchain.openai_server import OpenAIServer
 from tests.langchain.test_chain_http import model as openai_model
+from tests.openai_server import OpenAIServer
 
 
 def answer_to(messages: list[BaseMessage]) -> str:

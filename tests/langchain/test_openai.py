@@ -20,7 +20,7 @@ from langchain_recallm import RecallMMiddleware, answer_chain, as_llm, create_re
 from recallm import LLMError, RecallConfig, RecallM
 from recallm.adapting import CLOSING, OPENING
 from tests.langchain.agents import human, memory, thread
-from tests.langchain.openai_server import MODEL, OpenAIServer, Reply
+from tests.openai_server import MODEL, OpenAIServer, Reply
 from tests.written_messages import speakers_and_texts
 
 __all__ = ["memory"]  # a fixture

@@ -1,0 +1,159 @@
+"""Language models that answer and grade: any OpenAI-compatible server, or any command.
+
+A model is a function from a prompt to a text. ``Cached`` keeps each answer in a file of its own, so
+that a run that was stopped goes on where it stopped and a second run asks nothing. The prompts of
+all experiments stand in ``prompts.toml``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import tempfile
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from openai import OpenAI, OpenAIError
+
+from recallm import LLMError
+from recallm.cli.commands import command_model
+from recallm.untrusted_text import delimited
+
+__all__ = [
+    "Answerer",
+    "Cached",
+    "add_answerer_options",
+    "answerer_of",
+    "filled_prompt",
+    "server_model",
+]
+
+Answerer: TypeAlias = Callable[[str], str]
+"""A prompt → the model's text."""
+
+_RETRIES = 5
+"""Of a request that the server refuses for now or does not answer; the client backs off."""
+
+_TIMEOUT = 300.0
+"""Seconds that one request may take: local models are slow."""
+
+_PROMPTS: Mapping[str, str] = tomllib.loads(
+    Path(__file__).with_name("prompts.toml").read_text(encoding="utf-8")
+)
+
+
+def filled_prompt(name: str, data: Mapping[str, str], **values: str) -> str:
+    """The prompt ``name`` of ``prompts.toml`` with each ``{key}`` replaced by its value. Values of
+    ``data``, which recall or a model wrote, stand between delimiters that they cannot close."""
+    values |= {key: delimited(value) for key, value in data.items()}
+    first, *parts = _PROMPTS[name].strip().split("{")
+    filled = [first]
+    for part in parts:
+        key, _, rest = part.partition("}")
+        filled += [values[key], rest]
+    return "".join(filled)
+
+
+# Options of a command.
+
+
+def add_answerer_options(parser: argparse.ArgumentParser, *, prefix: str = "") -> None:
+    """Add ``--llm``, ``--model`` and ``--llm-command``, each after ``prefix`` ("grader-")."""
+    whose = "of the grader; without it the answerer grades" if prefix else "that answers"
+    parser.add_argument(
+        f"--{prefix}llm",
+        metavar="URL",
+        help=f"the OpenAI-compatible server {whose}: http://localhost:8000/v1 "
+        "(the key, where one is needed, is read from OPENAI_API_KEY)",
+    )
+    parser.add_argument(f"--{prefix}model", metavar="NAME", help="the model on that server")
+    parser.add_argument(
+        f"--{prefix}llm-command",
+        metavar="COMMAND",
+        help="in place of a server: a shell command that reads a prompt and writes the answer",
+    )
+
+
+def answerer_of(
+    options: argparse.Namespace,
+    parser: argparse.ArgumentParser,
+    *,
+    cache: Path,
+    prefix: str = "",
+) -> Cached | None:
+    """The model that ``add_answerer_options`` was given, cached in ``cache``; None where no model
+    is named. Options that do not go together end the command with a message."""
+    start = prefix.replace("-", "_")
+    url, model, command = (
+        getattr(options, f"{start}{name}") for name in ("llm", "model", "llm_command")
+    )
+    if url is not None and command is not None:
+        parser.error(f"give --{prefix}llm or --{prefix}llm-command, not both")
+    if (url is None) != (model is None):
+        parser.error(f"--{prefix}llm URL needs --{prefix}model NAME, and the other way round")
+    if command is not None:
+        return Cached(command_model(command), cache, name=command)
+    return None if url is None else Cached(server_model(url, model), cache, name=model)
+
+
+def server_model(url: str, model: str) -> Answerer:
+    """A model behind an OpenAI-compatible server. Failures that may pass are tried again.
+
+    Raises:
+        LLMError: (of what is returned) the server failed, or answered nothing.
+
+    """
+    client = OpenAI(
+        base_url=url,
+        api_key=os.environ.get("OPENAI_API_KEY", "unused"),
+        max_retries=_RETRIES,
+        timeout=_TIMEOUT,
+    )
+
+    def answer(prompt: str) -> str:
+        try:
+            reply = client.chat.completions.create(
+                model=model, messages=[{"role": "user", "content": prompt}], temperature=0
+            )
+        except OpenAIError as error:
+            raise LLMError(f"the model {model} at {url} failed: {error}") from error
+        text = reply.choices[0].message.content if reply.choices else None
+        if text is None:
+            raise LLMError(f"the model {model} at {url} answered without a text")
+        return text
+
+    return answer
+
+
+# The cache.
+
+
+class Cached:
+    """A model whose answers are kept in ``folder``, a JSON file each: its model, prompt and answer.
+    A failure is not kept."""
+
+    def __init__(self, answerer: Answerer, folder: Path, *, name: str) -> None:
+        self.name = name
+        self._answerer = answerer
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def __call__(self, prompt: str) -> str:
+        """The answer, out of the folder where it was given before."""
+        key = hashlib.sha256(json.dumps([self.name, prompt]).encode()).hexdigest()
+        path = self._folder / f"{key}.json"
+        if path.exists():
+            return str(json.loads(path.read_text(encoding="utf-8"))["answer"])
+        answer = self._answerer(prompt).strip()
+        content = {"model": self.name, "prompt": prompt, "answer": answer}
+        # A whole file or none, also where the command is stopped in the middle.
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=self._folder, suffix=".part", delete=False
+        ) as part:
+            json.dump(content, part, ensure_ascii=False, indent=1)
+        Path(part.name).replace(path)
+        return answer
