@@ -1,37 +1,35 @@
 """``RecallM``: the memory that users open. It only connects the parts.
 
-``update()``: the road in, ``recallm.updating``. ``recall()``: the road out, ``recallm.recalling``.
+What writes stands in ``recallm.writable_memory``, what reads without a question in
+``recallm.stored_memory``; ``recall`` goes through ``recallm.recalling``.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from tqdm import tqdm
-
 from recallm import checks
 from recallm.config import RankingName, RecallConfig
 from recallm.errors import InvalidInputError, LLMRequiredError
-from recallm.graph import NewEntity, NewTriplet
 from recallm.items import MemoryItems
-from recallm.model import Extraction, Filter, Forgotten, Selection
+from recallm.model import Extraction, Filter
 from recallm.prompts import answer_of
 from recallm.ranking.signals import load_tables
 from recallm.recall_request import RecallRequest, quarter_of_characters
 from recallm.recalling import RANKINGS, Recaller, check_ranking, checked_request
-from recallm.results import Answer, KnowledgeUpdate, RecalledContext
+from recallm.results import Answer, RecalledContext
 from recallm.retrieval.relations import RelationIndexes
-from recallm.stored_memory import StoredMemory
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.stores.opening import open_store
-from recallm.updating import Updater, UpdateRequest, batches, checked_requests, passage_id
+from recallm.updating import Updater
 from recallm.vectors import Embedding
 from recallm.vectors.arguments import checked_embedding, checked_index, open_index
 from recallm.vectors.statements import StatementVectors
+from recallm.writable_memory import WritableMemory
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["RecallM"]
 
 
-class RecallM(StoredMemory):
+class RecallM(WritableMemory):
     """A long-term memory over a temporal graph of concepts.
 
     ``store``: None (embedded, in memory); the path of an SQLite file, made if it is missing; a
@@ -148,176 +146,22 @@ class RecallM(StoredMemory):
             self._vectors = StatementVectors(opened, embedding, open_index(chroma, opened))
             closing.insert(0, self._vectors.close)
         self._relation_indexes = RelationIndexes(self._extractor.concept_name)
-        self._updater = Updater(
-            opened,
-            self._extractor,
-            self._vectors,
-            llm=self._llm,
-            config=self._config,
-            clock=present,
-            triplets=triplets,
-        )
         super().__init__(
             opened,
             namespace,
+            updater=Updater(
+                opened,
+                self._extractor,
+                self._vectors,
+                llm=self._llm,
+                config=self._config,
+                clock=present,
+                triplets=triplets,
+            ),
             concept_name=self._extractor.concept_name,
             clock=present,
             closing=closing,
         )
-
-    # -- writing ---------------------------------------------------------------------------
-
-    def update(
-        self,
-        text: str,
-        *,
-        speaker: str | None = None,
-        timestamp: datetime | None = None,
-        source: str | None = None,
-        session: str | None = None,
-        id: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        expires_at: datetime | None = None,
-        entities: Iterable[NewEntity] = (),
-        triplets: Iterable[NewTriplet] = (),
-        replace: bool = False,
-    ) -> KnowledgeUpdate:
-        """Add ``text``: one knowledge update, one transaction (paper, Knowledge Update).
-
-        ``timestamp`` (aware): when it was said; ``speaker``: by whom; ``session``: in which
-        conversation or document; ``source``: where it comes from. The same ``id`` with the same
-        text changes nothing; with ``replace``, a passage with this ``id`` and another text is
-        forgotten first. ``metadata`` holds JSON values. ``expires_at`` (aware): from then on
-        nothing of the text is shown. It still counts (in strengths, ``stats``) until a sweep
-        forgets it: each write first forgets up to 256 expired passages, ``forget(expired=True)``
-        forgets all. ``entities`` and ``triplets`` are facts of the text in exact form, as in
-        ``graph.upsert``: they are forgotten with it. With some, the text may be blank.
-
-        Raises:
-            InvalidInputError: an argument cannot be used.
-            ConflictError: ``id`` belongs to a passage with another text, and ``replace`` is False.
-            UnknownEntityError: a triplet names an entity that is neither stored nor in
-                ``entities``.
-            StoreError: the store failed; nothing was written.
-
-        """
-        request = UpdateRequest(
-            text=text,
-            id=passage_id(id),
-            speaker=speaker,
-            timestamp=timestamp,
-            source=source,
-            session=session,
-            metadata={} if metadata is None else metadata,
-            expires_at=expires_at,
-            entities=entities,
-            triplets=triplets,
-            replace=replace,
-        )
-        return self.write(request)
-
-    def write(self, request: UpdateRequest) -> KnowledgeUpdate:
-        """Write one checked knowledge update, for the packages that stand on the memory.
-
-        Raises:
-            InvalidInputError: ``request`` is no UpdateRequest.
-
-        """
-        if not isinstance(request, UpdateRequest):
-            raise InvalidInputError("request must be an UpdateRequest", argument="request")
-        self._check_open()
-        return self._updater.update(self._namespace, (None, [request]))[0]
-
-    def update_many(
-        self,
-        items: Iterable[str | Mapping[str, Any]],
-        *,
-        batch_size: int = 1000,
-        progress: bool = False,
-    ) -> list[KnowledgeUpdate]:
-        """Add many texts, each as a knowledge update of its own, in one transaction for each batch.
-
-        An item is a text, or a mapping of ``update``'s arguments. ``progress`` shows a bar on
-        standard error.
-
-        Raises:
-            InvalidInputError, ConflictError: item ``index`` cannot be used. Its batch was rolled
-                back, the batches before it are written. Items with ids can be given again.
-            StoreError: the store failed; the batch was rolled back.
-
-        """
-        size = checks.count(batch_size, "batch_size") or 1
-        given = checks.listed(items, "items")
-        self._check_open()
-        done: list[KnowledgeUpdate] = []
-        total = len(given) if isinstance(given, Sized) else None
-        with tqdm(total=total, disable=not progress, unit="update") as bar:
-            requests = checked_requests(given, self._request)
-            for results in self._updater.update_many(self._namespace, batches(requests, size)):
-                done += results
-                bar.update(len(results))
-        return done
-
-    def embed(self, *, batch_size: int = 1000, progress: bool = False) -> int:
-        """Give a vector to every statement that has none, ``batch_size`` in a transaction; return
-        how many statements got one. Such statements were written by a memory without embeddings, or
-        come from an archive. After an interruption, another call goes on where this one stopped.
-        ``progress`` shows a bar on standard error.
-
-        Raises:
-            InvalidInputError: the memory was opened without embeddings.
-            EmbeddingModelError: the namespace's vectors are of another model.
-            EmbeddingError: the model failed; the batches before are written.
-            StoreError: the store failed; the batches before are written.
-
-        """
-        size = checks.count(batch_size, "batch_size") or 1
-        self._check_open()
-        return self._updater.embed(self._namespace, size, progress=progress)
-
-    def forget(
-        self,
-        *,
-        id: str | None = None,
-        statement: str | None = None,
-        source: str | None = None,
-        session: str | None = None,
-        concept: str | None = None,
-        before: int | datetime | None = None,
-        expired: bool = False,
-        everything: bool = False,
-    ) -> Forgotten:
-        """Forget for good what exactly one argument selects; return how much was forgotten.
-
-        ``id``: a passage; ``statement``: one statement, by its id; ``source``; ``session``: by its
-        name (or the source, where no session was given); ``concept``: every statement that mentions
-        it, by its label or name; ``before``: what arrived before a t_index, or was said before an
-        aware datetime; ``expired``: what has expired by now. Afterwards the memory is as if it had
-        never been told; only t does not go back. ``erasure_pending`` in the result: the bytes leave
-        the file later (``Forgotten``).
-
-        Raises:
-            InvalidInputError: not exactly one argument, or one that cannot be used.
-            StoreError: the store failed; nothing was forgotten.
-
-        """
-        self._check_open()
-        kind, value = checks.selection(
-            id=id,
-            statement=statement,
-            source=source,
-            session=session,
-            concept=concept,
-            before=before,
-            expired=expired,
-            everything=everything,
-        )
-        if kind == "expired":
-            value = self._clock()
-        if kind == "concept":
-            with self._reader() as reader:
-                value = self._name(reader, str(value))
-        return self._updater.forget(self._namespace, Selection(kind=kind, value=value))
 
     # -- recalling -------------------------------------------------------------------------
 
@@ -397,8 +241,25 @@ class RecallM(StoredMemory):
                 "ask(question, llm=…) or RecallM(…, llm=…); recall needs none"
             )
         context = self.recall(question, **recall)
-        prompt = RANKINGS[self._config.ranking].prompt
-        return Answer(answer_of(model, prompt(question, context.text)), context)
+        return Answer(answer_of(model, self._prompt(question, context)), context)
+
+    def fetch_thoughts(self, question: str, **recall: Any) -> str:
+        """What is known about ``question``, and the question, as one prompt for any language model:
+        the prompt that ``ask`` gives to its own.
+
+        ``recall`` are the arguments of ``recall``. Where nothing is known the prompt says so.
+
+        >>> memory = RecallM()
+        >>> update = memory.update("Brandon loves coffee")
+        >>> "Brandon loves coffee" in memory.fetch_thoughts("Who loves coffee?")
+        True
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
+        return self._prompt(question, self.recall(question, **recall))
 
     def extract(self, texts: Iterable[str], *, triplets: bool = True) -> list[Extraction]:
         """The statements of each text, their concepts, the pairs of neighbours, and (with
@@ -461,19 +322,14 @@ class RecallM(StoredMemory):
         other._config = config
         return other
 
+    def _prompt(self, question: str, context: RecalledContext) -> str:
+        return RANKINGS[self._config.ranking].prompt(question, context.text)
+
     @property
     def _recaller(self) -> Recaller:
         return Recaller(
             self._store, self._namespace, self._extractor, self._vectors, self._relation_indexes
         )
-
-    def _request(self, item: object) -> UpdateRequest:
-        self._check_open()
-        return UpdateRequest.of_item(item)
-
-    def _put(self, requests: Sequence[UpdateRequest]) -> list[KnowledgeUpdate]:
-        self._check_open()
-        return self._updater.update(self._namespace, (0, requests))
 
     def _rank(self, reader: GraphReader, question: str, where: Filter) -> Mapping[str, float]:
         request = RecallRequest(

@@ -154,6 +154,7 @@ MEMORY: dict[str, dict[str, Any]] = {
     "embed": {},
     "expire": {"moments": {}},
     "export": {"target": "archive.jsonl"},
+    "fetch_thoughts": {"question": "Who met Bo?"},
     "extract": {"texts": ["Ann met Bo."]},
     "forget": {"id": "none"},
     "get": {"id": "p"},

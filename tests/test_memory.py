@@ -29,6 +29,7 @@ from recallm import (
     StoreBusyError,
     UnknownEntityError,
 )
+from recallm.config import RankingName
 from recallm.prompts import ement_prompt
 from recallm.testing import DictStore
 from tests.vectors.fakes import words
@@ -326,6 +327,28 @@ class TestAsk:
         assert prompt.startswith("Using the following statements when necessary")
         assert "Brandon wants to travel to Paris" in prompt
         assert prompt.endswith("question:\nWho wants to travel to Paris?\n\nAnswer:")
+
+    @pytest.mark.parametrize("ranking", ["statements", "paper", "ement", "vectors"])
+    def test_fetch_thoughts_gives_the_prompt_that_ask_gives_to_its_model(
+        self, ranking: RankingName
+    ) -> None:
+        prompts: list[str] = []
+
+        def llm(prompt: str) -> str:
+            prompts.append(prompt)
+            return "Brandon"
+
+        with RecallM(embeddings=words, config=RecallConfig(ranking=ranking)) as memory:
+            memory.update("Brandon wants to travel to Paris")
+            memory.update("Carter wants to travel to Paris")
+            memory.ask("Who wants to travel to Paris?", llm=llm, as_of=1)
+            fetched = memory.fetch_thoughts("Who wants to travel to Paris?", as_of=1)
+        assert prompts == [fetched]
+        assert "Brandon" in fetched
+        assert "Carter" not in fetched
+
+    def test_fetch_thoughts_says_where_nothing_is_known(self, memory: RecallM) -> None:
+        assert "nothing about this is remembered" in memory.fetch_thoughts("Who saw a whale?")
 
     def test_with_ements_ranking_the_prompt_is_ements(self) -> None:
         prompts: list[str] = []

@@ -1,0 +1,200 @@
+"""The part of a memory that writes: updates, vectors for statements that have none, forgetting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from datetime import datetime
+from typing import Any
+
+from tqdm import tqdm
+
+from recallm import checks
+from recallm.errors import InvalidInputError
+from recallm.graph import NewEntity, NewTriplet
+from recallm.model import Forgotten, Selection
+from recallm.results import KnowledgeUpdate
+from recallm.stored_memory import StoredMemory
+from recallm.stores.base import GraphStore
+from recallm.updating import Updater, UpdateRequest, batches, checked_requests, passage_id
+
+__all__ = ["WritableMemory"]
+
+
+class WritableMemory(StoredMemory):
+    """One namespace of a store, and the ``updater`` that writes to it. ``RecallM`` adds recall.
+
+    The other arguments are those of ``StoredMemory``.
+    """
+
+    def __init__(
+        self,
+        store: GraphStore,
+        namespace: str,
+        *,
+        updater: Updater,
+        concept_name: Callable[[str], str],
+        clock: Callable[[], datetime],
+        closing: Sequence[Callable[[], None]],
+    ) -> None:
+        super().__init__(store, namespace, concept_name=concept_name, clock=clock, closing=closing)
+        self._updater = updater
+
+    def update(
+        self,
+        text: str,
+        *,
+        speaker: str | None = None,
+        timestamp: datetime | None = None,
+        source: str | None = None,
+        session: str | None = None,
+        id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        expires_at: datetime | None = None,
+        entities: Iterable[NewEntity] = (),
+        triplets: Iterable[NewTriplet] = (),
+        replace: bool = False,
+    ) -> KnowledgeUpdate:
+        """Add ``text``: one knowledge update, one transaction (paper, Knowledge Update).
+
+        ``timestamp`` (aware): when it was said; ``speaker``: by whom; ``session``: in which
+        conversation or document; ``source``: where it comes from. The same ``id`` with the same
+        text changes nothing; with ``replace``, a passage with this ``id`` and another text is
+        forgotten first. ``metadata`` holds JSON values. ``expires_at`` (aware): from then on
+        nothing of the text is shown. It still counts (in strengths, ``stats``) until a sweep
+        forgets it: each write first forgets up to 256 expired passages, ``forget(expired=True)``
+        forgets all. ``entities`` and ``triplets`` are facts of the text in exact form, as in
+        ``graph.upsert``: they are forgotten with it. With some, the text may be blank.
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            ConflictError: ``id`` belongs to a passage with another text, and ``replace`` is False.
+            UnknownEntityError: a triplet names an entity that is neither stored nor in
+                ``entities``.
+            StoreError: the store failed; nothing was written.
+
+        """
+        request = UpdateRequest(
+            text=text,
+            id=passage_id(id),
+            speaker=speaker,
+            timestamp=timestamp,
+            source=source,
+            session=session,
+            metadata={} if metadata is None else metadata,
+            expires_at=expires_at,
+            entities=entities,
+            triplets=triplets,
+            replace=replace,
+        )
+        return self.write(request)
+
+    def write(self, request: UpdateRequest) -> KnowledgeUpdate:
+        """Write one checked knowledge update, for the packages that stand on the memory.
+
+        Raises:
+            InvalidInputError: ``request`` is no UpdateRequest.
+
+        """
+        if not isinstance(request, UpdateRequest):
+            raise InvalidInputError("request must be an UpdateRequest", argument="request")
+        self._check_open()
+        return self._updater.update(self._namespace, (None, [request]))[0]
+
+    def update_many(
+        self,
+        items: Iterable[str | Mapping[str, Any]],
+        *,
+        batch_size: int = 1000,
+        progress: bool = False,
+    ) -> list[KnowledgeUpdate]:
+        """Add many texts, each as a knowledge update of its own, in one transaction for each batch.
+
+        An item is a text, or a mapping of ``update``'s arguments. ``progress`` shows a bar on
+        standard error.
+
+        Raises:
+            InvalidInputError, ConflictError: item ``index`` cannot be used. Its batch was rolled
+                back, the batches before it are written. Items with ids can be given again.
+            StoreError: the store failed; the batch was rolled back.
+
+        """
+        size = checks.count(batch_size, "batch_size") or 1
+        given = checks.listed(items, "items")
+        self._check_open()
+        done: list[KnowledgeUpdate] = []
+        total = len(given) if isinstance(given, Sized) else None
+        with tqdm(total=total, disable=not progress, unit="update") as bar:
+            requests = checked_requests(given, self._request)
+            for results in self._updater.update_many(self._namespace, batches(requests, size)):
+                done += results
+                bar.update(len(results))
+        return done
+
+    def embed(self, *, batch_size: int = 1000, progress: bool = False) -> int:
+        """Give a vector to every statement that has none, ``batch_size`` in a transaction; return
+        how many statements got one. Such statements were written by a memory without embeddings, or
+        come from an archive. After an interruption, another call goes on where this one stopped.
+        ``progress`` shows a bar on standard error.
+
+        Raises:
+            InvalidInputError: the memory was opened without embeddings.
+            EmbeddingModelError: the namespace's vectors are of another model.
+            EmbeddingError: the model failed; the batches before are written.
+            StoreError: the store failed; the batches before are written.
+
+        """
+        size = checks.count(batch_size, "batch_size") or 1
+        self._check_open()
+        return self._updater.embed(self._namespace, size, progress=progress)
+
+    def forget(
+        self,
+        *,
+        id: str | None = None,
+        statement: str | None = None,
+        source: str | None = None,
+        session: str | None = None,
+        concept: str | None = None,
+        before: int | datetime | None = None,
+        expired: bool = False,
+        everything: bool = False,
+    ) -> Forgotten:
+        """Forget for good what exactly one argument selects; return how much was forgotten.
+
+        ``id``: a passage; ``statement``: one statement, by its id; ``source``; ``session``: by its
+        name (or the source, where no session was given); ``concept``: every statement that mentions
+        it, by its label or name; ``before``: what arrived before a t_index, or was said before an
+        aware datetime; ``expired``: what has expired by now. Afterwards the memory is as if it had
+        never been told; only t does not go back. ``erasure_pending`` in the result: the bytes leave
+        the file later (``Forgotten``).
+
+        Raises:
+            InvalidInputError: not exactly one argument, or one that cannot be used.
+            StoreError: the store failed; nothing was forgotten.
+
+        """
+        self._check_open()
+        kind, value = checks.selection(
+            id=id,
+            statement=statement,
+            source=source,
+            session=session,
+            concept=concept,
+            before=before,
+            expired=expired,
+            everything=everything,
+        )
+        if kind == "expired":
+            value = self._clock()
+        if kind == "concept":
+            with self._reader() as reader:
+                value = self._name(reader, str(value))
+        return self._updater.forget(self._namespace, Selection(kind=kind, value=value))
+
+    def _request(self, item: object) -> UpdateRequest:
+        self._check_open()
+        return UpdateRequest.of_item(item)
+
+    def _put(self, requests: Sequence[UpdateRequest]) -> list[KnowledgeUpdate]:
+        self._check_open()
+        return self._updater.update(self._namespace, (0, requests))
