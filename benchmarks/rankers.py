@@ -14,7 +14,7 @@ from typing import Protocol
 
 from benchmarks.peers import Index
 from recallm import RecallConfig, RecalledContext, RecalledStatement, RecallM
-from recallm.ranking.budget import PREFIX
+from recallm.results import PREFIX
 
 __all__ = ["DEEP", "Ement", "Found", "HandedOver", "Memory", "Paper", "Peer", "Ranker", "Turns"]
 

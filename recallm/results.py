@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import groupby
 from typing import Any, Protocol, TypeVar
 
 from recallm.antecedents import RecalledReference, recalled_references, with_names
@@ -15,9 +16,10 @@ from recallm.model import (
     TemporalReading,
     empty_mapping,
 )
-from recallm.untrusted_text import fact_line, one_line, statement_line
+from recallm.untrusted_text import OMISSION, fact_line, one_line, statement_line
 
 __all__ = [
+    "PREFIX",
     "Answer",
     "KnowledgeUpdate",
     "RankedConcept",
@@ -26,8 +28,14 @@ __all__ = [
     "RelatedConcept",
     "Revision",
     "chronological",
+    "context_lines",
     "have_timestamps",
+    "lined_text",
+    "makes_lines",
 ]
+
+PREFIX = "Oldest first; on conflict, the later holds:"
+"""What the prompt of the RecallM paper says of its statements, in few tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,9 +113,16 @@ class RecalledStatement:
 
     @property
     def line(self) -> str:
-        """The statement on one line, with date and speaker, as in ``RecalledContext.text``."""
+        """The statement alone on a line, with date and speaker. In ``RecalledContext.text`` those
+        of one passage share a line."""
         text = with_names(self.text, self.references)
         return statement_line(text, speaker=self.speaker, timestamp=self.timestamp)
+
+    @property
+    def line_key(self) -> str:
+        """What the statements on one line of a context share: their passage. A fact, a revised
+        context and a proposition that has no span stand alone."""
+        return self.id if self.passage is None or self.span is None else self.passage
 
     @classmethod
     def of(
@@ -213,6 +228,46 @@ def have_timestamps(statements: Iterable[_Ordered]) -> bool:
     return all(statement.timestamp is not None for statement in statements)
 
 
+# The text of statements.
+
+
+class _OnALine(_Ordered, Protocol):
+    @property
+    def line_key(self) -> str | int: ...
+    @property
+    def speaker(self) -> str | None: ...
+
+
+_L = TypeVar("_L", bound=_OnALine)
+
+
+def lined_text(statements: Sequence[_L], text_of: Callable[[_L], str]) -> str:
+    """The lines of statements in order of time, below each other. ``PREFIX`` stands above several:
+    sentences of one passage stand in their own order."""
+    first = [PREFIX] if makes_lines(statements) else []
+    return "\n".join((*first, *context_lines(statements, text_of)))
+
+
+def makes_lines(statements: Iterable[_OnALine]) -> bool:
+    """Whether statements make several lines."""
+    return len({it.line_key for it in statements}) > 1
+
+
+def context_lines(statements: Iterable[_L], text_of: Callable[[_L], str]) -> Iterator[str]:
+    """The lines of statements, in their order: neighbours of one passage stand on one line behind
+    one head, with ``OMISSION`` between two that are not next to each other in it."""
+    for _, neighbours in groupby(statements, key=lambda it: it.line_key):
+        texts: list[str] = []
+        last: _L | None = None
+        for statement in neighbours:
+            if last is not None and statement.position != last.position + 1:
+                texts.append(OMISSION)
+            texts.append(text_of(statement))
+            last = statement
+        if last is not None:
+            yield statement_line(*texts, speaker=last.speaker, timestamp=last.timestamp)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedConcept:
     """A concept that a recall used. Its ``score`` depends on the ranking."""
@@ -228,7 +283,8 @@ class RankedConcept:
 class RecalledContext:
     """The answer to ``recall``. It is false if nothing was recalled.
 
-    ``text`` is ready for a prompt; ``statements`` stand in the order in which they became true;
+    ``text`` is ready for a prompt, a line for those statements of a passage that are recalled;
+    ``statements`` are one by one, in the order in which they became true;
     ``tokens`` is the length of ``text`` by the memory's counter; ``time`` is what the question asks
     about time, None if the ranking does not use it.
 

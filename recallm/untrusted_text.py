@@ -6,12 +6,13 @@ something else. Stored text itself is never changed.
 * **Folding.** Texts are compared as a reader sees them: look-alikes fold to one spelling, without
   width, case and accents. Characters that cannot be seen or take no place (zero-width,
   bidirectional, combining, control characters) are dropped; every line break is a newline.
-* **Lines.** A statement stands on one line behind a head: ``[2023-05-08] Ann: ``, each part where
-  it is known. A text stands in quotation marks if it looks like such a head: if it holds a colon
-  (other than in times, links, and smileys that end a sentence), or opens like a date, a heading or
-  the role of a chat, in mark-up or with any symbol behind it. So does a name that is more than a
-  name, or that claims the role of whoever instructs the model or answers. Nothing in a text or a
-  name is a line break or closes these quotation marks. A triplet is the text
+* **Lines.** What one passage says stands on one line behind a head: ``[2023-05-08] Ann: ``, each
+  part where it is known. " … " stands between two of its statements where others are left out. The
+  text of a line stands in quotation marks if any statement in it looks like such a head: if it
+  holds a colon (other than in times, links, and smileys that end a sentence), or opens like a date,
+  a heading or the role of a chat, in mark-up or with any symbol behind it. So does a name that is
+  more than a name, or that claims the role of whoever instructs the model or answers. Nothing in a
+  text or a name is a line break or closes these quotation marks. A triplet is the text
   ``Ada — employed by → BMW``, in which a part that holds a dash or an arrow is quoted likewise.
 * **Delimiters.** In a prompt, what is remembered stands between ``<recalled_memory>`` and
   ``</recalled_memory>``, and the model is told that it is data. Inside, angle brackets become
@@ -29,6 +30,7 @@ from functools import lru_cache
 
 __all__ = [
     "CLOSING",
+    "OMISSION",
     "OPENING",
     "as_content",
     "as_data",
@@ -194,13 +196,19 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+OMISSION = "…"
+"""Stands on a line for the statements that are left out between two of one passage."""
+
+
 def statement_line(
-    text: str, *, speaker: str | None = None, timestamp: datetime | None = None
+    *texts: str, speaker: str | None = None, timestamp: datetime | None = None
 ) -> str:
-    """A statement on one line with its head: ``[2023-05-08] Ann: …``."""
+    """Statements of one passage on one line with their head: ``[2023-05-08] Ann: …``. Each of
+    ``texts`` is read as a line of its own: none may look like a head."""
     date = "" if timestamp is None else f"[{timestamp.date().isoformat()}] "
     said_by = shown_name(speaker) if speaker else ""
-    return f"{date}{said_by}{': ' if said_by else ''}{quoted(text)}"
+    text = quoted("\n".join(texts))
+    return f"{date}{said_by}{': ' if said_by else ''}{text}"
 
 
 def fact_line(subject: str, predicate: str, object_: str) -> str:

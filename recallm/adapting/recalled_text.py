@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from recallm.antecedents import with_names
 from recallm.memory import RecallM
+from recallm.prompts import CHRONOLOGICAL_PREFIX
 from recallm.recalling import RANKINGS
-from recallm.results import RecalledContext, RecalledStatement
+from recallm.results import PREFIX, RecalledContext, RecalledStatement, lined_text
 from recallm.untrusted_text import as_data
 
 __all__ = [
+    "PREFIXES",
     "data_within",
     "delimiter_tokens",
     "shortened_question",
     "statement_fields",
     "statement_metadata",
+    "statements_text",
     "text_separator",
 ]
+
+PREFIXES = (PREFIX, CHRONOLOGICAL_PREFIX)
+"""What stands above the statements in the texts of the rankings, where anything does."""
 
 _MAX_TRIES = 8
 
@@ -33,6 +40,12 @@ def delimiter_tokens(memory: RecallM) -> int:
 def text_separator(memory: RecallM) -> str:
     """What separates the parts of the contexts that ``memory`` recalls: lines or paragraphs."""
     return RANKINGS[memory.config.ranking].separator
+
+
+def statements_text(statements: Sequence[RecalledStatement]) -> str:
+    """The text that the default ranking makes of recalled statements, which are in order of
+    time."""
+    return lined_text(statements, lambda it: with_names(it.text, it.references))
 
 
 def data_within(

@@ -99,6 +99,12 @@ class StoredStatement(NamedTuple):
         return position_of(self.key)
 
     @property
+    def line_key(self) -> str | int:
+        """What the statements on one line of a context share: their passage. A fact, a revised
+        context and a proposition that has no span stand alone."""
+        return self.passage_id if self.start < self.end else self.key
+
+    @property
     def session_name(self) -> str | None:
         """The name of its session; None if it has neither a session nor a source."""
         return session_name_of(self.session, self.source)

@@ -4,8 +4,9 @@
 * **Equal sentences** of one speaker count as one statement. The latest of them is recalled, or the
   earliest if the question asks for the first. If it asks for dates or for every answer, equal
   sentences of different days count separately (``EqualSentences.asked_by``).
-* The **text** of a context has one statement a line; ``recallm.untrusted_text`` says
-  what a line is.
+* The **text** of a context has one line for the statements of one passage, behind one head;
+  ``recallm.untrusted_text`` says what a line is. A further statement of a passage that has a line
+  costs no head.
 
 A token counter need not be additive: the complete text is counted where the budget is tight.
 """
@@ -14,39 +15,36 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from heapq import heapify, heappop, heappush
 from typing import Self, TypeAlias, TypeVar
 
-from recallm.antecedents import RecalledReference, named_references, with_names
+from recallm.antecedents import named_references, with_names
 from recallm.model import StoredStatement, TemporalReading
 from recallm.ranking.stem_counts import Floats
-from recallm.results import chronological
-from recallm.untrusted_text import statement_line
+from recallm.results import PREFIX, chronological, context_lines, lined_text, makes_lines
 
 __all__ = [
-    "PREFIX",
     "SHORTEST_LINE",
     "Budget",
     "EqualSentences",
     "SentenceKey",
-    "context_line",
     "context_text",
     "fit_by_worth",
     "fit_in_order",
     "fitting_number",
 ]
 
-PREFIX = "Oldest first; on conflict, the later holds:"
-"""What the prompt of the RecallM paper says of its statements, in few tokens."""
-
 SHORTEST_LINE = 5
 """Tokens of a short statement, to estimate how many statements a budget may hold."""
 
-_COST_EXPONENT = 0.5
+_COST_EXPONENT = 0.2
 """Worth is divided by tokens to this power. At 1, many short statements that help little crowd out
-the one that answers; at 0, long ones do. On film plots 0.5 keeps most answers at any budget."""
+the one that answers; at 0, long ones do. On conversations and on film plots values from 0.1 to 0.3
+keep most of what answers."""
 
 _SPARE_TRIALS = 32
 """At most 32 more statements are tried for the tokens that are left over."""
@@ -79,20 +77,12 @@ class Budget:
 # The text of a context.
 
 
-def context_line(statement: StoredStatement, references: Iterable[RecalledReference] = ()) -> str:
-    """A statement with its date and speaker, where known, and the names of its references:
-    ``[2023-05-08] Caroline: …``."""
-    text = with_names(statement.text, references)
-    return statement_line(text, speaker=statement.speaker, timestamp=statement.timestamp)
-
-
 def context_text(statements: Sequence[StoredStatement], *, names_antecedents: bool) -> str:
-    """The statements in order of time; empty where there are none. The text begins with ``PREFIX``
-    where they come from several passages: sentences of one passage stand in their own order."""
-    several = len({statement.passage_id for statement in statements}) > 1
+    """The statements in order of time, as ``lined_text`` says; empty where there are none."""
     references = named_references(statements) if names_antecedents else {}
-    lines = (context_line(it, references.get(it.key, ())) for it in statements)
-    return "\n".join((*([PREFIX] if several else []), *lines))
+    return lined_text(
+        statements, lambda statement: with_names(statement.text, references.get(statement.key, ()))
+    )
 
 
 # Equal sentences.
@@ -184,35 +174,36 @@ def fit_by_worth(
         choice.take(place)
     if budget.max_tokens is None or budget.holds(choice.text()):
         return choice.places
-    costs = {
-        place: max(1, budget.count_tokens(context_line(statements[place]) + "\n"))
-        for place in order
-    }
-    by_value = sorted(order, key=lambda place: -worth[place] / costs[place] ** _COST_EXPONENT)
     choice = _Choice(statements, equals, budget.names_antecedents)
-    return _filled(choice, by_value, costs, budget, budget.max_tokens)
+    return _filled(choice, order, worth, budget, budget.max_tokens)
 
 
 def _filled(
-    choice: _Choice,
-    ordered: Sequence[int],
-    costs: Mapping[int, int],
-    budget: Budget,
-    max_tokens: int,
+    choice: _Choice, order: Sequence[int], worth: Floats, budget: Budget, max_tokens: int
 ) -> list[int]:
-    """The first of ``ordered`` that fit by their own costs, then others that still fit."""
+    """The best of ``order`` by worth for their tokens that fit by their own costs, then others that
+    still fit. What a statement costs falls when its passage gets a line."""
+    costs = _Costs(choice.statements, order, budget)
+    room = max_tokens - costs.of_prefix
     left: list[int] = []
-    room = max_tokens - (budget.count_tokens(PREFIX + "\n") if choice.needs_prefix else 0)
-    for place in ordered:
+    best = [costs.ranked(place, worth[place]) for place in order]
+    heapify(best)
+    while best:
+        place = heappop(best)[-1]
         full = budget.is_full(len(choice.places))
-        if costs[place] > room or (full and not choice.has_equal(place)):
+        cost = costs.of(place)
+        if cost > room or (full and not choice.has_equal(place)):
             left.append(place)
         elif choice.take(place):
-            room -= costs[place]
+            room -= cost
+            for other in costs.begin_line(place):
+                heappush(best, costs.ranked(other, worth[other]))
     while choice.places and not budget.holds(choice.text()):
         choice.drop_last()
     spare = max_tokens - budget.count_tokens(choice.text())
-    trials = (place for place in left if costs[place] <= spare + 1 and not choice.has_equal(place))
+    trials = (
+        place for place in left if costs.of(place) <= spare + 1 and not choice.has_equal(place)
+    )
     for _, place in zip(range(_SPARE_TRIALS), trials, strict=False):
         if budget.is_full(len(choice.places)):
             break
@@ -222,6 +213,49 @@ def _filled(
     return choice.places
 
 
+class _Costs:
+    """What each statement of ``order`` costs: the tokens of its line, or, where its passage has a
+    line, of its text."""
+
+    def __init__(
+        self, statements: Sequence[StoredStatement], order: Sequence[int], budget: Budget
+    ) -> None:
+        self._statements = statements
+        self._count_tokens = budget.count_tokens
+        self._rank = {place: rank for rank, place in enumerate(order)}
+        self._places: dict[str | int, list[int]] = defaultdict(list)
+        for place in order:
+            self._places[statements[place].line_key].append(place)
+        self._tokens = {place: self._of_line(place) for place in order}
+
+    @property
+    def of_prefix(self) -> int:
+        """The tokens of the prefix, where the statements make several lines."""
+        needed = makes_lines(self._statements[place] for place in self._rank)
+        return self._count_tokens(PREFIX + "\n") if needed else 0
+
+    def of(self, place: int) -> int:
+        """The tokens that a statement costs now."""
+        return self._tokens[place]
+
+    def ranked(self, place: int, worth: float) -> tuple[float, int, int]:
+        """A statement as it is sorted: by its worth for its tokens, then by ``order``."""
+        return -worth / self._tokens[place] ** _COST_EXPONENT, self._rank[place], place
+
+    def begin_line(self, place: int) -> Sequence[int]:
+        """Reckon with the line of a statement that was chosen. Returns the places of the statements
+        that cost less for it."""
+        places = self._places.pop(self._statements[place].line_key, ())
+        for other in places:
+            text = f" {self._statements[other].text}"
+            self._tokens[other] = max(1, self._count_tokens(text))
+        return places
+
+    def _of_line(self, place: int) -> int:
+        line = "".join(context_lines((self._statements[place],), lambda it: it.text))
+        return max(1, self._count_tokens(line + "\n"))
+
+
 class _Choice:
     """The places of the chosen statements; of equal sentences one place."""
 
@@ -229,15 +263,10 @@ class _Choice:
         self, statements: Sequence[StoredStatement], equals: EqualSentences, names: bool
     ) -> None:
         self.places: list[int] = []
+        self.statements = statements
         self._names_antecedents = names
-        self._statements = statements
         self._equals = equals
         self._slots: dict[SentenceKey, int] = {}
-
-    @property
-    def needs_prefix(self) -> bool:
-        """Whether the candidates come from several passages."""
-        return len({statement.passage_id for statement in self._statements}) > 1
 
     def has_equal(self, place: int) -> bool:
         """Whether an equal sentence is chosen."""
@@ -251,7 +280,7 @@ class _Choice:
             self._slots[key] = len(self.places)
             self.places.append(place)
             return True
-        if self._equals.prefers(self._statements[place], self._statements[self.places[slot]]):
+        if self._equals.prefers(self.statements[place], self.statements[self.places[slot]]):
             self.places[slot] = place
         return False
 
@@ -262,9 +291,9 @@ class _Choice:
     def text(self) -> str:
         """The text that the chosen statements make."""
         return context_text(
-            chronological(self._statements[place] for place in self.places),
+            chronological(self.statements[place] for place in self.places),
             names_antecedents=self._names_antecedents,
         )
 
     def _key(self, place: int) -> SentenceKey:
-        return self._equals.key(self._statements[place])
+        return self._equals.key(self.statements[place])

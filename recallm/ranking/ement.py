@@ -2,16 +2,17 @@
 
 EMENT (Embeddings + Entity Extraction) combines two things, since each finds what the other misses:
 the k statements nearest to the question by embedding, and the raw sentences of the question's
-entities. Its text holds the nearest first, the very nearest at the top, then, after an empty line,
-the entities' sentences in order of time. Where a limit cuts, the two take turns. No sentence stands
-there twice: of equal sentences of a speaker the latest.
+entities. Its text holds the nearest first, the very nearest at the top, on its line with those
+of its passage; then, after an empty line, the entities' sentences in order of time. Where a limit
+cuts, the two take turns. No sentence stands there twice: of equal ones of a speaker the latest.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from recallm.antecedents import RecalledReference, named_references
 from recallm.model import ConceptRow, Question, StoredStatement
@@ -20,12 +21,17 @@ from recallm.ranking.budget import (
     Budget,
     EqualSentences,
     SentenceKey,
-    context_line,
     context_text,
     fit_in_order,
 )
 from recallm.recall_request import RecallRequest
-from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
+from recallm.results import (
+    RankedConcept,
+    RecalledContext,
+    RecalledStatement,
+    chronological,
+    context_lines,
+)
 
 __all__ = ["EntityStatements", "NearStatement", "ement_context", "nearest_context", "nearest_limit"]
 
@@ -124,10 +130,14 @@ def _most_mentioning_first(
 
 
 def _ement_text(chosen: Sequence[NearStatement]) -> str:
-    nearest = [context_line(near.statement) for near in chosen if near.cosine is not None]
+    nearest: dict[str, list[StoredStatement]] = defaultdict(list)
+    for near in chosen:
+        if near.cosine is not None:
+            nearest[near.statement.passage_id].append(near.statement)
     of_entities = chronological(near.statement for near in chosen if near.cosine is None)
-    parts = (nearest, [context_line(statement) for statement in of_entities])
-    return "\n\n".join("\n".join(part) for part in parts if part)
+    parts = (chain.from_iterable(map(chronological, nearest.values())), of_entities)
+    texts = ("\n".join(context_lines(part, lambda it: it.text)) for part in parts)
+    return "\n\n".join(filter(None, texts))
 
 
 def _context(

@@ -15,7 +15,8 @@ from pydantic import ValidationError
 
 from llama_index_recallm import RecallMMemoryBlock
 from recallm import ClosedError, InvalidInputError, RecallConfig, RecallM
-from recallm.ranking.budget import PREFIX
+from recallm.adapting import as_data
+from recallm.results import PREFIX
 from tests.llama_index.memories import (
     SMALL,
     NewMemory,
@@ -171,11 +172,21 @@ async def test_truncation_by_relevance(core: RecallM) -> None:
         assert tokens(shorter) < tokens(left)
         assert worst.line not in shorter
         lines = [it.line for it in context.statements if it in by_score[number:]]
-        assert shorter.endswith("\n".join(["", *lines, "</recalled_memory>"]))
-        assert shorter.partition(PREFIX)[0] == content.partition(PREFIX)[0]
+        first = [PREFIX] if len(lines) > 1 else []
+        assert shorter == as_data("\n".join([*first, *lines]))
         left = shorter
     assert await block.atruncate(content, tokens(content) - tokens(left) + 1) is None
     assert await block.atruncate(content, 0) == content
+
+
+async def test_truncation_takes_statements_out_of_a_line(core: RecallM) -> None:
+    """Statements of one passage share a line: the worst of them goes, not the line."""
+    core.update("My cat is called Mila. Rain fell. My cat Mila is black.", speaker="Human")
+    block = RecallMMemoryBlock(memory=core)
+    content = await block.aget([user("What is my cat Mila called?")])
+    assert "Human: My cat is called Mila. Rain fell. My cat Mila is black.\n" in content
+    shorter = await block.atruncate(content, 1)
+    assert shorter == as_data("Human: My cat is called Mila. … My cat Mila is black.")
 
 
 async def test_truncation_without_scores(core: RecallM) -> None:

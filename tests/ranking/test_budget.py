@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recallm.model import StoredStatement, TemporalReading, statement_key
-from recallm.ranking.budget import PREFIX, Budget, context_line, context_text, fit_by_worth
+from recallm.ranking.budget import Budget, context_text, fit_by_worth
 from recallm.ranking.statements import RankedStatements
-from recallm.results import chronological
+from recallm.results import PREFIX, chronological
 from tests.retrieval.talk import store_of, turn
 
 
@@ -111,6 +111,37 @@ def test_nothing_fits() -> None:
     assert fit(ranked, limit=None, max_tokens=1, count_tokens=len) == []
 
 
+def test_a_further_statement_of_a_passage_that_has_a_line_costs_no_head() -> None:
+    """So the rest of a turn comes before another turn that is worth a little more."""
+    turns = (
+        turn(
+            "A kayak is sold", "It was red", "Ann paid" + " a lot" * 8, speaker="Bartholomew", day=1
+        ),
+        turn("I saw it too", speaker="Bartholomew", day=2),
+    )
+    with store_of(*turns).reader("n") as reader:
+        keys = [statement_key(1, 0), statement_key(1, 1), statement_key(1, 2), statement_key(2, 0)]
+        rows = tuple(reader.statements(keys))
+    scores = np.array([0.9, 0.5, 0.2, 0.55])
+    ranked = RankedStatements(
+        statements=rows,
+        scores=scores,
+        worth=scores,
+        added=np.zeros((4, 0)),
+        order=(0, 3, 1, 2),
+    )
+    line = "[2024-03-01] Bartholomew: A kayak is sold It was red"
+    whole = len(f"{PREFIX}\n{line}\n")
+    places = fit(ranked, limit=None, max_tokens=whole, count_tokens=len)
+    assert text_of(ranked, places) == line
+    assert fit(ranked, limit=2, max_tokens=whole, count_tokens=len) == places
+    gap = f"[2024-03-01] Bartholomew: A kayak is sold … {rows[2].text}"
+    assert text_of(ranked, [0, 2]) == gap
+    both = f"{PREFIX}\n{line}\n[2024-03-02] Bartholomew: I saw it too"
+    assert text_of(ranked, [3, 1, 0]) == both
+    assert text_of(ranked, fit(ranked, limit=3, max_tokens=999, count_tokens=len)) == both
+
+
 def test_the_text_tells_its_order_where_several_passages_are_told_from() -> None:
     assert context_text([], names_antecedents=False) == ""
     two = ranking(["a", "b"], [0.5, 0.4]).statements
@@ -121,4 +152,4 @@ def test_the_text_tells_its_order_where_several_passages_are_told_from() -> None
 def test_a_line_without_marks_is_the_statement() -> None:
     """Marks stand only where something is known."""
     statement: StoredStatement = ranking(["abc"], [0.5]).statements[0]
-    assert context_line(statement) == "abc"
+    assert context_text([statement], names_antecedents=False) == "abc"

@@ -11,10 +11,9 @@ import pytest
 from recallm.config import RecallConfig
 from recallm.model import Filter, PreparedUpdate, Question, statement_key
 from recallm.prompts import ement_prompt
-from recallm.ranking.budget import PREFIX
 from recallm.recall_request import RecallRequest
 from recallm.recalling import RANKINGS, OpenQuestion
-from recallm.results import RecalledContext
+from recallm.results import PREFIX, RecalledContext
 from recallm.retrieval.nearest import EmbeddedQuestion
 from recallm.testing import DictStore
 from recallm.untrusted_text import as_data

@@ -20,8 +20,8 @@ from recallm.model import (
     WriteSummary,
     statement_key,
 )
-from recallm.ranking.budget import PREFIX
 from recallm.ranking.signals import SIGNALS
+from recallm.results import PREFIX
 from recallm.testing.suite.base import context_version
 from tests.retrieval.talk import (
     asked,
@@ -251,9 +251,9 @@ def test_the_first_line_says_what_order_the_lines_of_several_passages_have() -> 
     )
     question = asked("kayak", "kayak")
     one = recall(store, question, where=Filter(session="a"))
-    assert one.text == "The kayak is red\nA kayak for two"
+    assert one.text == "The kayak is red A kayak for two"
     both = recall(store, question)
-    assert both.text == f"{PREFIX}\nThe kayak is red\nA kayak for two\nKayak sold"
+    assert both.text == f"{PREFIX}\nThe kayak is red A kayak for two\nKayak sold"
 
 
 def test_the_present_is_asked_for() -> None:
