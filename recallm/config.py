@@ -8,7 +8,10 @@ from typing import Literal, TypeAlias, get_args
 from recallm import checks
 from recallm.model import LARGEST_NUMBER
 
-__all__ = ["RankingName", "RecallConfig"]
+__all__ = ["ConceptChoice", "RankingName", "RecallConfig"]
+
+ConceptChoice: TypeAlias = Literal["all", "nouns", "names"]
+"""Which words and phrases are concepts."""
 
 RankingName: TypeAlias = Literal["statements", "paper", "ement", "vectors"]
 """The names of the rankings; ``recallm.recalling.RANKINGS`` says how each recalls."""
@@ -28,8 +31,13 @@ class RecallConfig:
     distance: int = 1
     """Concepts at most this far apart in textual order are neighbours (paper: 1)."""
 
-    nouns_only: bool = False
-    """Only nouns are concepts, no entities and no numbers (paper, Knowledge Update)."""
+    concepts: ConceptChoice = "all"
+    """What are concepts. "all": nouns, names and numbers, and names of several words both as a
+    whole and by their parts ("New York", "New", "York"). "nouns": single nouns, names and numbers,
+    as in the authors' code ("New", "York"). "names": names alone, those of several words as a whole
+    ("New York"), as in the authors' first version (paper, Changes to the Architecture). With these
+    two, as there, pronouns mention nobody. What is stored stays as it was extracted: open a memory
+    with the same value each time, or questions look for other concepts than its updates stored."""
 
     trim_concepts: int | None = None
     """The authors' trimming: in a sentence with more than this many distinct concepts (authors: 3),
@@ -95,7 +103,7 @@ class RecallConfig:
             checks.positive(getattr(self, name), name)
         checks.whole(self.temporal_window, "temporal_window", least=0, most=LARGEST_NUMBER)
         checks.amount(self.temporal_weight, "temporal_weight")
-        checks.flag(self.nouns_only, "nouns_only")
+        checks.choice(self.concepts, get_args(ConceptChoice), "concepts")
         checks.flag(self.name_antecedents, "name_antecedents")
         if self.trim_concepts is not None:
             checks.whole(self.trim_concepts, "trim_concepts", least=2, most=LARGEST_NUMBER)

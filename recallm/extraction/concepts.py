@@ -1,7 +1,8 @@
 """Concepts: the nouns, names, numbers and entities of a statement, and which are neighbours.
 
 Concepts have places in textual order. An entity of several words holds one place, and its parts are
-mentioned with it. Concepts whose places are near each other are neighbours.
+mentioned with it. Concepts whose places are near each other are neighbours. ``RecallConfig``'s
+``concepts`` says which of them count.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 from spacy.symbols import NOUN, NUM, PROPN, X
 
+from recallm.config import ConceptChoice
 from recallm.extraction.names import Entity
 from recallm.extraction.pipeline import TaggedText
 from recallm.extraction.sentences import Span
@@ -63,28 +65,31 @@ def concept_places(
     entities: Sequence[Entity],
     *,
     all_capitals: bool,
-    nouns_only: bool,
+    concepts: ConceptChoice,
 ) -> Iterator[ConceptPlace]:
     """The concepts of a sentence in textual order, with repetitions.
 
     ``span`` is the sentence's, ``entities`` are those within it. ``all_capitals``: the text is
-    written in capitals; ``nouns_only``: numbers and entities are left out.
+    written in capitals. ``concepts``: "nouns" leaves entities out, "names" all but names.
     """
     start, end = span
-    inside = iter([] if nouns_only else entities)
+    with_parts = concepts == "all"
+    inside = iter([] if concepts == "nouns" else entities)
     entity = next(inside, None)
     i = start
     while i < end:
         if entity is not None and i >= entity[0]:
             # An entity across a sentence boundary belongs to the sentence in which it begins.
-            if entity[0] >= start and (place := _entity_place(tagged, entity, all_capitals)):
+            if entity[0] >= start and (
+                place := _entity_place(tagged, entity, all_capitals, with_parts=with_parts)
+            ):
                 yield place
             i = max(i, entity[1])
             entity = next(inside, None)
             continue
         word = tagged.words[i]
         tag = _concept_tag(word, tagged.tags[i])
-        if tag and not (nouns_only and tag == NUM):
+        if tag and (tag == PROPN or concepts != "names"):
             yield ConceptPlace(_mention(word, tag, all_capitals), (), tag == PROPN, i, i + 1)
         i += 1
 
@@ -151,7 +156,9 @@ def _shared(name: str, label: str, kind: ConceptKind) -> ConceptMention:
     return ConceptMention(name=name, label=label, kind=kind)
 
 
-def _entity_place(tagged: TaggedText, entity: Entity, all_capitals: bool) -> ConceptPlace | None:
+def _entity_place(
+    tagged: TaggedText, entity: Entity, all_capitals: bool, *, with_parts: bool
+) -> ConceptPlace | None:
     first, last, _ = entity
     words = tagged.words[first:last]
     named = [word for word in words if word.is_word]
@@ -162,7 +169,7 @@ def _entity_place(tagged: TaggedText, entity: Entity, all_capitals: bool) -> Con
     label = " ".join(tagged.text[tagged.starts[first] : end].split())
     concept = _shared(name, label, "entity")
     parts: list[ConceptMention] = []
-    if len(named) > 1:
+    if with_parts and len(named) > 1:
         for word, tag in zip(words, tagged.tags[first:last], strict=True):
             if tag := _concept_tag(word, tag):
                 parts.append(_mention(word, tag, all_capitals))

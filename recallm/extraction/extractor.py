@@ -204,7 +204,7 @@ class Extractor:
         """``first``: the index of the first turn among the caller's."""
         texts = self._reader.read([turn.text for turn in turns], parsed=self._splits or triplets)
         passages = [
-            (read, () if self._config.nouns_only else self._references(read, turn))
+            (read, self._references(read, turn) if self._config.concepts == "all" else ())
             for turn, read in zip(turns, texts, strict=True)
         ]
         for index, (turn, stated) in enumerate(
@@ -316,7 +316,7 @@ class Extractor:
         names = [word.stem if all_capitals else word.acronym for word in words]
         whole = " ".join(names) or label.lower()[:LONGEST_WORD]
         parts: tuple[ConceptMention, ...] = ()
-        if len(names) > 1 and not self._config.nouns_only:
+        if len(names) > 1 and self._config.concepts != "names":
             parts = tuple(
                 ConceptMention(name=name, label=word.text, kind="name")
                 for name, word in zip(names, words, strict=True)

@@ -128,7 +128,6 @@ class TextReader:
     def _sentences(
         self, text: str, index: int, block: ReadBlock, end_of_block: int, all_capitals: bool
     ) -> Iterator[ReadSentence]:
-        nouns_only = self._config.nouns_only
         trim = self._config.trim_concepts
         tagged = block.tagged
         within = entities_within(block.entities, block.spans)
@@ -144,7 +143,11 @@ class TextReader:
             start += len(piece) - len(piece.lstrip())
             places = list(
                 concept_places(
-                    tagged, span, inside, all_capitals=all_capitals, nouns_only=nouns_only
+                    tagged,
+                    span,
+                    inside,
+                    all_capitals=all_capitals,
+                    concepts=self._config.concepts,
                 )
             )
             yield ReadSentence(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from recallm.config import ConceptChoice
 from recallm.extraction.concepts import concept_places, trimmed
 from recallm.extraction.names import entities
 from recallm.extraction.pipeline import TaggedText
@@ -11,14 +12,14 @@ from tests.extraction.tagging import given
 
 
 def read(
-    tagged: TaggedText, *, all_capitals: bool = False, nouns_only: bool = False
+    tagged: TaggedText, *, all_capitals: bool = False, concepts: ConceptChoice = "all"
 ) -> list[tuple[str, ...]]:
     """Each place's concept and parts, as "name/kind"."""
     span = (0, len(tagged.words))
     return [
         tuple(f"{mention.name}/{mention.kind}" for mention in (place.concept, *place.parts))
         for place in concept_places(
-            tagged, span, entities(tagged), all_capitals=all_capitals, nouns_only=nouns_only
+            tagged, span, entities(tagged), all_capitals=all_capitals, concepts=concepts
         )
     ]
 
@@ -111,15 +112,29 @@ def test_a_word_in_capitals_for_emphasis_is_the_same_concept() -> None:
     ]
 
 
-def test_nouns_only_takes_each_noun_alone() -> None:
-    """Paper, Knowledge Update: no entities, no numbers."""
+def test_nouns_are_single_nouns_names_and_numbers() -> None:
+    """As in the authors' code: the stem of each token that is a NOUN, a PROPN or a NUM."""
     tagged = given("Anna/PROPN Smith/PROPN has/VERB two/NUM cats/NOUN", entities=[(0, 2, "PER")])
-    assert read(tagged, nouns_only=True) == [("anna/name",), ("smith/name",), ("cat/noun",)]
+    assert read(tagged, concepts="nouns") == [
+        ("anna/name",),
+        ("smith/name",),
+        ("two/number",),
+        ("cat/noun",),
+    ]
+
+
+def test_names_alone_are_whole() -> None:
+    """Paper, Changes to the Architecture: named entities and nothing else."""
+    tagged = given(
+        "Brandon/PROPN saw/VERB two/NUM cats/NOUN in/ADP New/PROPN York/PROPN",
+        entities=[(5, 7, "LOC")],
+    )
+    assert read(tagged, concepts="names") == [("brandon/name",), ("new york/entity",)]
 
 
 def names(tagged: TaggedText, most: int) -> list[str]:
     found = list(
-        concept_places(tagged, (0, len(tagged.words)), [], all_capitals=False, nouns_only=False)
+        concept_places(tagged, (0, len(tagged.words)), [], all_capitals=False, concepts="all")
     )
     return [place.concept.name for place in trimmed(found, most)]
 

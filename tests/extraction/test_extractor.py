@@ -210,11 +210,12 @@ def test_neighbours_at_a_distance() -> None:
 
 
 def test_the_papers_options() -> None:
-    """Nouns alone; the authors' trimming."""
+    """Single nouns, names alone; the authors' trimming."""
     text = "Anna gave Bob Miller two cups of tea in the kitchen."
-    assert names(text, RecallConfig(nouns_only=True)) == [
-        ["anna", "bob", "miller", "cup", "tea", "kitchen"]
+    assert names(text, RecallConfig(concepts="nouns")) == [
+        ["anna", "bob", "miller", "two", "cup", "tea", "kitchen"]
     ]
+    assert names(text, RecallConfig(concepts="names")) == [["anna", "bob miller"]]
     assert names(text, RecallConfig(trim_concepts=3)) == [["anna", "bob miller", "bob", "miller"]]
 
 

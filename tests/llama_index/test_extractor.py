@@ -310,7 +310,7 @@ def test_cache_keys_differ_by_extractor(memory: RecallM) -> None:
     others = [
         RecallMExtractor(memory=memory),
         RecallMExtractor(memory=memory.in_namespace("bo")),
-        RecallMExtractor(memory=RecallM(config=RecallConfig(nouns_only=True))),
+        RecallMExtractor(memory=RecallM(config=RecallConfig(concepts="nouns"))),
     ]
     nodes = [TextNode(text="Ann met Bo.")]
     keys = [get_transformation_hash(nodes, it) for it in others]
