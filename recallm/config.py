@@ -8,10 +8,13 @@ from typing import Literal, TypeAlias, get_args
 from recallm import checks
 from recallm.model import LARGEST_NUMBER
 
-__all__ = ["ConceptChoice", "RankingName", "RecallConfig"]
+__all__ = ["ConceptChoice", "RankingName", "RecallConfig", "RevisionName"]
 
 ConceptChoice: TypeAlias = Literal["all", "nouns", "names"]
 """Which words and phrases are concepts."""
+
+RevisionName: TypeAlias = Literal["llm", "symbolic"]
+"""How the contexts of concepts are revised."""
 
 RankingName: TypeAlias = Literal["statements", "paper", "ement", "vectors"]
 """The names of the rankings; ``recallm.recalling.RANKINGS`` says how each recalls."""
@@ -78,6 +81,14 @@ class RecallConfig:
     max_nodes: int = 800
     """Nodes of the paper's subgraph for one essential concept (the authors' query: 800)."""
 
+    revision: RevisionName = "llm"
+    """How the contexts of concepts in ``ranking="paper"`` are kept short. "llm": as in the paper,
+    the memory's language model revises them, if it has one. "symbolic": no model does; of equal
+    statements a context shows the latest, and none whose facts were all replaced or ended by later
+    ones, where the memory has them (``RecallM(triplets=True)``). This is found at each recall:
+    nothing is stored, a view of the past shows what held then, and what was replaced comes back
+    where its successor is forgotten."""
+
     revise_every: int = 3
     """n: a concept's context is revised after this many merges (authors: 3)."""
 
@@ -113,4 +124,5 @@ class RecallConfig:
         if self.weights is not None:
             checks.file_path(self.weights, "weights")
             checks.string(self.weights, "weights")
+        checks.choice(self.revision, get_args(RevisionName), "revision")
         checks.choice(self.ranking, get_args(RankingName), "ranking")

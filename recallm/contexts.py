@@ -34,14 +34,15 @@ def concept_contexts(
     *,
     where: Filter,
     known: Collection[str] = (),
+    with_summaries: bool = True,
 ) -> dict[str, ConceptContext]:
     """The context of each of ``concepts`` that has one, by name, without the statements of the
-    passages ``known``. With a filter, the statements that a summary covers take its place, because
-    a summary has no speaker and no time."""
+    passages ``known``. With a filter, or without summaries, the statements that a summary covers
+    take its place: a summary has no speaker and no time."""
     summaries = {
         concept.name: concept.summary
         for concept in concepts
-        if concept.summary is not None and not where
+        if concept.summary is not None and with_summaries and not where
     }
     mentions = reader.mentions([concept.name for concept in concepts], limit=None, where=where)
     keys = {

@@ -23,7 +23,12 @@ from recallm.model import Question
 from recallm.prompts import ement_prompt, question_prompt
 from recallm.ranking.candidates import GraphFact
 from recallm.ranking.ement import ement_context, nearest_context, nearest_limit
-from recallm.ranking.paper import PARAGRAPH_SEPARATOR, context_of_concepts, ranked_concepts
+from recallm.ranking.paper import (
+    PARAGRAPH_SEPARATOR,
+    context_of_concepts,
+    ranked_concepts,
+    symbolically_revised,
+)
 from recallm.ranking.passages import passage_scores, possible_exact_passages
 from recallm.ranking.statements import (
     context_of_statements,
@@ -108,11 +113,20 @@ def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContex
     ranked = ranked_concepts(nodes.values(), relations, essential, config.temporal_weight)
     ranked = ranked[: request.limit or config.max_concepts]
     rows = [nodes[concept.name] for concept in ranked]
-    contexts = concept_contexts(reader, rows, where=request.where, known=request.known)
+    is_symbolic = config.revision == "symbolic"
+    contexts = concept_contexts(
+        reader, rows, where=request.where, known=request.known, with_summaries=not is_symbolic
+    )
+    fact_reader = None if index is None else FactReader(reader, question, request, index)
+    if is_symbolic:
+        stated = {it.key: it for context in contexts.values() for it in context.statements}
+        outdated = fact_reader.outdated(stated.values()) if fact_reader else frozenset[int]()
+        contexts = symbolically_revised(contexts, outdated)
     facts: Mapping[str, Sequence[GraphFact]] = {}
-    if index is not None:
-        fact_reader = FactReader(reader, question, request, index)
-        facts = fact_reader.of_concepts([row.name for row in rows], known=request.known)
+    if fact_reader is not None:
+        facts = fact_reader.of_concepts(
+            [row.name for row in rows], known=request.known, with_outdated=not is_symbolic
+        )
     return context_of_concepts(ranked, contexts, facts, request)
 
 

@@ -239,13 +239,15 @@ class Updater:
         self._triplets = triplets
         self._extractor = extractor
         self._vectors = vectors
-        self._reviser = llm and Reviser(
-            store,
-            llm,
-            extractor.describe,
-            every=config.revise_every,
-            max_characters=config.revision_characters,
-        )
+        self._reviser: Reviser | None = None
+        if llm is not None and config.revision == "llm":
+            self._reviser = Reviser(
+                store,
+                llm,
+                extractor.describe,
+                every=config.revise_every,
+                max_characters=config.revision_characters,
+            )
         self._clock = clock
 
     def update(self, namespace: str, batch: Batch) -> list[KnowledgeUpdate]:

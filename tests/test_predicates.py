@@ -149,6 +149,28 @@ def test_spans() -> None:
     ] == [("A", 1, 1, 2, "superseded"), ("B", 2, 3, 4, "superseded"), ("A", 4, 4, 5, "ended")]
 
 
+@pytest.mark.parametrize(
+    ("claims", "single", "many"),
+    [
+        ([claim("A", 1), claim("B", 2), claim("B", 3), claim("A", 4)], [1, 2, 3], []),
+        ([claim("A", 1), claim("B", 1)], [], []),
+        ([claim("A", 1), claim("A", 2, negative=True)], [1], [1]),
+        ([claim("A", 1, negative=True), claim("A", 2, negative=True)], [1], [1]),
+        ([claim("A", 1, negative=True), claim("A", 2)], [1], [1]),
+        ([claim("A", 1), claim("A", 2, negative=True), claim("B", 3)], [1, 2], [1]),
+        # One update both ends the old value and asserts the new one.
+        ([claim("A", 1), claim("A", 2, negative=True), claim("B", 2)], [1], [1]),
+        ([claim("B", 1, year=2024), claim("A", 2, year=2020)], [2], []),
+    ],
+)
+def test_what_later_claims_took_the_place_of(
+    claims: list[Claim], single: list[int], many: list[int]
+) -> None:
+    for is_single, expected in ((True, single), (False, many)):
+        outdated = holding(claims[::-1], single_valued=is_single).outdated
+        assert sorted(it.t_index for it in outdated) == expected
+
+
 def test_a_relation_is_not_single_valued_and_multi_valued(names: PredicateNames) -> None:
     with pytest.raises(InvalidInputError, match="single-valued and multi-valued"):
         Relations(names, single_valued=["works for"], multi_valued=["employed by"])

@@ -114,6 +114,11 @@ class FactReading:
         for group in self._newest_groups(self.claims(evidence), limit):
             yield from {span.latest.fact: span for span in group.spans}.values()
 
+    def outdated(self, evidence: Iterable[TripletEvidence]) -> Iterator[Claim]:
+        """The claims in the groups of ``evidence`` that later ones took the place of."""
+        for group in self._groups(_ALL, evidence, is_complete=False):
+            yield from group.outdated
+
     def held(
         self,
         evidence: Collection[TripletEvidence],

@@ -14,12 +14,17 @@ from dataclasses import replace
 from recallm.contexts import ConceptContext, sentence
 from recallm.model import ConceptRow, Relation, StoredStatement, Summary
 from recallm.prompts import CHRONOLOGICAL_PREFIX
-from recallm.ranking.budget import Budget, fitting_number
+from recallm.ranking.budget import Budget, EqualSentences, fitting_number
 from recallm.ranking.candidates import GraphFact
 from recallm.recall_request import RecallRequest
 from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 
-__all__ = ["PARAGRAPH_SEPARATOR", "context_of_concepts", "ranked_concepts"]
+__all__ = [
+    "PARAGRAPH_SEPARATOR",
+    "context_of_concepts",
+    "ranked_concepts",
+    "symbolically_revised",
+]
 
 PARAGRAPH_SEPARATOR = "\n\n"
 """Between the contexts of two concepts."""
@@ -56,6 +61,21 @@ def ranked_concepts(
     ]
     ranked.sort(key=lambda it: (not it.essential, -it.score, -it.t_index, it.name))
     return ranked
+
+
+def symbolically_revised(
+    contexts: Mapping[str, ConceptContext], outdated: Collection[int]
+) -> dict[str, ConceptContext]:
+    """The contexts without the statements with the keys ``outdated``, and with the latest of equal
+    statements alone (paper, Future Works: symbolic context revision); empty ones are left out."""
+    revised: dict[str, ConceptContext] = {}
+    for name, context in contexts.items():
+        current = (it for it in context.statements if it.key not in outdated)
+        distinct = EqualSentences().distinct(current).values()
+        statements = tuple(sorted(distinct, key=lambda it: it.key))
+        if statements:
+            revised[name] = replace(context, statements=statements)
+    return revised
 
 
 def context_of_concepts(

@@ -28,7 +28,7 @@ from recallm.model import (
     empty_mapping,
     statement_key,
 )
-from recallm.predicates import FactReading
+from recallm.predicates import Claim, FactReading
 from recallm.ranking.candidates import GraphFact, TripletIds
 from recallm.recall_request import RecallRequest
 from recallm.retrieval.named_entities import essential_names, is_part_of_any, named_entities
@@ -200,16 +200,37 @@ class FactReader:
         met = {(_ids(it), it.t_index) for it in self._meeting(endings.values())}
         return {ids: it for ids, it in endings.items() if (_ids(it), it.t_index) in met}
 
+    def outdated(self, statements: Collection[StoredStatement]) -> frozenset[int]:
+        """The keys of the statements that state facts of the concepts they mention, all of which
+        later evidence replaced or ended."""
+        names = {mention.name for statement in statements for mention in statement.concepts}
+        entities = self._reader.entities([], concepts=names)
+        keys = {statement.key for statement in statements}
+        stated = [
+            evidence
+            for evidence in self._reader.triplet_evidence(subjects={it.id for it in entities})
+            if statement_key(evidence.t_index, evidence.position) in keys
+        ]
+        outdated = {claim.place for claim in self._reading.outdated(stated)}
+        claims = list(self._reading.claims(stated))
+        current = {_key(claim) for claim in claims if claim.place not in outdated}
+        return frozenset(map(_key, claims)) - current
+
     def of_concepts(
-        self, names: Collection[str], *, known: Collection[str]
+        self, names: Collection[str], *, known: Collection[str], with_outdated: bool = True
     ) -> dict[str, list[GraphFact]]:
         """The newest facts of the entities that stand on each of these concepts, ascending by key,
-        without those of the passages ``known``."""
+        without those of the passages ``known``; ``with_outdated``: also what no longer holds."""
         entities = {it.id: it.concept for it in self._reader.entities([], concepts=names)}
         if not entities:
             return {}
         found_evidence = self._read(entities.keys(), None, _OF_ENTITIES * len(names))
         latest = _latest(self._meeting(found_evidence))
+        if not with_outdated:
+            outdated = {claim.place for claim in self._reading.outdated(latest.values())}
+            claims = self._reading.claims(latest.values())
+            current = [claim.evidence for claim in claims if claim.place not in outdated]
+            latest = {_ids(evidence): evidence for evidence in current}
         found: defaultdict[str, list[GraphFact]] = defaultdict(list)
         for fact in self._as_candidates(latest, {}, first_place=0).facts:
             if fact.passage in known:
@@ -350,6 +371,11 @@ class FactReader:
 def _latest(evidence: Iterable[TripletEvidence]) -> dict[TripletIds, TripletEvidence]:
     """The latest evidence of each triplet."""
     return {_ids(it): it for it in sorted(evidence, key=lambda it: (it.t_index, it.position))}
+
+
+def _key(claim: Claim) -> int:
+    """The key of the statement that makes a claim."""
+    return statement_key(claim.t_index, claim.position)
 
 
 def _newest_first(evidence: TripletEvidence) -> tuple[int, TripletIds, int]:
