@@ -1,9 +1,9 @@
 """Which stored passages stand before a text in its session, for extraction to find who is meant.
 
-A session has a name (its own, or the source), or is derived from time: updates without a name whose
-timestamps are less than an hour apart (``recallm.stores.semantics.sessions``). Updates with neither
-a name nor a timestamp follow each other here too: "She moved to Porto." goes on from the text
-before. An item stands for itself.
+A session has a name (its own, or the source), or is derived from time: updates without a name, and
+messages with a source each, whose timestamps are less than an hour apart
+(``recallm.stores.semantics.sessions``). Updates with neither a name nor a timestamp follow each
+other here too: "She moved to Porto." goes on from the text before. An item stands for itself.
 """
 
 from __future__ import annotations
@@ -46,27 +46,35 @@ class Discourses:
         self._unnamed: dict[bool, tuple[datetime | None, Discourse]] = {}
 
     def of(
-        self, *, session: str | None, source: str | None, timestamp: datetime | None
+        self,
+        *,
+        session: str | None,
+        source: str | None,
+        speaker: str | None,
+        timestamp: datetime | None,
     ) -> Discourse:
         """The discourse that an update goes on with."""
         name = session_name_of(session, source)
+        is_message = session is None and None not in (source, speaker, timestamp)
+        found = None if name is None else self._named.pop(name, None)
+        if found is None and (name is None or is_message):
+            is_dated = timestamp is not None
+            before, found = self._unnamed.get(is_dated, (None, None))
+            if found is None or not _follows(timestamp, before):
+                found = Discourse(self._open(name, timestamp))
+            self._unnamed[is_dated] = timestamp, found
+        if found is None:
+            found = Discourse(self._open(name, None))
         if name is not None:
-            found = self._named.pop(name, None) or Discourse(self._open(name, None))
             if len(self._named) >= _MOST_SESSIONS:
                 del self._named[next(iter(self._named))]
             self._named[name] = found
-            return found
-        is_dated = timestamp is not None
-        before, unnamed = self._unnamed.get(is_dated, (None, None))
-        if unnamed is None or not _follows(timestamp, before):
-            unnamed = Discourse(self._open(None, timestamp))
-        self._unnamed[is_dated] = timestamp, unnamed
-        return unnamed
+        return found
 
 
 class _StoredPassages:
-    """The stored passages of a session; without a ``name``, those that come before an update with
-    this ``timestamp``."""
+    """The stored passages of the session ``name``; without a name, or where the session of a
+    message (which has a ``timestamp``) has none, those that come before by time."""
 
     def __init__(
         self,
@@ -90,8 +98,11 @@ class _StoredPassages:
         """The last passages, newest first."""
         with self._reader() as reader:
             found = reader.passages(Filter(session=self._name), limit=SPEAKER_PASSAGES)
+            by_time = self._name is None or (not found and self._timestamp is not None)
+            if by_time and self._name is not None:
+                found = reader.passages(limit=SPEAKER_PASSAGES)
         found = [passage for passage in found if passage.key is None]
-        if self._name is None:
+        if by_time:
             found = list(_run_of(found, self._timestamp))
         self._t_indexes = {passage.id: passage.t_index for passage in found}
         for passage in found:
@@ -116,9 +127,11 @@ class _StoredPassages:
 
 
 def _run_of(passages: list[Passage], timestamp: datetime | None) -> Iterator[Passage]:
-    """Of passages, newest first, those without a name that lead to an update without a name."""
+    """Of passages, newest first, those that lead to an update whose session time decides."""
     for passage in passages:
-        is_named = session_name_of(passage.session, passage.source) is not None
+        is_named = passage.session is not None or (
+            passage.source is not None and None in (passage.speaker, passage.timestamp)
+        )
         if is_named or (passage.timestamp is None) != (timestamp is None):
             continue
         if not _follows(timestamp, passage.timestamp):
@@ -128,7 +141,7 @@ def _run_of(passages: list[Passage], timestamp: datetime | None) -> Iterator[Pas
 
 
 def _follows(timestamp: datetime | None, before: datetime | None) -> bool:
-    """Whether an update without a name goes on with the one before."""
+    """Whether an update goes on with the one before by time."""
     if timestamp is None or before is None:
         return timestamp is before
     return abs(timestamp - before) < SESSION_GAP

@@ -135,7 +135,10 @@ class UpdateRequest:
         discourse = None
         if self.key is None:
             discourse = discourses.of(
-                session=self.session, source=self.source, timestamp=self.timestamp
+                session=self.session,
+                source=self.source,
+                speaker=self.speaker,
+                timestamp=self.timestamp,
             )
         return Turn(self.text, self.speaker, self.id, discourse)
 

@@ -57,9 +57,11 @@ class WritableMemory(StoredMemory):
         """Add ``text``: one knowledge update, one transaction (paper, Knowledge Update).
 
         ``timestamp`` (aware): when it was said; ``speaker``: by whom; ``session``: in which
-        conversation or document; ``source``: where it comes from. The same ``id`` with the same
-        text changes nothing; with ``replace``, a passage with this ``id`` and another text is
-        forgotten first. ``metadata`` holds JSON values. ``expires_at`` (aware): from then on
+        conversation or document; ``source``: where it comes from. Without a session, the updates of
+        a source without a speaker are one; messages (a source, a speaker and a timestamp) and
+        updates with a timestamp alone are one where less than an hour apart. The same ``id`` with
+        the same text changes nothing; with ``replace``, a passage with this ``id`` and another text
+        is forgotten first. ``metadata`` holds JSON values. ``expires_at`` (aware): from then on
         nothing of the text is shown. It still counts (in strengths, ``stats``) until a sweep
         forgets it: each write first forgets up to 256 expired passages, ``forget(expired=True)``
         forgets all. ``entities`` and ``triplets`` are facts of the text in exact form, as in

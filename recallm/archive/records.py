@@ -35,6 +35,7 @@ from recallm.model import (
     Summary,
     Trait,
     TripletUpsert,
+    is_message,
 )
 
 __all__ = ["LAST_T", "SUMMARY", "UPDATE", "fields", "violation"]
@@ -300,8 +301,11 @@ def _check_session_key(update: PreparedUpdate) -> None:
     key = update.session_key
     if key is None:
         return
-    if update.timestamp is None or update.session is not None or update.source is not None:
-        raise violation("session_key", "goes with a timestamp, and with no session or source")
+    has_own_session = update.source is not None and not is_message(update)
+    if update.timestamp is None or update.session is not None or has_own_session:
+        raise violation("session_key", "goes with a timestamp, and with no session or document")
+    if key.startswith("=") and len(key) > 1 and key != f"={update.source}":
+        return
     first = re.fullmatch("@([1-9][0-9]{0,9})", key)
     if not first or int(first[1]) > (update.t_index or 0):
         raise violation("session_key", "is not the t_index of this update or an earlier one")

@@ -106,7 +106,7 @@ class StoredStatement(NamedTuple):
 
     @property
     def session_name(self) -> str | None:
-        """The name of its session; None if it has neither a session nor a source."""
+        """Its session as given, else its source; None if it has neither."""
         return session_name_of(self.session, self.source)
 
     @property
@@ -266,8 +266,9 @@ class Filter:
     """Which statements may be recalled.
 
     ``since`` and ``until`` are inclusive: a t_index, or an aware datetime, which excludes every
-    statement without a timestamp. ``session`` is the session's name as given, or the source where
-    no session was given. Every entry of ``metadata`` must equal the passage's (as JSON values).
+    statement without a timestamp. ``session`` is the name of a session: one that was
+    given, or the source that names it (``recallm.stores.semantics.sessions``). Every entry of
+    ``metadata`` must equal the passage's (as JSON values).
     ``path``: only items whose path begins with it (any item if it is empty); None: all passages.
     ``key``, which needs a ``path``: only the item under this key at exactly that path.
     """

@@ -40,7 +40,7 @@ MAX_POSITION = NO_POSITION - 1
 """The last position that a statement can have in its passage."""
 
 SESSION_GAP = timedelta(hours=1)
-"""Updates without a session name whose timestamps are less than this apart are one session."""
+"""Updates that belong together by time have timestamps less than this apart."""
 
 LARGEST_NUMBER = 1 << 62
 """Greater than every key and t, and the largest count: stores hold signed integers of 64 bits."""

@@ -26,6 +26,7 @@ __all__ = [
     "TripletKey",
     "TripletUpsert",
     "WriteSummary",
+    "is_message",
 ]
 
 
@@ -95,7 +96,7 @@ class PreparedUpdate:
     its ``id`` is not empty it joins the update of the passage with that id. ``replaces``: a passage
     with this id and another text is forgotten first. ``t_index`` is None, except where an archive
     is restored in its own order; ``session_key`` is None, except in an archive, which keeps the
-    session keys that the store derived from time.
+    session keys that follow from time and not from the names of the update.
     """
 
     id: str
@@ -122,6 +123,17 @@ class PreparedUpdate:
     def elements(self) -> tuple[EntityUpsert | TripletUpsert, ...]:
         """The entities, then the triplets."""
         return (*self.entities, *self.triplets)
+
+
+def is_message(update: PreparedUpdate) -> bool:
+    """Whether an update is a message that time may put into the session of other messages: with a
+    source, a speaker and a timestamp, without a session, and no item."""
+    return (
+        update.text is not None
+        and update.session is None
+        and update.key is None
+        and None not in (update.source, update.speaker, update.timestamp)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

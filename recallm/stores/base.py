@@ -340,8 +340,8 @@ class GraphStore(Protocol):
         A selection that matches nothing forgets nothing.
 
         A passage without statements goes where its id, source, session or time is selected. An item
-        goes as a whole, with the first of its statements. ``session`` selects by the name that
-        ``Filter.session`` knows; ``concept`` also selects the entities that stand on it;
+        goes as a whole, with the first of its statements. ``session`` selects what was given this
+        session, or this source and no session; ``concept`` also selects the entities on it;
         ``expired`` the passages with ``expires_at <= value``, at most ``limit`` of them: those that
         expired first, then by t; ``graph`` entities, with their triplets, and triplets, while
         statements stay; ``everything`` all but the counter.

@@ -59,8 +59,8 @@ class EntityState:
 @dataclass(slots=True, kw_only=True)
 class Namespace:
     """All that one namespace holds; ``updates`` ascend by their t_index. ``open_session`` is the
-    latest update whose session was derived from time: its t, session key and timestamp; None where
-    that update was forgotten."""
+    latest update that began or continued a session by time: its t, session key, timestamp and
+    source; None where that update was forgotten."""
 
     counter: int = 0
     updates: list[PreparedUpdate] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Namespace:
     vector_origin: str = ""
     vector_revision: int = 0
     vocabulary: int = 0
-    open_session: tuple[int, str, datetime] | None = None
+    open_session: tuple[int, str, datetime, str | None] | None = None
 
     def copy(self) -> Namespace:
         """A copy to write to; the values inside never change, so they are shared."""
@@ -232,7 +232,7 @@ def passage_of(update: PreparedUpdate, text: str) -> Passage:
 def session_keys_of(updates: Iterable[PreparedUpdate]) -> dict[int, str | None]:
     """The session key of each passage by its t, whatever is hidden."""
     return {
-        t_of(u): session_key_of(u.session, u.source) or u.session_key
+        t_of(u): u.session_key or session_key_of(u.session, u.source)
         for u in updates
         if u.text is not None
     }
@@ -240,12 +240,12 @@ def session_keys_of(updates: Iterable[PreparedUpdate]) -> dict[int, str | None]:
 
 def meets(update: PreparedUpdate, where: Filter) -> bool:
     """Whether an update's statements meet a filter."""
-    name = update.session if update.session is not None else update.source
+    key = update.session_key or session_key_of(update.session, update.source)
     return (
         _not_before(update, where.since)
         and _not_after(update, where.until)
         and (where.speaker is None or update.speaker == where.speaker)
-        and (where.session is None or name == where.session)
+        and (where.session is None or key == f"={where.session}")
         and (where.path is None or is_item(update, where.path, where.key))
         and all(
             key in update.metadata and json_text(update.metadata[key]) == json_text(value)

@@ -50,6 +50,7 @@ from recallm.testing.dict_namespace import (
     is_empty,
     is_item,
     names_concept,
+    session_keys_of,
     t_of,
 )
 from recallm.testing.dict_reader import DictReader
@@ -108,7 +109,7 @@ class DictStore:
                 else:
                     _check_vectors(draft, record)
                     record = without_references(record, lambda _, id: not _has_passage(draft, id))
-                    _write_update(draft, record)
+                    _write_update(draft, record, restored=True)
             for subject, _, object in draft.triplets:
                 _check_known(draft, subject, object)
             draft.counter = t_index
@@ -196,7 +197,7 @@ def _check_vectors(draft: Namespace, update: PreparedUpdate) -> None:
             raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
 
 
-def _write_update(draft: Namespace, update: PreparedUpdate) -> None:
+def _write_update(draft: Namespace, update: PreparedUpdate, *, restored: bool = False) -> None:
     update = _merge(draft, update)
     update = replace(update, metadata=_own(update.metadata), replaces=False)
     if update.text is None:
@@ -207,23 +208,35 @@ def _write_update(draft: Namespace, update: PreparedUpdate) -> None:
             triplets=update.triplets,
             t_index=update.t_index,
         )
-    if update.text is not None and update.timestamp is not None:
-        update = replace(update, session_key=_derived_session(draft, update, update.timestamp))
+    if update.text is not None and update.timestamp is not None and update.session is None:
+        key = _derived_session(draft, update, update.timestamp, restored=restored)
+        update = replace(update, session_key=key)
     if not is_empty(update):
         draft.updates.append(update)
 
 
-def _derived_session(draft: Namespace, update: PreparedUpdate, said: datetime) -> str | None:
-    """The session key that follows from time, or that an archive says; None for a named session."""
-    if update.session is not None or update.source is not None:
+def _derived_session(
+    draft: Namespace, update: PreparedUpdate, said: datetime, *, restored: bool
+) -> str | None:
+    """The session key that follows from time, or that an archive says; None where the source of
+    the update names its session."""
+    is_document = update.speaker is None or update.key is not None
+    if update.source is not None and is_document:
         return None
-    key = update.session_key
+    key, own = update.session_key, f"={update.source}"
+    never = datetime.min.replace(tzinfo=UTC)
+    _, continued, last, source = draft.open_session or (0, "", never, None)
+    if update.source is not None and key is None:
+        keys = session_keys_of(it for it in draft.updates if it.statements)
+        if restored or source == update.source or own in keys.values():
+            draft.open_session = None
+            return None
     if key is None:
-        _, key, last = draft.open_session or (0, "", datetime.min.replace(tzinfo=UTC))
-        if not key or abs(said - last) >= timedelta(hours=1):
-            key = f"@{t_of(update)}"
-    draft.open_session = t_of(update), key, said
-    return key
+        key = own if update.source is not None else f"@{t_of(update)}"
+        if continued and abs(said - last) < timedelta(hours=1):
+            key = continued
+    draft.open_session = t_of(update), key, said, update.source
+    return None if key == own and update.source is not None else key
 
 
 def _merge(draft: Namespace, update: PreparedUpdate) -> PreparedUpdate:

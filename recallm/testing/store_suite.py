@@ -31,6 +31,7 @@ from recallm.testing.suite.reading import ReadingTests
 from recallm.testing.suite.references import ReferenceTests
 from recallm.testing.suite.replacing import ReplacingTests
 from recallm.testing.suite.revising import RevisingTests
+from recallm.testing.suite.sessions import SessionTests
 from recallm.testing.suite.vectors import VectorTests
 from recallm.testing.suite.writing import WritingTests
 
@@ -51,6 +52,7 @@ class StoreSuite(
     PropertyTests,
     ReferenceTests,
     ReplacingTests,
+    SessionTests,
     VectorTests,
     EmbeddingTests,
     RevisingTests,

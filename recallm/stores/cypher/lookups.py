@@ -31,7 +31,7 @@ OPTIONAL MATCH (latest:RecallMUpdate {namespace: n.rows, t: n.open_t})
 RETURN n {
     .rows, .t, .statements, .terms, .sessions, .model, .origin, .revision, .vocabulary,
     .vector_bytes
-} AS namespace, [latest.t, latest.session_key, latest.said] AS open_session,
+} AS namespace, [latest.t, latest.session_key, latest.said, latest.source] AS open_session,
     written, passages, items
 """
 """Setting a property locks the node until the transaction ends: what is read after it, t above
@@ -121,7 +121,10 @@ RETURN c.name AS name, statements, ts,
 SELECT: Final[dict[str, LiteralString]] = {
     "id": "MATCH (u:RecallMUpdate {namespace: $namespace, id_key: $value}) RETURN u.t AS t",
     "source": "MATCH (u:RecallMUpdate {namespace: $namespace, source_key: $value}) RETURN u.t AS t",
-    "session": "MATCH (u:RecallMUpdate {namespace: $namespace, lane: $value}) RETURN u.t AS t",
+    "session": """MATCH (u:RecallMUpdate {namespace: $namespace, lane: $value})
+        WHERE u.session IS NOT NULL RETURN u.t AS t
+        UNION MATCH (u:RecallMUpdate {namespace: $namespace, source_key: $source})
+        WHERE u.session IS NULL RETURN u.t AS t""",
     "before": """MATCH (u:RecallMUpdate)
         WHERE u.namespace = $namespace AND u.t < $value RETURN u.t AS t""",
     "said before": """MATCH (u:RecallMUpdate)

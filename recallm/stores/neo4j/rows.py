@@ -195,7 +195,9 @@ class Neo4jRows(ABC):
             case _:
                 given = key_of(str(value))
         limit = LARGEST_NUMBER if selection.limit is None else selection.limit
-        return [row["t"] for row in self._rows(cypher.SELECT[kind], value=given, limit=limit)]
+        source = key_of(str(value)) if kind == "session" else None
+        found = self._rows(cypher.SELECT[kind], value=given, source=source, limit=limit)
+        return [row["t"] for row in found]
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
         found = self._rows(cypher.TOUCHING, concept=key_of(concept))
@@ -262,7 +264,7 @@ class LockedRows(Neo4jRows):
         found = lock(self._tx, self.key, self._name, ids=ids, items=by_key)
         node = found["namespace"]
         self.key = node["rows"]
-        t_index, key, said = found["open_session"]
+        t_index, key, said, source = found["open_session"]
         opened = Opened(
             totals=NamespaceTotals(
                 t=node["t"],
@@ -274,7 +276,7 @@ class LockedRows(Neo4jRows):
                 revision=node["revision"] or 0,
                 vocabulary=node["vocabulary"] or 0,
                 vector_sizes=json_in(node["vector_bytes"] or "{}"),
-                open_session=key and OpenSession(t_index, key, from_microseconds(said)),
+                open_session=key and OpenSession(t_index, key, from_microseconds(said), source),
             ),
             passages={id: (t, text) for id, t, text in found["passages"]},
         )

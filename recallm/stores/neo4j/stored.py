@@ -131,8 +131,9 @@ def _update(row: Row) -> PreparedUpdate:
     passage: dict[str, Any] = {"id": "", "text": None, "t_index": node["t"]}
     if node.get("id") is not None:
         passage = passage_fields(node)
-        is_named = session_key_of(passage["session"], passage["source"]) is not None
-        passage["session_key"] = None if is_named else node.get("session_key")
+        named = session_key_of(passage["session"], passage["source"])
+        key = node.get("session_key")
+        passage["session_key"] = None if key == named else key
         passage["speaker_concept"] = node.get("speaker_concept")
     update = PreparedUpdate(
         **passage,

@@ -26,12 +26,18 @@ from recallm.model import (
     Reference,
     SetExpiry,
     WriteSummary,
+    is_message,
 )
 from recallm.stores.base import Applied
 from recallm.stores.semantics.forgetting import forget_updates
 from recallm.stores.semantics.references import antecedents, without_mentions
 from recallm.stores.semantics.rows import Changes, NamespaceTotals, Rows
-from recallm.stores.semantics.sessions import close_session, with_session_key
+from recallm.stores.semantics.sessions import (
+    close_session,
+    session_key_of,
+    stored_session_key,
+    with_session_key,
+)
 from recallm.stores.semantics.writing import UpdateWriter
 
 __all__ = ["amend", "apply_updates", "pin_vectors_of"]
@@ -141,6 +147,10 @@ class _Batch:
         self._writer = UpdateWriter(rows, opened.totals)
         self._pending: list[PreparedUpdate] = []
         self._doomed: set[int] = set()
+        self._message_sessions = {
+            session_key_of(None, update.source) or "" for update in updates if is_message(update)
+        }
+        self._begun: set[str] | None = None
 
     def take(self, index: int, update: PreparedUpdate) -> Applied:
         """Number an update, and mark what it replaces to be forgotten.
@@ -184,6 +194,7 @@ class _Batch:
         if self._pending:
             self._writer.write(self._pending)
             self._pending = []
+        self._begun = None
 
     def _add(self, update: PreparedUpdate, *, joins: int | None) -> Applied:
         if joins is not None:
@@ -192,13 +203,17 @@ class _Batch:
             return Applied(t_index=joins)
         self._namespace.t += 1
         numbered = replace(update, t_index=self._namespace.t, session_key=None)
-        self._pending.append(with_session_key(self._namespace, numbered))
+        numbered = with_session_key(self._namespace, numbered, self._has_statements)
+        self._pending.append(numbered)
+        if self._begun is not None and numbered.statements:
+            self._begun.add(stored_session_key(numbered) or "")
         return Applied(t_index=self._namespace.t)
 
     def _replace(self, replaced: Mapping[int, str]) -> None:
         """Doom the passages at some t (→ id); those that are pending are never written."""
         if any(update.elements for update in self._pending):
             self.write()
+        self._begun = None
         pending = {update.t_index for update in self._pending}
         self._pending = [update for update in self._pending if update.t_index not in replaced]
         for t_index, id in replaced.items():
@@ -209,6 +224,18 @@ class _Batch:
             if item := self._item_of.pop(t_index, None):
                 del self._items[item][t_index]
         self._pending = [without_mentions(update, self._is_lost) for update in self._pending]
+
+    def _has_statements(self, session_key: str) -> bool:
+        """Whether the session of a message's source has statements, stored or pending."""
+        if self._doomed:
+            self.write()
+        if self._begun is None:
+            stored = self._rows.look_up(sessions=self._message_sessions).sessions
+            self._begun = {key for key, totals in stored.items() if totals.statements}
+            self._begun |= {
+                stored_session_key(update) or "" for update in self._pending if update.statements
+            }
+        return session_key in self._begun
 
     def _is_lost(self, name: str, reference: Reference) -> bool:
         """Whether the passage of an antecedent is not there."""

@@ -10,7 +10,7 @@ from recallm.model import PreparedUpdate, Summary
 from recallm.stores.semantics.applying import pin_vectors_of
 from recallm.stores.semantics.references import without_mentions
 from recallm.stores.semantics.rows import Changes, NamespaceTotals, Rows
-from recallm.stores.semantics.sessions import with_session_key
+from recallm.stores.semantics.sessions import restored_with_session_key
 from recallm.stores.semantics.writing import UpdateWriter
 
 __all__ = ["dump_records", "in_dump_order", "restore_records"]
@@ -105,4 +105,4 @@ def _numbered(namespace: NamespaceTotals, update: PreparedUpdate) -> PreparedUpd
     namespace.t = update.t_index
     if update.text is None:
         update = replace(update, id="")
-    return with_session_key(namespace, update)
+    return restored_with_session_key(namespace, update)

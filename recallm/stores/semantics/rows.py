@@ -85,12 +85,13 @@ def t_of(update: PreparedUpdate) -> int:
 
 
 class OpenSession(NamedTuple):
-    """The session derived from time that the next update may continue: the t of the latest update
-    in it, its session key, and the timestamp of that update."""
+    """The session that the next update may continue by time: the t of the update that continued or
+    began it last, its session key, and the timestamp and the source of that update."""
 
     t_index: int
     key: str
     timestamp: datetime
+    source: str | None
 
 
 @dataclass(slots=True)
@@ -98,7 +99,7 @@ class NamespaceTotals:
     """The row of a namespace: its counter t, its corpus size, and what `VectorState` says.
 
     ``sessions`` counts the sessions that have statements. Of ``open_session`` a store keeps the t
-    (0 for None): key and timestamp are those of the passage at that t. ``vector_sizes`` are the
+    (0 for None): the rest is that of the passage at that t. ``vector_sizes`` are the
     sizes in bytes of the vectors under each model. ``vocabulary`` counts the changes of the set of
     predicates.
     """

@@ -49,7 +49,7 @@ _LATEST_T = 1 << 42
 
 _NAMESPACE: LiteralString = (
     "SELECT n.id, n.t, n.statements, n.terms, n.sessions, n.model, n.origin, n.revision,"
-    " n.vocabulary, n.vector_sizes, n.open_t, s.key, p.timestamp FROM namespace n"
+    " n.vocabulary, n.vector_sizes, n.open_t, s.key, p.timestamp, p.source FROM namespace n"
     " LEFT JOIN passage p ON p.row = (n.id << 32) + n.open_t"
     " LEFT JOIN session s ON s.id = p.session_id WHERE n.name = ?"
 )
@@ -122,9 +122,9 @@ class SQLiteRows:
             if self._fetch(FIND_WITHOUT_INDEX, {"name": self._namespace}):
                 raise ValueError("an index of the table namespace has lost a row")
             return Opened(totals=NamespaceTotals())
-        self._numbers.ns, *totals, sizes, open_t, key, said = rows[0]
+        self._numbers.ns, *totals, sizes, open_t, key, said, source = rows[0]
         ns, timestamp = self._numbers.ns, unpack_timestamp(said)
-        session = OpenSession(open_t, key, timestamp) if key and timestamp else None
+        session = OpenSession(open_t, key, timestamp, source) if key and timestamp else None
         opened = Opened(totals=NamespaceTotals(*totals))
         opened.totals.vector_sizes, opened.totals.open_session = json.loads(sizes), session
         sql = "SELECT id, t, text FROM passage WHERE ns = :ns AND id IN {list}"

@@ -133,7 +133,7 @@ def _passages(queries: Queries, ts: Collection[int]) -> dict[int, dict[str, Any]
     keys = dict(
         queries.rows(
             "SELECT p.t, s.key FROM passage p JOIN session s ON s.id = p.session_id"
-            " WHERE p.session IS NULL AND p.source IS NULL AND" + _AT,
+            " WHERE p.session IS NULL AND s.key IS NOT '=' || p.source AND" + _AT,
             ts,
         )
     )

@@ -1,0 +1,120 @@
+"""Sessions that follow from time: messages, documents, threads, and updates without a source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from recallm.model import Filter, Horizon, PreparedUpdate, Selection, statement_key
+from recallm.stores.base import GraphStore
+from recallm.testing.marked_text import prepared
+from recallm.testing.suite.base import StoreTests, apply_each, at
+
+__all__ = ["SessionTests"]
+
+_T = 20
+"""No test here writes as many updates."""
+
+
+def _message(id: str, source: str, minute: int, speaker: str = "Ann") -> PreparedUpdate:
+    return prepared(id, "[Ann]", source=source, speaker=speaker, timestamp=at(minute))
+
+
+def _document(id: str, source: str, minute: int) -> PreparedUpdate:
+    return prepared(id, "[Ann]", source=source, timestamp=at(minute))
+
+
+def _keys(
+    store: GraphStore, namespace: str, where: Filter | None = None
+) -> Sequence[tuple[str, str | None]]:
+    """The passages with the keys of their sessions."""
+    with store.reader(namespace, Horizon()) as reader:
+        found = reader.passages(where or Filter())
+        rows = reader.statements([statement_key(it.t_index, 0) for it in found])
+        return [(row.passage_id, row.session_key) for row in rows]
+
+
+class SessionTests(StoreTests):
+    """Which session an update belongs to where none is given."""
+
+    def test_messages_with_own_sources(self, store: GraphStore, namespace: str) -> None:
+        """Messages less than an hour apart are one session, and follow each other in it."""
+        apply_each(
+            store,
+            namespace,
+            *(_message(str(n), f"m{n}", minute) for n, minute in enumerate([0, 59, 100, 160, 110])),
+        )
+        assert _keys(store, namespace) == [
+            ("0", "=m0"), ("1", "=m0"), ("2", "=m0"), ("3", "=m3"), ("4", "=m3"),
+        ]  # fmt: skip
+        with store.reader(namespace, Horizon()) as reader:
+            row = reader.statements([statement_key(2, 0)])[0]
+            assert (row.previous, row.next) == (statement_key(1, 0), statement_key(3, 0))
+            assert reader.sizes(["=m0", "=m1"]).sessions.keys() == {"=m0"}
+        assert [id for id, _ in _keys(store, namespace, Filter(session="m0"))] == ["0", "1", "2"]
+        assert _keys(store, namespace, Filter(session="m1")) == []
+
+    def test_one_batch_is_as_single_updates(self, store: GraphStore, namespace: str) -> None:
+        """A batch decides as single updates do, also where it replaces a passage."""
+        store.apply(
+            namespace,
+            [
+                _message("1", "a", 0),
+                _message("2", "b", 1),
+                replace(_message("1", "c", 2), text="Ann!", replaces=True),
+                _message("3", "a", 3),
+                _message("4", "a", 4),
+                _message("5", "a", 5),
+                _message("6", "d", 6),
+            ],
+        )
+        assert _keys(store, namespace) == [
+            ("2", "=a"), ("1", "=a"), ("3", "=a"), ("4", "=a"), ("5", "=a"), ("6", "=d"),
+        ]  # fmt: skip
+
+    def test_documents_and_messages(self, store: GraphStore, namespace: str) -> None:
+        """A source without a speaker is a session, whatever is open; time joins the others."""
+        apply_each(
+            store,
+            namespace,
+            _document("1", "book", 0),
+            _message("2", "m1", 1),
+            _document("3", "book", 2),
+            _document("4", "page", 3),
+            _message("5", "m2", 4),
+            prepared("6", "[Ann]", timestamp=at(5)),
+            prepared("7", "[Ann]", source="m3", speaker="Ann"),
+            replace(_message("8", "m4", 6), session="s"),
+            _message("9", "m5", 7),
+        )
+        assert dict(_keys(store, namespace)) == {
+            "1": "=book", "2": "=m1", "3": "=book", "4": "=page", "5": "=m1", "6": "=m1",
+            "7": "=m3", "8": "=s", "9": "=m1",
+        }  # fmt: skip
+
+    def test_threads(self, store: GraphStore, namespace: str) -> None:
+        """A source with several messages is a session, which later sources do not join."""
+        sources = ["a", "a", "b", "b", "a", "c", "a"]
+        apply_each(store, namespace, *(_message(str(n), it, n) for n, it in enumerate(sources)))
+        assert [key for _, key in _keys(store, namespace)] == [f"={it}" for it in sources]
+
+    def test_forgetting(self, store: GraphStore, namespace: str) -> None:
+        """A session's name selects what was given it; nothing continues a forgotten message."""
+        apply_each(store, namespace, *(_message(str(n), f"m{n}", n) for n in range(3)))
+        assert store.forget(namespace, Selection(kind="session", value="m0")).passages == 1
+        assert store.forget(namespace, Selection(kind="session", value="m2")).passages == 1
+        apply_each(store, namespace, _message("3", "m3", 3), _message("4", "m0", 4))
+        assert _keys(store, namespace) == [("1", "=m0"), ("3", "=m3"), ("4", "=m0")]
+
+    def test_archives_keep_sessions(self, store: GraphStore, namespace: str) -> None:
+        """A restored message has the session that it was written to."""
+        updates = [_message("1", "a", 0), _message("2", "b", 1), _message("3", "c", 99)]
+        apply_each(store, namespace, *updates)
+        with store.reader(namespace, Horizon()) as reader:
+            records = list(reader.dump())
+        assert [getattr(it, "session_key", "") for it in records] == [None, "=a", None]
+        copy = f"{namespace} copy"
+        store.restore(copy, _T, records)
+        assert _keys(store, copy) == _keys(store, namespace)
+        with store.reader(copy, Horizon()) as reader:
+            assert list(reader.dump()) == records
