@@ -9,7 +9,8 @@ statement of the context, word for word, in contexts of 100 to 400 tokens (chara
 prefix counted). Chroma stands here once: in which order its nearest are handed over changes
 nothing. The row of the newest is left out: one plot is one update. Below stands by how much each of
 recallm's rankings differs from BM25 and from Chroma (see ``intervals``). ``--weights`` leaves films
-out: each is measured with weights that were not fitted on it.
+out: each is measured with weights that were not fitted on it. The contexts that recallm's rankings
+hand over by themselves stand in a table of their own, with their tokens (see ``uncut``).
 
 Then the discriminator of Hybrid-RecallM on the answers and grades that lie in the same file, on
 films that it was not trained on.
@@ -20,6 +21,7 @@ from __future__ import annotations
 import argparse
 import importlib
 from collections.abc import Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -28,7 +30,7 @@ from tqdm import tqdm
 
 from benchmarks.corpora import Asked, Film, films
 from benchmarks.intervals import Scores
-from benchmarks.rankers import Ranker
+from benchmarks.rankers import Found, Ranker
 from benchmarks.rankings import (
     BM25_ROW,
     CHROMA_ROW,
@@ -44,6 +46,7 @@ from benchmarks.rankings import (
     weights_in,
 )
 from benchmarks.report import machine, save, show
+from benchmarks.uncut import add_uncut, show_uncut
 from recallm.vectors import Embedding
 
 __all__ = ["main", "measure", "score"]
@@ -70,11 +73,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"{options.path} holds no film with an answer that stands in its plot")
     embedding = None if options.without_vectors else default_embedding()
     scores = measure(plots, embedding, weights_for=weights_in(options.weights))
-    table = [{"ranking": row, **scores.means(row)} for row in scores.rows]
-    columns = scores.columns(scores.rows[0])
+    columns = [f"{tokens} tokens" for tokens in _TOKENS]
+    table = [
+        {"ranking": row, **{each: scores.mean(row, each) for each in columns}}
+        for row in scores.rows
+    ]
     differences = scores.differences(_OURS, (BM25_ROW, CHROMA_ROW), columns)
     show(f"DuoRC: {len(scores.units)} answers of {len(plots)} films in the context", table)
     show("DuoRC: differences and their 95 % intervals", differences)
+    uncut = show_uncut("DuoRC", scores)
     chosen = _discriminated(options.path)
     if options.json is not None:
         save(
@@ -83,6 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             questions=len(scores.units),
             films=len(plots),
             rows=table,
+            uncut=uncut,
             differences=differences,
             discriminator=chosen,
         )
@@ -106,6 +114,9 @@ def measure(
                     if ranker.name != NEWEST_ROW:
                         for column, value in score(asked, ranker).items():
                             scores.add(ranker.name, column, question, value)
+                add_uncut(
+                    scores, question, asked.question, measured.rankers, partial(_answers, asked)
+                )
     return scores
 
 
@@ -113,12 +124,15 @@ def score(asked: Asked, ranker: Ranker) -> dict[str, float]:
     """Whether an answer stands in what ``ranker`` hands over, for each number of tokens."""
     found: dict[str, float] = {}
     for tokens in _TOKENS:
-        texts = [each.text.lower() for each in ranker.context(asked.question, tokens=tokens)]
-        answers = [answer.lower() for answer in asked.answers]
-        found[f"{tokens} tokens"] = float(
-            any(answer in text for answer in answers for text in texts)
-        )
+        found[f"{tokens} tokens"] = _answers(asked, ranker.context(asked.question, tokens=tokens))
     return found
+
+
+def _answers(asked: Asked, context: Sequence[Found]) -> float:
+    """1 where an answer stands in a statement of a context, 0 where none does."""
+    texts = [each.text.lower() for each in context]
+    answers = [answer.lower() for answer in asked.answers]
+    return float(any(answer in text for answer in answers for text in texts))
 
 
 def _discriminated(path: Path) -> Any:

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -69,18 +70,30 @@ class Scores:
         """The score of ``row`` on a question."""
         self._values[row][column][question] = value
 
+    def has(self, row: str, column: str) -> bool:
+        """Whether ``row`` was scored in a column."""
+        return column in self._values[row]
+
     def columns(self, row: str) -> list[str]:
         """The columns of ``row``, in the order in which they were first scored."""
         return list(self._values[row])
 
     def mean(self, row: str, column: str, kind: str | None = None) -> float | None:
         """The mean over all questions, or over those of a ``kind``; None where there are none."""
-        values = [
+        values = self._of(row, column, kind)
+        return sum(values) / len(values) if values else None
+
+    def median(self, row: str, column: str) -> float | None:
+        """The median over all questions; None where there are none."""
+        values = self._of(row, column, None)
+        return median(values) if values else None
+
+    def _of(self, row: str, column: str, kind: str | None) -> list[float]:
+        return [
             value
-            for question, value in self._values[row][column].items()
+            for question, value in self._values[row].get(column, {}).items()
             if kind is None or self.kinds[question] == kind
         ]
-        return sum(values) / len(values) if values else None
 
     def means(self, row: str, kind: str | None = None) -> dict[str, float | None]:
         """The mean of each column."""
@@ -105,11 +118,17 @@ class Scores:
     def differences(
         self, rows: Iterable[str], others: Sequence[str], columns: Sequence[str]
     ) -> list[dict[str, Any]]:
-        """A row of a table for each of ``rows`` against each of ``others`` that were scored."""
+        """A row of a table for each of ``rows`` against each of ``others`` that were scored; None
+        in a column in which one of the two was not."""
         return [
             {
                 "difference": f"{row.removeprefix('recallm, ')} − {other.partition(',')[0]}",
-                **{column: self.difference(row, other, column) for column in columns},
+                **{
+                    column: self.difference(row, other, column)
+                    if self.has(row, column) and self.has(other, column)
+                    else None
+                    for column in columns
+                },
             }
             for row in rows
             for other in others

@@ -15,6 +15,9 @@ one knowledge update. Over all questions that have evidence:
 - R in so many tokens: the same share in a context of 500 and 1,000 tokens (characters / 4, marks
   and prefix counted).
 
+The paper's ranking orders concepts, not turns: it stands in the columns of tokens, and uncut (see
+``uncut``) in a table of its own, with its tokens.
+
 ``--weights`` leaves conversations out: each is measured with weights that were not fitted on it.
 Chroma stands here once: in which order its nearest are handed over changes none of these. Below
 stands by how much each of recallm's rankings differs from BM25 and from Chroma (see ``intervals``).
@@ -24,6 +27,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +36,7 @@ from tqdm import tqdm
 from benchmarks.corpora import Asked, Conversation, conversations, title_of
 from benchmarks.evidence import Stems, whole_evidence
 from benchmarks.intervals import Scores
-from benchmarks.rankers import Ranker
+from benchmarks.rankers import Found, Paper, Ranker
 from benchmarks.rankings import (
     BM25_ROW,
     CHROMA_ROW,
@@ -48,6 +52,7 @@ from benchmarks.rankings import (
     weights_in,
 )
 from benchmarks.report import machine, save, show
+from benchmarks.uncut import add_uncut, show_uncut
 from recallm.vectors import Embedding
 
 __all__ = ["main", "measure", "score"]
@@ -55,6 +60,12 @@ __all__ = ["main", "measure", "score"]
 _TURNS = (5, 10, 25, 50)
 _WHOLE = (10, 25)
 _TOKENS = (500, 1_000)
+_COLUMNS = (
+    *(f"R@{number}" for number in _TURNS),
+    *(f"any@{number}" for number in _TURNS),
+    *(f"whole@{number}" for number in _WHOLE),
+    *(f"R in {tokens}" for tokens in _TOKENS),
+)
 _WEIGHTS = "a file of weights, or a folder with NAME.toml fitted without NAME, for each"
 _OURS = (PAPER_ROW, STATEMENTS_ROW, VECTORS_ROW, EMENT_ROW)
 _COMPARED = ("R@5", "R@10", "R@25", "R@50", "whole@10", "whole@25", "R in 500", "R in 1000")
@@ -102,6 +113,16 @@ def measure(
 def score(asked: Asked, ranker: Ranker, turns: Mapping[str, str], stems: Stems) -> dict[str, float]:
     """How much of the evidence of a question ``ranker`` finds; ``turns`` are the texts of the
     conversation's turns by id."""
+    found = {} if isinstance(ranker, Paper) else _in_order(asked, ranker, turns, stems)
+    for tokens in _TOKENS:
+        found[f"R in {tokens}"] = _share(asked, ranker.context(asked.question, tokens=tokens))
+    return found
+
+
+def _in_order(
+    asked: Asked, ranker: Ranker, turns: Mapping[str, str], stems: Stems
+) -> dict[str, float]:
+    """How much of the evidence stands among the first turns."""
     wanted = set(asked.evidence)
     found: dict[str, float] = {}
     best = ranker.best(asked.question)
@@ -116,10 +137,13 @@ def score(asked: Asked, ranker: Ranker, turns: Mapping[str, str], stems: Stems) 
         whole = whole_evidence(wanted, best[:end], turns, stems)
         if whole is not None:
             found[f"whole@{number}"] = whole
-    for tokens in _TOKENS:
-        context = {each.item for each in ranker.context(asked.question, tokens=tokens)}
-        found[f"R in {tokens}"] = len(wanted & context) / len(wanted)
     return found
+
+
+def _share(asked: Asked, context: Sequence[Found]) -> float:
+    """The share of a question's evidence in a context."""
+    wanted = set(asked.evidence)
+    return len(wanted.intersection(each.item for each in context)) / len(wanted)
 
 
 def _measure_talk(
@@ -133,17 +157,22 @@ def _measure_talk(
         for ranker in measured.rankers:
             for column, value in score(asked, ranker, texts, stems).items():
                 scores.add(ranker.name, column, question, value)
+        add_uncut(scores, question, asked.question, measured.rankers, partial(_share, asked))
 
 
 def _report(title: str, scores: Scores, *, by_category: bool) -> dict[str, Any]:
     count = len(scores.units)
-    table = [{"ranking": row, **scores.means(row)} for row in scores.rows]
+    table = [
+        {"ranking": row, **{each: scores.mean(row, each) for each in _COLUMNS}}
+        for row in scores.rows
+    ]
     show(f"{title}: evidence of {count} questions", table)
     kinds = sorted({kind for kind in scores.kinds if kind is not None})
     categories = [
         {"ranking": row, **{kind: scores.mean(row, column, kind) for kind in kinds}, "of": column}
         for column in ("R@10", "R@25")
         for row in scores.rows
+        if scores.has(row, column)
     ]
     if by_category and kinds:
         show(f"{title}: by category", categories)
@@ -155,6 +184,7 @@ def _report(title: str, scores: Scores, *, by_category: bool) -> dict[str, Any]:
     return {
         "questions": count,
         "rows": table,
+        "uncut": show_uncut(title, scores),
         "by_category": {
             kind: [{"ranking": row, **scores.means(row, kind)} for row in scores.rows]
             for kind in kinds

@@ -1,8 +1,8 @@
 """What ranks statements for a question: recallm's rankings and their peers, behind one face.
 
-recallm's rankings read one memory; the paper ranks concepts, not statements: its contexts are read
-concept by concept, best first, the newest statement of each first. EMENT hands over the nearest,
-then its entities' sentences. Peers fill tokens with the best that fit, under the same first line.
+recallm's rankings read one memory; the paper ranks concepts, not statements (see ``uncut``). EMENT
+hands over the nearest, then its entities' sentences. Peers fill tokens with the best that fit,
+under the same first line.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import zip_longest
 from typing import Protocol
 
 from benchmarks.peers import Index
-from recallm import RecallConfig, RecalledContext, RecalledStatement, RecallM
+from recallm import RecalledContext, RecalledStatement, RecallM
 from recallm.results import PREFIX
 
 __all__ = ["DEEP", "Ement", "Found", "HandedOver", "Memory", "Paper", "Peer", "Ranker", "Turns"]
@@ -80,8 +80,8 @@ class Memory:
         """The context, in the order in which it is handed over."""
         return _found(self._memory.recall(question, limit=limit, max_tokens=tokens).statements)
 
-    def handed_over(self, question: str, *, tokens: int) -> HandedOver:
-        """The context of so many tokens with its text."""
+    def handed_over(self, question: str, *, tokens: int | None = None) -> HandedOver:
+        """The context of so many tokens, or as the ranking limits it, with its text."""
         recalled = self._memory.recall(question, max_tokens=tokens)
         return HandedOver(text=recalled.text, statements=_found(recalled.statements))
 
@@ -90,27 +90,7 @@ class Memory:
 
 
 class Paper(Memory):
-    """The paper's, whose limit counts contexts of concepts: of these so many statements are cut."""
-
-    def context(
-        self, question: str, *, limit: int | None = None, tokens: int | None = None
-    ) -> list[Found]:
-        """The context, in the order in which it is handed over."""
-        if limit is None:
-            return super().context(question, tokens=tokens)
-        recalled = self._memory.recall(question, limit=RecallConfig().max_concepts)
-        return _found(sorted(self._best(recalled)[:limit], key=lambda each: each.t_index))
-
-    def _best(self, context: RecalledContext) -> list[RecalledStatement]:
-        places = {concept.name: place for place, concept in enumerate(context.concepts)}
-        distinct = {statement.id: statement for statement in context.statements}
-        return sorted(
-            distinct.values(),
-            key=lambda each: (
-                min((places[name] for name in each.concepts if name in places), default=DEEP),
-                -each.t_index,
-            ),
-        )
+    """The paper's: its limit counts contexts of concepts, and no statement is the best."""
 
 
 class Ement(Memory):

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from benchmarks.corpora import Conversation
 from benchmarks.peers import BM25, Newest, Vectors
-from benchmarks.rankers import DEEP, Ement, Found, Memory, Paper, Peer, Ranker, Turns
+from benchmarks.rankers import Ement, Found, Memory, Paper, Peer, Ranker, Turns
 from recallm import RecallConfig, RecallM, RecallMError
 from recallm.extraction import Extractor
 from recallm.stores.opening import open_store
@@ -188,7 +188,7 @@ def opened_rows(
     for that name."""
     extractor = Extractor(RecallConfig())
     question = lru_cache(maxsize=4096)(extractor.question)
-    paper = RecallConfig(ranking="paper", max_concepts=DEEP)
+    paper = RecallConfig(ranking="paper")
     ement = RecallConfig(ranking="ement")
 
     def sentences(text: str) -> list[str]:

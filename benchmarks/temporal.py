@@ -14,6 +14,9 @@ handed over:
 - previous, first: a statement that tells the state before, or the first one, is in the context;
 - long-range: what was told once, at the start, is in the context.
 
+After the last repetition they are also judged in contexts of 250 and 1,000 tokens. The paper's
+ranking orders concepts, not statements: it stands there, and uncut (see ``uncut``).
+
 The table stands after the last repetition. Below stands by how much each of recallm's rankings
 differs from BM25 and from Chroma in time order (see ``intervals``; a unit is a person). ``--plot``
 draws the standard questions (current, previous, first) and the long-range ones over the
@@ -27,20 +30,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from tqdm import tqdm
 
 from benchmarks.intervals import Scores
-from benchmarks.rankers import Found
+from benchmarks.rankers import Found, Paper
 from benchmarks.rankings import (
     BM25_ROW,
     EMENT_ROW,
-    PAPER_ROW,
     STATEMENTS_ROW,
     TIME_ROW,
     VECTORS_ROW,
     Item,
+    Rows,
     WeightsFor,
     default_embedding,
     opened_rows,
@@ -56,17 +60,19 @@ from benchmarks.temporal_world import (
     World,
     tell,
 )
+from benchmarks.uncut import add_uncut, show_uncut
 from recallm.vectors import Embedding
 
 __all__ = ["judge", "main", "measure"]
 
 _LIMITS = (5, 10)
+_TOKENS = (250, 1_000)
 _ASKED_AFTER = (1, 5, 10, 15, 20, 25)
 _COLUMNS = [f"{kind}@{k}" for kind in (CURRENT, PREVIOUS, FIRST, LONG_RANGE) for k in _LIMITS]
 _SHOWN = (f"{CURRENT}@5", f"{PREVIOUS}@5", f"{FIRST}@5", f"{LONG_RANGE}@10")
 _STANDARD = "standard@5"
 _LONG_RANGE = f"{LONG_RANGE}@5"
-_OURS = (PAPER_ROW, STATEMENTS_ROW, VECTORS_ROW, EMENT_ROW)
+_OURS = (STATEMENTS_ROW, VECTORS_ROW, EMENT_ROW)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -90,18 +96,34 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     end = scores[asked_after[-1]]
     table = [
-        {"ranking": row, **{each: end.mean(row, each) for each in _COLUMNS}} for row in end.rows
+        {"ranking": row, **{each: end.mean(row, each) for each in _COLUMNS}}
+        for row in end.rows
+        if end.has(row, _COLUMNS[0])
+    ]
+    kinds = list(dict.fromkeys(kind for kind in end.kinds if kind is not None))
+    at_equal_tokens = [
+        {
+            "ranking": row,
+            **{
+                column: end.mean(row, column)
+                for column in (f"{kind} in {tokens}" for kind in kinds for tokens in _TOKENS)
+            },
+        }
+        for row in end.rows
     ]
     differences = end.differences(_OURS, (BM25_ROW, TIME_ROW), _COLUMNS)
     curves = {
         column: {
             row: [scores[repetition].mean(row, column) for repetition in asked_after]
             for row in end.rows
+            if end.has(row, column)
         }
         for column in (_STANDARD, _LONG_RANGE)
     }
     title = f"{len(world.told):,} updates, {len(end.units)} questions ({options.split})"
     show(f"Temporal: {title}", table)
+    show("Temporal: at equal tokens", at_equal_tokens)
+    uncut = show_uncut("Temporal", end, kinds)
     show(
         "Temporal: differences and their 95 % intervals",
         [{column: row[column] for column in ("difference", *_SHOWN)} for row in differences],
@@ -123,6 +145,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             updates=len(world.told),
             questions=len(end.units),
             rows=table,
+            at_equal_tokens=at_equal_tokens,
+            uncut=uncut,
             differences=differences,
             repetitions=asked_after,
             curves=curves,
@@ -153,13 +177,29 @@ def measure(
                 questions, desc=f"repetition {repetition}", leave=False, disable=None
             ):
                 number = scores.question(question.subject, question.kind)
+                if repetition == asked_after[-1]:
+                    _add_at_tokens(scores, number, world, question, measured)
                 for ranker in measured.rankers:
+                    if isinstance(ranker, Paper):
+                        continue
                     for limit in _LIMITS if repetition == asked_after[-1] else _LIMITS[:1]:
                         value = judge(world, question, ranker.context(question.text, limit=limit))
                         scores.add(ranker.name, f"{question.kind}@{limit}", number, value)
                         if question.kind != LONG_RANGE:
                             scores.add(ranker.name, f"standard@{limit}", number, value)
     return result
+
+
+def _add_at_tokens(
+    scores: Scores, number: int, world: World, question: Question, rows: Rows
+) -> None:
+    """Judge a question in contexts of so many tokens, and uncut."""
+    judged = partial(judge, world, question)
+    for ranker in rows.rankers:
+        for tokens in _TOKENS:
+            value = judged(ranker.context(question.text, tokens=tokens))
+            scores.add(ranker.name, f"{question.kind} in {tokens}", number, value)
+    add_uncut(scores, number, question.text, rows.rankers, judged)
 
 
 def judge(world: World, question: Question, context: Sequence[Found]) -> float:
