@@ -216,7 +216,9 @@ def _report(
     table = [
         {"system": row, **{column: last.mean(row, column) for column in columns}} for row in systems
     ]
-    differences = last.differences(systems, [VECTORS, BARE], columns)
+    differences = last.differences(
+        [row for row in systems if row != BARE], [VECTORS, BARE], columns
+    )
     if table:
         show(f"Temporal, graded by {grader}: after {repetitions[-1]} repetitions", table)
     if differences:
