@@ -8,10 +8,13 @@ from typing import Literal, TypeAlias, get_args
 from recallm import checks
 from recallm.model import LARGEST_NUMBER
 
-__all__ = ["ConceptChoice", "RankingName", "RecallConfig", "RevisionName"]
+__all__ = ["ConceptChoice", "RankingName", "RecallConfig", "RevisionName", "WindowName"]
 
 ConceptChoice: TypeAlias = Literal["all", "nouns", "names"]
 """Which words and phrases are concepts."""
+
+WindowName: TypeAlias = Literal["fixed", "question"]
+"""How the temporal window of the paper's ranking is chosen."""
 
 RevisionName: TypeAlias = Literal["llm", "symbolic"]
 """How the contexts of concepts are revised."""
@@ -72,6 +75,13 @@ class RecallConfig:
     temporal_window: int = 15
     """s, as in the authors' query."""
 
+    window: WindowName = "fixed"
+    """The temporal window of ``ranking="paper"``. "fixed": the last ``temporal_window`` updates,
+    for every question. "question" (paper, Future Works: a dynamic temporal window): a question that
+    names a date ("in 2022", "before May", "since 2020") is answered as of the end of that time,
+    from its beginning on; one about how things were ("before", "at first"), or for every answer,
+    looks back without a bound; others have the fixed window."""
+
     temporal_weight: float = 3.0
     """α of the paper."""
 
@@ -124,5 +134,6 @@ class RecallConfig:
         if self.weights is not None:
             checks.file_path(self.weights, "weights")
             checks.string(self.weights, "weights")
+        checks.choice(self.window, get_args(WindowName), "window")
         checks.choice(self.revision, get_args(RevisionName), "revision")
         checks.choice(self.ranking, get_args(RankingName), "ranking")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -41,7 +41,7 @@ from recallm.retrieval.candidates import read_candidates
 from recallm.retrieval.facts import FactReader
 from recallm.retrieval.nearest import EmbeddedQuestion, read_entity_statements, read_nearest
 from recallm.retrieval.relations import RelationIndex, RelationIndexes
-from recallm.retrieval.subgraph import read_subgraph
+from recallm.retrieval.subgraph import QuestionWindow, question_window, read_subgraph
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.statements import QuestionVector, StatementVectors
 
@@ -62,12 +62,14 @@ __all__ = [
 class OpenQuestion(NamedTuple):
     """A question as extraction reads it, the reader that it is answered from, its vector under the
     embedding model (None where there is no model or no vector yet), and the relations of the
-    namespace's triplets (None where it has no triplet)."""
+    namespace's triplets (None where it has no triplet). ``window`` is the time that the question
+    asks about, where it chooses the window of the paper's ranking."""
 
     question: Question
     reader: GraphReader
     vector: EmbeddedQuestion | None
     relations: RelationIndex | None = None
+    window: QuestionWindow | None = None
 
 
 # Rankings.
@@ -92,7 +94,7 @@ class Ranking:
 
 
 def _recall_statements(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
-    question, reader, vector, relations = asked
+    question, reader, vector, relations, _ = asked
     candidates = read_candidates(
         reader,
         question,
@@ -107,9 +109,9 @@ def _recall_statements(asked: OpenQuestion, request: RecallRequest) -> RecalledC
 
 
 def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
-    question, reader, _, index = asked
+    question, reader, _, index, window = asked
     config = request.config
-    nodes, relations, essential = read_subgraph(reader, question, config)
+    nodes, relations, essential = read_subgraph(reader, question, config, window)
     ranked = ranked_concepts(nodes.values(), relations, essential, config.temporal_weight)
     ranked = ranked[: request.limit or config.max_concepts]
     rows = [nodes[concept.name] for concept in ranked]
@@ -131,7 +133,7 @@ def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContex
 
 
 def _recall_ement(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
-    question, reader, vector, _ = asked
+    question, reader, vector, *_ = asked
     nearest = read_nearest(
         reader, vector or _NOTHING_NEAR, request, wanted=request.config.neighbours
     )
@@ -140,7 +142,7 @@ def _recall_ement(asked: OpenQuestion, request: RecallRequest) -> RecalledContex
 
 
 def _recall_nearest(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
-    _, reader, vector, _ = asked
+    _, reader, vector, *_ = asked
     nearest = read_nearest(reader, vector or _NOTHING_NEAR, request, wanted=nearest_limit(request))
     return nearest_context(nearest, request)
 
@@ -247,6 +249,16 @@ def checked_request(
 # Recalling.
 
 
+def _as_of_window(request: RecallRequest, window: QuestionWindow) -> RecallRequest:
+    """The request as of the end of the question's window; itself where that changes nothing or a
+    t_index is asked for."""
+    if window.until is None or isinstance(request.as_of, int):
+        return request
+    if isinstance(request.as_of, datetime) and request.as_of <= window.until:
+        return request
+    return replace(request, as_of=window.until)
+
+
 class Recaller:
     """Recalls from one namespace. ``vectors`` is None where the memory has no embeddings.
     ``indexes`` are those of the relations of the store's triplets."""
@@ -275,7 +287,21 @@ class Recaller:
 
         """
         with self.opened(request) as asked:
-            return RANKINGS[request.config.ranking].recall(asked, request)
+            ranking = RANKINGS[request.config.ranking]
+            window = None
+            if request.config.ranking == "paper" and request.config.window == "question":
+                window = question_window(asked.question, request.asked_at)
+            if window is None:
+                return ranking.recall(asked, request)
+            then = _as_of_window(request, window)
+            if then is request:
+                return ranking.recall(asked._replace(window=window), request)
+        with self.opened(then) as asked:
+            if asked.reader.state.t_index:
+                return ranking.recall(asked._replace(window=window), then)
+        # Nothing was said at a known time: the dates may stand in the texts.
+        with self.opened(request) as asked:
+            return ranking.recall(asked._replace(window=QuestionWindow(is_bounded=False)), request)
 
     @contextmanager
     def opened(self, request: RecallRequest) -> Iterator[OpenQuestion]:
