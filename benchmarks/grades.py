@@ -64,19 +64,23 @@ Points: TypeAlias = Callable[[AnsweredQuestion, str], int | None]
 
 def model_points(grader: Answerer) -> Points:
     """Grades by a language model, which sees the question, the reference answers and the answer,
-    not the system."""
+    not the system. A reply without points is reported, and its answer is not graded: the reply is
+    cached, so that an error would stop every later run at the same place."""
 
-    def points(asked: AnsweredQuestion, system: str) -> int:
-        return points_of(
-            grader(
-                filled_prompt(
-                    "points",
-                    {"answer": asked.answers[system]},
-                    question=asked.question,
-                    references="\n".join(f"- {each}" for each in asked.references),
-                )
+    def points(asked: AnsweredQuestion, system: str) -> int | None:
+        reply = grader(
+            filled_prompt(
+                "points",
+                {"answer": asked.answers[system]},
+                question=asked.question,
+                references="\n".join(f"- {each}" for each in asked.references),
             )
         )
+        try:
+            return points_of(reply)
+        except LLMError as error:
+            tqdm.write(f"an answer to {asked.question!r} is not graded: {error}")
+            return None
 
     return points
 

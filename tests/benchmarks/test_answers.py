@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks import duorc_answers, temporal_answers
-from benchmarks.grades import AnsweredQuestion, agreements, points_of, scores_of
+from benchmarks.grades import AnsweredQuestion, agreements, model_points, points_of, scores_of
 from benchmarks.hand_grading import HandGrades, grade_by_hand
 from benchmarks.systems import BARE, DEFAULT, HYBRID, PAPER, VECTORS, Systems
 from benchmarks.temporal_world import LONG_RANGE, tell
@@ -224,6 +224,16 @@ def test_points_in_a_reply(reply: str, points: int) -> None:
 def test_a_reply_without_points_is_an_error(reply: str) -> None:
     with pytest.raises(LLMError, match="0, 1 or 2"):
         points_of(reply)
+
+
+def test_an_answer_that_the_grader_does_not_grade_is_reported_and_left_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    points = model_points(lambda prompt: "I cannot say." if "Ben" in prompt else "2")
+    assert points(_ASKED, PAPER) == 2
+    assert points(_ASKED, VECTORS) is None
+    assert "not graded" in capsys.readouterr().out
+    assert scores_of([_ASKED], points).units == []
 
 
 _ASKED = AnsweredQuestion(
