@@ -12,6 +12,10 @@ handed over:
 - current: the last statement on the topic in question tells its current state: what is up to date
   is in the context, and has the last word on its subject;
 - previous, first: a statement that tells the state before, or the first one, is in the context;
+- before, after, at the time: the question names the value of a state ("Where did Ingrid live before
+  Porto?", "Which job did Ingrid have when she lived in Oslo?"): a statement that tells the state
+  before it, after it or at the same time is in the context; after the last repetition also judged
+  with one statement;
 - long-range: what was told once, at the start, is in the context.
 
 After the last repetition they are also judged in contexts of 250 and 1,000 tokens. The paper's
@@ -22,8 +26,8 @@ differs from BM25 and from Chroma in time order (see ``intervals``; a unit is a 
 draws the standard questions (current, previous, first) and the long-range ones over the
 repetitions, among five statements, to an SVG file.
 
-``--split dev`` is what a ranking may be developed on; figures are those of ``test``, whose
-phrases, names and values are all others.
+``--split dev`` is what a ranking may be developed on, ``--split check`` what its rules may be
+checked on; figures are those of ``test``. The phrases, names and values of each are all others.
 """
 
 from __future__ import annotations
@@ -52,6 +56,9 @@ from benchmarks.rankings import (
 )
 from benchmarks.report import machine, save, show
 from benchmarks.temporal_world import (
+    AFTER,
+    AT,
+    BEFORE,
     CURRENT,
     FIRST,
     LONG_RANGE,
@@ -67,9 +74,19 @@ __all__ = ["judge", "main", "measure"]
 
 _LIMITS = (5, 10)
 _TOKENS = (250, 1_000)
+_NAMED_VALUE = (BEFORE, AFTER, AT)
+_LIMITS_OF_NAMED_VALUE = (1, 5, 10)
 _ASKED_AFTER = (1, 5, 10, 15, 20, 25)
-_COLUMNS = [f"{kind}@{k}" for kind in (CURRENT, PREVIOUS, FIRST, LONG_RANGE) for k in _LIMITS]
-_SHOWN = (f"{CURRENT}@5", f"{PREVIOUS}@5", f"{FIRST}@5", f"{LONG_RANGE}@10")
+_STANDARD_KINDS = (CURRENT, PREVIOUS, FIRST)
+_COLUMNS = [
+    *(f"{kind}@{k}" for kind in _STANDARD_KINDS for k in _LIMITS),
+    *(f"{kind}@{k}" for kind in _NAMED_VALUE for k in _LIMITS_OF_NAMED_VALUE),
+    *(f"{LONG_RANGE}@{k}" for k in _LIMITS),
+]
+_SHOWN = (
+    *(f"{kind}@5" for kind in (*_STANDARD_KINDS, *_NAMED_VALUE)),
+    f"{LONG_RANGE}@10",
+)
 _STANDARD = "standard@5"
 _LONG_RANGE = f"{LONG_RANGE}@5"
 _OURS = (STATEMENTS_ROW, VECTORS_ROW, EMENT_ROW)
@@ -78,7 +95,7 @@ _OURS = (STATEMENTS_ROW, VECTORS_ROW, EMENT_ROW)
 def main(arguments: Sequence[str] | None = None) -> None:
     """Tell the world, ask after each of the repetitions, report."""
     parser = argparse.ArgumentParser(description="Belief updating and long-range recall")
-    parser.add_argument("--split", choices=("dev", "test"), default="test")
+    parser.add_argument("--split", choices=("dev", "check", "test"), default="test")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--without-vectors", action="store_true", help="no rows with embeddings")
     parser.add_argument("--last", action="store_true", help="ask after the last repetition alone")
@@ -161,7 +178,7 @@ def measure(
     weights_for: WeightsFor | None = None,
 ) -> dict[int, Scores]:
     """The scores of every row on every question, by the repetitions after which it is asked; among
-    ten statements after the last of them alone."""
+    ten statements, and for named values, after the last of them alone."""
     result = {}
     with opened_rows(embedding, similarity_order=True, weights_for=weights_for) as rows:
         measured = rows("temporal")
@@ -176,16 +193,18 @@ def measure(
             for question in tqdm(
                 questions, desc=f"repetition {repetition}", leave=False, disable=None
             ):
+                if question.kind in _NAMED_VALUE and repetition != asked_after[-1]:
+                    continue
                 number = scores.question(question.subject, question.kind)
                 if repetition == asked_after[-1]:
                     _add_at_tokens(scores, number, world, question, measured)
                 for ranker in measured.rankers:
                     if isinstance(ranker, Paper):
                         continue
-                    for limit in _LIMITS if repetition == asked_after[-1] else _LIMITS[:1]:
+                    for limit in _limits(question, last=repetition == asked_after[-1]):
                         value = judge(world, question, ranker.context(question.text, limit=limit))
                         scores.add(ranker.name, f"{question.kind}@{limit}", number, value)
-                        if question.kind != LONG_RANGE:
+                        if question.kind in _STANDARD_KINDS:
                             scores.add(ranker.name, f"standard@{limit}", number, value)
     return result
 
@@ -200,6 +219,12 @@ def _add_at_tokens(
             value = judged(ranker.context(question.text, tokens=tokens))
             scores.add(ranker.name, f"{question.kind} in {tokens}", number, value)
     add_uncut(scores, number, question.text, rows.rankers, judged)
+
+
+def _limits(question: Question, *, last: bool) -> Sequence[int]:
+    if not last:
+        return _LIMITS[:1]
+    return _LIMITS_OF_NAMED_VALUE if question.kind in _NAMED_VALUE else _LIMITS
 
 
 def judge(world: World, question: Question, context: Sequence[Found]) -> float:

@@ -2,29 +2,49 @@
 
 After the paper's temporal experiment: facts are given once, at the start, and never repeated;
 beliefs are then updated, confirmed and given up over repetitions, among statements that have
-nothing to do with them. Everything is drawn with a seed from one of two sets of phrases, names and
-values that share nothing: ``temporal_dev.toml``, on which a ranking may be developed, and
-``temporal_test.toml``, on which it is measured.
+nothing to do with them. Everything is drawn with a seed from one of three sets of phrases, names
+and values that share nothing: ``temporal_dev.toml``, on which a ranking may be developed,
+``temporal_check.toml``, on which rules are checked that were made on the first, and
+``temporal_test.toml``, on which a ranking is measured.
 
 A **topic** is a subject and an attribute ("Ingrid", "home"); its **states** are numbered from 0.
+Some questions name the value of a state: they ask for the state before or after it, or for the
+state of another topic of the same subject that held as long as it did.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
 
-__all__ = ["CURRENT", "FIRST", "LONG_RANGE", "PREVIOUS", "Question", "Told", "World", "tell"]
+__all__ = [
+    "AFTER",
+    "AT",
+    "BEFORE",
+    "CURRENT",
+    "FIRST",
+    "LONG_RANGE",
+    "PREVIOUS",
+    "Question",
+    "Told",
+    "World",
+    "tell",
+]
 
 CURRENT = "current"
 PREVIOUS = "previous"
 FIRST = "first"
 LONG_RANGE = "long-range"
+BEFORE = "before"
+AFTER = "after"
+AT = "at the time"
 
 Topic = tuple[str, str]
 
@@ -50,6 +70,7 @@ _ENDED = 0.12
 _DRAWS = 200
 """Until something that was not told yet must be found."""
 
+_ARTICLE = re.compile(r"^an? ")
 _BEFORE_VOWEL = re.compile(r"\b([Aa]) (?=[aeio]|u(?!kulele|ni))")
 
 
@@ -88,7 +109,7 @@ class World:
 
 
 def tell(split: str, *, seed: int = 1, repetitions: int = 25) -> World:
-    """The world of a ``split``, "dev" or "test": the same for the same seed.
+    """The world of a ``split``, "dev", "check" or "test": the same for the same seed.
 
     Of ``repetitions`` repetitions a shorter world tells the first.
 
@@ -101,21 +122,38 @@ def tell(split: str, *, seed: int = 1, repetitions: int = 25) -> World:
     teller.begin()
     ends = []
     questions = []
-    for _ in range(repetitions):
+    for repetition in range(repetitions):
         teller.repeat()
         ends.append(len(teller.told))
-        questions.append(tuple(teller.questions()))
+        questions.append(tuple(teller.questions(Random(f"{seed} {repetition}"))))
     return World(tuple(teller.told), tuple(ends), tuple(questions))
 
 
 @dataclass(slots=True)
 class _Story:
-    """A topic as it goes: the values of its states (None: given up), and how it is asked about."""
+    """A topic as it goes: the values of its ``states`` (None: given up), how many statements of the
+    world stood before each (``begins``), and how it is asked about."""
 
     attribute: Mapping[str, Any]
     unused: list[str]
     asked: Mapping[str, str]
     states: list[str | None] = field(default_factory=list)
+    begins: list[int] = field(default_factory=list)
+
+    def held(self, state: int) -> tuple[int, float]:
+        """The first and the last place in the world at which a state held."""
+        end = self.begins[state + 1] if state + 1 < len(self.begins) else math.inf
+        return self.begins[state], end
+
+    def constant(self, first: int, last: float) -> int | None:
+        """The state that held from ``first`` to ``last``; None where there was none or several."""
+        states = [
+            state
+            for state in range(len(self.states))
+            for begin, end in [self.held(state)]
+            if begin <= first and last <= end
+        ]
+        return states[0] if states and self.states[states[0]] is not None else None
 
 
 class _AllToldError(ValueError):
@@ -179,8 +217,9 @@ class _Teller:
         for turn in turns:
             turn(self._one(list(self._stories)))
 
-    def questions(self) -> Iterator[Question]:
-        """What can be asked now: of a topic with one state only how it is."""
+    def questions(self, random: Random) -> Iterator[Question]:
+        """What can be asked now: of a topic with one state only how it is. ``random`` draws the
+        values that are named."""
         yield from self._facts
         for topic, story in self._stories.items():
             latest = len(story.states) - 1
@@ -198,6 +237,44 @@ class _Teller:
                         topic=topic,
                         state=state,
                     )
+            yield from self._beside_named_values(topic, story, random)
+
+    def _beside_named_values(
+        self, topic: Topic, story: _Story, random: Random
+    ) -> Iterator[Question]:
+        """At most one question each for the state before, after and at the time of a named value.
+        None where a state is given up: its value cannot be named."""
+        changes = [
+            (state, values)
+            for state, values in enumerate(pairwise(story.states))
+            if None not in values
+        ]
+        for kind, step in ((BEFORE, 0), (AFTER, 1)):
+            if changes:
+                state, values = random.choice(changes)
+                phrase = random.choice(story.attribute[kind])
+                yield self._beside(kind, topic, phrase, values[1 - step], state + step)
+        others = [
+            (other.attribute, value, state)
+            for (subject, _), other in self._stories.items()
+            if subject == topic[0] and other is not story
+            for place, value in enumerate(other.states)
+            if value is not None and (state := story.constant(*other.held(place))) is not None
+        ]
+        if others and len(story.states) > 1:
+            attribute, value, state = random.choice(others)
+            phrase = f"{story.attribute['past']} {random.choice(attribute['during'])}?"
+            yield self._beside(AT, topic, phrase, value, state)
+
+    def _beside(
+        self, kind: str, topic: Topic, phrase: str, value: str | None, state: int
+    ) -> Question:
+        text = _capitalised(
+            phrase.format(
+                **self._pronouns(topic[0]), value=value, the=_ARTICLE.sub("the ", value or "")
+            )
+        )
+        return Question(text=text, kind=kind, subject=topic[0], topic=topic, state=state)
 
     def _change(self, topic: Topic, *, first: bool = False) -> None:
         story = self._stories[topic]
@@ -215,6 +292,7 @@ class _Teller:
                 ways = [way for way in ways if "{old}" not in way]
         way = self._one(ways)
         story.states.append(value)
+        story.begins.append(len(self.told))
         state = len(story.states) - 1
         states = (state - 1, state) if "{old}" in way else (state,)
         self._tell(topic[0], [way], topic, states, value=value, old=old)
@@ -268,22 +346,32 @@ class _Teller:
         self.told.append(Told(text=text, subject=subject, topic=topic, states=states))
 
     def _filled(self, phrase: str, subject: str, **values: str | None) -> str:
-        woman = subject in self._phrases["women"]
         slots = self._phrases["events"]["slots"]
         text = phrase.format(
-            name=subject,
-            she="she" if woman else "he",
-            her="her" if woman else "his",
-            them="her" if woman else "him",
+            **self._pronouns(subject),
             other=self._one([person for person in self._people if person != subject]),
             **values,
             **{name: self._one(choices) for name, choices in slots.items()},
         )
-        text = _BEFORE_VOWEL.sub(r"\1n ", text)
-        return text[0].upper() + text[1:]
+        return _capitalised(text)
+
+    def _pronouns(self, subject: str) -> dict[str, str]:
+        woman = subject in self._phrases["women"]
+        return {
+            "name": subject,
+            "she": "she" if woman else "he",
+            "her": "her" if woman else "his",
+            "them": "her" if woman else "him",
+        }
 
     def _sample(self, kind: str, count: int) -> list[Any]:
         return self._random.sample(self._phrases[kind], count)
 
     def _one(self, choices: Sequence[Any]) -> Any:
         return self._random.choice(choices)
+
+
+def _capitalised(text: str) -> str:
+    """The sentence with a capital and the right articles."""
+    text = _BEFORE_VOWEL.sub(r"\1n ", text)
+    return text[0].upper() + text[1:]

@@ -11,6 +11,7 @@ from typing import TypeVar
 from recallm import checks
 from recallm.config import RecallConfig
 from recallm.errors import InvalidInputError
+from recallm.extraction.anchors import temporal_anchor, with_anchor
 from recallm.extraction.cache import TextCache
 from recallm.extraction.concepts import ConceptPlace, label_words, neighbour_pairs
 from recallm.extraction.coreference import Resolved, TextRead, has_anaphors, resolve
@@ -164,8 +165,8 @@ class Extractor:
             tokens |= found_terms
             tokens |= {word.stem: None for word in words if exact_token(word.stem) in tokens}
         asked = " ".join(ends)
-        reading = temporal_reading(asked, tenses)
         terms_asked = _ends(stems)
+        reading = with_anchor(temporal_reading(asked, tenses), temporal_anchor(asked, terms_asked))
         counts = asks_for_number(asked)
         return Question(
             text=text,

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 __all__ = [
     "Adjunct",
+    "AnchorRelation",
     "ConceptKind",
     "ConceptMention",
     "ExtractedStatement",
@@ -16,6 +17,7 @@ __all__ = [
     "OpenTriplet",
     "Question",
     "Reference",
+    "TemporalAnchor",
     "TemporalIntent",
     "TemporalOrder",
     "TemporalReading",
@@ -201,6 +203,20 @@ class Extraction:
 TemporalIntent = Literal["current", "historical", "neutral"]
 TemporalOrder = Literal["latest", "earliest", "any"]
 TemporalWindow = Literal["none", "since", "until", "within"]
+AnchorRelation = Literal["before", "after", "at"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemporalAnchor:
+    """A value that a question names to fix a place in a history: "before Porto".
+
+    The question asks for the state ``relation`` ("before", "after", "at" the time of) the anchor.
+    ``text`` is the anchor as the question spells it, ``terms`` its content stems.
+    """
+
+    relation: AnchorRelation
+    text: str
+    terms: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,8 +227,9 @@ class TemporalReading:
     counts that nothing newer is known. ``order``: which of equally good statements comes first: the
     latest, the earliest, or any. ``window``: the question names dates, and asks for what was since,
     until or within them. ``previous``: it asks for the state before the newest one. ``spread``: it
-    asks for all matching facts, not for one answer. ``rules``: the rules that fired, for people to
-    read, such as "now → recency 1, latest first".
+    asks for all matching facts, not for one answer. ``anchor``: it asks for the state before, after
+    or at the time of this one. ``rules``: the rules that fired, for people to read, such as "now →
+    recency 1, latest first".
     """
 
     intent: TemporalIntent = "neutral"
@@ -221,6 +238,7 @@ class TemporalReading:
     window: TemporalWindow = "none"
     previous: bool = False
     spread: bool = False
+    anchor: TemporalAnchor | None = None
     rules: tuple[str, ...] = ()
 
 

@@ -2,8 +2,9 @@
 
 Each signal stands on an absolute scale: an overlap is a share of the best that a statement could
 reach for this question, never a rank among the candidates. So a score means the same for every
-question and every memory. The modules ``overlap``, ``meaning``, ``concepts`` and ``time`` measure
-a family each. ``data/weights.toml`` ships with the package; ``training/ranking`` writes it.
+question and every memory. The modules ``overlap``, ``meaning``, ``concepts``, ``time`` and
+``anchors`` measure a family each. ``data/weights.toml`` ships with the package;
+``training/ranking`` writes it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from recallm.errors import InvalidInputError
+from recallm.ranking.anchors import anchor_signals
 from recallm.ranking.candidates import Candidates
 from recallm.ranking.concepts import concept_signals, named_share, trait_signals
 from recallm.ranking.meaning import meaning_signals
@@ -52,7 +54,8 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
         "superseded": "question about the present: a similar later statement answers as well",
         "succeeds": "question about the present: resembles an earlier answer or shares rare stems",
         "earliest": "question about the earliest: few earlier statements answer as well",
-        "previous": "question about the state before: one later statement answers as well",
+        "like anchor": "question that names a value's time: like what tells the value, without it",
+        "neighbour state": "question about a state before, after or then: next to it among answers",
     }
 )
 """What each signal means, in the order of the columns."""
@@ -75,7 +78,10 @@ def measure(candidates: Candidates, weights: Mapping[str, float]) -> Floats:
     )
     match = sum(weights.get(name, 0.0) * column for name, column in columns.items())
     columns["newest"] = newest(candidates, named)
-    columns |= succession_signals(candidates, np.asarray(match), vectors)
+    match = np.asarray(match)
+    columns |= succession_signals(candidates, match, vectors)
+    columns["like anchor"] = np.zeros(len(match))
+    columns |= anchor_signals(candidates, match, vectors, weights.get("like anchor", 0.0))
     return np.column_stack([columns[name] for name in SIGNALS])
 
 

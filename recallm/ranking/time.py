@@ -26,11 +26,15 @@ from recallm.ranking.stem_counts import Floats, matrix_product, sorted_distinct
 from recallm.results import have_timestamps
 
 __all__ = [
+    "IN_CONVERSATION",
     "date_nearness",
     "date_overlap",
     "date_signal",
     "lies_in",
+    "moments_of",
     "newest",
+    "rare_stems",
+    "relative_matches",
     "succession_signals",
     "with_date_rules",
 ]
@@ -48,7 +52,7 @@ _DAYS_AFTER_LONG = 31
 _NEWEST = 15.0
 """Number of later statements at which ``newest`` has fallen to 1/e: the paper's temporal window."""
 
-_IN_CONVERSATION = 0.2
+IN_CONVERSATION = 0.2
 """Factor on ``superseded`` if a statement has others beside it in its session. Facts in a chat are
 superseded as well, but one turn seldom states a new fact completely."""
 
@@ -137,7 +141,7 @@ def _overlap(dates: Interval, asked: AskedDate) -> float:
 def succession_signals(
     candidates: Candidates, match: Floats, vectors: NDArray[Any]
 ) -> dict[str, Floats]:
-    """The signals ``superseded``, ``succeeds``, ``earliest`` and ``previous``.
+    """The signals ``superseded``, ``succeeds``, ``earliest`` and ``neighbour state``.
 
     ``match`` is the log-odds of each candidate by all other signals; ``vectors`` are unit vectors
     (or zeros) whose products say how alike two candidates are.
@@ -145,19 +149,19 @@ def succession_signals(
     reading = candidates.question.time
     nothing = np.zeros(len(match))
     found: dict[str, Floats] = dict.fromkeys(
-        ("superseded", "succeeds", "earliest", "previous"), nothing
+        ("superseded", "succeeds", "earliest", "neighbour state"), nothing
     )
     if not len(match):
         return found
-    moments = _moments(candidates.statements)
+    moments = moments_of(candidates.statements)
     if reading.order == "earliest":
         found["earliest"] = 1.0 / (1.0 + np.log1p(_later_matches(match, -moments)))
     elif reading.previous:
         later = np.log2(1.0 + _later_matches(match, moments))
-        found["previous"] = later * np.exp(1.0 - later)
+        found["neighbour state"] = later * np.exp(1.0 - later)
     elif reading.recency:
         superseded, succeeds = _succession(candidates, match, moments, vectors)
-        weight = np.where(candidates.alone > 0, 1.0, _IN_CONVERSATION)
+        weight = np.where(candidates.alone > 0, 1.0, IN_CONVERSATION)
         found["superseded"] = reading.recency * weight * superseded
         found["succeeds"] = reading.recency * succeeds
     return found
@@ -169,13 +173,13 @@ def newest(candidates: Candidates, named: Floats) -> Floats:
     reading = candidates.question.time
     if reading.order != "latest" or reading.previous or not len(named):
         return np.zeros(len(named))
-    moments = _moments(candidates.statements)
+    moments = moments_of(candidates.statements)
     of_same_names = np.sort(moments[named >= named.max() / 2])
     later = len(of_same_names) - np.searchsorted(of_same_names, moments, side="right")
     return reading.recency * np.exp(-later / _NEWEST)
 
 
-def _moments(statements: Sequence[StoredStatement]) -> Floats:
+def moments_of(statements: Sequence[StoredStatement]) -> Floats:
     """Each statement's time as a number: its timestamp if all have one, else its t_index."""
     if have_timestamps(statements):
         times = [row.timestamp.timestamp() for row in statements if row.timestamp is not None]
@@ -189,7 +193,7 @@ def _later_matches(match: Floats, moments: Floats) -> Floats:
     match, moments = match[order], moments[order]
     total = np.empty(len(match))
     for rows, onwards in _blocks(len(match)):
-        total[order[rows]] = _relative_matches(match, moments, rows, onwards).sum(axis=1)
+        total[order[rows]] = relative_matches(match, moments, rows, onwards).sum(axis=1)
     return total
 
 
@@ -202,7 +206,7 @@ def _succession(
     order = np.argsort(moments, kind="stable")
     match, moments = match[order], moments[order]
     vectors = vectors[order].astype(np.float32, copy=False)
-    stems = _rare_stems(candidates)[order]
+    stems = rare_stems(candidates)[order]
     best = np.exp(match - match.max()).astype(np.float32)
     superseded = np.zeros(len(match))
     succeeds = np.zeros(len(match), dtype=np.float32)
@@ -210,7 +214,7 @@ def _succession(
         alike = np.clip(matrix_product(vectors[rows], vectors[onwards]), 0.0, 1.0)
         alike *= alike
         tied = np.minimum(matrix_product(stems[rows], stems[onwards]), 1.0)
-        matches = _relative_matches(match, moments, rows, onwards)
+        matches = relative_matches(match, moments, rows, onwards)
         superseded[order[rows]] = (matches * alike).max(axis=1)
         follows = np.maximum(alike, tied) * best[rows, None]
         follows *= moments[None, onwards] > moments[rows, None]
@@ -226,7 +230,12 @@ def _blocks(number: int) -> Iterator[tuple[slice, slice]]:
         yield slice(start, start + _BLOCK_ROWS), slice(start, number)
 
 
-def _relative_matches(match: Floats, moments: Floats, rows: slice, onwards: slice) -> Floats:
+def relative_matches(
+    match: Floats,
+    moments: Floats,
+    rows: slice = slice(None),
+    onwards: slice = slice(None),
+) -> Floats:
     """How well each candidate of ``onwards`` matches compared with each of ``rows``: at most 1, and
     0 if it is not later. Shape (rows, onwards)."""
     matches = np.exp(np.minimum(match[None, onwards] - match[rows, None], 0.0))
@@ -234,7 +243,7 @@ def _relative_matches(match: Floats, moments: Floats, rows: slice, onwards: slic
     return matches
 
 
-def _rare_stems(candidates: Candidates) -> NDArray[np.float32]:
+def rare_stems(candidates: Candidates) -> NDArray[np.float32]:
     """A row for each candidate, a column for each stem that several candidates hold and the
     question does not: the root of the stem's rarity among the candidates, so that the product of
     two rows sums the rarities of the stems they share."""

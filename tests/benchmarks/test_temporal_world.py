@@ -6,15 +6,28 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import benchmarks.temporal_world
-from benchmarks.temporal_world import CURRENT, FIRST, LONG_RANGE, PREVIOUS, World, tell
+from benchmarks.temporal_world import (
+    AFTER,
+    AT,
+    BEFORE,
+    CURRENT,
+    FIRST,
+    LONG_RANGE,
+    PREVIOUS,
+    Question,
+    Told,
+    World,
+    tell,
+)
 
-_SPLITS = ("dev", "test")
+_SPLITS = ("dev", "check", "test")
 
 
 @pytest.fixture(scope="module", params=_SPLITS)
@@ -87,6 +100,9 @@ def test_questions_ask_for_the_state_that_holds_the_one_before_and_the_first(
             if one.topic is not None:
                 told.setdefault(one.topic, set()).update(one.states)
         for question in questions:
+            if question.kind in (BEFORE, AFTER, AT):
+                assert question.state in told[question.topic]
+                continue
             latest = max(told[question.topic])
             if question.kind in (CURRENT, LONG_RANGE):
                 assert question.state == latest
@@ -98,6 +114,35 @@ def test_questions_ask_for_the_state_that_holds_the_one_before_and_the_first(
             assert question.state in told[question.topic]
 
 
+def test_a_named_value_is_that_of_the_state_beside_the_one_that_answers(world: World) -> None:
+    named = [question for question in world.questions[-1] if question.kind in (BEFORE, AFTER)]
+    assert len(named) > 100
+    for question in named:
+        step = 1 if question.kind == BEFORE else -1
+        beside = [
+            told
+            for told in world.told
+            if told.topic == question.topic and question.state + step in told.states
+        ]
+        assert any(_words(question) & _words(told) for told in beside)
+
+
+def test_at_the_time_of_a_named_value_the_state_of_another_topic_is_asked_for(
+    world: World,
+) -> None:
+    asked = [question for question in world.questions[-1] if question.kind == AT]
+    assert len(asked) > 50
+    for question in asked:
+        own = [told for told in world.told if told.subject == question.subject]
+        others = [told for told in own if told.topic not in (None, question.topic)]
+        assert any(told.topic == question.topic and question.state in told.states for told in own)
+        assert any(_words(question) & _words(told) for told in others)
+
+
+def _words(it: Question | Told) -> set[str]:
+    return set(re.findall(r"[\w&']+", it.text.lower())) - _FUNCTION_WORDS - {it.subject.lower()}
+
+
 def test_most_questions_share_but_the_name_with_what_answers_them(world: World) -> None:
     answers = {
         (told.topic, told.states[-1]): told.text.lower()
@@ -106,7 +151,7 @@ def test_most_questions_share_but_the_name_with_what_answers_them(world: World) 
     }
     shared = []
     for question in world.questions[-1]:
-        if question.kind != LONG_RANGE:
+        if question.kind in (CURRENT, PREVIOUS, FIRST):
             words = set(re.findall(r"[a-z]{4,}", question.text.lower())) - _FUNCTION_WORDS
             words.discard(question.subject.lower())
             text = answers[question.topic, question.state]
@@ -117,10 +162,11 @@ def test_most_questions_share_but_the_name_with_what_answers_them(world: World) 
 _FUNCTION_WORDS = {"what", "which", "where", "with", "does", "most", "moment", "have", "these"}
 
 
-def test_dev_and_test_share_no_phrase_no_name_and_no_value() -> None:
-    dev, test = (set(_strings(_phrases(split))) for split in _SPLITS)
-    names = {attribute["name"] for attribute in _phrases("dev")["attribute"]}
-    assert dev & test <= names
+@pytest.mark.parametrize(("one", "other"), list(combinations(_SPLITS, 2)))
+def test_two_splits_share_no_phrase_no_name_and_no_value(one: str, other: str) -> None:
+    shared = set(_strings(_phrases(one))) & set(_strings(_phrases(other)))
+    names = {attribute["name"] for attribute in _phrases(one)["attribute"]}
+    assert shared <= names
 
 
 def _phrases(split: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ FIRST = TemporalReading(intent="historical", recency=0.0, order="earliest")
 BEFORE = TemporalReading(intent="historical", recency=0.5, order="latest", previous=True)
 ANY = TemporalReading(recency=0.0, order="any")
 
-NAMES = ("superseded", "succeeds", "earliest", "previous")
+NAMES = ("superseded", "succeeds", "earliest", "neighbour state")
 
 LISBON, MALAGA, DANCE = "Ingrid lives in Lisbon", "Ingrid lives in Malaga", "Ingrid likes to dance"
 
@@ -133,7 +133,7 @@ def test_of_what_was_said_at_one_moment_nothing_is_newer(
     found = told(*updates, time=time)
     assert found[LISBON] == found[MALAGA]
     assert found[LISBON]["superseded"] == found[LISBON]["succeeds"] == 0
-    assert found[LISBON]["previous"] == 0
+    assert found[LISBON]["neighbour state"] == 0
 
 
 def test_the_first_is_the_earliest() -> None:
@@ -152,20 +152,20 @@ def test_an_earlier_one_that_does_not_answer_takes_nothing_from_the_first() -> N
 
 def test_the_state_before_is_not_the_newest() -> None:
     found = told(turn(LISBON), turn(MALAGA), time=BEFORE)
-    assert found[LISBON]["previous"] > 0.9
-    assert found[MALAGA]["previous"] == 0
+    assert found[LISBON]["neighbour state"] > 0.9
+    assert found[MALAGA]["neighbour state"] == 0
 
 
 def test_nor_one_of_long_ago() -> None:
     states = [f"Ingrid lives in {n}" for n in range(30)]
     found = told(*map(turn, states), time=BEFORE)
-    previous = [found[state]["previous"] for state in states]
+    previous = [found[state]["neighbour state"] for state in states]
     assert previous[-2] > 0.9 > previous[-10] > previous[0] > previous[-1] == 0
 
 
 def test_of_three_that_answer_alike_it_is_the_second() -> None:
     found = told(turn("Ingrid lives in Vigo"), turn(LISBON), turn(MALAGA), time=BEFORE)
-    assert max(found, key=lambda text: found[text]["previous"]) == LISBON
+    assert max(found, key=lambda text: found[text]["neighbour state"]) == LISBON
 
 
 def test_later_ones_about_something_else_do_not_make_the_newest_the_state_before() -> None:
@@ -177,8 +177,8 @@ def test_later_ones_about_something_else_do_not_make_the_newest_the_state_before
         match=dict.fromkeys(events, -6.0),
         time=BEFORE,
     )
-    assert found[LISBON]["previous"] > 0.9
-    assert found[MALAGA]["previous"] < 0.1
+    assert found[LISBON]["neighbour state"] > 0.9
+    assert found[MALAGA]["neighbour state"] < 0.1
 
 
 def test_where_nothing_is_asked_of_time_nothing_is_said() -> None:
@@ -227,7 +227,7 @@ def test_older_statements_take_nothing_from_newer_ones(count: int, time: Tempora
     alone = told(*newer, time=time, match=match, alike=alike)
     beside = told(*older, *newer, time=time, match=match, alike=alike)
     for text in (LISBON, DANCE, MALAGA):
-        for name in ("superseded", "previous"):
+        for name in ("superseded", "neighbour state"):
             assert beside[text][name] == pytest.approx(alone[text][name]), (text, name)
 
 

@@ -35,15 +35,14 @@ _FOLDS = 3
 _TABLES = {
     "words": (
         *("passage", "near passages", "session", "answer", "meaning", "similar"),
-        *("concepts", "graph", "named", "named alone"),
-        *("kind", "date", "speaker", "first person", "question"),
-        *("newest", "superseded", "earliest"),
+        *("concepts", "graph", "named", "named alone", "kind", "date", "speaker"),
+        *("newest", "superseded", "earliest", "like anchor", "neighbour state"),
     ),
     "vectors": (
         *("passage", "near passages", "session", "answer"),
         *("meaning", "similar", "similar window", "similar alone"),
-        *("kind", "date", "speaker", "first person", "question", "length"),
-        *("superseded", "succeeds", "earliest", "previous"),
+        *("kind", "date", "first person", "question", "length"),
+        *("superseded", "succeeds", "earliest", "like anchor", "neighbour state"),
     ),
 }
 """The signals of each table, chosen by ``--ablation``: docs/ranking.md says how."""
@@ -53,7 +52,7 @@ _FAMILIES = {
     "all of meaning": ("meaning", "similar", "similar window", "similar alone"),
     "all of concepts": ("concepts", "graph", "named", "named alone"),
     "all of the speaker": ("speaker", "first person"),
-    "all of what is newer": ("newest", "superseded", "succeeds", "previous"),
+    "all of what is newer": ("newest", "superseded", "succeeds", "neighbour state"),
 }
 _HARDEST = 60
 """Candidates of each question that weights are fitted on again without a signal."""

@@ -27,10 +27,17 @@ _ROUNDS = 3
 _PENALTY = 1e-3
 _RIDGE = 1e-9
 """Keeps the scale finite where what answers can be told apart wholly."""
-_START = {"passage": 2.0, "meaning": 4.0, "named": 1.0, "similar": 6.0, "speaker": 1.0}
+_START = {
+    "passage": 2.0,
+    "meaning": 4.0,
+    "named": 1.0,
+    "similar": 6.0,
+    "speaker": 1.0,
+    "like anchor": 2.0,
+}
 """Weights that the first round measures with."""
 
-_SUCCESSION = ("superseded", "succeeds", "earliest", "previous")
+_SUCCESSION = ("superseded", "succeeds", "earliest", "like anchor", "neighbour state")
 """Signals that depend on the weights of all others."""
 
 _NOTHING = 0.01

@@ -1,0 +1,74 @@
+"""The state before, after or at the time of a value that a question names, end to end."""
+
+from __future__ import annotations
+
+import pytest
+
+from recallm import RecallM
+
+
+@pytest.fixture(scope="module")
+def memory() -> RecallM:
+    memory = RecallM()
+    memory.update_many(
+        [
+            "Ingrid lives in Malaga",
+            "Ingrid works as a nurse",
+            "Ingrid moved to Porto",
+            "Ingrid has a dog called Rex",
+            "Ingrid went from nurse to baker",
+            "Ingrid moved to Lyon",
+            "Tom moved to Porto",
+            "Ingrid relocated to Oslo",
+            "Ingrid took up chess",
+        ]
+    )
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Where did Ingrid live before Porto?", "Ingrid lives in Malaga"),
+        ("Before Lyon, where did Ingrid live?", "Ingrid moved to Porto"),
+        ("Where did Ingrid live after Porto?", "Ingrid moved to Lyon"),
+        ("What was Ingrid's job before she was a baker?", "Ingrid works as a nurse"),
+        ("Which job did Ingrid have when she lived in Malaga?", "Ingrid works as a nurse"),
+    ],
+)
+def test_the_state_beside_a_named_value_comes_first(
+    memory: RecallM, question: str, answer: str
+) -> None:
+    context = memory.recall(question, limit=1)
+    assert [statement.text for statement in context.statements] == [answer]
+
+
+def test_a_statement_of_both_states_answers_what_came_after() -> None:
+    memory = RecallM()
+    memory.update_many(
+        [
+            "I play the violin.",
+            "I sold the violin and bought a cello.",
+            "I swapped the cello for a harp.",
+        ]
+    )
+    context = memory.recall("What came after the cello?", limit=1)
+    assert [statement.text for statement in context.statements] == [
+        "I swapped the cello for a harp."
+    ]
+
+
+def test_the_anchor_is_explained(memory: RecallM) -> None:
+    context = memory.recall("Where did Ingrid live before Porto?", limit=1)
+    assert "time: before <Porto> → the state before it" in context.explain()
+    (statement,) = context.statements
+    assert statement.contributions is not None
+    assert statement.contributions["neighbour state"] > 0
+
+
+def test_without_a_statement_of_the_anchor_nothing_is_beside_it(memory: RecallM) -> None:
+    context = memory.recall("Where did Ingrid live before Bergen?", limit=3)
+    assert all(
+        statement.contributions is not None and statement.contributions["neighbour state"] == 0
+        for statement in context.statements
+    )
