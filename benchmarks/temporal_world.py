@@ -255,16 +255,16 @@ class _Teller:
                 phrase = random.choice(story.attribute[kind])
                 yield self._beside(kind, topic, phrase, values[1 - step], state + step)
         others = [
-            (other.attribute, value, state)
+            (other.attribute, value, held)
             for (subject, _), other in self._stories.items()
             if subject == topic[0] and other is not story
             for place, value in enumerate(other.states)
-            if value is not None and (state := story.constant(*other.held(place))) is not None
+            if value is not None and (held := story.constant(*other.held(place))) is not None
         ]
         if others and len(story.states) > 1:
-            attribute, value, state = random.choice(others)
+            attribute, value, held = random.choice(others)
             phrase = f"{story.attribute['past']} {random.choice(attribute['during'])}?"
-            yield self._beside(AT, topic, phrase, value, state)
+            yield self._beside(AT, topic, phrase, value, held)
 
     def _beside(
         self, kind: str, topic: Topic, phrase: str, value: str | None, state: int

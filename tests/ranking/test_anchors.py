@@ -62,13 +62,9 @@ def test_the_anchor_is_explained(memory: RecallM) -> None:
     context = memory.recall("Where did Ingrid live before Porto?", limit=1)
     assert "time: before <Porto> → the state before it" in context.explain()
     (statement,) = context.statements
-    assert statement.contributions is not None
     assert statement.contributions["neighbour state"] > 0
 
 
 def test_without_a_statement_of_the_anchor_nothing_is_beside_it(memory: RecallM) -> None:
     context = memory.recall("Where did Ingrid live before Bergen?", limit=3)
-    assert all(
-        statement.contributions is not None and statement.contributions["neighbour state"] == 0
-        for statement in context.statements
-    )
+    assert all(statement.contributions["neighbour state"] == 0 for statement in context.statements)
