@@ -17,7 +17,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from openai import OpenAI, OpenAIError
+from openai import BadRequestError, Omit, OpenAI, OpenAIError, omit
+from openai.types.chat import ChatCompletion
 
 from recallm import LLMError
 from recallm.cli.commands import command_model
@@ -114,11 +115,21 @@ def server_model(url: str, model: str) -> Answerer:
         timeout=_TIMEOUT,
     )
 
+    def asked(prompt: str, temperature: float | Omit) -> ChatCompletion:
+        return client.chat.completions.create(
+            model=model,
+            messages=[{"role": "user", "content": prompt}],
+            temperature=temperature,
+        )
+
     def answer(prompt: str) -> str:
         try:
-            reply = client.chat.completions.create(
-                model=model, messages=[{"role": "user", "content": prompt}], temperature=0
-            )
+            try:
+                reply = asked(prompt, 0)
+            except BadRequestError as error:
+                if error.param != "temperature":  # some models take none but their own
+                    raise
+                reply = asked(prompt, omit)
         except OpenAIError as error:
             raise LLMError(f"the model {model} at {url} failed: {error}") from error
         text = reply.choices[0].message.content if reply.choices else None

@@ -1,37 +1,66 @@
-"""How much of a turn of evidence stands in what was recalled: a sentence of it, or all of it."""
+"""How much of the evidence and of the right answer stands in what was recalled.
+
+All of it is counted in stems of content words (nouns, names, verbs, adjectives, adverbs, numbers),
+as recallm's extraction finds them. They are looked for among the stems of all words of a text.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from datetime import date
 
+from benchmarks.corpora import Asked
 from benchmarks.rankers import Found
 from recallm import RecallConfig
-from recallm.extraction import Extractor
-from recallm.extraction.stems import stem
+from recallm.dating import named_dates
+from recallm.extraction import Extractor, stem
+from recallm.model import content_terms
 
-__all__ = ["Stems", "whole_evidence"]
+__all__ = ["Stems", "answer_stems", "whole_evidence"]
+
+_WORD = re.compile(r"\w+")
+
+_SOME_DAY = date(2023, 6, 15)
+"""Relative dates ("last week") are read from this day; only where they stand is used."""
 
 
 class Stems:
-    """The stems of all words of a text, and those of its content words."""
+    """The stems of texts, each text read once."""
 
     def __init__(self) -> None:
         self._extractor = Extractor(RecallConfig())
         self._content: dict[str, frozenset[str]] = {}
 
     def content(self, text: str) -> frozenset[str]:
-        """The stems of the nouns, names, verbs, adjectives, adverbs and numbers."""
+        """The stems of the content words."""
         if text not in self._content:
             found = self._extractor.extract(text).statements
-            terms = (term for statement in found for term in statement.terms)
-            self._content[text] = frozenset(terms) & self.all([text])
+            self._content[text] = frozenset(
+                term for statement in found for term in content_terms(statement.terms)
+            )
         return self._content[text]
 
+    def held(self, texts: Iterable[str]) -> frozenset[str]:
+        """All that can be found in ``texts``: the stems of all words and those of content words,
+        of which extraction knows irregular forms and acronyms."""
+        texts = tuple(texts)
+        return self.words("\n".join(texts)).union(*map(self.content, texts))
+
     @staticmethod
-    def all(texts: Iterable[str]) -> frozenset[str]:
+    def words(text: str) -> frozenset[str]:
         """The stems of all words."""
-        return frozenset(stem(word) for text in texts for word in re.findall(r"\w+", text))
+        return frozenset(map(stem, _WORD.findall(text)))
+
+
+def answer_stems(asked: Asked, stems: Stems) -> frozenset[str]:
+    """The stems to look for in a context: those of the content words of the right answer, without
+    its dates and without the words of the question. A context gives a date by the head of a line
+    and by "yesterday", so that the words of a date say nothing; "7 May 2023" has no stem."""
+    answer = asked.answers[0]
+    for found in reversed(named_dates(answer, _SOME_DAY)):
+        answer = f"{answer[: found.start]} {answer[found.end :]}"
+    return stems.content(answer) - stems.held([asked.question])
 
 
 def whole_evidence(
@@ -46,5 +75,5 @@ def whole_evidence(
     for turn in wanted:
         content = stems.content(turns[turn])
         if content:
-            shares.append(len(content & stems.all(texts.get(turn, ()))) / len(content))
+            shares.append(len(content & stems.held(texts.get(turn, ()))) / len(content))
     return sum(shares) / len(shares) if shares else None

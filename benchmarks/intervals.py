@@ -99,12 +99,14 @@ class Scores:
         """The mean of each column."""
         return {column: self.mean(row, column, kind) for column in self.columns(row)}
 
-    def difference(self, row: str, other: str, column: str, *, seed: int = 0) -> Difference:
-        """How much better ``row`` is than ``other``."""
+    def difference(
+        self, row: str, other: str, column: str, *, kind: str | None = None, seed: int = 0
+    ) -> Difference:
+        """How much better ``row`` is than ``other``, on all questions or on those of a ``kind``."""
         mine, theirs = self._values[row][column], self._values[other][column]
         if mine.keys() != theirs.keys():
             raise ValueError(f"{row} and {other} were not asked the same questions of {column}")
-        asked = list(mine)
+        asked = [each for each in mine if kind is None or self.kinds[each] == kind]
         differences = np.array([mine[question] - theirs[question] for question in asked])
         means = np.array(
             [
@@ -122,7 +124,7 @@ class Scores:
         in a column in which one of the two was not."""
         return [
             {
-                "difference": f"{row.removeprefix('recallm, ')} − {other.partition(',')[0]}",
+                "difference": title,
                 **{
                     column: self.difference(row, other, column)
                     if self.has(row, column) and self.has(other, column)
@@ -130,6 +132,30 @@ class Scores:
                     for column in columns
                 },
             }
+            for title, row, other in self._pairs(rows, others)
+        ]
+
+    def differences_by_kind(
+        self, rows: Iterable[str], others: Sequence[str], column: str
+    ) -> list[dict[str, Any]]:
+        """The same for one ``column``, each kind of questions by itself."""
+        kinds = sorted({kind for kind in self.kinds if kind is not None})
+        return [
+            {
+                "difference": title,
+                **{
+                    kind: self.difference(row, other, column, kind=kind)
+                    for kind in kinds
+                    if self.mean(row, column, kind) is not None
+                },
+            }
+            for title, row, other in self._pairs(rows, others)
+        ]
+
+    def _pairs(self, rows: Iterable[str], others: Sequence[str]) -> list[tuple[str, str, str]]:
+        """Each of ``rows`` with each of ``others``, behind a title."""
+        return [
+            (f"{row.removeprefix('recallm, ')} − {other.partition(',')[0]}", row, other)
             for row in rows
             for other in others
             if row in self._values and other in self._values and row != other

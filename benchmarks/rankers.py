@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import groupby, zip_longest
+from operator import attrgetter
 from typing import Protocol
 
 from benchmarks.peers import Index
@@ -37,10 +38,16 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedOver:
-    """The whole text of a context, as a model gets it, and its statements."""
+    """The whole text of a context, as a model gets it, its statements, and its lines: the text of
+    each with its head, and the statements on it."""
 
     text: str
-    statements: Sequence[Found]
+    lines: Sequence[tuple[str, Sequence[Found]]]
+
+    @property
+    def statements(self) -> list[Found]:
+        """The statements of all lines."""
+        return [found for _, statements in self.lines for found in statements]
 
 
 class Ranker(Protocol):
@@ -83,7 +90,16 @@ class Memory:
     def handed_over(self, question: str, *, tokens: int | None = None) -> HandedOver:
         """The context of so many tokens, or as the ranking limits it, with its text."""
         recalled = self._memory.recall(question, max_tokens=tokens)
-        return HandedOver(text=recalled.text, statements=_found(recalled.statements))
+        return HandedOver(text=recalled.text, lines=self._lines(recalled))
+
+    @staticmethod
+    def _lines(context: RecalledContext) -> list[tuple[str, Sequence[Found]]]:
+        lines = context.text.removeprefix(f"{PREFIX}\n").splitlines()
+        passages = groupby(context.statements, key=attrgetter("line_key"))
+        told = [_found(list(statements)) for _, statements in passages]
+        # A line behind the statements says how much matches beside them.
+        told += [[]] * (len(lines) - len(told))
+        return list(zip(lines, told, strict=True))
 
     def _best(self, context: RecalledContext) -> list[RecalledStatement]:
         return sorted(context.statements, key=lambda each: (-(each.score or 0.0), -each.t_index))
@@ -91,6 +107,10 @@ class Memory:
 
 class Paper(Memory):
     """The paper's: its limit counts contexts of concepts, and no statement is the best."""
+
+    @staticmethod
+    def _lines(context: RecalledContext) -> list[tuple[str, Sequence[Found]]]:
+        return _a_line_each(context)  # its text is one paragraph
 
 
 class Ement(Memory):
@@ -103,6 +123,10 @@ class Ement(Memory):
         recalled = self._memory.recall(question, limit=limit, max_tokens=tokens)
         near, told = self._parts(recalled)
         return _found([*near, *told])
+
+    @staticmethod
+    def _lines(context: RecalledContext) -> list[tuple[str, Sequence[Found]]]:
+        return _a_line_each(context)  # its text has two parts
 
     def _best(self, context: RecalledContext) -> list[RecalledStatement]:
         near, told = self._parts(context)
@@ -196,8 +220,13 @@ def _found(statements: Sequence[RecalledStatement]) -> list[Found]:
     ]
 
 
+def _a_line_each(context: RecalledContext) -> list[tuple[str, Sequence[Found]]]:
+    return [(found.text, (found,)) for found in _found(context.statements)]
+
+
 def _as_lines(found: Sequence[Found]) -> HandedOver:
     """A line each, under the same first line as recallm's."""
     several = len({each.item for each in found}) > 1
-    lines = [each.line or each.text for each in found]
-    return HandedOver(text="\n".join([*([PREFIX] if several else []), *lines]), statements=found)
+    lines = [(each.line or each.text, (each,)) for each in found]
+    first = [PREFIX] if several else []
+    return HandedOver(text="\n".join([*first, *(line for line, _ in lines)]), lines=lines)

@@ -1,31 +1,35 @@
 """Does the context answer? A language model reads the contexts of each system at equal tokens.
 
-    python -m benchmarks.reading FOLDER… [--tokens 1000 …] [--questions N] [--without-vectors]
-        [--categories] [--weights PATH] [--cache DIR] [--json OUT]
+    python -m benchmarks.reading FOLDER… [--tokens 250 500 1000] [--questions N]
+        [--without-vectors] [--categories] [--weights PATH] [--cache DIR] [--json OUT]
         [--llm URL --model NAME | --llm-command COMMAND]
         [--grader-llm URL --grader-model NAME | --grader-llm-command COMMAND]
 
 A folder holds conversations of LoCoMo or REALTALK (see ``corpora``). Of each question with evidence
-and an answer (LoCoMo's adversarial ones have none) every system hands over a context of so many
-tokens: its text as a model gets it, first line, dates and speakers counted, four characters a
-token. Peers hand over whole turns with the same heads, Chroma in both orders. "Whole turns" are
-turns in the order in which recallm finds them.
+and an answer every system hands over a context of so many tokens: its text as a model gets it, with
+the first line, dates and speakers, at four characters a token. What does not fit is left out whole,
+a statement or a turn. Peers hand over whole turns with the same heads as recallm, BM25 and Chroma
+in order of time and with the best first; differences are to the better of the two orders. "Whole
+turns" are turns in the order in which recallm finds them. LoCoMo's adversarial questions, which ask
+for something that nobody said, are left out, as in LoCoMo's own evaluation of retrieval.
 
 With a model: it answers from each context, and a grader, who sees the question, the right answer
-and the answer but never the system, grades it 0, ½ or 1. A grade stands for every system that gave
-the same answer. Answers and grades are kept in ``--cache``: a run that was stopped goes on.
+and the answer but never the system, grades it 0, ½ or 1. Contexts are read in an order drawn by
+lot; equal answers to a question are graded once. A grader that replies with something else is asked
+once more, then the answer counts 0, and the title of the table says how many there were. Answers
+and grades are kept in ``--cache``: the command that failed or was stopped goes on where it was.
 
 Without a model, of each context:
 
-- answer stems: the share of the content-word stems of the right answer, without those of the
-  question, that stand in it. Questions that ask for a date are left out (contexts give dates by
-  heads and by "yesterday"), and answers without such a stem ("yes");
+- answer stems: the share of the content-word stems of the right answer that stand in it. Stems of
+  the question do not count, nor do dates: a context gives "7 May 2023" by ``[2023-05-08]`` and
+  "yesterday". Answers without another stem ("yes", "7 May 2023") are left out of this figure;
 - evidence: the share of the turns of evidence of which some sentence stands in it ("Thanks, Deb!"
-  is enough), as in ``benchmarks.locomo``;
+  is enough), as R in ``benchmarks.locomo``;
 - whole evidence: the mean share of the content-word stems of each of these turns that stand in it
   in sentences of that turn;
-- wasted: the share of its characters in sentences that are of no turn of evidence and hold no stem
-  of the right answer.
+- wasted: the share of its text on lines that are of no turn of evidence and hold no stem of the
+  right answer.
 
 Below stands by how much each of recallm's rows differs from each peer's (see ``intervals``).
 """
@@ -34,8 +38,9 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -44,10 +49,11 @@ from tqdm import tqdm
 
 from benchmarks.answering import Answerer, add_answerer_options, answerer_of, filled_prompt
 from benchmarks.corpora import Asked, Conversation, conversations, title_of
-from benchmarks.evidence import Stems, whole_evidence
+from benchmarks.evidence import Stems, answer_stems, whole_evidence
 from benchmarks.intervals import Scores
-from benchmarks.rankers import Found, Ranker
+from benchmarks.rankers import HandedOver
 from benchmarks.rankings import (
+    BEST_BM25_ROW,
     BM25_ROW,
     PAPER_ROW,
     SIMILARITY_ROW,
@@ -65,19 +71,22 @@ from benchmarks.report import machine, save, show
 from recallm import LLMError
 from recallm.vectors import Embedding
 
-__all__ = ["Read", "contexts_of", "figures", "grade_of", "graded", "main"]
+__all__ = ["Contexts", "Read", "contexts_of", "figures", "grade_of", "graded", "main"]
 
 _ROWS = (
     STATEMENTS_ROW,
     VECTORS_ROW,
     TURNS_ROW,
     BM25_ROW,
+    BEST_BM25_ROW,
     TIME_ROW,
     SIMILARITY_ROW,
     PAPER_ROW,
 )
 _OURS = (STATEMENTS_ROW, VECTORS_ROW)
-_PEERS = (TURNS_ROW, BM25_ROW, TIME_ROW, SIMILARITY_ROW)
+_PEERS = ((TURNS_ROW,), (BM25_ROW, BEST_BM25_ROW), (TIME_ROW, SIMILARITY_ROW))
+"""Each with its orders, which only a reader can tell apart."""
+
 _WEIGHTS = "a file of weights, or a folder with NAME.toml fitted without NAME, for each"
 _READ = "read"
 _COLUMNS = (_READ, "answer stems", "evidence", "whole evidence", "wasted")
@@ -92,15 +101,22 @@ class Read:
     asked: Asked
     number: int
     row: str
-    text: str
-    statements: tuple[Found, ...]
+    context: HandedOver
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contexts:
+    """The contexts of one number of tokens, and their scores."""
+
+    scores: Scores = field(default_factory=Scores)
+    read: list[Read] = field(default_factory=list)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Make the contexts, measure them, let the model read them, report."""
     parser = argparse.ArgumentParser(description="Answers that are read out of contexts")
     parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
-    parser.add_argument("--tokens", type=int, nargs="+", default=[250, 1_000])
+    parser.add_argument("--tokens", type=int, nargs="+", default=[250, 500, 1_000])
     parser.add_argument("--questions", type=int, help="so many of each folder, drawn by lot")
     parser.add_argument("--without-vectors", action="store_true", help="no rows with embeddings")
     parser.add_argument("--categories", action="store_true", help="a table by category too")
@@ -120,21 +136,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
         talks = _drawn(list(conversations(folder)), options.questions)
         if not talks:
             parser.error(f"{folder} holds no conversation with questions and answers (*.json)")
-        for tokens in options.tokens:
-            scores, read = contexts_of(
-                talks, embedding, tokens=tokens, weights_for=weights_in(options.weights)
-            )
-            if answerer is not None and grader is not None:
-                graded(read, scores, answerer, grader)
+        found = contexts_of(
+            talks, embedding, tokens=options.tokens, weights_for=weights_in(options.weights)
+        )
+        for tokens, contexts in found.items():
             title = f"{title_of(folder)}, {tokens:,} tokens"
+            unreadable = 0
+            if answerer is not None and grader is not None:
+                try:
+                    unreadable = graded(contexts, answerer, grader)
+                except LLMError as error:
+                    sys.exit(
+                        f"{error}\nThe answers and grades so far are in {options.cache}: "
+                        "the same command goes on from there."
+                    )
             written.append(
                 {
                     "data": title,
                     "answers": getattr(answerer, "name", None),
                     "grades": getattr(grader, "name", None),
-                    **_report(title, scores, by_category=options.categories),
+                    "unreadable grades": unreadable,
+                    **_report(title, contexts.scores, by_category=options.categories),
                 }
             )
+            if unreadable:
+                print(f"{unreadable} replies of the grader were no grade: these answers count 0")
     if options.json is not None:
         save(options.json, machine=machine(), data=written)
 
@@ -143,14 +169,15 @@ def contexts_of(
     talks: Sequence[Conversation],
     embedding: Embedding | None = None,
     *,
-    tokens: int,
+    tokens: Sequence[int],
     weights_for: WeightsFor | None = None,
-) -> tuple[Scores, list[Read]]:
-    """The context of every row for every question, and the figures that need no model."""
-    scores, read = Scores(), []
+) -> dict[int, Contexts]:
+    """For each number of tokens the context of every row for every question, and the figures that
+    need no model."""
+    found = {number: Contexts() for number in tokens}
     stems = Stems()
     with opened_rows(
-        embedding, similarity_order=True, whole_turns=True, weights_for=weights_for
+        embedding, similarity_order=True, for_reading=True, weights_for=weights_for
     ) as rows:
         for talk in tqdm(talks, desc="conversations", leave=False, disable=None):
             measured = rows(talk.name)
@@ -158,89 +185,83 @@ def contexts_of(
             rankers = [each for each in measured.rankers if each.name in _ROWS]
             texts = {turn.id: turn.text for turn in talk.turns}
             for asked in tqdm(talk.questions, desc=talk.name, leave=False, disable=None):
-                number = scores.question(talk.name, asked.category)
-                for ranker in rankers:
-                    each = _read(asked, number, ranker, tokens)
-                    read.append(each)
-                    for column, value in figures(each, texts, stems).items():
-                        scores.add(ranker.name, column, number, value)
-    return scores, read
+                for number, contexts in found.items():
+                    question = contexts.scores.question(talk.name, asked.category)
+                    for ranker in rankers:
+                        context = ranker.handed_over(asked.question, tokens=number)
+                        contexts.read.append(
+                            Read(asked=asked, number=question, row=ranker.name, context=context)
+                        )
+                        for column, value in figures(asked, context, texts, stems).items():
+                            contexts.scores.add(ranker.name, column, question, value)
+    return found
 
 
-def _read(asked: Asked, number: int, ranker: Ranker, tokens: int) -> Read:
-    handed = ranker.handed_over(asked.question, tokens=tokens)
-    return Read(
-        asked=asked,
-        number=number,
-        row=ranker.name,
-        text=handed.text,
-        statements=tuple(handed.statements),
-    )
-
-
-# Figures that need no model.
-
-
-def figures(read: Read, turns: Mapping[str, str], stems: Stems) -> dict[str, float]:
+def figures(
+    asked: Asked, context: HandedOver, turns: Mapping[str, str], stems: Stems
+) -> dict[str, float]:
     """The figures of one context that need no model; ``turns`` are the texts of the conversation's
     turns by id."""
-    asked = read.asked
-    gold = stems.content(asked.answers[0]) - stems.all([asked.question])
+    answer = answer_stems(asked, stems)
+    statements = context.statements
     found: dict[str, float] = {}
-    if gold and asked.category != "temporal":
-        found["answer stems"] = len(gold & stems.all([read.text])) / len(gold)
+    if answer:
+        # The speakers in the heads count, too.
+        held = stems.words(context.text) | stems.held(each.text for each in statements)
+        found["answer stems"] = len(answer & held) / len(answer)
     wanted = set(asked.evidence)
-    found["evidence"] = len(wanted & {each.item for each in read.statements}) / len(wanted)
-    whole = whole_evidence(wanted, read.statements, turns, stems)
+    found["evidence"] = len(wanted & {each.item for each in statements}) / len(wanted)
+    whole = whole_evidence(wanted, statements, turns, stems)
     if whole is not None:
         found["whole evidence"] = whole
-    length = sum(len(each.text) for each in read.statements)
     wasted = sum(
-        len(each.text)
-        for each in read.statements
-        if each.item not in wanted and not gold & stems.all([each.text])
+        len(line)
+        for line, told in context.lines
+        if wanted.isdisjoint(each.item for each in told)
+        and answer.isdisjoint(stems.held(each.text for each in told))
     )
-    found["wasted"] = wasted / length if length else 0.0
+    found["wasted"] = wasted / len(context.text) if context.text else 0.0
     return found
 
 
 # Reading by a model.
 
 
-def graded(read: Sequence[Read], scores: Scores, answerer: Answerer, grader: Answerer) -> None:
+def graded(contexts: Contexts, answerer: Answerer, grader: Answerer) -> int:
     """Let ``answerer`` answer from each context, and ``grader`` grade what it says. Contexts are
-    read in an order that says nothing of their systems."""
-    order = list(read)
-    Random(0).shuffle(order)
-    for each in tqdm(order, desc="answers", leave=False, disable=None):
-        answer = answerer(
-            filled_prompt("answer", {"context": each.text}, question=each.asked.question)
-        )
-        grade = grade_of(
-            grader(
-                filled_prompt(
-                    "grade",
-                    {"answer": answer},
-                    question=each.asked.question,
-                    gold=each.asked.answers[0],
-                )
-            )
-        )
-        scores.add(each.row, _READ, each.number, grade)
+    read in an order that says nothing of their systems.
 
-
-def grade_of(reply: str) -> float:
-    """The grade in a grader's reply: 0, 0.5 or 1.
+    Returns:
+        How many replies of the grader were no grade; their answers count 0.
 
     Raises:
-        LLMError: it names none of these, or several.
+        LLMError: a model failed.
 
     """
-    grades = set(_GRADE.findall(reply))
-    values = {0.5 if grade in _HALF else float(grade) for grade in grades}
-    if len(values) != 1:
-        raise LLMError(f"the grader must reply with 0, 0.5 or 1, not with {reply[:200]!r}")
-    return values.pop()
+    unreadable = 0
+    order = list(contexts.read)
+    Random(0).shuffle(order)
+    for each in tqdm(order, desc="answers", leave=False, disable=None):
+        asked = each.asked
+        prompt = filled_prompt("answer", {"context": each.context.text}, question=asked.question)
+        grading = filled_prompt(
+            "grade",
+            {"answer": answerer(prompt)},
+            question=asked.question,
+            gold=asked.answers[0],
+        )
+        grade = grade_of(grader(grading))
+        if grade is None:
+            grade = grade_of(grader(f"{grading}\n{filled_prompt('grade_again', {})}"))
+        unreadable += grade is None
+        contexts.scores.add(each.row, _READ, each.number, grade or 0.0)
+    return unreadable
+
+
+def grade_of(reply: str) -> float | None:
+    """The grade in a grader's reply: 0, 0.5 or 1; None if it names none of these, or several."""
+    values = {0.5 if grade in _HALF else float(grade) for grade in _GRADE.findall(reply)}
+    return values.pop() if len(values) == 1 else None
 
 
 # Reports.
@@ -265,28 +286,35 @@ def _drawn(talks: Sequence[Conversation], questions: int | None) -> list[Convers
 
 
 def _report(title: str, scores: Scores, *, by_category: bool) -> dict[str, Any]:
-    rows = [row for row in _ROWS if row in scores.rows]
-    scored = scores.columns(rows[0])
-    first = _READ if _READ in scored else "answer stems"
-    columns = [column for column in _COLUMNS if column in scored]
+    columns = [column for column in _COLUMNS if column in scores.columns(STATEMENTS_ROW)]
+    first = columns[0]  # what was read, else the answer stems
+    peers = [[row for row in orders if row in scores.rows] for orders in _PEERS]
+    # Without a reader both orders of a peer have the same figures.
+    hidden = set() if first == _READ else {row for orders in peers for row in orders[1:]}
+    rows = [row for row in _ROWS if row in scores.rows and row not in hidden]
     table = [
         {"system": row, **{column: scores.mean(row, column) for column in columns}} for row in rows
     ]
     show(f"{title}: {len(scores.units)} questions", table)
+    best = [
+        max(orders, key=lambda row: scores.mean(row, first) or 0.0) for orders in peers if orders
+    ]
+    differences = scores.differences(_OURS, best, columns)
+    show(f"{title}: differences and their 95 % intervals", differences)
     kinds = sorted({kind for kind in scores.kinds if kind is not None})
     categories = [
-        {"system": row, **{kind: scores.mean(row, first, kind) for kind in kinds}, "of": first}
-        for row in rows
+        {"system": row, **{kind: scores.mean(row, first, kind) for kind in kinds}} for row in rows
     ]
+    by_kind = scores.differences_by_kind(_OURS, best, first)
     if by_category and kinds:
-        show(f"{title}: by category", categories)
-    differences = scores.differences(_OURS, _PEERS, columns)
-    show(f"{title}: differences and their 95 % intervals", differences)
+        show(f"{title}: {first} by category", categories)
+        show(f"{title}: differences of {first} by category", by_kind)
     return {
         "questions": len(scores.units),
         "rows": table,
-        "by_category": categories,
         "differences": differences,
+        "by_category": categories,
+        "differences_by_category": by_kind,
     }
 
 

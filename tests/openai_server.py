@@ -40,13 +40,14 @@ class Request:
 class Reply:
     """What the model says, or how it fails.
 
-    ``tool_calls`` are (id, name, arguments); ``delay`` seconds pass first; a stream is cut off
-    ``after`` so many pieces.
+    ``tool_calls`` are (id, name, arguments); ``parameter`` is the one that an error names;
+    ``delay`` seconds pass first; a stream is cut off ``after`` so many pieces.
     """
 
     text: str = ""
     tool_calls: Sequence[tuple[str, str, dict[str, Any]]] = ()
     status: int = 200
+    parameter: str | None = None
     retry_after: float | None = None
     delay: float = 0.0
     after: int | None = None
@@ -130,7 +131,12 @@ class _Handler(BaseHTTPRequestHandler):
             return
         reply = self.owner.answer(Request(path=self.path, headers=headers, body=body))
         if reply.status != 200:
-            self._error(reply.status, reply.text or "the model failed", reply.retry_after)
+            self._error(
+                reply.status,
+                reply.text or "the model failed",
+                retry_after=reply.retry_after,
+                parameter=reply.parameter,
+            )
         elif body.get("stream"):
             self._stream(reply, body)
         else:
@@ -147,9 +153,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def _error(self, status: int, message: str, retry_after: float | None = None) -> None:
+    def _error(
+        self,
+        status: int,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        parameter: str | None = None,
+    ) -> None:
         kind = {429: "rate_limit_exceeded", 500: "server_error"}.get(status, "invalid_request")
-        error = {"message": message, "type": kind, "param": None, "code": kind}
+        error = {"message": message, "type": kind, "param": parameter, "code": kind}
         more = {} if retry_after is None else {"retry_after": str(retry_after)}
         self._json(status, {"error": error}, **more)
 

@@ -36,7 +36,8 @@ class _Fixed:
 
     def handed_over(self, question: str, *, tokens: int) -> HandedOver:
         found = self.context(question, tokens=tokens)
-        return HandedOver(text="\n".join(each.text for each in found), statements=found)
+        text = "\n".join(each.text for each in found)
+        return HandedOver(text=text, lines=[(each.text, [each]) for each in found])
 
 
 def test_evidence_is_found_among_the_first_distinct_turns() -> None:
