@@ -16,10 +16,11 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from heapq import heapify, heappop, heappush
+from types import MappingProxyType
 from typing import Self, TypeAlias, TypeVar
 
 from recallm.antecedents import named_references, with_names
@@ -51,6 +52,8 @@ _SPARE_TRIALS = 32
 
 SentenceKey: TypeAlias = tuple[str | None, str, date | None]
 """The speaker, the text without its case and white space, and the day where that counts."""
+
+NO_QUESTIONS: Mapping[int, int] = MappingProxyType({})
 
 _T = TypeVar("_T")
 
@@ -160,43 +163,59 @@ def fit_by_worth(
     worth: Floats,
     budget: Budget,
     time: TemporalReading,
+    questions: Mapping[int, int] = NO_QUESTIONS,
 ) -> list[int]:
     """The places of the statements to recall, the most valuable first.
 
     They are the first of ``order`` if these fit, else the best by worth for their tokens. Equal
-    sentences, by ``EqualSentences.asked_by(time)``, take one place.
+    sentences, by ``EqualSentences.asked_by(time)``, take one place. ``questions``, which are not
+    in ``order``: by the place of an answer that of its question, which may follow it.
     """
     equals = EqualSentences.asked_by(time)
     choice = _Choice(statements, equals, budget.names_antecedents)
-    for place in order:
+    for place in _with_questions(order, questions):
         if budget.is_full(len(choice.places)) and not choice.has_equal(place):
             break
         choice.take(place)
     if budget.max_tokens is None or budget.holds(choice.text()):
         return choice.places
     choice = _Choice(statements, equals, budget.names_antecedents)
-    return _filled(choice, order, worth, budget, budget.max_tokens)
+    return _filled(choice, order, worth, budget, budget.max_tokens, questions)
+
+
+def _with_questions(order: Sequence[int], questions: Mapping[int, int]) -> list[int]:
+    """``order`` with each question just behind its answer."""
+    return [it for place in order for it in (place, questions.get(place)) if it is not None]
 
 
 def _filled(
-    choice: _Choice, order: Sequence[int], worth: Floats, budget: Budget, max_tokens: int
+    choice: _Choice,
+    order: Sequence[int],
+    worth: Floats,
+    budget: Budget,
+    max_tokens: int,
+    questions: Mapping[int, int],
 ) -> list[int]:
     """The best of ``order`` by worth for their tokens that fit by their own costs, then others that
     still fit. What a statement costs falls when its passage gets a line."""
-    costs = _Costs(choice.statements, order, budget)
+    costs = _Costs(choice.statements, _with_questions(order, questions), budget)
     room = max_tokens - costs.of_prefix
     left: list[int] = []
+    answers = {question: answer for answer, question in questions.items()}
     best = [costs.ranked(place, worth[place]) for place in order]
     heapify(best)
     while best:
         place = heappop(best)[-1]
+        if place in answers and answers[place] not in choice.places:
+            continue  # a question before its answer
         full = budget.is_full(len(choice.places))
         cost = costs.of(place)
         if cost > room or (full and not choice.has_equal(place)):
             left.append(place)
         elif choice.take(place):
             room -= cost
-            for other in costs.begin_line(place):
+            cheaper = costs.begin_line(place)
+            for other in (*cheaper, questions[place]) if place in questions else cheaper:
                 heappush(best, costs.ranked(other, worth[other]))
     while choice.places and not budget.holds(choice.text()):
         choice.drop_last()

@@ -29,6 +29,7 @@ from recallm.ranking.budget import (
 from recallm.ranking.candidates import Candidates
 from recallm.ranking.concepts import NAME_KINDS
 from recallm.ranking.matches import Matches
+from recallm.ranking.replies import placed
 from recallm.ranking.signals import SIGNALS, Weights, load_tables, measure
 from recallm.ranking.stem_counts import Floats
 from recallm.ranking.time import lies_in, with_date_rules
@@ -238,7 +239,8 @@ def context_of_statements(candidates: Candidates, request: RecallRequest) -> Rec
     if candidates.facts or candidates.stated:
         ranked = _with_endings(_matches_first(ranked, candidates.matches), candidates)
     budget = statement_budget(request)
-    places = fit_by_worth(ranked.statements, ranked.order, ranked.worth, budget, question.time)
+    order, questions = placed(ranked.order, candidates)
+    places = fit_by_worth(ranked.statements, order, ranked.worth, budget, question.time, questions)
     places, text, more = _with_matches(ranked, places, candidates, request, budget)
     complete = candidates.matches is not None and not more
     if not places:

@@ -1,0 +1,152 @@
+"""What of a conversation takes a place in a context: no small talk, and no question by itself.
+
+* **Small talk** (``recallm.ranking.small_talk``) takes no place, unless the question asks for
+  greetings, thanks or praise.
+* **Questions** that were asked in a conversation say nothing by themselves, and whoever asks the
+  same again finds their own words first. A question takes a place only with its answer, where that
+  is short; of those that repeat the present question only one does. Whoever asks for questions
+  ("What did Ann ask?") gets them all.
+* **Empty replies** say in other words that the answer is not known ("I have no budget for Lisbon on
+  record"), or repeat the question. To "what", "how many" and the like only a new word answers.
+
+Where nothing else matches, all of these are recalled like other statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from recallm.model import StoredStatement, Trait, content_terms
+from recallm.ranking.candidates import Candidates
+from recallm.ranking.small_talk import WORDS, is_small_talk
+
+__all__ = ["Placed", "placed"]
+
+_REACH = 8
+"""An answer stands at most this many statements behind its question."""
+
+_SHORT = 6
+"""An answer of at most 6 content words may need its question to be understood."""
+
+
+_DENIAL = 2
+"""A reply that denies something and has at most 2 new content words tells that it is not known."""
+
+_NEW = Trait.NUMBER | Trait.TIME
+
+
+class Placed(NamedTuple):
+    """The places that may be recalled, best first, and by the place of an answer that of the
+    question that may stand with it."""
+
+    order: tuple[int, ...]
+    questions: Mapping[int, int]
+
+
+def placed(order: Sequence[int], candidates: Candidates) -> Placed:
+    """What of ``order`` takes a place, as the top of this module says."""
+    question = candidates.question
+    everything = Placed(order=tuple(order), questions={})
+    asked = {*question.terms, *question.words}
+    if question.tokens:  # asks for exact words
+        return everything
+    left_out: set[int] = set()
+    if asked.isdisjoint(WORDS["stems_of_courtesy"]):
+        left_out |= _small_talk(order, candidates)
+    if not asked.isdisjoint(WORDS["wh_stems"]) and not question.asks_all:
+        left_out |= _empty_replies(order, candidates, asked)
+    questions: dict[int, int] = {}
+    if asked.isdisjoint(WORDS["stems_of_questions"]):
+        asking = [place for place in order if _is_question(candidates.statements[place])]
+        left_out.update(asking)
+        answers = [place for place in order if place not in left_out]
+        questions = _with_short_answers(asking, answers, candidates, asked)
+    rest = tuple(place for place in order if place not in left_out)
+    return Placed(order=rest, questions=questions) if rest else everything
+
+
+def _with_short_answers(
+    asking: Sequence[int], answers: Sequence[int], candidates: Candidates, asked: AbstractSet[str]
+) -> dict[int, int]:
+    """By the place of a short answer that of its question. Of the questions that repeat the present
+    one in other words only the one with the best answer is there."""
+    keys = {candidates.statements[place].key: place for place in answers}
+    questions: dict[int, int] = {}
+    for place in asking:
+        answer = _answer(candidates.statements[place], candidates, keys)
+        if answer is not None:
+            questions[answer] = max(place, questions.get(answer, place))
+    in_order = [place for place in answers if place in questions]
+    repeating = [
+        place for place in in_order if _mostly(candidates.statements[questions[place]], asked)
+    ]
+    return {place: questions[place] for place in in_order if place not in repeating[1:]}
+
+
+def _small_talk(order: Sequence[int], candidates: Candidates) -> set[int]:
+    speakers = {statement.speaker_concept for statement in candidates.read}
+    names = {word for speaker in speakers if speaker is not None for word in speaker.split(" ")}
+    found = set()
+    for place in order:
+        statement = candidates.statements[place]
+        previous = candidates.context.get(statement.previous or -1)
+        if (
+            not _is_question(statement)
+            and statement.key not in candidates.facts
+            and is_small_talk(
+                statement,
+                names=names,
+                answers=previous is not None and _is_question(previous),
+            )
+        ):
+            found.add(place)
+    return found
+
+
+def _answer(
+    question: StoredStatement, candidates: Candidates, answers: Mapping[int, int]
+) -> int | None:
+    """The place of the short answer to a recalled question: the first of ``answers`` (places by
+    key) that stands behind it, by another speaker where speakers are known; None where that is
+    not short, or not there."""
+    row: StoredStatement | None = question
+    for _ in range(_REACH):
+        row = candidates.context.get(row.next) if row is not None and row.next is not None else None
+        if row is None:
+            return None
+        is_reply = question.speaker is None or row.speaker != question.speaker
+        if is_reply and row.key in answers:
+            return answers[row.key] if row.length <= _SHORT else None
+    return None
+
+
+def _mostly(statement: StoredStatement, stems: AbstractSet[str]) -> bool:
+    """Whether at least half of a statement's content words are among ``stems``."""
+    terms = content_terms(statement.terms)
+    return 2 * sum(term in stems for term in terms) >= len(terms)
+
+
+def _empty_replies(
+    order: Sequence[int], candidates: Candidates, asked: AbstractSet[str]
+) -> set[int]:
+    """Replies to earlier questions like the present one that hold no answer."""
+    if WORDS["negations"] & set(candidates.question.words):
+        return set()
+    found = set()
+    for place in order:
+        statement = candidates.statements[place]
+        before = candidates.context.get(statement.previous or -1)
+        if before is None or not _is_question(before) or statement.traits & _NEW:
+            continue
+        if asked.isdisjoint(before.terms) or asked.isdisjoint(statement.terms):
+            continue
+        new = set(content_terms(statement.terms)) - {*asked, *before.terms}
+        if len(new) <= (_DENIAL if statement.traits & Trait.NEGATION else 0):
+            found.add(place)
+    return found
+
+
+def _is_question(statement: StoredStatement) -> bool:
+    return bool(statement.traits & Trait.QUESTION)

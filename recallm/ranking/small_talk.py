@@ -1,0 +1,74 @@
+"""Small talk: statements that greet, thank, wish, praise or react, and say nothing else.
+
+"Thanks, Deb!", "Wow, that's awesome!" and "Hey Mel, good to see you!" are small talk. "Thanks for
+the guitar from Paris" has content, "I'm great" tells how the speaker is, and "It was great" tells
+of an event. Behind a question "Yes!" and "Maria!" are answers.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Collection
+from importlib.resources import files
+
+from recallm.model import StoredStatement, Trait, content_terms
+
+__all__ = ["WORDS", "is_small_talk"]
+
+WORDS = {
+    name: frozenset(words.split())
+    for name, words in tomllib.loads(
+        files("recallm.ranking").joinpath("data", "small_talk.toml").read_text(encoding="utf-8")
+    ).items()
+}
+"""The lists of words; comments in the file say what each holds."""
+
+_COURTESIES = WORDS["courtesies"]
+_REACTIONS = WORDS["reactions"]
+_ANSWERS = WORDS["answers"]
+_OTHERS = WORDS["others"]
+_MOST_NAMES = 2
+"""At most 2 persons are addressed; other words of content say something."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
+_ADDRESSED = re.compile(
+    r"(?:(?:^|,)\s*|\b(?:hey|hi|hello|thanks|bye|wow|yeah|yes|thank you)\s+)"
+    r"([^\W\d_]+)(?=\s*(?:[,.!]|$))",
+    re.IGNORECASE,
+)
+"""Whom a statement addresses: "Thanks, Deb!", "Hey Mel, …"."""
+
+_TELLING = Trait.PAST | Trait.NUMBER | Trait.FUTURE
+
+
+def is_small_talk(statement: StoredStatement, *, names: Collection[str], answers: bool) -> bool:
+    """Whether a statement is small talk. ``names`` are the stems of the names of those who talk;
+    ``answers``: it stands just behind a question."""
+    traits = statement.traits
+    stems = {
+        term
+        for term in set(content_terms(statement.terms)) - WORDS["filling_stems"]
+        if not any(name.startswith(term) for name in names)
+    }
+    if traits & _TELLING or len(stems) > _MOST_NAMES:
+        return False
+    words = [word.lower().replace("\u2019", "'") for word in _WORD.findall(statement.text)]
+    said = {word.partition("'")[0] for word in words}
+    if not said & (_COURTESIES | _REACTIONS | _ANSWERS) or said & _OTHERS:
+        return False
+    if answers and not said & (_COURTESIES | _REACTIONS - _ANSWERS):
+        return False
+    if traits & Trait.FIRST_PERSON and not said & _COURTESIES:
+        return False
+    if traits & Trait.NEGATION and not said & (_ANSWERS | {"worries", "problem", "wait"}):
+        return False
+    if not stems or answers:
+        return not stems
+    addressed = set(_ADDRESSED.findall(statement.text))
+    return stems <= {
+        word
+        for mention in statement.concepts
+        if mention.label in addressed
+        for word in mention.name.split(" ")
+    }

@@ -1,0 +1,149 @@
+"""What takes no place in a context: small talk, questions by themselves, empty replies."""
+
+from __future__ import annotations
+
+import pytest
+
+from recallm import RecallM
+from recallm.model import statement_key
+from recallm.ranking.small_talk import is_small_talk
+
+_QUESTIONS = (
+    "What is my budget for Lisbon?",
+    "How much can I spend in Lisbon?",
+    "What's the budget for my Lisbon trip again?",
+    "Do you remember my Lisbon budget?",
+    "How much money did I set aside for Lisbon?",
+    "Can you tell me the budget for the trip to Lisbon?",
+    "Is my Lisbon budget enough for a hotel?",
+    "What was the Lisbon budget?",
+    "How big is my budget for the Lisbon trip?",
+    "Remind me: what is the budget for Lisbon?",
+    "Could you look up how much I have for Lisbon?",
+    "What did I plan to spend on the Lisbon trip?",
+)
+_REPLIES = (
+    "I don't know your budget for Lisbon.",
+    "You have not told me what you can spend in Lisbon.",
+    "I have no Lisbon trip budget on record.",
+    "I don't remember a Lisbon budget.",
+    "I am not sure how much you set aside for Lisbon.",
+    "Your budget for the trip to Lisbon is something I cannot see.",
+)
+_BUDGETS = (
+    "I put aside 1,200 euros for the trip to Lisbon.",
+    "My budget for Lisbon is 1,200 euros.",
+    "We agreed to spend no more than 1,200 euros in Lisbon.",
+)
+ASKED = "What is the budget for the Lisbon trip?"
+
+
+def texts(memory: RecallM, question: str, limit: int = 10) -> list[str]:
+    return [it.text for it in memory.recall(question, limit=limit).statements]
+
+
+def threads(budget: str, place: int, *, replies: bool) -> RecallM:
+    """Twelve threads that asked; before that of ``place`` one that told."""
+    memory = RecallM()
+    for number, question in enumerate(_QUESTIONS):
+        if number == place:
+            memory.update(budget, speaker="Human", session="told")
+        memory.update(question, speaker="Human", session=str(number))
+        if replies:
+            reply = _REPLIES[number % len(_REPLIES)]
+            memory.update(reply, speaker="AI", session=str(number))
+    return memory
+
+
+@pytest.mark.parametrize("budget", _BUDGETS)
+@pytest.mark.parametrize("place", [0, 11])
+@pytest.mark.parametrize("replies", [False, True])
+def test_earlier_questions_never_crowd_out_a_fact(budget: str, place: int, replies: bool) -> None:
+    with threads(budget, place, replies=replies) as memory:
+        assert budget in texts(memory, ASKED)
+        assert budget in texts(memory, ASKED, limit=3)
+        assert len(set(_QUESTIONS) & set(texts(memory, ASKED))) <= 1
+
+
+def test_who_asks_for_questions_gets_them() -> None:
+    with threads(_BUDGETS[0], 3, replies=False) as memory:
+        found = texts(memory, "What did I ask about Lisbon?")
+        assert len(set(_QUESTIONS) & set(found)) >= 5
+
+
+def test_questions_alone_are_recalled() -> None:
+    with RecallM() as memory:
+        memory.update("Should we paint the barn red?", speaker="Ann")
+        assert texts(memory, "Which colour for the barn?") == ["Should we paint the barn red?"]
+
+
+def talk(*turns: tuple[str, str]) -> RecallM:
+    memory = RecallM()
+    memory.update_many([{"speaker": who, "text": text, "session": "s"} for who, text in turns])
+    return memory
+
+
+def test_a_question_stands_with_its_short_answer() -> None:
+    asked = "Which instrument did the neighbours hear all night?"
+    turns = (("Bo", asked), ("Ann", "My cello."), ("Bo", "Ann has a blue car."))
+    with talk(*turns) as memory:
+        assert texts(memory, "Does Ann play the cello?")[:2] == [asked, "My cello."]
+        assert texts(memory, "Does Ann play the cello?", limit=1) == ["My cello."]
+
+
+def test_a_question_that_nobody_answered_takes_no_place() -> None:
+    with talk(("Bo", "Did Ann buy a boat?"), ("Ann", "Ann keeps a boat in Porto.")) as memory:
+        memory.update("Is the boat of Ann in Rome?", speaker="Bo", session="t")
+        found = texts(memory, "Where is the boat of Ann?")
+        assert "Ann keeps a boat in Porto." in found
+        assert "Is the boat of Ann in Rome?" not in found
+
+
+def test_small_talk_takes_no_place_unless_it_is_asked_for() -> None:
+    turns = (
+        ("Mel", "Hey Deb, good to see you!"),
+        ("Deborah", "Thanks, Mel! I bought a guitar in Paris."),
+        ("Mel", "Wow, Deb, that's awesome!"),
+        ("Deborah", "Thanks for the strings from Rome."),
+    )
+    with talk(*turns) as memory:
+        found = texts(memory, "What did Deborah buy?")
+        assert found == ["I bought a guitar in Paris.", "Thanks for the strings from Rome."]
+        greeted = texts(memory, "What did Mel say to greet Deb?")
+        assert "Hey Deb, good to see you!" in greeted
+        assert "Thanks, Mel!" in texts(memory, "Whom did Deborah thank?")
+
+
+def test_small_talk_alone_is_recalled() -> None:
+    with talk(("Mel", "Good to see you, Deb!")) as memory:
+        assert texts(memory, "Deb") == ["Good to see you, Deb!"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Thanks, Deb!", True),
+        ("Wow, that's awesome!", True),
+        ("I really appreciate it!", True),
+        ("No problem!", True),
+        ("I'm great!", False),
+        ("It was great!", False),
+        ("She is amazing!", False),
+        ("That's not good.", False),
+        ("It is.", False),
+        ("Thanks for the guitar from Paris!", False),
+    ],
+)
+def test_which_statements_are_small_talk(text: str, *, expected: bool) -> None:
+    with talk(("Ann", text)) as memory, memory._store.reader(memory.namespace) as reader:
+        (statement,) = reader.statements([statement_key(1, 0)])
+    assert is_small_talk(statement, names=(), answers=False) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("Yes!", False), ("Oh, Maria!", False), ("Thanks!", True)]
+)
+def test_behind_a_question_yes_and_a_name_are_answers(text: str, *, expected: bool) -> None:
+    with talk(("Ann", text)) as memory, memory._store.reader(memory.namespace) as reader:
+        (statement,) = reader.statements([statement_key(1, 0)])
+    assert is_small_talk(statement, names=(), answers=True) is expected
