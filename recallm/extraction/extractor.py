@@ -3,7 +3,7 @@ to what it asks for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import TypeVar
@@ -24,7 +24,7 @@ from recallm.extraction.questions import (
     temporal_reading,
     time_terms,
 )
-from recallm.extraction.reading import ReadText, TextReader
+from recallm.extraction.reading import ReadSentence, ReadText, TextReader
 from recallm.extraction.references import FoundReference, addressed
 from recallm.extraction.stated import stated_triplets
 from recallm.extraction.stems import is_all_capitals
@@ -158,12 +158,13 @@ class Extractor:
         for mention in asking:
             concepts.setdefault(mention.name, mention)
         stems = content_terms(tuple(found_terms))
-        tokens: dict[str, None] = {}
-        if len(words) == 1:
-            tokens[exact_token(words[0].stem)] = None
+        exact = _exact_terms(read, found_terms)
+        tokens = [term for term in exact if term not in stems]
         if not stems and not concepts:
-            tokens |= found_terms
-            tokens |= {word.stem: None for word in words if exact_token(word.stem) in tokens}
+            tokens += found_terms
+            tokens += (word.stem for word in words if exact_token(word.stem) in found_terms)
+        if len(words) == 1:
+            tokens.append(exact_token(words[0].stem))
         asked = " ".join(ends)
         terms_asked = _ends(stems)
         reading = with_anchor(temporal_reading(asked, tenses), temporal_anchor(asked, terms_asked))
@@ -174,7 +175,8 @@ class Extractor:
             concepts=_ends(tuple(concepts.values())),
             asks=asks,
             time=reading,
-            tokens=_ends(tuple(tokens)),
+            tokens=_ends(tuple(dict.fromkeys(tokens))),
+            exact_terms=frozenset(exact),
             time_terms=(time_terms(reading) | date_terms(asked)).intersection(terms_asked),
             asker=asking[0].name if asking else None,
             words=_ends(tuple(word.stem for word in words)),
@@ -324,6 +326,21 @@ class Extractor:
             )
         kind: ConceptKind = "entity" if len(names) > 1 else "name"
         return (ConceptMention(name=whole, label=label, kind=kind), *parts)
+
+
+def _exact_terms(
+    sentences: Sequence[ReadSentence], found_terms: Collection[str]
+) -> dict[str, None]:
+    """The ids of a question, and its words that have an exact token of their own, as stems and as
+    exact tokens: a text may have tagged the same word as another kind."""
+    exact: dict[str, None] = {}
+    for word in chain.from_iterable(sentence.words for sentence in sentences):
+        token = exact_token(word.exact)
+        if word.is_id or (word.exact and not word.is_stop_word and token in found_terms):
+            exact |= dict.fromkeys((token, *map(exact_token, word.id_parts)))
+            if word.is_word:
+                exact[word.exact] = None
+    return exact
 
 
 def _antecedent(resolved: Resolved, earlier: Sequence[EarlierPassage]) -> str | None:

@@ -33,6 +33,11 @@ _DELIMITER: Final = (
     r"""(?<=\S)["'”’)\]]{0,2}(?:[;|]{1,3}|,{2,3}|(?<!\d),|,(?!\d))["'“‘(\[]{0,2}(?=[\w$€£#@])"""
 )
 """Between two words without a space: a semicolon, a bar, or a comma that stands in no number."""
+_ID_OR_FILE: Final = re.compile(
+    r"[^\W_][\w.-]*_[\w.-]*[^\W_]|[^\W_][\w-]*\.[A-Z]{3,4}"
+    r"|(?:\w+[:=])?[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
+)
+"""One word, however its letters and digits stand: "dbo.Users_2024", "Report.PDF", a UUID."""
 _BEGINS: Final = 3
 _INSIDE: Final = 1
 _TRUE: Final = 1
@@ -271,6 +276,8 @@ def _shipped(part: str = KNOWLEDGE, vocab: Vocab | None = None) -> Language:
     infixes = compile_infix_regex([*(nlp.Defaults.infixes or ()), _DELIMITER])
     tokenizer: Any = nlp.tokenizer
     tokenizer.infix_finditer = infixes.finditer
+    is_url = tokenizer.url_match
+    tokenizer.url_match = lambda text: is_url(text) or _ID_OR_FILE.fullmatch(text)
     return nlp
 
 

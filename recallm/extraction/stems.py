@@ -20,6 +20,9 @@ __all__ = ["is_all_capitals", "is_like_acronym", "name_in_capitals", "plain", "s
 _LONGEST_ACRONYM = 6
 _VOWELS = frozenset("aeiouy")
 _ACRONYMS = word_set(ENGLISH["acronyms"]["like_words"])
+_HYPHENS = dict.fromkeys(map(ord, "‐‑‒–−"), "-")
+"""The Unicode hyphens, and the dashes and the minus that are typed for one inside a word."""
+
 _lock = new_lock()
 _porter = Stemmer.Stemmer("porter", 0)
 
@@ -31,7 +34,8 @@ def plain(word: str) -> str:
     # The compatibility form of some marks begins with a space ("¸"). Format characters such as
     # soft hyphens are not letters.
     visible = (letter for letter in word if unicodedata.category(letter) != "Cf")
-    return "".join(unicodedata.normalize("NFKC", "".join(visible)).lower().split())
+    lowered = unicodedata.normalize("NFKC", "".join(visible)).lower().translate(_HYPHENS)
+    return "".join(lowered.split())
 
 
 def stem(word: str) -> str:

@@ -4,13 +4,18 @@
 nothing. Such words become exact tokens, terms of their own kind, where nothing else stands for what
 was said:
 
-* an emoji, an interjection that is no stop word, and an acronym that is spelt like a function word
-  ("IT", "WHO"), wherever they stand;
+* an emoji, an interjection that is no stop word, an acronym that is spelt like a function word
+  ("IT", "WHO"), and the beginning of a word that is too long for a term, wherever they stand;
 * all words of a part together (a statement's parts end at colons), if the part has no stem and none
   of these: "yes it is" is one token. A part without words is known by its punctuation.
 
-Only a question without concepts and content words, or of one word, looks for exact tokens, and they
-do not count in the length of a statement: other questions find the same with and without them.
+An id ("E-1042", "v2.1.3", "ann@example.com") is a content word whatever its tag. It has one stem,
+however its capitals stand, and exact tokens for what else it is called: "e1042", "ann",
+"example.com".
+
+Exact tokens do not count in the length of a statement. A question asks for those of its ids,
+emojis, acronyms and interjections, and for all of them where it has no content word
+(``Question.tokens``).
 """
 
 from __future__ import annotations
@@ -30,6 +35,8 @@ from spacy.symbols import (
     PART,
     PRON,
     PROPN,
+    PUNCT,
+    SYM,
     VERB,
     X,
 )
@@ -41,7 +48,8 @@ from recallm.model import exact_token
 
 __all__ = ["terms"]
 
-_CONTENT = frozenset({NOUN, PROPN, VERB, ADJ, ADV, NUM, X})
+# A tagger takes some ids for punctuation ("KB5034441"). What has letters or digits is none.
+_CONTENT = frozenset({NOUN, PROPN, VERB, ADJ, ADV, NUM, X, PUNCT, SYM})
 _LIKE_NAMES = frozenset({NOUN, PROPN, NUM, X})
 _FUNCTION = frozenset({ADP, AUX, CCONJ, DET, PART, PRON})
 _NUMBER = Mark.DIGITS | Mark.TIME_NUMBER
@@ -80,6 +88,7 @@ def terms(
                 tag in _CONTENT
                 or word.is_non_latin
                 or word.marks & _NUMBER
+                or word.is_id
                 or (i in named and tag not in _FUNCTION)
             )
         ):
@@ -88,16 +97,17 @@ def terms(
                 stems.extend(word.character_pairs)
             else:
                 stems.append(_stem(word, tag, all_capitals))
+            if word.id_parts:
+                tokens += map(exact_token, word.id_parts)
         elif word.text == _ENDS_PART:
             tokens += () if has_term else _token_of_part(dropped)
             dropped, has_term = [], False
-        elif word.is_symbol or (
-            word.is_word
-            and not word.is_stop_word
-            and (tag == INTJ or (word.is_acronym and not all_capitals))
+        elif word.exact and (
+            not word.is_word
+            or (not word.is_stop_word and (tag == INTJ or (word.is_acronym and not all_capitals)))
         ):
             has_term = True
-            tokens.append(exact_token(word.stem or word.lowered))
+            tokens.append(exact_token(word.exact))
         else:
             dropped.append(word)
     tokens += () if has_term else _token_of_part(dropped)
@@ -113,7 +123,10 @@ def _token_of_part(words: Sequence[Word]) -> tuple[str, ...]:
 
 
 def _stem(word: Word, tag: int, all_capitals: bool) -> str:
-    """The stem of a word by its tag: "saw" is "see" as a verb, "saw" as a noun."""
+    """The stem of a word by its tag: "saw" is "see" as a verb, "saw" as a noun. An id has one stem
+    whatever its tag and its capitals."""
+    if word.is_id:
+        return word.stem
     if tag == VERB:
         return word.verb_stem
     if tag in _LIKE_NAMES and not all_capitals and word.acronym != word.stem:

@@ -36,6 +36,15 @@ _MOST_WORDS = 100_000
 _WRAPPING = ".,;:!?…()[]{}<>\"'’‘“”`_*~^|/\\-–—"
 _DELIMITERS = frozenset(",;|")
 _DOTTED = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
+_ID_CHARACTER = re.compile(r"[\d_./\\@:=+#&?]")
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|s)")
+_ID_PREFIXES = (".", "@", "#", "--", "/", "~/")
+_LONG_NUMBER = 6
+_JOINERS = re.compile(r"[-_.]+")
+_ID_SEPARATORS = re.compile(r"[/\\@:=&?#]+")
+_SHORTEST_ID_PART = 3
+_MOST_ID_PARTS = 8
+_SCHEMES = frozenset({"http", "https"})
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 _FIRST_NON_LATIN = 0x0370
 
@@ -50,7 +59,10 @@ class Word:
     in the text. ``marks`` are those of ``Mark``. ``is_foreign``: it has letters beyond ASCII;
     ``is_non_latin``: it has no others. ``is_symbol``: an emoji or another picture.
     ``is_delimiter``: it stands between the cells of a row ("|", ";", ",").
-    ``character_pairs`` take the place of the term in scripts without spaces.
+    ``is_id``: it is written like no word of a language but like an id, a version, a file name or an
+    address ("E-1042", "v2.1.3", "ann@example.com"). ``id_parts`` are further names of
+    such a word, for exact tokens. ``exact`` is its name as an exact token, empty for
+    punctuation. ``character_pairs`` take the place of the term in scripts without spaces.
     """
 
     text: str
@@ -68,6 +80,9 @@ class Word:
     is_acronym: bool
     is_symbol: bool
     is_delimiter: bool
+    is_id: bool
+    id_parts: tuple[str, ...]
+    exact: str
     character_pairs: tuple[str, ...] | None
 
 
@@ -134,6 +149,8 @@ def _word(text: str) -> Word:
         marks &= ~(Mark.FIRST_PERSON | Mark.FIRST_PLURAL | Mark.PRONOUN)
     name = stem(bare) if is_word else ""
     alphabetic = is_word and bare.isalpha()
+    is_symbol = not is_word and any(unicodedata.category(c) == "So" for c in text)
+    is_id = is_word and _is_id(text, bare, marks)
     return Word(
         text=text,
         lowered=lowered,
@@ -148,8 +165,11 @@ def _word(text: str) -> Word:
         is_non_latin=alphabetic and all(ord(c) >= _FIRST_NON_LATIN for c in bare),
         is_capitalised=bare[:1].isupper(),
         is_acronym=is_word and like_acronym,
-        is_symbol=not is_word and any(unicodedata.category(c) == "So" for c in text),
+        is_symbol=is_symbol,
         is_delimiter=not is_word and not _DELIMITERS.isdisjoint(text),
+        is_id=is_id,
+        id_parts=_id_parts(name) if is_id else (),
+        exact=_exact(name, lowered, is_symbol=is_symbol),
         character_pairs=_pairs(bare) if is_word else None,
     )
 
@@ -180,6 +200,39 @@ def _bare(text: str) -> str:
     "#python" → "python", "Dr." → "Dr", "U.S." → "US"; "C#" and "C++" stay."""
     bare = text.strip(_WRAPPING).lstrip("#@")
     return bare.replace(".", "") if _DOTTED.fullmatch(bare) else bare
+
+
+def _is_id(text: str, bare: str, marks: int) -> bool:
+    """Whether a word is written like an id. Numbers and times are none, but for a number with
+    several dots ("10.0.0.17") or many digits ("90182017")."""
+    if bare.isalpha():
+        return text.startswith(_ID_PREFIXES)
+    if marks & Mark.TIME_NUMBER:
+        return False
+    if _NUMERAL.fullmatch(bare):
+        return bare.count(".") > 1 or (bare.isdigit() and len(bare) >= _LONG_NUMBER)
+    return _ID_CHARACTER.search(bare) is not None and not _ORDINAL.fullmatch(bare.lower())
+
+
+def _id_parts(name: str) -> tuple[str, ...]:
+    """What else an id is found by: the parts of a path, an address or an assignment
+    ("ann@example.com" → "ann", "example.com"); an id with digits without what joins its parts
+    ("e-1042" → "e1042")."""
+    split = (part.strip(_WRAPPING) for part in _ID_SEPARATORS.split(name))
+    parts = dict.fromkeys(part.removeprefix("www.") for part in split)
+    if len(parts) > 1:
+        found = [it for it in parts if len(it) >= _SHORTEST_ID_PART and it not in _SCHEMES]
+        return tuple(found[:_MOST_ID_PARTS])
+    joined = _JOINERS.sub("", name)
+    return (joined,) if joined != name and any(c.isdigit() for c in joined) else ()
+
+
+def _exact(name: str, lowered: str, *, is_symbol: bool) -> str:
+    """The name of a word as an exact token: its stem; of a picture itself; of a word that is too
+    long for a term its first characters."""
+    if name or is_symbol:
+        return name or lowered
+    return lowered[:LONGEST_WORD] if len(lowered) > LONGEST_WORD else ""
 
 
 def _pairs(text: str) -> tuple[str, ...] | None:

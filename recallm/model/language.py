@@ -247,16 +247,18 @@ class Question:
     """What extraction reads out of a question.
 
     ``concepts`` are the essential concepts 𝓔 in textual order, ``terms`` the distinct stems of its
-    content words. ``tokens`` are further search terms: for a question without content words its
-    exact tokens and the stems of those that are one word; for a question of one word its exact
-    token. ``asks`` holds the traits that an answer would have (TIME for "when", NUMBER for "how
-    many", PERSON for "who", PLACE for "where", NAME for any name). ``time`` is what its tense and
-    its words ask about time. ``time_terms`` are the terms that only ask for an order in time, for a
-    count of times or for a date with its year ("now", "first", "how often", "May 2023"). ``asker``
-    is the concept that "I" and "my" stand for, None where the question says neither. ``words`` are
-    the stems of all its words in textual order, function words among them. ``asks_all``: it asks
-    for every answer or for their number; ``counts``: for their number ("how many").
-    ``listing_terms`` are the terms that only ask for a list or a number ("list", "people").
+    content words. ``exact_terms`` are its ids ("E-1042"), acronyms that are spelt like function
+    words ("IT"), pictures and interjections, each as a stem and as an exact token: no other word
+    stands for one. ``tokens`` are the search terms beside ``terms``: exact terms; for a question
+    without content words all its exact tokens; for a question of one word that word's. ``asks``
+    holds the traits that an answer would have (TIME for "when", NUMBER for "how many", PERSON for
+    "who", PLACE for "where", NAME for any name). ``time`` is what its tense and its words ask about
+    time. ``time_terms`` are the terms that only ask for an order in time, for a count of times or
+    for a date with its year ("now", "first", "how often", "May 2023"). ``asker`` is the concept
+    that "I" and "my" stand for, None where the question says neither. ``words`` are the stems of
+    all its words in textual order, function words among them. ``asks_all``: it asks for every
+    answer or for their number; ``counts``: for their number ("how many"). ``listing_terms`` are the
+    terms that only ask for a list or a number ("list", "people").
     """
 
     text: str
@@ -271,6 +273,7 @@ class Question:
     asks_all: bool = False
     counts: bool = False
     listing_terms: frozenset[str] = frozenset()
+    exact_terms: frozenset[str] = frozenset()
 
     @property
     def search_terms(self) -> tuple[str, ...]:

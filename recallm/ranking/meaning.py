@@ -160,6 +160,9 @@ def meaning_signals(candidates: Candidates) -> tuple[dict[str, Floats], NDArray[
         window = np.zeros(number)
     else:
         vectors, similar, window = _embedding_cosines(candidates, candidates.question_vector)
+    # Nothing is similar to an id: its share of the question's rarity counts where it is held.
+    exact = as_shares(rarities) * [term in candidates.question.exact_terms for term in terms]
+    similar = similar * (1.0 - exact.sum()) + weighted_sums(nearest, exact)
     return {
         "meaning": weighted_sums(nearest, as_shares(rarities)),
         "similar": similar,

@@ -10,8 +10,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from typing import Any
 
@@ -322,6 +322,17 @@ class PostingCounts:
             is_content=np.array([float(stem not in speaker_stems) for stem in stems]),
             session_counts=_summed_by(sessions, counts, len(numbers)),
         )
+
+    def with_rarer(self, exact: Collection[str], stems: Sequence[str], total: int) -> PostingCounts:
+        """With twice the ``rarity`` for those of ``stems`` that are ``exact``, out of ``total``
+        statements: who asks for "E-1042" wants no statement that shares only the other words.
+        ``documents`` are then those of a word of that rarity, a number that may be negative."""
+        places = [place for place, stem in enumerate(stems) if stem in exact]
+        if not places:
+            return self
+        documents = self.documents.copy()
+        documents[places] = (documents[places] + 0.5) ** 2 / (total + 1) - 0.5
+        return replace(self, documents=documents)
 
     def best(self, number: int, sizes: Sizes) -> list[int]:
         """The keys of the best statements by a first score: rare stems in the statement, in the

@@ -127,7 +127,7 @@ def read_candidates(
     activation = _read_activation(reader, essential)
     posted = PostingCounts.read(
         stems, postings, mentions, speaker_stems=_likely_speaker_stems(mentions, postings)
-    )
+    ).with_rarer(question.exact_terms, stems, corpus.statements)
     best = posted.best(fetched, sizes)
     summaries = [
         row.summary

@@ -37,6 +37,10 @@ def tokens(text: str) -> list[str]:
         ("It was good, mmm.", ["mmm"]),
         ("Grade: A", ["a"]),
         ("Blood type: the\nteam: WHO", ["the", "who"]),
+        ("Mail ann@example.com about E-1042.", ["ann", "example.com", "e1042"]),
+        ("See https://www.example.com/a/plan?id=4711.", ["example.com", "plan", "4711"]),
+        ("v2.1.3 was last.", ["v213"]),
+        ("f" * 120 + " is the sum.", ["f" * 100]),
         ("Well, it is there, and so am I: never.", ["well it is there and so am i"]),
         # Beside content words, function words and punctuation are not worth a posting.
         ("Anna lives in the house, and so does Bo!", []),
@@ -58,7 +62,10 @@ def test_length_does_not_count_exact_tokens() -> None:
 @pytest.mark.parametrize(
     ("question", "terms", "expected"),
     [
-        ("Who works in IT? 🍕", ("work",), ()),
+        ("Who works in IT? 🍕", ("work",), ('"it', "it", '"🍕')),
+        ("Who was on call for *E-1042*?", ("call", "e-1042"), ('"e-1042', '"e1042')),
+        ("Who is a@b.com?", ("a@b.com",), ('"a@b.com', '"b.com')),
+        ("Please say who wrote it, ok?", ("sai", "write"), ()),
         ("What about IT?", (), ('"it', "it")),
         ("What is that?", (), ('"what"is"that',)),
         ("What about 🍕?", (), ('"🍕',)),
@@ -71,7 +78,8 @@ def test_length_does_not_count_exact_tokens() -> None:
 def test_exact_tokens_of_questions(
     question: str, terms: tuple[str, ...], expected: tuple[str, ...]
 ) -> None:
-    """Only a question without content words, or of one word, asks for exact tokens."""
+    """A question asks for its ids, acronyms and pictures, and for all its exact tokens where it has
+    no content words or is one word."""
     read = EXTRACTOR.question(question)
     assert (read.terms, read.tokens) == (terms, expected)
 
