@@ -38,11 +38,13 @@ _STATEMENTS = 6
 
 class Discourses:
     """The discourses that the updates of one call continue. A discourse reads the stored passages
-    of its session when a text needs them. Not safe for several threads at once."""
+    of its session when a text needs them. Not safe for several threads at once.
+
+    Those of a name stand with whether its first message continued another source's."""
 
     def __init__(self, store: GraphStore, namespace: str, clock: Callable[[], datetime]) -> None:
         self._open = partial(_StoredPassages, store, namespace, clock)
-        self._named: dict[str, Discourse] = {}
+        self._named: dict[str, tuple[Discourse | None, bool]] = {}
         self._unnamed: dict[bool, tuple[datetime | None, Discourse]] = {}
 
     def of(
@@ -56,20 +58,32 @@ class Discourses:
         """The discourse that an update goes on with."""
         name = session_name_of(session, source)
         is_message = session is None and None not in (source, speaker, timestamp)
-        found = None if name is None else self._named.pop(name, None)
-        if found is None and (name is None or is_message):
-            is_dated = timestamp is not None
-            before, found = self._unnamed.get(is_dated, (None, None))
-            if found is None or not _follows(timestamp, before):
-                found = Discourse(self._open(name, timestamp))
-            self._unnamed[is_dated] = timestamp, found
-        if found is None:
-            found = Discourse(self._open(name, None))
-        if name is not None:
-            if len(self._named) >= _MOST_SESSIONS:
-                del self._named[next(iter(self._named))]
-            self._named[name] = found
-        return found
+        if name is None:
+            return self._by_time(None, timestamp)[0]
+        discourse, is_guest = self._named.pop(name, (None, False))
+        if discourse is None and is_message:
+            discourse, is_guest = self._by_time(name, timestamp)
+        elif is_message:
+            # Its source is a thread: it continues no other source, and no other one continues it.
+            self._unnamed.pop(True, None)
+            discourse, is_guest = None if is_guest else discourse, False
+        if discourse is None:
+            discourse = Discourse(self._open(name, None))
+        if len(self._named) >= _MOST_SESSIONS:
+            del self._named[next(iter(self._named))]
+        self._named[name] = discourse, is_guest
+        return discourse
+
+    def _by_time(self, name: str | None, timestamp: datetime | None) -> tuple[Discourse, bool]:
+        """The discourse of the latest update without a session, if time continues it, else a new
+        one; and whether it is continued."""
+        is_dated = timestamp is not None
+        before, discourse = self._unnamed.get(is_dated, (None, None))
+        is_continued = discourse is not None and _follows(timestamp, before)
+        if discourse is None or not is_continued:
+            discourse = Discourse(self._open(name, timestamp))
+        self._unnamed[is_dated] = timestamp, discourse
+        return discourse, is_continued
 
 
 class _StoredPassages:

@@ -53,6 +53,29 @@ def test_sessions_derived_from_time_have_speakers_too() -> None:
     assert texts_about(memory, "Bob") == ["The harbour was grey.", "Did you paint?"]
 
 
+@pytest.mark.parametrize("at_once", [False, True])
+def test_messages_with_a_source_each_speak_to_each_other(at_once: bool) -> None:
+    told = [
+        ("Bob", "m1", 0, "The harbour was grey."),
+        ("Ann", "m2", 5, "Did you paint?"),
+        ("Ann", "thread", 300, "The garden is green."),
+        ("Carl", "other thread", 301, "The attic is dusty."),
+        ("Ann", "thread", 302, "We sang."),
+        ("Dora", "other thread", 303, "Did you sail?"),
+        ("Dora", "other thread", 304, "Did you swim?"),
+    ]
+    items = [
+        {"text": text, "speaker": who, "source": source, "timestamp": NOON + timedelta(minutes=it)}
+        for who, source, it, text in told
+    ]
+    memory = RecallM()
+    for part in [items] if at_once else [[item] for item in items]:
+        memory.update_many(part)
+    assert texts_about(memory, "Bob") == ["The harbour was grey.", "Did you paint?"]
+    assert "We sang." not in texts_about(memory, "Dora")
+    assert "Did you swim?" not in texts_about(memory, "Ann")
+
+
 def test_a_batch_and_single_updates_find_the_same_people() -> None:
     items = [
         {"text": text, "speaker": speaker, "session": "s", "id": str(number)}
