@@ -21,6 +21,7 @@ from recallm.extraction.questions import (
     asks_for_number,
     date_terms,
     listing_terms,
+    request_terms,
     temporal_reading,
     time_terms,
 )
@@ -158,6 +159,8 @@ class Extractor:
         for mention in asking:
             concepts.setdefault(mention.name, mention)
         stems = content_terms(tuple(found_terms))
+        request = request_terms(text)
+        stems = tuple(term for term in stems if term not in request) or stems
         exact = _exact_terms(read, found_terms)
         tokens = [term for term in exact if term not in stems]
         if not stems and not concepts:

@@ -20,6 +20,7 @@ __all__ = [
     "asks_for_number",
     "date_terms",
     "listing_terms",
+    "request_terms",
     "temporal_reading",
     "time_terms",
 ]
@@ -154,6 +155,17 @@ def asks_for_number(text: str) -> bool:
 def listing_terms(terms: Sequence[str]) -> frozenset[str]:
     """Those of a question's terms that only ask for a list or a number."""
     return _STEMS_OF_LISTING.intersection(terms)
+
+
+_REQUEST = re.compile(
+    r"\W*(?:(?:please|can|could|would|will|you)\W+)*(tell|remind)\s+(?:me|us)\b", re.IGNORECASE
+)
+
+
+def request_terms(question: str) -> frozenset[str]:
+    """The stem of the verb by which a question only asks to be answered: "Tell me where I live"."""
+    found = _REQUEST.match(question)
+    return frozenset() if found is None else frozenset({stem(found[1])})
 
 
 def time_terms(reading: TemporalReading) -> frozenset[str]:

@@ -67,6 +67,8 @@ def test_length_does_not_count_exact_tokens() -> None:
         ("Who is a@b.com?", ("a@b.com",), ('"a@b.com', '"b.com')),
         ("Please say who wrote it, ok?", ("sai", "write"), ()),
         ("What about IT?", (), ('"it', "it")),
+        ("Please tell me where Bo lives.", ("bo", "live"), ()),
+        ("Whom did I tell that Bo lives here?", ("tell", "bo", "live"), ()),
         ("What is that?", (), ('"what"is"that',)),
         ("What about 🍕?", (), ('"🍕',)),
         # One word may be a content word here and none there: "mmm", "MMM".
