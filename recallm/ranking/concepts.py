@@ -10,42 +10,19 @@ from recallm.model import StoredStatement, Trait
 from recallm.ranking.candidates import Candidates
 from recallm.ranking.stem_counts import Floats, Keys, weighted_sums
 
-__all__ = ["NAME_KINDS", "concept_signals", "named_share", "trait_signals"]
+__all__ = ["NAME_KINDS", "named_share", "trait_signals"]
 
 NAME_KINDS = ("name", "entity")
 """The kinds of concepts that are names."""
 
-_ANSWER_KINDS = (
-    Trait.TIME,
-    Trait.NUMBER,
-    Trait.NAME,
-    Trait.PERSON | Trait.PLACE | Trait.ORGANISATION,
-)
-"""Kinds of answers: traits that a question asks for and a statement has."""
+_ANSWER_KINDS = (Trait.TIME, Trait.NUMBER, Trait.PERSON | Trait.PLACE | Trait.ORGANISATION)
+"""Kinds of answers, names apart: traits that a question asks for and a statement has."""
 
 _NAME_REACH = 3
 """A pronoun may refer to a name at most this many statements before it."""
 
 _RARE = 4.0
 """Rarity (a logarithm) from which a name counts in full: about one statement in 50 mentions it."""
-
-
-def concept_signals(candidates: Candidates) -> dict[str, Floats]:
-    """The signals ``concepts`` and ``graph``."""
-    statements = candidates.statements
-    weights = _essential_weights(candidates)
-    active = {
-        name: activation.value
-        for name, activation in candidates.activation.items()
-        if name not in weights
-    }
-    mentions = _mentions(statements, (*weights, *active))
-    essential, others = mentions[:, : len(weights)], mentions[:, len(weights) :]
-    graph = weighted_sums(others, np.array([*active.values()]))
-    return {
-        "concepts": weighted_sums(essential, np.array([*weights.values()])),
-        "graph": np.minimum(graph, 1.0),
-    }
 
 
 def named_share(candidates: Candidates) -> Floats:
@@ -63,18 +40,6 @@ def named_share(candidates: Candidates) -> Floats:
         near = np.maximum(near, before)
         places = np.where(places < 0, -1, candidates.previous_places[places])
     return weighted_sums(near, np.array([*rarities.values()])) / len(rarities)
-
-
-def _essential_weights(candidates: Candidates) -> dict[str, float]:
-    """The rarity of each essential concept, speakers apart, as a share of their sum."""
-    total = candidates.corpus.statements
-    weights = {
-        name: float(np.log1p(total / (1 + candidates.mention_counts.get(name, 0))))
-        for name in candidates.essential
-        if name not in candidates.speakers
-    }
-    best = sum(weights.values()) or 1.0
-    return {name: weight / best for name, weight in weights.items()}
 
 
 def _name_rarities(candidates: Candidates) -> dict[str, float]:
@@ -109,17 +74,38 @@ def _mentions(statements: Sequence[StoredStatement], names: Collection[str]) -> 
 
 
 def trait_signals(candidates: Candidates) -> dict[str, Floats]:
-    """The signals ``kind``, ``speaker``, ``first person``, ``question`` and ``length``."""
+    """The signals ``kind``, ``speaker``, ``first person`` and ``question``."""
     traits = candidates.traits
     asked = [candidates.question.asks & kind for kind in _ANSWER_KINDS]
     speaker = _speaker(candidates)
     return {
-        "kind": np.sum([_has_trait(traits, kind) for kind in asked], axis=0),
+        "kind": np.sum([_has_trait(traits, kind) for kind in asked], axis=0) + _names(candidates),
         "speaker": speaker,
         "first person": speaker * _has_trait(traits, Trait.FIRST_PERSON),
         "question": _has_trait(traits, Trait.QUESTION),
-        "length": np.log1p(np.array([statement.length for statement in candidates.statements])),
     }
+
+
+def _names(candidates: Candidates) -> Floats:
+    """Where the question asks for a name: the logarithm of 1 + the number of names that the
+    statement spells beside those of the question and the speaker's. For a statement that is alone
+    in its session 1 if it has any: a complete fact answers no better with more of them."""
+    question = candidates.question
+    if not question.asks & Trait.NAME:
+        return np.zeros(len(candidates.statements))
+    asked = {word for concept in question.concepts for word in concept.name.split(" ")}
+    new = [
+        sum(
+            mention.kind in NAME_KINDS
+            and mention.reference is None
+            and mention.name != statement.speaker_concept
+            and not asked.issuperset(mention.name.split(" "))
+            for mention in statement.concepts
+        )
+        for statement in candidates.statements
+    ]
+    any_name = _has_trait(candidates.traits, Trait.NAME)
+    return np.where(candidates.alone > 0, any_name, np.log1p(new))
 
 
 def _speaker(candidates: Candidates) -> Floats:

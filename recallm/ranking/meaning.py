@@ -18,11 +18,14 @@ from numpy.typing import NDArray
 
 from recallm.ranking.candidates import Candidates
 from recallm.ranking.stem_counts import (
+    NEAR_PASSAGES,
     Floats,
+    Keys,
     StatementStems,
     as_shares,
     matrix_product,
     rarity,
+    t_indexes_of,
     weighted_sums,
 )
 from recallm.vectors import decode
@@ -163,12 +166,35 @@ def meaning_signals(candidates: Candidates) -> tuple[dict[str, Floats], NDArray[
     # Nothing is similar to an id: its share of the question's rarity counts where it is held.
     exact = as_shares(rarities) * [term in candidates.question.exact_terms for term in terms]
     similar = similar * (1.0 - exact.sum()) + weighted_sums(nearest, exact)
+    meaning = weighted_sums(nearest, as_shares(rarities))
     return {
-        "meaning": weighted_sums(nearest, as_shares(rarities)),
+        "meaning": meaning,
+        "meaning rank": _reciprocal_ranks(meaning),
         "similar": similar,
         "similar window": window,
         "similar alone": similar * candidates.alone,
+        "near similar": _greatest_near(candidates.keys, similar),
     }, vectors
+
+
+def _reciprocal_ranks(values: Floats) -> Floats:
+    """For each value 1 / (1 + the number of greater ones), 0 where it is 0."""
+    greater = len(values) - np.searchsorted(np.sort(values), values, side="right")
+    return np.where(values > 0, 1.0 / (1.0 + greater), 0.0)
+
+
+def _greatest_near(keys: Keys, values: Floats) -> Floats:
+    """For each statement the greatest value, at least 0, in its passage and in those at most
+    ``NEAR_PASSAGES`` updates away."""
+    passages, places = np.unique(t_indexes_of(keys), return_inverse=True)
+    greatest = np.zeros(len(passages))
+    np.maximum.at(greatest, places, values)
+    near = greatest.copy()
+    for step in range(1, NEAR_PASSAGES + 1):
+        is_near = passages[step:] - passages[:-step] <= NEAR_PASSAGES
+        near[step:] = np.maximum(near[step:], is_near * greatest[:-step])
+        near[:-step] = np.maximum(near[:-step], is_near * greatest[step:])
+    return near[places]
 
 
 def _embedding_cosines(

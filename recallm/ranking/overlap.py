@@ -1,8 +1,7 @@
 """Signals of word overlap between a question and statements: shares of the best possible.
 
 Rare stems weigh more, as in BM25; a share of 1 holds all the stems of the question. The units are
-the statements near a candidate in its passage, with the end of the passage before; the passages
-near its own; the session.
+the statements near a candidate in its passage, with the end of the passage before; the session.
 ``recallm.ranking.meaning`` measures the statement itself.
 """
 
@@ -19,31 +18,27 @@ from recallm.ranking.stem_counts import (
     rarity,
     session_rarity,
     session_scores,
-    t_indexes_of,
     weighted_sums,
 )
 
 __all__ = ["overlap_signals"]
 
 _REACH = 3
-"""How many statements before and after count as near in a passage, and how many passages before
-and after as near to it: a talk comes to its answer in several turns."""
+"""How many statements before and after count as near in a passage."""
 
 _NOWHERE = -(_REACH + 1)
 """A key that is out of reach of every statement's key."""
 
 
 def overlap_signals(candidates: Candidates) -> dict[str, Floats]:
-    """The signals ``passage``, ``near passages``, ``answer`` and ``session``."""
+    """The signals ``passage``, ``answer`` and ``session``."""
     weights = as_shares(rarity(candidates.documents, candidates.corpus.statements))
     passage_before, follows_question = _passages_before(candidates)
     counts = candidates.stem_counts
     before = counts.around(passage_before, -_REACH, 0)
     near = counts.around(candidates.keys, -_REACH, _REACH)
-    passages = counts.over_passages().around(t_indexes_of(candidates.keys), -_REACH, _REACH)
     return {
         "passage": weighted_sums((near + before) > 0, weights),
-        "near passages": weighted_sums(passages > 0, weights),
         "answer": follows_question * weighted_sums(before > 0, weights),
         "session": _session_overlap(candidates),
     }
@@ -74,14 +69,15 @@ def _passages_before(candidates: Candidates) -> tuple[Keys, Floats]:
 
 
 def _session_overlap(candidates: Candidates) -> Floats:
-    """BM25 of sessions as documents, rarity counted over sessions."""
+    """BM25 of sessions as documents, rarity counted over sessions, as a share of the best."""
     names = list(candidates.session_counts)
     if not names:
         return np.zeros(len(candidates.statements))
     counts = np.vstack([candidates.session_counts[name] for name in names])
     weights = as_shares(session_rarity(counts, candidates.corpus))
     matched = session_scores(names, counts, weights, candidates.sizes)
-    scores = dict(zip(names, matched.tolist(), strict=True))
+    shares = matched / (matched.max() or 1.0)
+    scores = dict(zip(names, shares.tolist(), strict=True))
     return np.array(
         [scores.get(statement.session_key or "", 0.0) for statement in candidates.statements]
     )

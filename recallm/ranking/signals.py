@@ -1,10 +1,10 @@
 """The named signals of a candidate, and their weights.
 
-Each signal stands on an absolute scale: an overlap is a share of the best that a statement could
-reach for this question, never a rank among the candidates. So a score means the same for every
-question and every memory. The modules ``overlap``, ``meaning``, ``concepts``, ``time`` and
-``anchors`` measure a family each. ``data/weights.toml`` ships with the package;
-``training/ranking`` writes it.
+Most signals stand on an absolute scale: an overlap is a share of the best that a statement could
+reach for this question. Two compare it with the other candidates, ``session`` and ``meaning rank``:
+where all match badly, the best of them may still answer. The modules ``overlap``, ``meaning``,
+``concepts``, ``time`` and ``anchors`` measure a family each. ``data/weights.toml`` ships with the
+package; ``training/ranking`` writes it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from recallm.errors import InvalidInputError
 from recallm.ranking.anchors import anchor_signals
 from recallm.ranking.candidates import Candidates
-from recallm.ranking.concepts import concept_signals, named_share, trait_signals
+from recallm.ranking.concepts import named_share, trait_signals
 from recallm.ranking.meaning import meaning_signals
 from recallm.ranking.overlap import overlap_signals
 from recallm.ranking.stem_counts import Floats
@@ -33,23 +33,20 @@ __all__ = ["DATA", "SIGNALS", "WeightTables", "Weights", "load_tables", "measure
 SIGNALS: Mapping[str, str] = MappingProxyType(
     {
         "passage": "rarity-weighted share of the question's stems near it and before its passage",
-        "near passages": "the same share, in its passage and the 3 before and after it",
-        "session": "BM25 score of its session",
+        "session": "BM25 score of its session, as a share of the best session's",
         "answer": "share of the question's stems in the question that it follows",
         "meaning": "rarity-weighted share of the question's stems, related words counting in part",
+        "meaning rank": "1 / its rank by meaning among the candidates",
         "similar": "cosine of its embedding, or else of its mean word vector, with the question's",
         "similar window": "similar, by the mean embedding of the statement and the one before it",
         "similar alone": "similar, for a statement that is alone in its session",
-        "concepts": "rarity-weighted share of the essential concepts that it mentions",
-        "graph": "activation of its other concepts by the essential ones",
-        "named": "rarity-weighted share of the asked names in it or in the 3 statements before",
-        "named alone": "named, for a statement that is alone in its session",
-        "kind": "number of the asked kinds of answer in it: time, number, name, entity",
+        "near similar": "the greatest similar in its passage and the 3 before and after it",
+        "named alone": "share of the asked names in it, if it is alone in its session",
+        "kind": "the asked kinds of answer in it: time, number, entity; new names, as a logarithm",
         "date": "its date, or a date that it mentions, meets a date in the question",
         "speaker": "the question names its speaker",
         "first person": "the question names its speaker, and it is in the first person",
         "question": "it is a question",
-        "length": "logarithm of its number of content words",
         "newest": "question about the present: few later statements mention the same names",
         "superseded": "question about the present: a similar later statement answers as well",
         "succeeds": "question about the present: resembles an earlier answer or shares rare stems",
@@ -71,10 +68,8 @@ def measure(candidates: Candidates, weights: Mapping[str, float]) -> Floats:
     columns = (
         nearness
         | overlap_signals(candidates)
-        | concept_signals(candidates)
         | trait_signals(candidates)
-        | {"named": named, "named alone": named * candidates.alone}
-        | {"date": date_signal(candidates)}
+        | {"named alone": named * candidates.alone, "date": date_signal(candidates)}
     )
     match = sum(weights.get(name, 0.0) * column for name, column in columns.items())
     columns["newest"] = newest(candidates, named)

@@ -46,7 +46,7 @@ __all__ = [
     "wanted_statements",
 ]
 
-_REPETITION_WORTH = 0.1
+_REPETITION_WORTH = 0.7
 """Factor on a statement's worth for each time that earlier statements gave all its names."""
 
 _MOST_DIVERSIFIED = 30

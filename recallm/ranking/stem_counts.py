@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from recallm.model import POSITION_BITS, CorpusSize, Mentions, Postings, Sizes
 
 __all__ = [
+    "NEAR_PASSAGES",
     "Floats",
     "Keys",
     "PostingCounts",
@@ -44,9 +45,9 @@ Keys = NDArray[np.int64]
 _FREQUENCY_SATURATION = 1.2
 _LENGTH_NORMALISATION = 0.75
 
-_NEAR_PASSAGES = 3
-"""How many passages before and after count in the first score: what answers a question in a
-conversation often stands a few turns away from its words."""
+NEAR_PASSAGES = 3
+"""How many passages before and after are near: what answers a question in a conversation often
+stands a few turns away from its words."""
 
 _SESSION_WEIGHT = 2.0
 """What the score of its session counts in a statement's first score: the session that the question
@@ -376,11 +377,11 @@ class PostingCounts:
 
 
 def _summed_near(units: Keys, values: Floats) -> Floats:
-    """For each of ``units`` (ascending) the sum of the values of those at most ``_NEAR_PASSAGES``
+    """For each of ``units`` (ascending) the sum of the values of those at most ``NEAR_PASSAGES``
     away, its own among them."""
     total = values.copy()
-    for step in range(1, _NEAR_PASSAGES + 1):
-        is_near = units[step:] - units[:-step] <= _NEAR_PASSAGES
+    for step in range(1, NEAR_PASSAGES + 1):
+        is_near = units[step:] - units[:-step] <= NEAR_PASSAGES
         total[step:] += is_near * values[:-step]
         total[:-step] += is_near * values[step:]
     return total

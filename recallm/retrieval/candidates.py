@@ -52,8 +52,8 @@ __all__ = ["FETCHED", "read_candidates", "statements_of_related_stems"]
 FETCHED = 112
 """Statements fetched as rows, best by the first score; at least twice the statements wanted."""
 
-_EXPANDED = 64
-"""The first 64 of them bring the statements before and after them."""
+_EXPANDED = 24
+"""The first 24 of them bring the statements before and after them."""
 
 _MENTIONS = 2
 """Mentions are read up to twice the limit of postings: in a talk of two nearly every statement
@@ -74,16 +74,16 @@ _DATED_PASSAGES = 32
 _DATED_POSITIONS = 4
 """Statements of each that are candidates; further ones may come as the statements beside these."""
 
-_NEAREST = 64
+_NEAREST = 112
 """Statements that the question's vector brings."""
 
-_RELATED_STEMS = 6
+_RELATED_STEMS = 12
 """Related stems looked up for each of the question's."""
 
-_RELATED_NEWEST = 32
+_RELATED_NEWEST = 64
 """Newest statements looked at for a related stem."""
 
-_RELATED_STATEMENTS = 24
+_RELATED_STATEMENTS = 40
 """Statements that related stems bring."""
 
 
@@ -113,7 +113,7 @@ def read_candidates(
     sizes = reader.sizes({key for key in session_keys if key is not None})
     corpus = sizes.corpus
     similar = (
-        statements_of_related_stems(reader, question, corpus, where)
+        statements_of_related_stems(reader, question, mentions, corpus, where)
         if vector is None
         else [key for key, _ in vector.nearest(_NEAREST)]
     )
@@ -280,17 +280,19 @@ def _statements_of_dates(
 
 
 def statements_of_related_stems(
-    reader: GraphReader, question: Question, corpus: CorpusSize, where: Filter
+    reader: GraphReader,
+    question: Question,
+    mentions: Mapping[str, Mentions],
+    corpus: CorpusSize,
+    where: Filter,
 ) -> list[int]:
     """The keys of statements with words related to the question's: "I reside in Porto" answers
-    "Where does she live?". Names have no related words. Rare words come first, then newer
+    "Where does she live?". Names have no related words: a statement that mentions those of the
+    question (``mentions`` holds its concepts) counts up to twice. Rare words come first, then newer
     statements."""
-    names = {
-        word
-        for concept in question.concepts
-        if concept.kind in NAME_KINDS
-        for word in concept.name.split(" ")
-    }
+    named = [concept.name for concept in question.concepts if concept.kind in NAME_KINDS]
+    names = {word for name in named for word in name.split(" ")}
+    mentioning = [set(mentions[name].keys) for name in named if name in mentions]
     related: dict[str, tuple[str, float]] = {}
     for stem in question.terms:
         if stem in names:
@@ -307,7 +309,12 @@ def statements_of_related_stems(
         value = share * rarity_of(found.documents, corpus.statements)
         for key in found.keys:
             worth[key][stem] = max(value, worth[key].get(stem, 0.0))
-    ordered = sorted(worth, key=lambda key: (-sum(worth[key].values()), -key))
+
+    def value_of(key: int) -> float:
+        named_share = sum(key in keys for keys in mentioning) / max(len(named), 1)
+        return sum(worth[key].values()) * (1.0 + named_share)
+
+    ordered = sorted(worth, key=lambda key: (-value_of(key), -key))
     return ordered[:_RELATED_STATEMENTS]
 
 

@@ -72,6 +72,13 @@ def test_what_was_said_before_without_a_vector_changes_nothing() -> None:
     assert found["heron two"] == pytest.approx((0.6, 0.6), abs=1e-3)
 
 
+def test_the_greatest_similarity_of_the_passages_around() -> None:
+    """At most 3 updates away, in one session or not."""
+    turns = [turn(f"heron {n}", by=(1, 0) if n == 0 else (3, 4)) for n in range(5)]
+    values, _ = meaning_signals(gathered(*turns))
+    assert values["near similar"] == pytest.approx([1, 1, 1, 1, 0.6], abs=1e-3)
+
+
 def test_without_a_vector_it_is_as_near_as_the_others_in_the_mean() -> None:
     """Words alone decide where it stands, whatever came before it."""
     found = nearness(

@@ -18,7 +18,10 @@ from recallm.retrieval.candidates import statements_of_related_stems
 from recallm.testing import DictStore
 from tests.retrieval.talk import NO_FILTER, asked, candidates, store_of, turn
 
-NAMES = ("meaning", "similar", "similar window", "similar alone")
+NAMES = (
+    *("meaning", "meaning rank"),
+    *("similar", "similar window", "similar alone", "near similar"),
+)
 
 RESIDES, BICYCLE, OPERA = "Ingrid resid porto", "Ingrid bought bicycl", "Ingrid lov opera"
 """Words are stems here."""
@@ -180,7 +183,11 @@ def test_what_shares_neither_a_stem_nor_a_concept_is_found(answer: str) -> None:
 def brought(store: DictStore, question: Question, where: Filter = NO_FILTER) -> list[str]:
     """The texts of the statements that words of the same meaning bring."""
     with store.reader("n") as reader:
-        keys = statements_of_related_stems(reader, question, reader.sizes().corpus, where=where)
+        names = [concept.name for concept in question.concepts]
+        mentions = reader.mentions(names, limit=None, where=where)
+        keys = statements_of_related_stems(
+            reader, question, mentions, reader.sizes().corpus, where=where
+        )
         texts = {one.key: one.text for one in reader.statements(keys)}
     return [texts[key] for key in keys]
 
@@ -191,6 +198,13 @@ def test_words_that_mean_more_alike_bring_theirs_first() -> None:
     assert brought(store, asked("live")) == ["resid porto", "home garden"]
     equal = store_of(*apart("home one", "home two"))
     assert brought(equal, asked("live")) == ["home two", "home one"]
+
+
+def test_words_that_mean_alike_beside_the_name_asked_for_come_first() -> None:
+    store = store_of(*apart("Ana home", "Ben home"))
+    ana = ConceptMention(name="ana", label="Ana", kind="name")
+    assert brought(store, asked("live")) == ["Ben home", "Ana home"], "the newest of equals"
+    assert brought(store, replace(asked("live"), concepts=(ana,))) == ["Ana home", "Ben home"]
 
 
 def test_rare_words_that_mean_alike_bring_theirs_first() -> None:
@@ -215,7 +229,7 @@ def test_only_what_meets_the_filter_is_brought() -> None:
 def test_no_more_than_some_are_brought() -> None:
     store = store_of(*(turn(f"resid n{n}", session=str(n)) for n in range(100)))
     found = brought(store, asked("live"))
-    assert len(found) == 24
+    assert len(found) == 40
     assert found[0] == "resid n99"
 
 

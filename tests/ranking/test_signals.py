@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recallm.model import ConceptMention, PreparedUpdate, Question, TemporalReading, Trait
+from recallm.ranking.concepts import named_share
 from recallm.ranking.signals import SIGNALS, load_tables, measure
 from recallm.ranking.stem_counts import StemCounts, rarity, saturated
 from recallm.retrieval.nearest import EmbeddedQuestion
@@ -43,7 +44,7 @@ def test_rare_stems_weigh_more_and_long_statements_less() -> None:
     found = signals(store, asked("heron harbour"))
     assert found["heron"]["meaning"] > found["harbour"]["meaning"] > 0
     assert found["harbour"]["session"] > found["harbour again"]["session"]
-    assert min(found.values(), key=lambda one: one["session"])["length"] > 2
+    assert min(found, key=lambda text: found[text]["session"]).startswith("harbour and so many")
 
 
 def test_a_signal_does_not_depend_on_the_other_candidates_values() -> None:
@@ -106,10 +107,45 @@ def test_a_session_that_holds_it_all_lifts_its_statements() -> None:
     ],
 )
 def test_the_kind_of_an_answer_counts_only_where_it_is_asked_for(trait: Trait) -> None:
-    store = store_of(turn("heron yes", traits=trait), turn("heron no"))
+    store = store_of(turn("heron yes", session="a", traits=trait), turn("heron no", session="b"))
     wanted = signals(store, asked("heron", asks=trait))
     assert (wanted["heron yes"]["kind"], wanted["heron no"]["kind"]) == (1, 0)
     assert signals(store, asked("heron"))["heron yes"]["kind"] == 0
+
+
+def test_more_new_names_count_more_where_a_name_is_asked_for() -> None:
+    """Names of the question do not count, nor does the speaker's."""
+
+    def naming(*names: str, session: str) -> PreparedUpdate:
+        update = turn(f"heron {' '.join(names)}", speaker="Cleo", session=session)
+        [speaker, *_] = update.statements[0].concepts
+        concepts = [ConceptMention(name=name, label=name, kind="name") for name in names]
+        said = replace(update.statements[0], concepts=(speaker, *concepts), traits=Trait.NAME)
+        return replace(update, statements=(said,))
+
+    question = asked("heron", "naxos", asks=Trait.NAME)
+    store = store_of(
+        naming("ana", "ben", session="a"),
+        naming("ana", session="a"),
+        naming("naxos", session="a"),
+        naming("ben", "ana", session="b"),
+    )
+    kinds = {text: row["kind"] for text, row in signals(store, question).items()}
+    assert kinds == pytest.approx(
+        {"heron ana ben": np.log(3), "heron ana": np.log(2), "heron naxos": 0, "heron ben ana": 1}
+    )
+    assert not any(row["kind"] for row in signals(store, asked("heron")).values())
+
+
+def test_the_rank_by_meaning() -> None:
+    store = store_of(
+        turn("heron owl", session="a"),
+        turn("heron", session="b"),
+        turn("heron again", session="c"),
+        turn("qzxv", session="a"),
+    )
+    ranks = {text: row["meaning rank"] for text, row in signals(store, asked("heron owl")).items()}
+    assert ranks == pytest.approx({"heron owl": 1, "heron": 1 / 2, "heron again": 1 / 2, "qzxv": 0})
 
 
 def test_each_kind_of_answer_that_is_asked_for_counts() -> None:
@@ -143,15 +179,20 @@ def test_who_is_asked_for_by_name() -> None:
         of_whole("Ana Silva dances", "c"),
     )
     found = signals(store, question)
-    named = {text: (values["named"], values["named alone"]) for text, values in found.items()}
-    share = named["Ana Silva sings"][0]
+    with_all = candidates(store, question)
+    assert with_all is not None
+    texts = [statement.text for statement in with_all.statements]
+    named = dict(zip(texts, named_share(with_all).tolist(), strict=True))
+    share = named["Ana Silva sings"]
     assert share > 0
     assert named == {
-        "Ana Silva sings": (share, 0),
-        "She dances too": (share, 0),
-        "Ana sings": (0, 0),
-        "Ana Silva dances": (share, share),
+        "Ana Silva sings": share,
+        "She dances too": share,
+        "Ana sings": 0,
+        "Ana Silva dances": share,
     }
+    alone = {text: values["named alone"] for text, values in found.items()}
+    assert alone == {**dict.fromkeys(texts, 0), "Ana Silva dances": share}
 
 
 def test_a_rare_name_counts_more() -> None:
@@ -159,12 +200,12 @@ def test_a_rare_name_counts_more() -> None:
     ana = ConceptMention(name="ana", label="Ana", kind="name")
     question = replace(asked("sings"), concepts=(ana,))
     crowd = [turn(f"filler {n}", session=str(n)) for n in range(200)]
-    among_many = signals(store_of(turn("Ana sings"), *crowd), question)
+    among_many = signals(store_of(turn("Ana sings", session="ana"), *crowd), question)
     among_few = signals(
         store_of(turn("Ana sings", session="a"), turn("Ana dances", session="b")), question
     )
-    assert among_many["Ana sings"]["named"] == 1
-    assert 0 < among_few["Ana sings"]["named"] < 0.5
+    assert among_many["Ana sings"]["named alone"] == 1
+    assert 0 < among_few["Ana sings"]["named alone"] < 0.5
 
 
 def test_words_that_ask_for_the_present_are_no_content() -> None:
@@ -297,7 +338,7 @@ def test_all_signals_are_finite_and_shares_lie_between_0_and_1(
     values = measure(found, load_tables().words.signals)
     assert values.shape == (len(found.statements), len(SIGNALS))
     assert np.isfinite(values).all()
-    shares = [place for place, name in enumerate(SIGNALS) if name not in ("length", "kind")]
+    shares = [place for place, name in enumerate(SIGNALS) if name != "kind"]
     cosines = [
         place for place, name in enumerate(SIGNALS) if "similar" in name or name == "like anchor"
     ]

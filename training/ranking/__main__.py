@@ -34,23 +34,26 @@ __all__ = ["main"]
 _FOLDS = 3
 _TABLES = {
     "words": (
-        *("passage", "near passages", "session", "answer", "meaning", "similar"),
-        *("concepts", "graph", "named", "named alone", "kind", "date", "speaker"),
+        *("passage", "session", "answer", "meaning", "meaning rank", "similar", "near similar"),
+        *("named alone", "kind", "date", "speaker", "first person", "question"),
         *("newest", "superseded", "earliest", "like anchor", "neighbour state"),
     ),
     "vectors": (
-        *("passage", "near passages", "session", "answer"),
-        *("meaning", "similar", "similar window", "similar alone"),
-        *("kind", "date", "first person", "question", "length"),
+        *("passage", "session", "answer", "meaning", "meaning rank"),
+        *("similar", "similar window", "similar alone", "near similar"),
+        *("kind", "date", "first person", "question"),
         *("superseded", "succeeds", "earliest", "like anchor", "neighbour state"),
     ),
 }
 """The signals of each table, chosen by ``--ablation``: docs/ranking.md says how."""
 
 _FAMILIES = {
-    "all of the words around": ("passage", "near passages", "session", "answer"),
-    "all of meaning": ("meaning", "similar", "similar window", "similar alone"),
-    "all of concepts": ("concepts", "graph", "named", "named alone"),
+    "all of the words around": ("passage", "session", "answer"),
+    "all of meaning": (
+        *("meaning", "meaning rank", "similar", "similar window", "similar alone"),
+        "near similar",
+    ),
+    "all of names and kinds": ("named alone", "kind"),
     "all of the speaker": ("speaker", "first person"),
     "all of what is newer": ("newest", "superseded", "succeeds", "neighbour state"),
 }

@@ -30,7 +30,7 @@ _RIDGE = 1e-9
 _START = {
     "passage": 2.0,
     "meaning": 4.0,
-    "named": 1.0,
+    "named alone": 1.0,
     "similar": 6.0,
     "speaker": 1.0,
     "like anchor": 2.0,
