@@ -74,7 +74,7 @@ def _mentions(statements: Sequence[StoredStatement], names: Collection[str]) -> 
 
 
 def trait_signals(candidates: Candidates) -> dict[str, Floats]:
-    """The signals ``kind``, ``speaker``, ``first person`` and ``question``."""
+    """The signals ``kind``, ``speaker``, ``first person``, ``question`` and ``length``."""
     traits = candidates.traits
     asked = [candidates.question.asks & kind for kind in _ANSWER_KINDS]
     speaker = _speaker(candidates)
@@ -83,6 +83,7 @@ def trait_signals(candidates: Candidates) -> dict[str, Floats]:
         "speaker": speaker,
         "first person": speaker * _has_trait(traits, Trait.FIRST_PERSON),
         "question": _has_trait(traits, Trait.QUESTION),
+        "length": np.log1p(np.array([statement.length for statement in candidates.statements])),
     }
 
 

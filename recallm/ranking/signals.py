@@ -47,6 +47,7 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
         "speaker": "the question names its speaker",
         "first person": "the question names its speaker, and it is in the first person",
         "question": "it is a question",
+        "length": "logarithm of its number of content words",
         "newest": "question about the present: few later statements mention the same names",
         "superseded": "question about the present: a similar later statement answers as well",
         "succeeds": "question about the present: resembles an earlier answer or shares rare stems",
