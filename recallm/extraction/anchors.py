@@ -61,7 +61,7 @@ def temporal_anchor(text: str, terms: Collection[str]) -> TemporalAnchor | None:
     if found is None:
         return None
     parts = found.groupdict()
-    relation = next(relation for relation in _RELATIONS if parts[relation])
+    relation: AnchorRelation = next(relation for relation in _RELATIONS if parts[relation])
     asked = f"{parts['asked']}{parts.get('person') or ''}"
     if _AMOUNT.search(asked) or (_PRESENT.search(asked) and not _PAST.search(asked)):
         return None
