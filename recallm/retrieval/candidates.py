@@ -50,7 +50,8 @@ from recallm.stores.base import GraphReader
 __all__ = ["FETCHED", "read_candidates", "statements_of_related_stems"]
 
 FETCHED = 112
-"""Statements fetched as rows, best by the first score; at least twice the statements wanted."""
+"""Statements fetched as rows, best by the first score; at least twice the statements wanted. Half
+as many where the nearest by embedding come beside them."""
 
 _EXPANDED = 24
 """The first 24 of them bring the statements before and after them."""
@@ -128,7 +129,7 @@ def read_candidates(
     posted = PostingCounts.read(
         stems, postings, mentions, speaker_stems=_likely_speaker_stems(mentions, postings)
     ).with_rarer(question.exact_terms, stems, corpus.statements)
-    best = posted.best(fetched, sizes)
+    best = posted.best(fetched if vector is None else fetched // 2, sizes)
     summaries = [
         row.summary
         for _, row in sorted(essential.items(), key=itemgetter(0))
