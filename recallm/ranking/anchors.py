@@ -48,6 +48,9 @@ _ONE_STATE, _TWO_STATES = 0.4, 0.9
 """How far the border counts as telling the state asked for, without and with such a word; further
 where it shares rare stems with a statement on the asked side."""
 
+_BEYOND_CHANGE = 0.3
+"""How far statements beyond a border with such a word count: it tells the state asked for."""
+
 
 class _History(NamedTuple):
     """The candidates in the order in which the anchor's state lies behind the state asked for.
@@ -55,7 +58,8 @@ class _History(NamedTuple):
     ``order`` holds their places. The others have an entry for each place of ``order``: the share of
     the anchor's stems that it holds (``held``), how likely it tells the anchor's state
     (``telling``), how likely it is where that state begins on the asked side (``border``), how far
-    such a border tells the other state too (``both``), and how likely it stands on the asked side
+    such a border tells the other state too (``both``), whether it has a word of change
+    (``changes``), and how likely it stands on the asked side
     (``beside``); all from 0 to 1.
     """
 
@@ -64,6 +68,7 @@ class _History(NamedTuple):
     telling: Floats
     border: Floats
     both: Floats
+    changes: NDArray[np.bool_]
     beside: Floats
 
 
@@ -122,10 +127,12 @@ def _history(candidates: Candidates, anchor: TemporalAnchor, match: Floats) -> _
     if anchor.relation == "at":
         # What was said while the anchor's state held belongs to its time: the last one counts.
         border = _first_of_state(telling[::-1])[::-1]
+        changes = np.zeros(number, dtype=np.bool_)
         both = np.zeros(number)
     else:
         border = _first_of_state(telling)
-        changes = [bool(_CHANGE.search(candidates.statements[place].text)) for place in order]
+        texts = (candidates.statements[place].text for place in order)
+        changes = np.array([bool(_CHANGE.search(text)) for text in texts])
         ties = _ties_before(rare_stems(candidates)[order], held, person)
         both = np.maximum(np.where(changes, _TWO_STATES, _ONE_STATE), ties)
     return _History(
@@ -134,6 +141,7 @@ def _history(candidates: Candidates, anchor: TemporalAnchor, match: Floats) -> _
         telling=telling,
         border=border,
         both=both,
+        changes=changes,
         beside=border[::-1].cumsum()[::-1] - border,
     )
 
@@ -168,13 +176,15 @@ def _ties_before(stems: NDArray[np.float32], held: Floats, person: Floats) -> Fl
 
 def _nearness(history: _History, topic: Floats) -> Floats:
     """How near each statement stands to the anchor's state, on the asked side of it: 1 where none
-    between the two matches the topic as well, 0 on the other side."""
+    between the two matches the topic as well, 0 on the other side; less where the border itself
+    tells the state asked for."""
     between = relative_matches(topic, np.arange(len(topic), dtype=np.float64))
     crowd = np.cumsum(between * (1.0 - history.held)[None, :], axis=1)
     found = history.border * history.both
+    beyond = history.border * np.where(history.changes, _BEYOND_CHANGE, 1.0)
     for border in np.flatnonzero(history.border > _NEGLIGIBLE).tolist():
         if border:
-            found[:border] += history.border[border] / (1.0 + crowd[:border, border - 1])
+            found[:border] += beyond[border] / (1.0 + crowd[:border, border - 1])
     return found
 
 

@@ -34,6 +34,9 @@ _SHORT = 6
 _DENIAL = 2
 """A reply that denies something and has at most 2 new content words tells that it is not known."""
 
+_LOOKED_AT = 2
+"""Equal statements and questions take no place either: twice as many are looked at as wanted."""
+
 _NEW = Trait.NUMBER | Trait.TIME
 
 
@@ -45,8 +48,9 @@ class Placed(NamedTuple):
     questions: Mapping[int, int]
 
 
-def placed(order: Sequence[int], candidates: Candidates) -> Placed:
-    """What of ``order`` takes a place, as the top of this module says."""
+def placed(order: Sequence[int], candidates: Candidates, *, wanted: int) -> Placed:
+    """What of ``order`` takes a place, as the top of this module says. A context holds at most
+    ``wanted`` statements: what is far behind them is not looked at for small talk."""
     question = candidates.question
     everything = Placed(order=tuple(order), questions={})
     asked = {*question.terms, *question.words}
@@ -54,7 +58,7 @@ def placed(order: Sequence[int], candidates: Candidates) -> Placed:
         return everything
     left_out: set[int] = set()
     if asked.isdisjoint(WORDS["stems_of_courtesy"]):
-        left_out |= _small_talk(order, candidates)
+        left_out |= _small_talk(order, candidates, wanted)
     if not asked.isdisjoint(WORDS["wh_stems"]) and not question.asks_all:
         left_out |= _empty_replies(order, candidates, asked)
     questions: dict[int, int] = {}
@@ -85,11 +89,13 @@ def _with_short_answers(
     return {place: questions[place] for place in in_order if place not in repeating[1:]}
 
 
-def _small_talk(order: Sequence[int], candidates: Candidates) -> set[int]:
+def _small_talk(order: Sequence[int], candidates: Candidates, wanted: int) -> set[int]:
     speakers = {statement.speaker_concept for statement in candidates.read}
     names = {word for speaker in speakers if speaker is not None for word in speaker.split(" ")}
-    found = set()
-    for place in order:
+    found: set[int] = set()
+    for rank, place in enumerate(order):
+        if rank - len(found) > _LOOKED_AT * wanted:
+            break
         statement = candidates.statements[place]
         previous = candidates.context.get(statement.previous or -1)
         if (

@@ -31,6 +31,9 @@ _OTHERS = WORDS["others"]
 _MOST_NAMES = 2
 """At most 2 persons are addressed; other words of content say something."""
 
+_MOST_WORDS = 6
+"""Small talk has at most 6 content words that are no filling: the names of those addressed."""
+
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _ADDRESSED = re.compile(
     r"(?:(?:^|,)\s*|\b(?:hey|hi|hello|thanks|bye|wow|yeah|yes|thank you)\s+)"
@@ -46,12 +49,13 @@ def is_small_talk(statement: StoredStatement, *, names: Collection[str], answers
     """Whether a statement is small talk. ``names`` are the stems of the names of those who talk;
     ``answers``: it stands just behind a question."""
     traits = statement.traits
-    stems = {
-        term
-        for term in set(content_terms(statement.terms)) - WORDS["filling_stems"]
-        if not any(name.startswith(term) for name in names)
-    }
-    if traits & _TELLING or len(stems) > _MOST_NAMES:
+    if traits & _TELLING:
+        return False
+    terms = set(content_terms(statement.terms)) - WORDS["filling_stems"]
+    if len(terms) > _MOST_WORDS:  # true of most, and names are slow to compare
+        return False
+    stems = {term for term in terms if not any(name.startswith(term) for name in names)}
+    if len(stems) > _MOST_NAMES:
         return False
     words = [word.lower().replace("\u2019", "'") for word in _WORD.findall(statement.text)]
     said = {word.partition("'")[0] for word in words}

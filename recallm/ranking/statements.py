@@ -239,7 +239,7 @@ def context_of_statements(candidates: Candidates, request: RecallRequest) -> Rec
     if candidates.facts or candidates.stated:
         ranked = _with_endings(_matches_first(ranked, candidates.matches), candidates)
     budget = statement_budget(request)
-    order, questions = placed(ranked.order, candidates)
+    order, questions = placed(ranked.order, candidates, wanted=wanted_statements(request))
     places = fit_by_worth(ranked.statements, order, ranked.worth, budget, question.time, questions)
     places, text, more = _with_matches(ranked, places, candidates, request, budget)
     complete = candidates.matches is not None and not more
