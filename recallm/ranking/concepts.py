@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 import numpy as np
@@ -17,6 +18,9 @@ NAME_KINDS = ("name", "entity")
 
 _ANSWER_KINDS = (Trait.TIME, Trait.NUMBER, Trait.PERSON | Trait.PLACE | Trait.ORGANISATION)
 """Kinds of answers, names apart: traits that a question asks for and a statement has."""
+
+_SUBJECT = re.compile(r"\b(?:I|we)\b", re.IGNORECASE)
+"""Who says that they do or are something themselves."""
 
 _NAME_REACH = 3
 """A pronoun may refer to a name at most this many statements before it."""
@@ -81,7 +85,7 @@ def trait_signals(candidates: Candidates) -> dict[str, Floats]:
     return {
         "kind": np.sum([_has_trait(traits, kind) for kind in asked], axis=0) + _names(candidates),
         "speaker": speaker,
-        "first person": speaker * _has_trait(traits, Trait.FIRST_PERSON),
+        "first person": speaker * _first_person(candidates),
         "question": _has_trait(traits, Trait.QUESTION),
         "length": np.log1p(np.array([statement.length for statement in candidates.statements])),
     }
@@ -121,6 +125,17 @@ def _speaker(candidates: Candidates) -> Floats:
     return np.array(
         [float(statement.speaker_concept in asked_for) for statement in candidates.statements]
     )
+
+
+def _first_person(candidates: Candidates) -> Floats:
+    """1 where a statement is in the first person. "Where do I live?", asked by somebody who is
+    known, is answered by what this person does: "My sister lives in Oslo" does not say "I"."""
+    found = _has_trait(candidates.traits, Trait.FIRST_PERSON)
+    question = candidates.question
+    if question.asker is not None and _SUBJECT.search(question.text):
+        for place in np.flatnonzero(found).tolist():
+            found[place] = bool(_SUBJECT.search(candidates.statements[place].text))
+    return found
 
 
 def _has_trait(traits: Keys, trait: Trait) -> Floats:
