@@ -31,8 +31,8 @@ _SHORT = 6
 """An answer of at most 6 content words may need its question to be understood."""
 
 
-_DENIAL = 2
-"""A reply that denies something and has at most 2 new content words tells that it is not known."""
+_MOST_OTHER_WORDS = 2
+"""Who says that something is not known says at most 2 words of the question in other words."""
 
 _LOOKED_AT = 2
 """Equal statements and questions take no place either: twice as many are looked at as wanted."""
@@ -148,9 +148,15 @@ def _empty_replies(
             continue
         if asked.isdisjoint(before.terms) or asked.isdisjoint(statement.terms):
             continue
-        new = set(content_terms(statement.terms)) - {*asked, *before.terms}
-        if len(new) <= (_DENIAL if statement.traits & Trait.NEGATION else 0):
-            found.add(place)
+        stems = set(content_terms(statement.terms))
+        new = stems - {*asked, *before.terms}
+        if statement.traits & Trait.NEGATION:
+            unknown = WORDS["stems_of_not_knowing"]
+            if stems.isdisjoint(unknown) or len(new - unknown) > _MOST_OTHER_WORDS:
+                continue  # "I have no car" is an answer
+        elif new:
+            continue
+        found.add(place)
     return found
 
 

@@ -147,3 +147,17 @@ def test_behind_a_question_yes_and_a_name_are_answers(text: str, *, expected: bo
     with talk(("Ann", text)) as memory, memory._store.reader(memory.namespace) as reader:
         (statement,) = reader.statements([statement_key(1, 0)])
     assert is_small_talk(statement, names=(), answers=True) is expected
+
+
+def test_a_denial_that_answers_is_no_empty_reply() -> None:
+    memory = RecallM()
+    for speaker, text in (
+        ("Ben", "Do you own a car?"),
+        ("Ann", "I have no car."),
+        ("Ben", "What is your diet like, Ann?"),
+        ("Ann", "My diet has no meat."),
+        ("Ann", "The diet book about cars was long."),
+    ):
+        memory.update(text, speaker=speaker, session="talk")
+    assert "I have no car." in texts(memory, "Which car does Ann own?", limit=3)
+    assert "My diet has no meat." in texts(memory, "What is Ann's diet?", limit=3)
