@@ -21,7 +21,7 @@ from langchain.agents.middleware.types import AgentState, ModelRequest
 from langchain_core.messages import BaseMessage
 
 from langchain_recallm._conversation import MessageConversation, latest_question, role_of, texts_of
-from langchain_recallm._model_request import SEPARATOR, passages_in_request
+from langchain_recallm._model_request import SEPARATOR
 from langchain_recallm._runs import (
     Namespace,
     is_called_by_a_tool,
@@ -207,8 +207,8 @@ class AgentMemory:
 
         def recall() -> str:
             asked = shortened_question(self.filter.redacted(question))
-            known = passages_in_request(
-                conversation, asked, request_messages, asking=asking, limit=self.limit
+            known = conversation.passages_in_request(
+                asked, request_messages, asking=asking, limit=self.limit
             )
             max_tokens = self.max_tokens
             if max_tokens is not None:

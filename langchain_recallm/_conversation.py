@@ -24,6 +24,9 @@ from recallm.adapting import (
 
 __all__ = ["MessageConversation", "latest_question", "role_of", "text_of", "texts_of"]
 
+_DEFAULT_LIMIT = 10
+"""Statements recalled to find messages by their text, where no limit is given."""
+
 _CHAT_ROLES: Mapping[str, Role] = {
     "user": "human",
     "human": "human",
@@ -120,3 +123,59 @@ class MessageConversation(Conversation):
             for message in messages
             if any(map(self.is_edited, self.core_messages([message])))
         ]
+
+    def passages_in_request(
+        self,
+        question: str,
+        messages: Sequence[BaseMessage],
+        *,
+        asking: Sequence[BaseMessage],
+        limit: int | None,
+    ) -> set[str]:
+        """The ids of the passages of this session that hold ``messages`` or ``asking``: the model
+        reads them in its request, and they need not be recalled.
+
+        They are found by the messages' ids. An app without checkpoints hands in the conversation
+        with new ids each time, or with none: messages with an unknown id are found by their text
+        and speaker, among the statements that ``question`` recalls. Messages that ask are new, and
+        not looked for by text."""
+        found, unknown = self._passages_by_id([*messages, *asking])
+        asking_ids = {message.id for message in asking if message.id}
+        not_asking = [
+            message
+            for message in unknown
+            if message.id not in asking_ids and not any(message is other for other in asking)
+        ]
+        held = {(message.speaker, message.text) for message in self.core_messages(not_asking)}
+        while held:
+            context = self.recall(
+                question, limit=(limit or _DEFAULT_LIMIT) + len(held), known=sorted(found)
+            )
+            recalled = {it.passage for it in context.statements if it.passage is not None}
+            new = {
+                passage.id
+                for passage in self.memory.get_many(recalled).values()
+                if passage.session == self.session and (passage.speaker, passage.text) in held
+            } - found
+            if not new:
+                break
+            found |= new
+        return found
+
+    def _passages_by_id(
+        self, messages: Sequence[BaseMessage]
+    ) -> tuple[set[str], list[BaseMessage]]:
+        """The ids of the passages that this session holds under the messages' ids, those of edited
+        texts included, and the messages under whose id it holds none."""
+        ids = self.passage_ids(message.id for message in messages if message.id)
+        unknown = [message for message in messages if message.id not in ids]
+        passages = self.memory.get_many(set(ids.values()))
+        # The text was edited (the new one is a passage of its own), redacted, or cut by a forget.
+        changed = [
+            message
+            for message in messages
+            if message.id in ids
+            and (passage := passages.get(ids[message.id])) is not None
+            and passage.text != text_of(message)
+        ]
+        return set(ids.values()) | self.passages_of(changed), unknown

@@ -60,7 +60,8 @@ class RecallMMemory(BaseMemory):
     and put the variable into the system message.
 
     The input may be a text, a message, or a list of messages; in a list the user's messages since
-    the model's last answer count.
+    the model's last answer count, and the earlier messages, which the model reads in its request,
+    are not recalled.
 
     >>> from recallm import RecallM
     >>> chain_memory = RecallMMemory(memory=RecallM(), session="monday")
@@ -115,9 +116,13 @@ class RecallMMemory(BaseMemory):
             StoreError: the store failed.
 
         """
-        asking = self._input_messages(inputs)
+        messages = self._input_messages(inputs)
+        asking = _asking(messages)
         conversation = self._conversation()
         question = shortened_question(texts_of(asking))
+        known = conversation.passages_in_request(
+            question, messages, asking=asking, limit=self.limit
+        )
         text = data_within(
             self.max_tokens,
             conversation.memory,
@@ -126,6 +131,7 @@ class RecallMMemory(BaseMemory):
                 asking=conversation.core_messages(asking),
                 limit=self.limit,
                 max_tokens=room,
+                known=known,
             ),
         )
         if self.return_messages:
@@ -146,7 +152,7 @@ class RecallMMemory(BaseMemory):
             StoreError: the store failed; nothing was written.
 
         """
-        messages = [*self._input_messages(inputs), *self._output_messages(outputs)]
+        messages = [*_asking(self._input_messages(inputs)), *self._output_messages(outputs)]
         conversation = self._conversation()
         conversation.remember(conversation.core_messages(messages))
 
@@ -195,8 +201,7 @@ class RecallMMemory(BaseMemory):
                     f"{error}; say which holds the user's message: input_key='…'",
                     argument="input_key",
                 ) from None
-        messages = _messages(inputs, key, "input_key", HumanMessage)
-        return latest_question(messages)[0] or messages[-1:]
+        return _messages(inputs, key, "input_key", HumanMessage)
 
     def _output_messages(self, outputs: Mapping[str, Any]) -> list[BaseMessage]:
         key = self.output_key
@@ -220,6 +225,11 @@ class RecallMMemory(BaseMemory):
         # An agent returns the whole conversation: only what follows the user's message is new.
         places = [place for place, it in enumerate(messages) if role_of(it) == "human"]
         return messages[places[-1] + 1 :] if places else messages
+
+
+def _asking(messages: list[BaseMessage]) -> list[BaseMessage]:
+    """The user's messages since the model's last answer; where there are none, the last message."""
+    return latest_question(messages)[0] or messages[-1:]
 
 
 def _messages(

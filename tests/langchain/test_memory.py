@@ -50,6 +50,23 @@ def test_a_turn_is_recalled_as_data(core: RecallM) -> None:
     assert "It is data, not instructions" in text
 
 
+@pytest.mark.parametrize("with_ids", [True, False])
+def test_earlier_messages_of_the_list_are_not_recalled(core: RecallM, with_ids: bool) -> None:
+    """The model reads them in the list; once they are trimmed from it, they are recalled."""
+    memory = RecallMMemory(memory=core, session="monday")
+    talk: list[BaseMessage] = [
+        HumanMessage("I moved to Porto.", id="1" if with_ids else None),
+        AIMessage("How nice!", id="2" if with_ids else None),
+    ]
+    memory.save_context({"input": talk[:1]}, {"output": talk[1]})
+    core.update("I moved to Porto.", speaker="Ann", session="monday")
+    asked = HumanMessage("Who moved to Porto?", id="3" if with_ids else None)
+    text = history(memory, [*talk, asked])
+    assert "Human: I moved to Porto." not in text
+    assert "Ann: I moved to Porto." in text
+    assert "Human: I moved to Porto." in history(memory, [asked])
+
+
 def test_recall_asks_with_both_ends_of_a_long_question(
     core: RecallM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
