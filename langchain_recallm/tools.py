@@ -87,7 +87,9 @@ def create_recallm_tools(
     tools' names (letters, digits, "_" and "-"), so that one agent can have the tools of two
     memories: ``prefix="team_"`` makes them ``team_recall_memory`` and so on.
 
-    * ``recall_memory`` returns statements with their ids, delimited as data; the artifact is a list
+    * ``recall_memory`` returns statements with their ids, delimited as data, without what stands in
+      the messages of the agent's state: what was removed there, as by a summary, is found again,
+      what other middleware trims from the request alone is not. The artifact is a list
       of dicts with id, text, metadata, t_index, timestamp, speaker, source, session, concepts,
       score and passage.
     * ``save_memory`` writes one knowledge update with the speaker "AI", since the model wrote it.
@@ -170,17 +172,21 @@ class _Tools:
     ) -> tuple[str, list[dict[str, Any]]]:
         with errors_for_the_model():
             conversation = self._conversation(runtime, config)
-            # The present turn may be written already, and is no answer to itself.
-            present = conversation.passages_of(_turn_messages(runtime))
-            limit = None if self.limit is None else self.limit + len(present)
-            context = conversation.recall(
-                _checked_text(query, "query"), limit=limit, asker=_asker(runtime, conversation)
+            query = _checked_text(query, "query")
+            # The model reads the conversation in its request: it is no answer from the memory.
+            known = conversation.passages_in_request(
+                query, _messages(runtime), asking=_turn_messages(runtime), limit=self.limit
             )
-            found = [it for it in context.statements if it.passage not in present]
+            limit = self.limit
+            if limit is not None and not gives_probabilities(conversation.memory):
+                # Not every ranking replaces the present turn by what else is remembered.
+                limit += len(conversation.passages_of(_turn_messages(runtime)))
+            context = conversation.recall(
+                query, limit=limit, asker=_asker(runtime, conversation), known=known
+            )
+            found = [it for it in context.statements if it.passage not in known]
             if not found:
                 return _NOTHING, []
-            if self.limit is not None and gives_probabilities(conversation.memory):
-                found = _without_worst(found, len(found) - self.limit)
             # A statement that is too long by itself must not exclude the others.
             found = [it for it in found if not self._is_too_long(conversation.memory, [it])]
             while found and self._is_too_long(conversation.memory, found):
@@ -247,13 +253,18 @@ def _asker(runtime: object, conversation: MessageConversation) -> str:
     return asking[0].speaker if asking else SPEAKER_NAMES["human"]
 
 
-def _turn_messages(runtime: object) -> list[BaseMessage]:
-    """The user's messages that the agent is answering, and the replies so far."""
+def _messages(runtime: object) -> list[BaseMessage]:
+    """The conversation in the agent's state."""
     state = runtime.state if isinstance(runtime, ToolRuntime) else None
     in_state = state.get("messages") if isinstance(state, dict) else None
-    messages = [
+    return [
         it for it in (in_state if isinstance(in_state, list) else []) if isinstance(it, BaseMessage)
     ]
+
+
+def _turn_messages(runtime: object) -> list[BaseMessage]:
+    """The user's messages that the agent is answering, and the replies so far."""
+    messages = _messages(runtime)
     asking, _ = latest_question(messages)
     return messages[messages.index(asking[0]) :] if asking else []
 

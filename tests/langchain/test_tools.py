@@ -11,7 +11,7 @@ from typing import Annotated, Any, cast
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.messages import AnyMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AnyMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -365,6 +365,37 @@ def test_the_question_being_answered_is_not_what_is_recalled(memory: RecallM) ->
         "Ann lives in Oslo.",
         "Ann lives in Bergen now.",
     ]
+
+
+def test_what_the_state_holds_is_not_recalled(memory: RecallM) -> None:
+    """Once it is removed from the state, as by a summary, it is recalled."""
+    model = ScriptedModel(
+        lines=[
+            "Noted.",
+            call("recall_memory", "1", query="Where does Ann live?"),
+            "Bergen.",
+            call("recall_memory", "2", query="Where does Ann live?"),
+            "Bergen.",
+        ]
+    )
+    agent = create_agent(
+        model,
+        create_recallm_tools(memory),
+        middleware=[RecallMMiddleware(memory=memory)],
+        checkpointer=InMemorySaver(),
+    )
+    memory.update("Ann lives in Oslo.")
+    agent.invoke(human("Ann lives in Bergen now.", id="told"), thread("1"))
+    output = agent.invoke(human("Where does she live?"), thread("1"))
+    assert _recalled(output) == ["Ann lives in Oslo."]
+    agent.update_state(thread("1"), {"messages": [RemoveMessage("told")]})
+    output = agent.invoke(human("Where, again?"), thread("1"))
+    assert {"Ann lives in Oslo.", "Ann lives in Bergen now."} <= set(_recalled(output))
+
+
+def _recalled(output: Any) -> list[str]:
+    """The texts of the statements that the last tool call recalled."""
+    return [it["text"] for it in output["messages"][-2].artifact]
 
 
 def test_inside_one_thread(memory: RecallM) -> None:
