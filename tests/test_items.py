@@ -356,8 +356,14 @@ class TestExactTokens:
         before = memory.recall("Where does Anna live?").statements
         memory.update("It is.", session="t")
         memory.update("Yes, so it is 🍕", session="t")
-        context = memory.recall("Where is it that Anna lives 🍕?").statements
+        context = memory.recall("Where is it that Anna lives?").statements
         assert [one.text for one in context] == [one.text for one in before]
+
+    def test_beside_other_words_what_answers_comes_first(self, memory: RecallM) -> None:
+        memory.update("Anna lives in Oslo.", session="s")
+        memory.update("Yes, so it is 🍕", session="t")
+        found = memory.recall("Where does Anna live 🍕?", limit=1).statements
+        assert [one.text for one in found] == ["Anna lives in Oslo."]
 
     def test_a_question_of_nothing_is_no_items_text(self) -> None:
         with RecallM(embeddings=lambda texts: [[1.0, 0.5] for _ in texts]) as memory:
