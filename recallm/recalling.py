@@ -309,9 +309,11 @@ class Recaller:
         lasts."""
         question = self._extractor.question(request.question, asker=request.asker)
         uses_vectors = RANKINGS[request.config.ranking].embeddings != "unused"
-        embedded = self._embedded(request) if uses_vectors else None
+        embedded = self._embedded(question.text) if uses_vectors else None
         with self._store.reader(self._namespace, request.horizon) as reader:
             vector = self._vector(embedded, reader, request)
+            if vector is not None and request.config.ranking == "statements":
+                vector = self._with_asked(vector, question)
             relations = self._indexes.of(self._namespace, reader)
             yield OpenQuestion(question, reader, vector, relations)
 
@@ -322,11 +324,12 @@ class Recaller:
 
         ``candidate_limit`` candidates are read, whatever the limit, so that pages follow one order.
         """
-        vector = self._vector(self._embedded(request), reader, request)
+        question = self._extractor.question(request.question, asker=request.asker)
+        vector = self._vector(self._embedded(request.question), reader, request)
         candidates = read_candidates(
             reader,
-            self._extractor.question(request.question, asker=request.asker),
-            vector,
+            question,
+            None if vector is None else self._with_asked(vector, question),
             request,
             wanted=request.config.candidate_limit,
         )
@@ -339,10 +342,17 @@ class Recaller:
         )
         return passage_scores(ranked, request.question, first_passages)
 
-    def _embedded(self, request: RecallRequest) -> QuestionVector | None:
+    def _embedded(self, text: str) -> QuestionVector | None:
         if self._vectors is None:
             return None
-        return self._vectors.embed_question(self._namespace, request.question)
+        return self._vectors.embed_question(self._namespace, text)
+
+    def _with_asked(self, vector: EmbeddedQuestion, question: Question) -> EmbeddedQuestion:
+        """``vector`` with that of what is asked for, where the question also says when."""
+        if question.when is None:
+            return vector
+        asked = self._embedded(f"{question.when.asked}?")
+        return vector if asked is None else replace(vector, asked=asked.vector.astype(np.float64))
 
     def _vector(
         self, embedded: QuestionVector | None, reader: GraphReader, request: RecallRequest

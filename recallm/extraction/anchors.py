@@ -67,7 +67,9 @@ def temporal_anchor(text: str, terms: Collection[str]) -> TemporalAnchor | None:
         return None
     stems = _stems(asked)
     own = tuple(term for term in terms if term in _stems(parts["anchor"]) and term not in stems)
-    return TemporalAnchor(relation=relation, text=parts["anchor"], terms=own) if own else None
+    if not own:
+        return None
+    return TemporalAnchor(relation=relation, asked=asked, text=parts["anchor"], terms=own)
 
 
 def with_anchor(reading: TemporalReading, anchor: TemporalAnchor | None) -> TemporalReading:

@@ -211,10 +211,12 @@ class TemporalAnchor:
     """A value that a question names to fix a place in a history: "before Porto".
 
     The question asks for the state ``relation`` ("before", "after", "at" the time of) the anchor.
-    ``text`` is the anchor as the question spells it, ``terms`` its content stems.
+    ``asked`` is the question without the anchor, ``text`` the anchor as the question spells it,
+    ``terms`` its content stems.
     """
 
     relation: AnchorRelation
+    asked: str
     text: str
     terms: tuple[str, ...]
 
@@ -280,6 +282,13 @@ class Question:
         """``terms`` without ``time_terms``, if any are left: no statement answers better because it
         holds "now", and what was said in May 2023 need not say so."""
         return tuple(term for term in self.terms if term not in self.time_terms) or self.terms
+
+    @property
+    def when(self) -> TemporalAnchor | None:
+        """Its anchor, where that only says when: "when she lived in Oslo" says nothing of the job
+        that is asked for. "Before Porto" names a state of the history asked about."""
+        anchor = self.time.anchor
+        return anchor if anchor is not None and anchor.relation == "at" else None
 
 
 def exact_token(*words: str) -> str:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from recallm.model import TemporalAnchor
 from recallm.ranking.candidates import Candidates
-from recallm.ranking.concepts import NAME_KINDS
+from recallm.ranking.concepts import names_asked_for
 from recallm.ranking.stem_counts import Floats, Keys, matrix_product, rarity, weighted_sums
 from recallm.ranking.time import IN_CONVERSATION, moments_of, rare_stems, relative_matches
 
@@ -56,15 +56,16 @@ class _History(NamedTuple):
     """The candidates in the order in which the anchor's state lies behind the state asked for.
 
     ``order`` holds their places. The others have an entry for each place of ``order``: the share of
-    the anchor's stems that it holds (``held``), how likely it tells the anchor's state
-    (``telling``), how likely it is where that state begins on the asked side (``border``), how far
-    such a border tells the other state too (``both``), whether it has a word of change
-    (``changes``), and how likely it stands on the asked side
-    (``beside``); all from 0 to 1.
+    the anchor's stems that it holds (``held``), the share of the names asked for that it mentions
+    (``person``), how likely it tells the anchor's state (``telling``), how likely it is where that
+    state begins on the asked side (``border``), how far such a border tells the other state too
+    (``both``), whether it has a word of change (``changes``), and how likely it stands on the asked
+    side (``beside``); all from 0 to 1.
     """
 
     order: Keys
     held: Floats
+    person: Floats
     telling: Floats
     border: Floats
     both: Floats
@@ -107,14 +108,12 @@ def anchor_signals(
 def _history(candidates: Candidates, anchor: TemporalAnchor, match: Floats) -> _History | None:
     """The candidates beside the anchor's state; None where none tells it."""
     number = len(candidates.statements)
-    documents = dict(zip(candidates.terms, candidates.documents.tolist(), strict=True))
-    rarities = rarity(
-        np.array([documents.get(term, 0.0) for term in anchor.terms]),
-        candidates.corpus.statements,
-    )
+    holds = candidates.stems.first(number).counts(anchor.terms) > 0
+    documents = holds.sum(axis=0, dtype=np.float64)
+    rarities = np.where(documents > 0, rarity(documents, number), 0.0)
     shares = rarities**2 / max(float((rarities**2).sum()), 1e-9)
-    held = weighted_sums(candidates.stems.first(number).counts(anchor.terms) > 0, shares)
-    person = _persons(candidates, anchor)
+    held = weighted_sums(holds, shares)
+    person = _persons(candidates)
     telling = held * person
     certain = telling >= _LEAST_HELD
     if not certain.any():
@@ -138,6 +137,7 @@ def _history(candidates: Candidates, anchor: TemporalAnchor, match: Floats) -> _
     return _History(
         order=order,
         held=held,
+        person=person,
         telling=telling,
         border=border,
         both=both,
@@ -146,14 +146,10 @@ def _history(candidates: Candidates, anchor: TemporalAnchor, match: Floats) -> _
     )
 
 
-def _persons(candidates: Candidates, anchor: TemporalAnchor) -> Floats:
-    """For each candidate the share of the names in the question, beside those in the anchor, that
-    it mentions; 1 where there are none."""
-    names = {
-        concept.name
-        for concept in candidates.question.concepts
-        if concept.kind in NAME_KINDS and not set(concept.name.split(" ")) <= set(anchor.terms)
-    }
+def _persons(candidates: Candidates) -> Floats:
+    """For each candidate the share of the names asked for that it mentions; 1 where there are
+    none."""
+    names = {*names_asked_for(candidates.question)}
     mentioned = [
         len(names.intersection(mention.name for mention in statement.concepts))
         for statement in candidates.statements
@@ -179,7 +175,8 @@ def _nearness(history: _History, topic: Floats) -> Floats:
     between the two matches the topic as well, 0 on the other side; less where the border itself
     tells the state asked for."""
     between = relative_matches(topic, np.arange(len(topic), dtype=np.float64))
-    crowd = np.cumsum(between * (1.0 - history.held)[None, :], axis=1)
+    others = (1.0 - history.held) * history.person
+    crowd = np.cumsum(between * others[None, :], axis=1)
     found = history.border * history.both
     beyond = history.border * np.where(history.changes, _BEYOND_CHANGE, 1.0)
     for border in np.flatnonzero(history.border > _NEGLIGIBLE).tolist():

@@ -100,8 +100,9 @@ class Candidates:
 
     The question:
 
-    * ``terms``: its stems without the names of speakers. ``documents`` is the number of statements
-      that hold each, ``stem_counts`` (by statement key) and ``session_counts`` (by session key) how
+    * ``terms``: its stems without the names of speakers and, among facts told alone, without those
+      that only say when ("when she lived in Oslo"). ``documents`` is the number of statements that
+      hold each, ``stem_counts`` (by statement key) and ``session_counts`` (by session key) how
       often each holds them.
     * ``essential``: its concepts that are known. ``mention_counts`` says how many statements
       mention each, ``activation`` how strongly the concepts next to them are activated,
@@ -109,7 +110,8 @@ class Candidates:
     * ``dates``: those that it names.
     * ``matches``: all that matches it, where it asks for every answer; None where that is not
       determined.
-    * ``question_vector``: its unit vector under the embedding model; None without embeddings.
+    * ``question_vector``: its unit vector under the embedding model, without what ``terms`` leave
+      out; None without embeddings.
     """
 
     question: Question

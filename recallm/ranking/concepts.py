@@ -7,11 +7,11 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from recallm.model import StoredStatement, Trait
+from recallm.model import Question, StoredStatement, Trait
 from recallm.ranking.candidates import Candidates
 from recallm.ranking.stem_counts import Floats, Keys, weighted_sums
 
-__all__ = ["NAME_KINDS", "named_share", "trait_signals"]
+__all__ = ["NAME_KINDS", "named_share", "names_asked_for", "trait_signals"]
 
 NAME_KINDS = ("name", "entity")
 """The kinds of concepts that are names."""
@@ -27,6 +27,18 @@ _NAME_REACH = 3
 
 _RARE = 4.0
 """Rarity (a logarithm) from which a name counts in full: about one statement in 50 mentions it."""
+
+
+def names_asked_for(question: Question) -> list[str]:
+    """The names in a question, without those in its anchor: "Who was Basil's dentist while Dr Patel
+    treated him?" asks for Basil alone."""
+    anchor = question.time.anchor
+    stems = frozenset(() if anchor is None else anchor.terms)
+    return [
+        concept.name
+        for concept in question.concepts
+        if concept.kind in NAME_KINDS and stems.isdisjoint(concept.name.split(" "))
+    ]
 
 
 def named_share(candidates: Candidates) -> Floats:
@@ -49,7 +61,7 @@ def named_share(candidates: Candidates) -> Floats:
 def _name_rarities(candidates: Candidates) -> dict[str, float]:
     """The rarity (at most 1) of each asked name that is no speaker's. If the question gives a full
     name, its parts do not count."""
-    asked = [concept.name for concept in candidates.question.concepts if concept.kind in NAME_KINDS]
+    asked = names_asked_for(candidates.question)
     parts = {word for name in asked if " " in name for word in name.split(" ")}
     excluded = parts | candidates.speakers
     total = candidates.corpus.statements

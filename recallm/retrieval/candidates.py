@@ -153,8 +153,11 @@ def read_candidates(
     )
     rows = [context[key] for key in sorted(context)]
     speakers = _named_speakers(names, rows)
-    speaker_words = {word for name in speakers for word in name.split(" ")}
-    columns = [column for column, term in enumerate(stems) if term not in speaker_words]
+    not_asked = {word for name in speakers for word in name.split(" ")}
+    when = question.when if _are_mostly_alone(rows) else None
+    if when is not None:
+        not_asked.update(when.terms)
+    columns = [column for column, term in enumerate(stems) if term not in not_asked]
     terms = tuple(stems[column] for column in columns)
     sessions = posted.over_sessions(columns)
     candidates = [row for row in rows if meets(row, where)] if where else rows
@@ -197,7 +200,7 @@ def read_candidates(
         speakers=speakers,
         dates=dates,
         matches=None if dates else matches,
-        question_vector=None if vector is None else vector.vector,
+        question_vector=None if vector is None else vector.of_asked(when),
     )
 
 
@@ -338,6 +341,12 @@ def _read_context(
         if len(context) >= fetched:
             break
     return context
+
+
+def _are_mostly_alone(rows: Sequence[StoredStatement]) -> bool:
+    """Whether most statements have no other beside them: facts, not turns of a conversation."""
+    alone = sum(row.previous is None and row.next is None for row in rows)
+    return 2 * alone > len(rows)
 
 
 def _previous_places(read: Sequence[StoredStatement]) -> Keys:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recallm.model import Filter, Question, StoredStatement, canonical_json
+from recallm.model import Filter, Question, StoredStatement, TemporalAnchor, canonical_json
 from recallm.ranking.budget import EqualSentences, SentenceKey
 from recallm.ranking.ement import EntityStatements, NearStatement
 from recallm.ranking.stem_counts import Floats
@@ -27,12 +27,18 @@ class EmbeddedQuestion:
 
     ``vector`` is a unit vector of shape (dimension,). ``nearest(n)`` gives the keys of the ``n``
     statements of greatest cosine with it, with their cosines, greatest first; fewer where there are
-    fewer. The view may hide some of them: they are read by key before they are used.
+    fewer. The view may hide some of them: they are read by key before they are used. ``asked`` is
+    the unit vector of what is asked for, where the question also says when (``Question.when``).
     """
 
     model: str
     vector: Floats
     nearest: Callable[[int], Sequence[tuple[int, float]]]
+    asked: Floats | None = None
+
+    def of_asked(self, when: TemporalAnchor | None) -> Floats:
+        """The vector of the question without ``when``, where that is known."""
+        return self.vector if when is None or self.asked is None else self.asked
 
 
 def read_nearest(

@@ -39,6 +39,7 @@ def test_a_named_value_is_an_anchor(
     assert reading.anchor is not None
     assert (reading.anchor.relation, reading.anchor.text) == (relation, text)
     assert terms <= set(reading.anchor.terms)
+    assert text not in reading.anchor.asked
     assert "ingrid" not in reading.anchor.terms
     assert reading.rules[0].startswith(f"{relation} <{text}> → ")
     assert (reading.previous, reading.recency, reading.order) == (False, 0.0, "any")

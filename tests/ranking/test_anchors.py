@@ -43,6 +43,31 @@ def test_the_state_beside_a_named_value_comes_first(
     assert [statement.text for statement in context.statements] == [answer]
 
 
+@pytest.mark.parametrize("limit", [1, 2])
+def test_what_only_says_when_is_not_asked_for(limit: int) -> None:
+    memory = RecallM()
+    memory.update_many(
+        [
+            "Basil drives a blue Fiat",
+            "Dr Patel has treated Basil since May",
+            "Basil drives a black Volvo",
+            "Basil waited two hours for Dr Patel",
+            "Dr Novak has treated Basil since August",
+            "Basil drives a green Skoda",
+            "Irma registered with Dr Patel",
+        ]
+    )
+    context = memory.recall("Which car did Basil drive while Dr Patel treated him?", limit=limit)
+    assert "Basil drives a black Volvo" in [statement.text for statement in context.statements]
+
+
+def test_in_a_conversation_the_time_of_an_event_is_asked_for_too() -> None:
+    memory = RecallM()
+    memory.update("We went to the sea. We found shells. We were camping. We found a fox.")
+    context = memory.recall("What did they find while camping?", limit=4)
+    assert "holds: camp" in [step for statement in context.statements for step in statement.path]
+
+
 def test_a_statement_of_both_states_answers_what_came_after() -> None:
     memory = RecallM()
     memory.update_many(
