@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -111,16 +112,18 @@ def _names(candidates: Candidates) -> Floats:
     if not question.asks & Trait.NAME:
         return np.zeros(len(candidates.statements))
     asked = {word for concept in question.concepts for word in concept.name.split(" ")}
-    new = [
-        sum(
-            mention.kind in NAME_KINDS
+    spelled = [
+        [
+            mention.name
+            for mention in statement.concepts
+            if mention.kind in NAME_KINDS
             and mention.reference is None
             and mention.name != statement.speaker_concept
-            and not asked.issuperset(mention.name.split(" "))
-            for mention in statement.concepts
-        )
+        ]
         for statement in candidates.statements
     ]
+    of_question = {name for name in chain(*spelled) if asked.issuperset(name.split(" "))}
+    new = [len([name for name in names if name not in of_question]) for names in spelled]
     any_name = _has_trait(candidates.traits, Trait.NAME)
     return np.where(candidates.alone > 0, any_name, np.log1p(new))
 

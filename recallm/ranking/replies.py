@@ -63,7 +63,8 @@ def placed(order: Sequence[int], candidates: Candidates, *, wanted: int) -> Plac
         left_out |= _empty_replies(order, candidates, asked)
     questions: dict[int, int] = {}
     if asked.isdisjoint(WORDS["stems_of_questions"]):
-        asking = [place for place in order if _is_question(candidates.statements[place])]
+        asks = candidates.traits & Trait.QUESTION.value
+        asking = [place for place in order if asks[place]]
         left_out.update(asking)
         answers = [place for place in order if place not in left_out]
         questions = _with_short_answers(asking, answers, candidates, asked)
@@ -144,7 +145,7 @@ def _empty_replies(
     for place in order:
         statement = candidates.statements[place]
         before = candidates.context.get(statement.previous or -1)
-        if before is None or not _is_question(before) or statement.traits & _NEW:
+        if before is None or not _is_question(before) or statement.traits.value & _NEW.value:
             continue
         if asked.isdisjoint(before.terms) or asked.isdisjoint(statement.terms):
             continue
@@ -161,4 +162,4 @@ def _empty_replies(
 
 
 def _is_question(statement: StoredStatement) -> bool:
-    return bool(statement.traits & Trait.QUESTION)
+    return bool(statement.traits.value & Trait.QUESTION.value)

@@ -315,7 +315,7 @@ def statements_of_related_stems(
             worth[key][stem] = max(value, worth[key].get(stem, 0.0))
 
     def value_of(key: int) -> float:
-        named_share = sum(key in keys for keys in mentioning) / max(len(named), 1)
+        named_share = sum([key in keys for keys in mentioning]) / max(len(named), 1)
         return sum(worth[key].values()) * (1.0 + named_share)
 
     ordered = sorted(worth, key=lambda key: (-value_of(key), -key))
