@@ -132,8 +132,9 @@ class MessageConversation(Conversation):
         asking: Sequence[BaseMessage],
         limit: int | None,
     ) -> set[str]:
-        """The ids of the passages of this session that hold ``messages`` or ``asking``: the model
-        reads them in its request, and they need not be recalled.
+        """The ids of the passages of this session (of every session where there is none) that hold
+        ``messages`` or ``asking``: the model reads them in its request, and they need not be
+        recalled.
 
         They are found by the messages' ids. An app without checkpoints hands in the conversation
         with new ids each time, or with none: messages with an unknown id are found by their text
@@ -155,7 +156,8 @@ class MessageConversation(Conversation):
             new = {
                 passage.id
                 for passage in self.memory.get_many(recalled).values()
-                if passage.session == self.session and (passage.speaker, passage.text) in held
+                if self.session in (None, passage.session)
+                and (passage.speaker, passage.text) in held
             } - found
             if not new:
                 break

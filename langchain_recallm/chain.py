@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, Unpack
 
 from langchain_core.documents import Document
-from langchain_core.prompts import BasePromptTemplate, ChatPromptTemplate
+from langchain_core.messages import BaseMessage, convert_to_messages
+from langchain_core.prompts import BasePromptTemplate, ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import (
     Runnable,
     RunnableConfig,
@@ -16,10 +17,12 @@ from langchain_core.runnables import (
     RunnablePassthrough,
 )
 
+from langchain_recallm._conversation import MessageConversation
 from langchain_recallm._runs import (
     checked_namespace,
     conversation_of_run,
     recall_in_run,
+    thread_of_run,
 )
 from langchain_recallm.llm import as_llm, checked_model, text_of_reply
 from recallm import HybridRecallM, InvalidInputError, RecalledContext, RecallM
@@ -65,7 +68,8 @@ def answer_chain(
     ``answer_from_memory`` with the step ``recall_memory``, the prompt and the model.
 
     ``prompt``: any prompt with the variables ``context`` and ``question``; where nothing is known,
-    its ``context`` says so. The recalled text stands between delimiters that it cannot close, and
+    its ``context`` says so; what stands in the messages of its ``MessagesPlaceholder`` is not
+    recalled again. The recalled text stands between delimiters that it cannot close, and
     is said to be data; braces in it are no variables. ``namespace``: whose memory, where it is not
     the memory's own: a name, or a callable from the run to a name; the run is its
     ``RunnableConfig``, in a graph also with the attributes of the graph's ``Runtime``
@@ -105,6 +109,15 @@ def answer_chain(
     def recall(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
         inputs = question_inputs(given)
         context = RecalledContext(question=inputs["question"])
+        conversation = conversation_of_run(memory, config, namespace=namespace, scope=scope)
+        known = MessageConversation(
+            memory=conversation.memory, session=conversation.session or thread_of_run(config)
+        ).passages_in_request(
+            inputs["question"],
+            _history(template, inputs),
+            asking=(),
+            limit=options.arguments().get("limit"),
+        )
 
         def recall_within(room: int | None) -> RecalledContext:
             nonlocal context
@@ -115,6 +128,7 @@ def answer_chain(
                 config,
                 namespace=namespace,
                 scope=scope,
+                known=known,
                 **bounded,
             )
             return context
@@ -255,6 +269,13 @@ def _checked_prompt(prompt: object) -> BasePromptTemplate[Any]:
             argument="prompt",
         )
     return prompt
+
+
+def _history(template: BasePromptTemplate[Any], inputs: dict[str, Any]) -> list[BaseMessage]:
+    """The messages among the inputs that the prompt has a place for."""
+    parts = template.messages if isinstance(template, ChatPromptTemplate) else []
+    places = [part.variable_name for part in parts if isinstance(part, MessagesPlaceholder)]
+    return [message for name in places for message in convert_to_messages(inputs.get(name) or [])]
 
 
 def question_inputs(given: object) -> dict[str, Any]:

@@ -113,6 +113,25 @@ def test_a_question_in_a_dict_with_more_for_the_prompt(drinks: RecallM) -> None:
     assert result["answer"] == "He drinks tea."
 
 
+@pytest.mark.parametrize("thread", [None, "chat"])
+def test_what_the_history_holds_is_not_recalled(memory: RecallM, thread: str | None) -> None:
+    memory.update("Brandon drinks tea now.", speaker="Human", session="chat")
+    memory.update("Brandon drinks water at night.", speaker="Human", session="older")
+    prompt = ChatPromptTemplate(
+        [MessagesPlaceholder("talk", optional=True), ("human", "{context}{question}")]
+    )
+    chain = answer_chain(memory, answering(), prompt=prompt)
+    config: RunnableConfig = {"configurable": {"thread_id": thread} if thread else {}}
+    everything = chain.invoke({"question": QUESTION}, config)
+    assert texts(everything["statements"]) == (
+        "Brandon drinks tea now.",
+        "Brandon drinks water at night.",
+    )
+    talk = [("human", "Brandon drinks tea now."), ("ai", "Hello.")]
+    rest = chain.invoke({"question": QUESTION, "talk": talk}, config)
+    assert texts(rest["statements"]) == ("Brandon drinks water at night.",)
+
+
 def test_a_text_prompt_and_a_completion_model(drinks: RecallM) -> None:
     prompt = PromptTemplate.from_template("{{{{context}}}}|{context}|{question}")
     chain = answer_chain(drinks, FakeListLLM(responses=["tea"]), prompt=prompt)
