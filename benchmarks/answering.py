@@ -13,7 +13,8 @@ import json
 import os
 import tempfile
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
@@ -30,6 +31,7 @@ __all__ = [
     "add_answerer_options",
     "answerer_of",
     "filled_prompt",
+    "resumable",
     "server_model",
 ]
 
@@ -45,6 +47,19 @@ _TIMEOUT = 300.0
 _PROMPTS: Mapping[str, str] = tomllib.loads(
     Path(__file__).with_name("prompts.toml").read_text(encoding="utf-8")
 )
+
+
+@contextmanager
+def resumable(cache: Path) -> Iterator[None]:
+    """End the command with a message where a language model fails. ``cache`` is the folder of the
+    answers."""
+    try:
+        yield
+    except LLMError as error:
+        raise SystemExit(
+            f"{error}\nThe answers and grades so far are in {cache}: the same command goes on from "
+            "there."
+        ) from error
 
 
 def filled_prompt(name: str, data: Mapping[str, str], **values: str) -> str:

@@ -29,7 +29,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from benchmarks.answering import Answerer, add_answerer_options, answerer_of
+from benchmarks.answering import Answerer, add_answerer_options, answerer_of, resumable
 from benchmarks.grades import (
     ACCURACY,
     PERFECT,
@@ -97,15 +97,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error("somebody must answer: give --llm URL --model NAME, or --llm-command COMMAND")
     else:
         embedding = None if options.without_vectors else default_embedding()
-        answered = list(answered_by_systems(asked, answerer, embedding, tokens=options.tokens))
+        with resumable(options.cache):
+            answered = list(answered_by_systems(asked, answerer, embedding, tokens=options.tokens))
     if grader is not None:
         graders[grader.name] = model_points(grader)
     if options.by_hand is not None:
         grades = HandGrades(options.by_hand)
         grade_by_hand(answered, grades)
         graders["by hand"] = grades.points
-    table, differences = _table(answered, graders)
-    agreed = agreements(answered, graders)
+    with resumable(options.cache):
+        table, differences = _table(answered, graders)
+        agreed = agreements(answered, graders)
     show(f"DuoRC: accuracy of {len(answered)} answers a system", table)
     for rows, title in (
         (differences, "differences and their 95 % intervals"),

@@ -38,7 +38,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,7 +46,13 @@ from typing import Any
 
 from tqdm import tqdm
 
-from benchmarks.answering import Answerer, add_answerer_options, answerer_of, filled_prompt
+from benchmarks.answering import (
+    Answerer,
+    add_answerer_options,
+    answerer_of,
+    filled_prompt,
+    resumable,
+)
 from benchmarks.corpora import Asked, Conversation, conversations, title_of
 from benchmarks.evidence import Stems, answer_stems, whole_evidence
 from benchmarks.intervals import Scores
@@ -68,7 +73,6 @@ from benchmarks.rankings import (
     weights_in,
 )
 from benchmarks.report import machine, save, show
-from recallm import LLMError
 from recallm.vectors import Embedding
 
 __all__ = ["Contexts", "Read", "contexts_of", "figures", "grade_of", "graded", "main"]
@@ -143,13 +147,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             title = f"{title_of(folder)}, {tokens:,} tokens"
             unreadable = 0
             if answerer is not None and grader is not None:
-                try:
+                with resumable(options.cache):
                     unreadable = graded(contexts, answerer, grader)
-                except LLMError as error:
-                    sys.exit(
-                        f"{error}\nThe answers and grades so far are in {options.cache}: "
-                        "the same command goes on from there."
-                    )
             written.append(
                 {
                     "data": title,

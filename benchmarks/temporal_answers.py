@@ -32,7 +32,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from benchmarks.answering import add_answerer_options, answerer_of
+from benchmarks.answering import add_answerer_options, answerer_of, resumable
 from benchmarks.grades import (
     PERFECT,
     AnsweredQuestion,
@@ -89,14 +89,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         tokens=options.tokens,
         window=options.window,
     )
-    found = answered(world, systems, repetitions, questions=options.questions)
+    with resumable(options.cache):
+        found = answered(world, systems, repetitions, questions=options.questions)
     everything = [each for of_one in found.values() for each in of_one]
     graders: dict[str, Points] = {grader.name: model_points(grader)}
     if options.by_hand is not None:
         grades = HandGrades(options.by_hand)
         grade_by_hand(everything, grades)
         graders["by hand"] = grades.points
-    written = {name: _report(name, found, points) for name, points in graders.items()}
+    with resumable(options.cache):
+        written = {name: _report(name, found, points) for name, points in graders.items()}
     agreed = agreements(everything, graders)
     if agreed:
         show("Temporal: agreement", agreed)
@@ -243,7 +245,10 @@ def _draw(path: Path, written: Mapping[str, Mapping[str, Any]]) -> None:
     """The curves by the last grader that has graded: the person, where there is one."""
     from benchmarks.plot import draw_over_repetitions
 
-    report = next(each for each in reversed(list(written.values())) if each["curves"])
+    report = next((each for each in reversed(list(written.values())) if each["curves"]), None)
+    if report is None:
+        print(f"{path} is not written: no answer was graded")
+        return
     draw_over_repetitions(
         path,
         report["repetitions"],

@@ -107,7 +107,7 @@ def test_a_second_run_asks_nothing(films: Path, tmp_path: Path, server: OpenAISe
 def test_a_failure_stops_the_run_and_is_asked_again(films: Path, tmp_path: Path) -> None:
     replies = iter([Reply(status=400, text="out of credit")])
     with OpenAIServer(script=lambda body: next(replies, None) or _model(body)) as server:
-        with pytest.raises(LLMError, match="out of credit"):
+        with pytest.raises(SystemExit, match=r"out of credit(.|\n)*goes on from there"):
             _run(duorc_answers, tmp_path / "out", str(films), *_of(server))
         found = _run(duorc_answers, tmp_path / "out", str(films), *_of(server))
     assert found["rows"][0][MODEL] == 0.5
@@ -177,6 +177,17 @@ def test_long_range_statements_leave_the_bare_models_window(tmp_path: Path) -> N
     assert rows[BARE][LONG_RANGE] == 0.0
     assert graded["curves"]["standard"].keys() == rows.keys()
     assert (tmp_path / "curves.svg").read_text().startswith("<?xml")
+
+
+def test_a_failing_model_and_ungraded_answers_end_without_a_traceback(tmp_path: Path) -> None:
+    short = ("--repetitions", "1", "--every", "1", "--questions", "1", "--without-vectors")
+    with OpenAIServer(script=lambda body: Reply(status=400, text="out of credit")) as server:
+        with pytest.raises(SystemExit, match=r"out of credit(.|\n)*goes on from there"):
+            _run(temporal_answers, tmp_path / "out", *_of(server), *short)
+    with OpenAIServer(script=lambda body: "no points") as server:
+        plot = tmp_path / "curves.svg"
+        _run(temporal_answers, tmp_path / "out", *_of(server), *short, "--plot", str(plot))
+    assert not plot.exists()
 
 
 def test_the_bare_model_sees_the_newest_statements_that_fit() -> None:
