@@ -13,7 +13,6 @@ The first statement of a state is its **border** with the state before it, and m
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +22,13 @@ from recallm.model import TemporalAnchor
 from recallm.ranking.candidates import Candidates
 from recallm.ranking.concepts import names_asked_for
 from recallm.ranking.stem_counts import Floats, Keys, matrix_product, rarity, weighted_sums
-from recallm.ranking.time import IN_CONVERSATION, moments_of, rare_stems, relative_matches
+from recallm.ranking.time import (
+    IN_CONVERSATION,
+    moments_of,
+    rare_stems,
+    relative_matches,
+    tell_changes,
+)
 
 __all__ = ["anchor_signals"]
 
@@ -36,17 +41,9 @@ _MOST_CERTAIN = 0.95
 _NEGLIGIBLE = 1e-3
 """Statements less likely to be the border are left out."""
 
-_CHANGE = re.compile(
-    r"\b(?:swap|trad|switch|replac|exchang|convert|chang|upgrad|drop|ditch|abandon|sold|quit|left"
-    r"|leav|gave|giv|let|stop|cancel|resign|retir|return|pawn|scrap|broke|los[et]|rid|done|tired)"
-    r"\w*\b|\b(?:instead|rather|anymore|any more|no longer|not|goodbye|former|place of|favour of)\b"
-    r"|\bfrom\b.*\bto\b",
-    re.IGNORECASE,
-)
-"""Words of a change that names what it ends: "swapped Malaga for Porto", "let Greta go"."""
 _ONE_STATE, _TWO_STATES = 0.4, 0.9
-"""How far the border counts as telling the state asked for, without and with such a word; further
-where it shares rare stems with a statement on the asked side."""
+"""How far the border counts as telling the state asked for, without and with a word of change;
+further where it shares rare stems with a statement on the asked side."""
 
 _BEYOND_CHANGE = 0.3
 """How far statements beyond a border with such a word count: it tells the state asked for."""
@@ -130,8 +127,7 @@ def _history(candidates: Candidates, anchor: TemporalAnchor, match: Floats) -> _
         both = np.zeros(number)
     else:
         border = _first_of_state(telling)
-        texts = (candidates.statements[place].text for place in order)
-        changes = np.array([bool(_CHANGE.search(text)) for text in texts])
+        changes = tell_changes(candidates)[order]
         ties = _ties_before(rare_stems(candidates)[order], held, person)
         both = np.maximum(np.where(changes, _TWO_STATES, _ONE_STATE), ties)
     return _History(

@@ -48,9 +48,8 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
         "first person": "the question names its speaker, and it is in the first person",
         "question": "it is a question",
         "length": "logarithm of its number of content words",
-        "newest": "question about the present: few later statements mention the same names",
+        "newest": "question about the present: new, and among facts about what is asked for",
         "superseded": "question about the present: a similar later statement answers as well",
-        "succeeds": "question about the present: resembles an earlier answer or shares rare stems",
         "earliest": "question about the earliest: few earlier statements answer as well",
         "like anchor": "question that names a value's time: like what tells the value, without it",
         "neighbour state": "question about a state before, after or then: next to it among answers",
@@ -73,9 +72,9 @@ def measure(candidates: Candidates, weights: Mapping[str, float]) -> Floats:
         | {"named alone": named * candidates.alone, "date": date_signal(candidates)}
     )
     match = sum(weights.get(name, 0.0) * column for name, column in columns.items())
-    columns["newest"] = newest(candidates, named)
+    columns["newest"], replaced = newest(candidates, named, columns["similar"])
     match = np.asarray(match)
-    columns |= succession_signals(candidates, match, vectors)
+    columns |= succession_signals(candidates, match, vectors, replaced)
     columns["like anchor"] = np.zeros(len(match))
     columns |= anchor_signals(candidates, match, vectors, weights.get("like anchor", 0.0))
     return np.column_stack([columns[name] for name in SIGNALS])

@@ -42,7 +42,7 @@ _TABLES = {
         *("passage", "session", "answer", "meaning", "meaning rank"),
         *("similar", "similar window", "similar alone", "near similar"),
         *("kind", "date", "first person", "question"),
-        *("superseded", "succeeds", "earliest", "like anchor", "neighbour state"),
+        *("newest", "superseded", "earliest", "like anchor", "neighbour state"),
     ),
 }
 """The signals of each table, chosen by ``--ablation``: docs/ranking.md says how."""
@@ -55,7 +55,7 @@ _FAMILIES = {
     ),
     "all of names and kinds": ("named alone", "kind"),
     "all of the speaker": ("speaker", "first person"),
-    "all of what is newer": ("newest", "superseded", "succeeds", "neighbour state"),
+    "all of what is newer": ("newest", "superseded", "neighbour state"),
 }
 _HARDEST = 60
 """Candidates of each question that weights are fitted on again without a signal."""

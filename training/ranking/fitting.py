@@ -37,7 +37,7 @@ _START = {
 }
 """Weights that the first round measures with."""
 
-_SUCCESSION = ("superseded", "succeeds", "earliest", "like anchor", "neighbour state")
+_SUCCESSION = ("superseded", "earliest", "like anchor", "neighbour state")
 """Signals that depend on the weights of all others."""
 
 _NOTHING = 0.01
