@@ -90,7 +90,9 @@ def anchor_signals(
     if history is None:
         return {}
     likeness = -history.held * (1.0 - history.border * history.both)
-    if anchor.relation != "at":
+    if anchor.relation == "at":
+        likeness *= 1.0 - _asked_share(candidates, anchor)[history.order]
+    else:
         rows = vectors[history.order].astype(np.float32, copy=False)
         alike = np.clip(matrix_product(rows, rows), 0.0, 1.0) * history.telling[None, :]
         likeness += alike.max(axis=1) * (1.0 - history.held) * history.beside
@@ -140,6 +142,18 @@ def _history(candidates: Candidates, anchor: TemporalAnchor, match: Floats) -> _
         changes=changes,
         beside=border[::-1].cumsum()[::-1] - border,
     )
+
+
+def _asked_share(candidates: Candidates, anchor: TemporalAnchor) -> Floats:
+    """For each candidate the share of the stems asked for, beside names, that it holds: "She broke
+    her arm when she fell off the bicycle" answers what she broke then."""
+    names = {word for name in names_asked_for(candidates.question) for word in name.split(" ")}
+    stems = [term for term in candidates.terms if term not in names and term not in anchor.terms]
+    number = len(candidates.statements)
+    if not stems:
+        return np.zeros(number)
+    holds: Floats = (candidates.stems.first(number).counts(stems) > 0).mean(axis=1)
+    return holds
 
 
 def _persons(candidates: Candidates) -> Floats:

@@ -61,6 +61,38 @@ def test_what_only_says_when_is_not_asked_for(limit: int) -> None:
     assert "Basil drives a black Volvo" in [statement.text for statement in context.statements]
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (
+            "What did Ingrid break when she fell off the bicycle?",
+            "Ingrid broke her arm when she fell off the bicycle",
+        ),
+        (
+            "Who did Ingrid learn to swim from when she was a child?",
+            "Ingrid learned to swim as a child from her aunt",
+        ),
+    ],
+)
+def test_a_statement_that_tells_both_the_time_and_the_answer_comes_first(
+    question: str, answer: str
+) -> None:
+    memory = RecallM()
+    memory.update_many(
+        [
+            "Ingrid broke her arm when she fell off the bicycle",
+            "Ingrid bought a bicycle",
+            "Ingrid lives in Oslo",
+            "Ingrid broke a window",
+            "Ingrid works as a nurse",
+            "Ingrid learned to swim as a child from her aunt",
+            "Ingrid broke her phone",
+        ]
+    )
+    context = memory.recall(question, limit=1)
+    assert [statement.text for statement in context.statements] == [answer]
+
+
 def test_in_a_conversation_the_time_of_an_event_is_asked_for_too() -> None:
     memory = RecallM()
     memory.update("We went to the sea. We found shells. We were camping. We found a fox.")
