@@ -36,6 +36,7 @@ __all__ = [
     "meaning_signals",
     "related_stems",
     "relatedness",
+    "similar_in_topic",
     "word_vectors",
     "write_table",
 ]
@@ -49,6 +50,9 @@ _GREATEST_RELATEDNESS = 0.9
 _LOOKED_UP = 0.2
 """Words less related than this are not looked up for one another."""
 _SCALE = 127
+
+_FEWEST_FACTS = 5
+"""The mean of fewer facts about the same names says little of what they share."""
 
 
 # Words.
@@ -175,6 +179,23 @@ def meaning_signals(candidates: Candidates) -> tuple[dict[str, Floats], NDArray[
         "similar alone": similar * candidates.alone,
         "near similar": _greatest_near(candidates.keys, similar),
     }, vectors
+
+
+def similar_in_topic(
+    candidates: Candidates, facts: NDArray[np.bool_], similar: Floats, vectors: NDArray[Any]
+) -> Floats:
+    """The signal ``similar`` for ``facts`` about the same names without what all of them share,
+    mostly these names: cosines of the differences from their mean embedding. Few facts, or facts
+    without embeddings, stay as they are. ``vectors`` are the rows of ``meaning_signals``."""
+    asked = candidates.question_vector
+    facts = facts & vectors.any(axis=1)
+    if asked is None or facts.sum() < _FEWEST_FACTS:
+        return similar
+    mean = vectors[facts].mean(axis=0)
+    difference = asked.astype(np.float32) - mean
+    found = similar.copy()
+    found[facts] = _cosines(difference / np.linalg.norm(difference), vectors[facts] - mean)
+    return found
 
 
 def _reciprocal_ranks(values: Floats) -> Floats:

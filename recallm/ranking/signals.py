@@ -72,7 +72,7 @@ def measure(candidates: Candidates, weights: Mapping[str, float]) -> Floats:
         | {"named alone": named * candidates.alone, "date": date_signal(candidates)}
     )
     match = sum(weights.get(name, 0.0) * column for name, column in columns.items())
-    columns["newest"], replaced = newest(candidates, named, columns["similar"])
+    columns["newest"], replaced = newest(candidates, named, columns["similar"], vectors)
     match = np.asarray(match)
     columns |= succession_signals(candidates, match, vectors, replaced)
     columns["like anchor"] = np.zeros(len(match))

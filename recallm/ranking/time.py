@@ -30,6 +30,7 @@ from recallm.dating import AskedDate, Interval, statement_dates
 from recallm.model import StoredStatement, TemporalReading, Trait
 from recallm.ranking.candidates import Candidates
 from recallm.ranking.concepts import names_asked_for
+from recallm.ranking.meaning import similar_in_topic
 from recallm.ranking.stem_counts import Floats, matrix_product, sorted_distinct
 from recallm.results import have_timestamps
 
@@ -70,7 +71,7 @@ _NAMES_PART, _NEARNESS_PART, _SHARED_PART, _REPLACING_PART = 0.22, 0.29, 0.12, 0
 """What ``newest`` consists of: the age of a statement, and for facts told alone four measures of
 what they are about. Set by hand on the development phrases of ``benchmarks.temporal``."""
 
-_RECENCY_POWER = 4
+_RECENCY_POWER = 3
 """For facts told alone ``newest`` counts by this power of recency, beside what replaces an earlier
 one: a question in the plain present (0.7) may ask for what was told long ago and never changed."""
 
@@ -205,13 +206,15 @@ def succession_signals(
     return found
 
 
-def newest(candidates: Candidates, named: Floats, similar: Floats) -> tuple[Floats, Floats]:
+def newest(
+    candidates: Candidates, named: Floats, similar: Floats, vectors: NDArray[Any]
+) -> tuple[Floats, Floats]:
     """The signal ``newest``, and how far a later change replaces each statement (0 to 1).
 
     ``newest`` says how few later statements mention the same names (by ``named``, their
     share), or how few later statements there are if the question names nobody. For facts told
     alone it also counts whom they are about, and how near they are in meaning (by the signal
-    ``similar``).
+    ``similar`` and the embeddings ``vectors``).
     """
     reading = candidates.question.time
     nothing = np.zeros(len(named))
@@ -229,7 +232,8 @@ def newest(candidates: Candidates, named: Floats, similar: Floats) -> tuple[Floa
     shared = np.minimum(matrix_product(stems, stems), 1.0)
     np.fill_diagonal(shared, 0.0)
     replacing = shared * _replaces(candidates, same_names, moments)
-    about, nearness = _on_subject(candidates, same_names, named, similar)
+    in_topic = similar_in_topic(candidates, same_names & (candidates.alone > 0), similar, vectors)
+    about, nearness = _on_subject(candidates, same_names, named, in_topic)
     near = same_names * np.exp(np.minimum(nearness - nearness[same_names].max(), 0.0))
     near = near.astype(np.float32)
     subject = (

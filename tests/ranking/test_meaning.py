@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from recallm import RecallConfig, RecallM
 from recallm.model import ConceptMention, Filter, PreparedUpdate, Question
-from recallm.ranking.meaning import meaning_signals, relatedness
+from recallm.ranking.meaning import meaning_signals, relatedness, similar_in_topic
 from recallm.retrieval.candidates import statements_of_related_stems
 from recallm.testing import DictStore
 from tests.retrieval.talk import NO_FILTER, asked, candidates, store_of, turn
@@ -236,3 +236,26 @@ def test_no_more_than_some_are_brought() -> None:
 @pytest.mark.parametrize("question", ["", "qzxv", "zebra"])
 def test_what_is_like_nothing_that_was_said_brings_nothing(question: str) -> None:
     assert brought(store_of(*apart("flat resid", "qzxv one")), asked(question)) == []
+
+
+@pytest.mark.parametrize("number", [4, 6])
+def test_what_all_facts_of_a_name_share_says_nothing_of_their_topic(number: int) -> None:
+    """The first axis is the name, the second the topic asked for. Fewer than 5 facts stay as they
+    are."""
+    topics = np.array([1.0, -0.2, 0.3, -0.5, -0.1, -0.5][:number])
+    vectors = np.column_stack([3 + np.arange(number) / 10, topics]).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    found = candidates(
+        store_of(*apart(*(f"Ingrid fact{it}" for it in range(number)))), asked("ingrid", "ingrid")
+    )
+    assert found is not None
+    question = np.array([3.0, 1.0]) / np.sqrt(10)
+    similar = vectors @ question
+    facts = np.arange(number) != 1
+    within = similar_in_topic(replace(found, question_vector=question), facts, similar, vectors)
+    if number == 4:
+        assert within.tolist() == similar.tolist()
+    else:
+        assert within[0] > 0.5 > 0 > within[3]
+        assert within[1] == similar[1], "no fact of the name"
+    assert similar_in_topic(found, facts, similar, vectors).tolist() == similar.tolist()

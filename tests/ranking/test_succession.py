@@ -39,7 +39,8 @@ def turn(
 
 def replaced_in(found: Candidates) -> Floats:
     """How far a later change replaces each candidate, where all are as near in meaning."""
-    return newest(found, named_share(found), np.zeros(len(found.statements)))[1]
+    number = len(found.statements)
+    return newest(found, named_share(found), np.zeros(number), np.zeros((number, 2)))[1]
 
 
 def told(
