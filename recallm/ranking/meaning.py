@@ -51,6 +51,9 @@ _LOOKED_UP = 0.2
 """Words less related than this are not looked up for one another."""
 _SCALE = 127
 
+_LEAST_LENGTH = 1e-4
+"""A shorter vector has no direction: differences of equal embeddings are rounding errors."""
+
 _FEWEST_FACTS = 5
 """The mean of fewer facts about the same names says little of what they share."""
 
@@ -192,9 +195,8 @@ def similar_in_topic(
     if asked is None or facts.sum() < _FEWEST_FACTS:
         return similar
     mean = vectors[facts].mean(axis=0)
-    difference = asked.astype(np.float32) - mean
     found = similar.copy()
-    found[facts] = _cosines(difference / np.linalg.norm(difference), vectors[facts] - mean)
+    found[facts] = _cosines(asked.astype(np.float32) - mean, vectors[facts] - mean)
     return found
 
 
@@ -251,8 +253,9 @@ def _embeddings(
 
 
 def _cosines(asked: NDArray[np.float32], rows: NDArray[np.float32]) -> Floats:
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    found: Floats = weighted_sums(rows, asked) / np.maximum(lengths, 1e-9)
+    lengths = np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), _LEAST_LENGTH)
+    asked = asked / max(float(np.linalg.norm(asked)), _LEAST_LENGTH)
+    found: Floats = weighted_sums(rows, asked) / lengths
     return found.astype(np.float64)
 
 

@@ -259,3 +259,18 @@ def test_what_all_facts_of_a_name_share_says_nothing_of_their_topic(number: int)
         assert within[0] > 0.5 > 0 > within[3]
         assert within[1] == similar[1], "no fact of the name"
     assert similar_in_topic(found, facts, similar, vectors).tolist() == similar.tolist()
+
+
+def test_equal_embeddings_have_no_topic() -> None:
+    found = candidates(
+        store_of(*apart(*(f"Ingrid fact{it}" for it in range(7)))), asked("ingrid", "ingrid")
+    )
+    assert found is not None
+    vectors = np.tile(np.array([0.3, 0.5, 0.7, 0.4], dtype=np.float32), (7, 1))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    facts = np.ones(7, dtype=bool)
+    for question in (vectors[0].astype(np.float64), np.array([1.0, 0.0, 0.0, 0.0])):
+        within = similar_in_topic(
+            replace(found, question_vector=question), facts, vectors @ question, vectors
+        )
+        assert np.abs(within).max() < 0.01
