@@ -22,7 +22,7 @@ from recallm.model import TemporalAnchor
 from recallm.ranking.candidates import Candidates
 from recallm.ranking.concepts import names_asked_for
 from recallm.ranking.stem_counts import Floats, Keys, matrix_product, rarity, weighted_sums
-from recallm.ranking.time import (
+from recallm.ranking.succession import (
     IN_CONVERSATION,
     moments_of,
     rare_stems,

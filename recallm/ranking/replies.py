@@ -1,6 +1,6 @@
 """What of a conversation takes a place in a context: no small talk, and no question by itself.
 
-* **Small talk** (``recallm.ranking.small_talk``) takes no place, unless the question asks for
+* **Small talk** (``recallm.ranking.english``) takes no place, unless the question asks for
   greetings, thanks or praise.
 * **Questions** that were asked in a conversation say nothing by themselves, and whoever asks the
   same again finds their own words first. A question takes a place only with its answer, where that
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from recallm.model import StoredStatement, Trait, content_terms
 from recallm.ranking.candidates import Candidates
-from recallm.ranking.small_talk import WORDS, is_small_talk
+from recallm.ranking.english import WORDS, is_small_talk
 
 __all__ = ["Placed", "placed"]
 

@@ -3,8 +3,8 @@
 Most signals stand on an absolute scale: an overlap is a share of the best that a statement could
 reach for this question. Two compare it with the other candidates, ``session`` and ``meaning rank``:
 where all match badly, the best of them may still answer. The modules ``overlap``, ``meaning``,
-``concepts``, ``time`` and ``anchors`` measure a family each. ``data/weights.toml`` ships with the
-package; ``training/ranking`` writes it.
+``concepts``, ``dates``, ``succession`` and ``anchors`` measure a family each. ``data/weights.toml``
+ships with the package; ``training/ranking`` writes it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from recallm.errors import InvalidInputError
 from recallm.ranking.anchors import anchor_signals
 from recallm.ranking.candidates import Candidates
 from recallm.ranking.concepts import named_share, trait_signals
+from recallm.ranking.dates import date_signal
 from recallm.ranking.meaning import meaning_signals
 from recallm.ranking.overlap import overlap_signals
 from recallm.ranking.stem_counts import Floats
-from recallm.ranking.time import date_signal, newest, succession_signals
+from recallm.ranking.succession import newest, succession_signals
 
 __all__ = ["DATA", "SIGNALS", "WeightTables", "Weights", "load_tables", "measure"]
 

@@ -28,11 +28,11 @@ from recallm.ranking.budget import (
 )
 from recallm.ranking.candidates import Candidates
 from recallm.ranking.concepts import NAME_KINDS
+from recallm.ranking.dates import lies_in, with_date_rules
 from recallm.ranking.matches import Matches
 from recallm.ranking.replies import placed
 from recallm.ranking.signals import SIGNALS, Weights, load_tables, measure
 from recallm.ranking.stem_counts import Floats
-from recallm.ranking.time import lies_in, with_date_rules
 from recallm.recall_request import RecallRequest
 from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 from recallm.untrusted_text import one_line

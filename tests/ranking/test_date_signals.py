@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recallm.dating import Interval, asked_dates
 from recallm.model import TemporalReading
-from recallm.ranking.time import date_nearness, date_overlap, lies_in, with_date_rules
+from recallm.ranking.dates import date_nearness, date_overlap, lies_in, with_date_rules
 
 
 @pytest.mark.parametrize(

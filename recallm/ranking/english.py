@@ -1,8 +1,14 @@
-"""Small talk: statements that greet, thank, wish, praise or react, and say nothing else.
+"""What English words say of a statement: that it is small talk, or that it tells a change.
 
-"Thanks, Deb!", "Wow, that's awesome!" and "Hey Mel, good to see you!" are small talk. "Thanks for
-the guitar from Paris" has content, "I'm great" tells how the speaker is, and "It was great" tells
-of an event. Behind a question "Yes!" and "Maria!" are answers.
+**Small talk** greets, thanks, wishes, praises or reacts, and says nothing else. "Thanks, Deb!",
+"Wow, that's awesome!" and "Hey Mel, good to see you!" are small talk. "Thanks for the guitar from
+Paris" has content, "I'm great" tells how the speaker is, and "It was great" tells of an event.
+Behind a question "Yes!" and "Maria!" are answers.
+
+**A change** that names what it ends: "swapped Malaga for Porto", "let Greta go", "from translator
+to baker".
+
+The lists of words stand in ``data/english.toml``.
 """
 
 from __future__ import annotations
@@ -10,16 +16,17 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection
+from functools import lru_cache
 from importlib.resources import files
 
 from recallm.model import StoredStatement, Trait, content_terms
 
-__all__ = ["WORDS", "is_small_talk"]
+__all__ = ["WORDS", "is_small_talk", "tells_change"]
 
 WORDS = {
     name: frozenset(words.split())
     for name, words in tomllib.loads(
-        files("recallm.ranking").joinpath("data", "small_talk.toml").read_text(encoding="utf-8")
+        files("recallm.ranking").joinpath("data", "english.toml").read_text(encoding="utf-8")
     ).items()
 }
 """The lists of words; comments in the file say what each holds."""
@@ -43,6 +50,13 @@ _ADDRESSED = re.compile(
 """Whom a statement addresses: "Thanks, Deb!", "Hey Mel, …"."""
 
 _TELLING = Trait.PAST | Trait.NUMBER | Trait.FUTURE
+
+_CHANGE = re.compile(
+    rf"\b(?:{'|'.join(sorted(WORDS['beginnings_of_change']))})\w*\b"
+    rf"|\b(?:{'|'.join(sorted(WORDS['words_of_change']))})\b"
+    r"|\b(?:any more|no longer|place of|favour of)\b|\bfrom\b.{1,80}?\bto\b",
+    re.IGNORECASE,
+)
 
 
 def is_small_talk(statement: StoredStatement, *, names: Collection[str], answers: bool) -> bool:
@@ -76,3 +90,9 @@ def is_small_talk(statement: StoredStatement, *, names: Collection[str], answers
         if mention.label in addressed
         for word in mention.name.split(" ")
     }
+
+
+@lru_cache(maxsize=16_384)
+def tells_change(text: str) -> bool:
+    """Whether a text has words of a change."""
+    return _CHANGE.search(text) is not None
