@@ -67,6 +67,10 @@ a chat are superseded as well, but one turn seldom states a new fact completely.
 _SUPERSEDED_IN_CONVERSATION = 0.1
 """The same for ``superseded``."""
 
+_NO_ANCHOR = 0.2
+"""Factor on ``neighbour state`` where the question names no value ("What did she do before?"): what
+is taken for the newest state is uncertain."""
+
 _BLOCK_ROWS = 128
 """Candidates in one block of the comparison with all later ones; it bounds memory use."""
 
@@ -90,7 +94,7 @@ def succession_signals(
         found["earliest"] = 1.0 / (1.0 + np.log1p(_later_matches(match, -moments)))
     elif reading.previous:
         later = np.log2(1.0 + _later_matches(match, moments))
-        found["neighbour state"] = later * np.exp(1.0 - later)
+        found["neighbour state"] = _NO_ANCHOR * later * np.exp(1.0 - later)
     elif reading.recency:
         weight = np.where(candidates.alone > 0, 1.0, _SUPERSEDED_IN_CONVERSATION)
         superseded = np.maximum(_superseded(match, moments, vectors), replaced)

@@ -161,7 +161,7 @@ def test_an_earlier_one_that_does_not_answer_takes_nothing_from_the_first() -> N
 
 def test_the_state_before_is_not_the_newest() -> None:
     found = told(turn(LISBON), turn(MALAGA), time=BEFORE)
-    assert found[LISBON]["neighbour state"] > 0.9
+    assert found[LISBON]["neighbour state"] > 0.18
     assert found[MALAGA]["neighbour state"] == 0
 
 
@@ -169,7 +169,7 @@ def test_nor_one_of_long_ago() -> None:
     states = [f"Ingrid lives in {n}" for n in range(30)]
     found = told(*map(turn, states), time=BEFORE)
     previous = [found[state]["neighbour state"] for state in states]
-    assert previous[-2] > 0.9 > previous[-10] > previous[0] > previous[-1] == 0
+    assert previous[-2] > 0.18 > previous[-10] > previous[0] > previous[-1] == 0
 
 
 def test_of_three_that_answer_alike_it_is_the_second() -> None:
@@ -186,8 +186,8 @@ def test_later_ones_about_something_else_do_not_make_the_newest_the_state_before
         match=dict.fromkeys(events, -6.0),
         time=BEFORE,
     )
-    assert found[LISBON]["neighbour state"] > 0.9
-    assert found[MALAGA]["neighbour state"] < 0.1
+    assert found[LISBON]["neighbour state"] > 0.18
+    assert found[MALAGA]["neighbour state"] < 0.02
 
 
 def test_where_nothing_is_asked_of_time_nothing_is_said() -> None:
