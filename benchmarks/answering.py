@@ -26,10 +26,11 @@ from recallm.cli.commands import command_model
 from recallm.untrusted_text import delimited
 
 __all__ = [
+    "NO_ANSWERER",
     "Answerer",
     "Cached",
-    "add_answerer_options",
-    "answerer_of",
+    "add_model_options",
+    "answerer_and_grader",
     "filled_prompt",
     "resumable",
     "server_model",
@@ -77,32 +78,40 @@ def filled_prompt(name: str, data: Mapping[str, str], **values: str) -> str:
 # Options of a command.
 
 
-def add_answerer_options(parser: argparse.ArgumentParser, *, prefix: str = "") -> None:
-    """Add ``--llm``, ``--model`` and ``--llm-command``, each after ``prefix`` ("grader-")."""
-    whose = "of the grader; without it the answerer grades" if prefix else "that answers"
-    parser.add_argument(
-        f"--{prefix}llm",
-        metavar="URL",
-        help=f"the OpenAI-compatible server {whose}: http://localhost:8000/v1 "
-        "(the key, where one is needed, is read from OPENAI_API_KEY)",
-    )
-    parser.add_argument(f"--{prefix}model", metavar="NAME", help="the model on that server")
-    parser.add_argument(
-        f"--{prefix}llm-command",
-        metavar="COMMAND",
-        help="in place of a server: a shell command that reads a prompt and writes the answer",
-    )
+NO_ANSWERER = "no model answers: give --llm URL --model NAME, or --llm-command COMMAND"
 
 
-def answerer_of(
-    options: argparse.Namespace,
-    parser: argparse.ArgumentParser,
-    *,
-    cache: Path,
-    prefix: str = "",
+def add_model_options(parser: argparse.ArgumentParser, *, cache: str) -> None:
+    """Add the options of the model that answers (``--llm``, ``--model``, ``--llm-command``), the
+    same with ``--grader-`` in front, and ``--cache``, the folder of their answers."""
+    parser.add_argument("--cache", type=Path, default=Path(cache), help="answers and grades")
+    for prefix, whose in (("", "that answers"), ("grader-", "that grades; without it the first")):
+        parser.add_argument(
+            f"--{prefix}llm",
+            metavar="URL",
+            help=f"the OpenAI-compatible server of the model {whose}: http://localhost:8000/v1 "
+            "(the key, where one is needed, is read from OPENAI_API_KEY)",
+        )
+        parser.add_argument(f"--{prefix}model", metavar="NAME", help="the model on that server")
+        parser.add_argument(
+            f"--{prefix}llm-command",
+            metavar="COMMAND",
+            help="in place of a server: a shell command that reads a prompt and writes the answer",
+        )
+
+
+def answerer_and_grader(
+    options: argparse.Namespace, parser: argparse.ArgumentParser
+) -> tuple[Cached | None, Cached | None]:
+    """The models of ``add_model_options``, cached; None where no model is named. Without a grader
+    the answerer grades. Options that do not go together end the command with a message."""
+    answerer = _model_of(options, parser, "")
+    return answerer, _model_of(options, parser, "grader-") or answerer
+
+
+def _model_of(
+    options: argparse.Namespace, parser: argparse.ArgumentParser, prefix: str
 ) -> Cached | None:
-    """The model that ``add_answerer_options`` was given, cached in ``cache``; None where no model
-    is named. Options that do not go together end the command with a message."""
     start = prefix.replace("-", "_")
     url, model, command = (
         getattr(options, f"{start}{name}") for name in ("llm", "model", "llm_command")
@@ -112,8 +121,8 @@ def answerer_of(
     if (url is None) != (model is None):
         parser.error(f"--{prefix}llm URL needs --{prefix}model NAME, and the other way round")
     if command is not None:
-        return Cached(command_model(command), cache, name=command)
-    return None if url is None else Cached(server_model(url, model), cache, name=model)
+        return Cached(command_model(command), options.cache, name=command)
+    return None if url is None else Cached(server_model(url, model), options.cache, name=model)
 
 
 def server_model(url: str, model: str) -> Answerer:

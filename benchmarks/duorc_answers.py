@@ -29,7 +29,13 @@ from typing import Any
 
 from tqdm import tqdm
 
-from benchmarks.answering import Answerer, add_answerer_options, answerer_of, resumable
+from benchmarks.answering import (
+    NO_ANSWERER,
+    Answerer,
+    add_model_options,
+    answerer_and_grader,
+    resumable,
+)
 from benchmarks.grades import (
     ACCURACY,
     PERFECT,
@@ -77,15 +83,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--without-vectors", action="store_true", help="no system with embeddings")
     parser.add_argument("--authors", action="store_true", help="grade the authors' answers again")
     parser.add_argument("--by-hand", type=Path, metavar="GRADES", help="a JSON file of own grades")
-    parser.add_argument("--cache", type=Path, default=Path(".answers"), help="answers and grades")
     parser.add_argument("--json", type=Path)
-    add_answerer_options(parser)
-    add_answerer_options(parser, prefix="grader-")
+    add_model_options(parser, cache=".answers")
     options = parser.parse_args(arguments)
     if not options.path.is_file():
         parser.error(f"{options.path} does not exist: it must be a JSON Lines file, a film a line")
-    answerer = answerer_of(options, parser, cache=options.cache)
-    grader = answerer_of(options, parser, cache=options.cache, prefix="grader-") or answerer
+    answerer, grader = answerer_and_grader(options, parser)
     asked = _drawn(list(film_questions(options.path, options.films)), options.questions)
     if not asked:
         parser.error(f"{options.path} holds no question")
@@ -94,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         answered = answered_by_authors(asked)
         graders["the authors"] = lambda each, system: each.published.get(system)
     elif answerer is None:
-        parser.error("somebody must answer: give --llm URL --model NAME, or --llm-command COMMAND")
+        parser.error(NO_ANSWERER)
     else:
         embedding = None if options.without_vectors else default_embedding()
         with resumable(options.cache):

@@ -47,9 +47,10 @@ from typing import Any
 from tqdm import tqdm
 
 from benchmarks.answering import (
+    NO_ANSWERER,
     Answerer,
-    add_answerer_options,
-    answerer_of,
+    add_model_options,
+    answerer_and_grader,
     filled_prompt,
     resumable,
 )
@@ -125,15 +126,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--without-vectors", action="store_true", help="no rows with embeddings")
     parser.add_argument("--categories", action="store_true", help="a table by category too")
     parser.add_argument("--weights", type=Path, help=_WEIGHTS)
-    parser.add_argument("--cache", type=Path, default=Path(".reading"), help="answers and grades")
     parser.add_argument("--json", type=Path)
-    add_answerer_options(parser)
-    add_answerer_options(parser, prefix="grader-")
+    add_model_options(parser, cache=".reading")
     options = parser.parse_args(arguments)
-    answerer = answerer_of(options, parser, cache=options.cache)
-    grader = answerer_of(options, parser, cache=options.cache, prefix="grader-") or answerer
+    answerer, grader = answerer_and_grader(options, parser)
     if answerer is None and grader is not None:
-        parser.error("a grader needs somebody who answers: give --llm or --llm-command too")
+        parser.error(NO_ANSWERER)
     embedding = None if options.without_vectors else default_embedding()
     written: list[dict[str, Any]] = []
     for folder in options.folders:

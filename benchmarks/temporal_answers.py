@@ -32,7 +32,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from benchmarks.answering import add_answerer_options, answerer_of, resumable
+from benchmarks.answering import NO_ANSWERER, add_model_options, answerer_and_grader, resumable
 from benchmarks.grades import (
     PERFECT,
     AnsweredQuestion,
@@ -69,15 +69,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--without-vectors", action="store_true", help="no system with embeddings")
     parser.add_argument("--by-hand", type=Path, metavar="GRADES", help="a JSON file of own grades")
     parser.add_argument("--plot", type=Path, help="an SVG file to write")
-    parser.add_argument("--cache", type=Path, default=Path(".answers"), help="answers and grades")
     parser.add_argument("--json", type=Path)
-    add_answerer_options(parser)
-    add_answerer_options(parser, prefix="grader-")
+    add_model_options(parser, cache=".answers")
     options = parser.parse_args(arguments)
-    answerer = answerer_of(options, parser, cache=options.cache)
-    grader = answerer_of(options, parser, cache=options.cache, prefix="grader-") or answerer
+    answerer, grader = answerer_and_grader(options, parser)
     if answerer is None or grader is None:
-        parser.error("somebody must answer: give --llm URL --model NAME, or --llm-command COMMAND")
+        parser.error(NO_ANSWERER)
     if options.split == "paper":
         world, repetitions = figure_7(tell("test", seed=options.seed, repetitions=1)), [1]
     else:
