@@ -61,7 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure the films, and report."""
     parser = argparse.ArgumentParser(description="Answers in the context, on films of DuoRC")
     parser.add_argument("path", type=Path, metavar="FILE")
-    parser.add_argument("--films", type=int, default=120, help="so many of them, the first")
+    parser.add_argument(
+        "--films", type=int, default=120, help="the number of films, from the first on"
+    )
     parser.add_argument("--without-vectors", action="store_true", help="no rows with embeddings")
     parser.add_argument("--weights", type=Path, help=_WEIGHTS)
     parser.add_argument("--json", type=Path)

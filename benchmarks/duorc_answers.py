@@ -77,8 +77,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Let the systems answer, grade, report."""
     parser = argparse.ArgumentParser(description="Graded answers to questions about films")
     parser.add_argument("path", type=Path, metavar="FILE")
-    parser.add_argument("--films", type=int, default=20, help="so many of them, the first")
-    parser.add_argument("--questions", type=int, help="so many of theirs, drawn by lot")
+    parser.add_argument(
+        "--films", type=int, default=20, help="the number of films, from the first on"
+    )
+    parser.add_argument("--questions", type=int, help="the number of their questions, drawn by lot")
     parser.add_argument("--tokens", type=int, help="of each context; without it, as each system")
     parser.add_argument("--without-vectors", action="store_true", help="no system with embeddings")
     parser.add_argument("--authors", action="store_true", help="grade the authors' answers again")
@@ -184,7 +186,7 @@ def _answered(asked: FilmQuestion, answers: Mapping[str, str]) -> AnsweredQuesti
 
 
 def _drawn(asked: list[FilmQuestion], count: int | None) -> list[FilmQuestion]:
-    """So many of the questions, by lot, in their order."""
+    """``count`` of the questions, by lot, in their order."""
     if count is None or count >= len(asked):
         return asked
     places = sorted(Random(0).sample(range(len(asked)), count))

@@ -12,7 +12,7 @@ one knowledge update. Over all questions that have evidence:
 - whole@k: how much of it these sentences are: the mean share of the content-word stems of each turn
   of evidence that stand in what was found of that turn (peers find whole turns);
 - any@k: the share of questions with at least one turn of it among them;
-- R in so many tokens: the same share in a context of 500 and 1,000 tokens (characters / 4, marks
+- R in tokens: the same share in a context of 500 and 1,000 tokens (characters / 4, marks
   and prefix counted).
 
 The paper's ranking orders concepts, not turns: it stands in the columns of tokens, and uncut (see

@@ -62,11 +62,11 @@ class Ranker(Protocol):
     def context(
         self, question: str, *, limit: int | None = None, tokens: int | None = None
     ) -> list[Found]:
-        """The context of so many statements, or tokens, in the order in which it is handed over."""
+        """The context of at most ``limit`` statements or ``tokens``, in the order of its text."""
         ...
 
     def handed_over(self, question: str, *, tokens: int) -> HandedOver:
-        """The context of so many tokens with its text."""
+        """The context of at most ``tokens`` tokens, and its text."""
         ...
 
 
@@ -88,7 +88,7 @@ class Memory:
         return _found(self._memory.recall(question, limit=limit, max_tokens=tokens).statements)
 
     def handed_over(self, question: str, *, tokens: int | None = None) -> HandedOver:
-        """The context of so many tokens, or as the ranking limits it, with its text."""
+        """The context, of at most ``tokens`` tokens if they are given, and its text."""
         recalled = self._memory.recall(question, max_tokens=tokens)
         return HandedOver(text=recalled.text, lines=self._lines(recalled))
 
@@ -167,7 +167,7 @@ class Turns:
         return self._turns.of_places(best, tokens)
 
     def handed_over(self, question: str, *, tokens: int) -> HandedOver:
-        """The context of so many tokens with its text."""
+        """The context of at most ``tokens`` tokens, and its text."""
         return _as_lines(self.context(question, tokens=tokens))
 
 
@@ -191,7 +191,7 @@ class Peer:
         return self.of_places(self.index.order(question)[:limit], tokens)
 
     def handed_over(self, question: str, *, tokens: int) -> HandedOver:
-        """The context of so many tokens with its text."""
+        """The context of at most ``tokens`` tokens, and its text."""
         return _as_lines(self.context(question, tokens=tokens))
 
     def of_places(self, places: Sequence[int], tokens: int | None) -> list[Found]:

@@ -5,13 +5,14 @@
         [--llm URL --model NAME | --llm-command COMMAND]
         [--grader-llm URL --grader-model NAME | --grader-llm-command COMMAND]
 
-A folder holds conversations of LoCoMo or REALTALK (see ``corpora``). Of each question with evidence
-and an answer every system hands over a context of so many tokens: its text as a model gets it, with
-the first line, dates and speakers, at four characters a token. What does not fit is left out whole,
-a statement or a turn. Peers hand over whole turns with the same heads as recallm, BM25 and Chroma
-in order of time and with the best first; differences are to the better of the two orders. "Whole
-turns" are turns in the order in which recallm finds them. LoCoMo's adversarial questions, which ask
-for something that nobody said, are left out, as in LoCoMo's own evaluation of retrieval.
+A folder holds conversations of LoCoMo or REALTALK (see ``corpora``). For each question with
+evidence and an answer every system hands over a context of the same tokens: its text as a model
+gets it, with the first line, dates and speakers, at four characters a token. What does not fit is
+left out whole, a statement or a turn. Peers hand over whole turns with the same heads as recallm,
+BM25 and Chroma in order of time and with the best first; differences are to the better of the two
+orders. "Whole turns" are turns in the order in which recallm finds them. LoCoMo's adversarial
+questions, which ask for something that nobody said, are left out, as in LoCoMo's own evaluation of
+retrieval.
 
 With a model: it answers from each context, and a grader, who sees the question, the right answer
 and the answer but never the system, grades it 0, ½ or 1. Contexts are read in an order drawn by
@@ -122,7 +123,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Answers that are read out of contexts")
     parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     parser.add_argument("--tokens", type=int, nargs="+", default=[250, 500, 1_000])
-    parser.add_argument("--questions", type=int, help="so many of each folder, drawn by lot")
+    parser.add_argument(
+        "--questions", type=int, help="the number of questions from each folder, drawn by lot"
+    )
     parser.add_argument("--without-vectors", action="store_true", help="no rows with embeddings")
     parser.add_argument("--categories", action="store_true", help="a table by category too")
     parser.add_argument("--weights", type=Path, help=_WEIGHTS)

@@ -84,7 +84,7 @@ class Systems:
         }
 
     def _newest(self, tokens: int) -> list[str]:
-        """The newest statements of together at most so many tokens, in the order of time."""
+        """The newest statements that fit into ``tokens`` together, in the order of time."""
         fitting: list[str] = []
         for text in reversed(self._texts):
             tokens -= self._memory.count_tokens(f"{text}\n")

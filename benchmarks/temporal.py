@@ -137,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         for column in (_STANDARD, _LONG_RANGE)
     }
-    title = f"{len(world.told):,} updates, {len(end.units)} questions ({options.split})"
+    title = f"{len(world.statements):,} updates, {len(end.units)} questions ({options.split})"
     show(f"Temporal: {title}", table)
     show("Temporal: at equal tokens", at_equal_tokens)
     uncut = show_uncut("Temporal", end, kinds)
@@ -159,7 +159,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             machine=machine(),
             split=options.split,
             seed=options.seed,
-            updates=len(world.told),
+            updates=len(world.statements),
             questions=len(end.units),
             rows=table,
             at_equal_tokens=at_equal_tokens,
@@ -185,8 +185,8 @@ def measure(
         written = 0
         for repetition in asked_after:
             end = world.ends[repetition - 1]
-            told = enumerate(world.told[written:end], written)
-            measured.write([Item(id=str(place), text=each.text) for place, each in told])
+            new = enumerate(world.statements[written:end], written)
+            measured.write([Item(id=str(place), text=each.text) for place, each in new])
             written = end
             scores = result[repetition] = Scores()
             questions = world.questions[repetition - 1]
@@ -212,7 +212,7 @@ def measure(
 def _add_at_tokens(
     scores: Scores, number: int, world: World, question: Question, rows: Rows
 ) -> None:
-    """Judge a question in contexts of so many tokens, and uncut."""
+    """Judge a question in contexts of ``_TOKENS``, and uncut."""
     judged = partial(judge, world, question)
     for ranker in rows.rankers:
         for tokens in _TOKENS:
@@ -229,8 +229,8 @@ def _limits(question: Question, *, last: bool) -> Sequence[int]:
 
 def judge(world: World, question: Question, context: Sequence[Found]) -> float:
     """1 where ``context`` answers, 0 where it does not."""
-    told = [world.told[int(each.item)] for each in context]
-    states = [each.states for each in told if each.topic == question.topic]
+    statements = [world.statements[int(each.item)] for each in context]
+    states = [each.states for each in statements if each.topic == question.topic]
     if question.kind == CURRENT:
         return float(bool(states) and states[-1][-1] == question.state)
     return float(any(question.state in each for each in states))

@@ -46,7 +46,7 @@ from benchmarks.intervals import Scores
 from benchmarks.rankings import default_embedding
 from benchmarks.report import machine, save, show
 from benchmarks.systems import BARE, VECTORS, Systems
-from benchmarks.temporal_world import LONG_RANGE, Question, Told, World, tell
+from benchmarks.temporal_world import LONG_RANGE, Question, Statement, World, tell
 
 __all__ = ["STANDARD", "answered", "figure_7", "main"]
 
@@ -62,7 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--split", choices=("dev", "test", "paper"), default="test")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--repetitions", type=int, default=25)
-    parser.add_argument("--every", type=int, default=5, help="ask after every so many repetitions")
+    parser.add_argument(
+        "--every", type=int, default=5, help="ask each time after this many repetitions"
+    )
     parser.add_argument("--questions", type=int, default=40, help="of each kind, drawn by lot")
     parser.add_argument("--tokens", type=int, help="of each context; without it, as each system")
     parser.add_argument("--window", type=int, default=4_096, help="tokens that the bare model sees")
@@ -113,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             machine=machine(),
             split=options.split,
             seed=options.seed,
-            updates=len(world.told),
+            updates=len(world.statements),
             answers=answerer.name,
             tokens=options.tokens,
             window=options.window,
@@ -127,23 +129,23 @@ def figure_7(world: World) -> World:
     statements of ``world`` that have nothing to do with it."""
     path = Path(__file__).with_name("figure_7.toml")
     examples = tomllib.loads(path.read_text(encoding="utf-8"))["example"]
-    unrelated = iter(world.told)
-    told: list[Told] = []
+    unrelated = iter(world.statements)
+    statements: list[Statement] = []
     questions = []
     for number, example in enumerate(examples):
         subject = example["subject"]
         topic = (subject, f"example {number + 1}")
         for statement in example["statements"]:
             states = (statement["state"],) if "state" in statement else ()
-            told.append(
-                Told(
+            statements.append(
+                Statement(
                     text=statement["text"],
                     subject=subject,
                     topic=topic if states else None,
                     states=states,
                 )
             )
-            told += [each for _, each in zip(range(_UNRELATED), unrelated, strict=False)]
+            statements += [each for _, each in zip(range(_UNRELATED), unrelated, strict=False)]
         questions.append(
             Question(
                 text=example["question"],
@@ -153,19 +155,19 @@ def figure_7(world: World) -> World:
                 state=example["answered_by"],
             )
         )
-    return World(tuple(told), (len(told),), (tuple(questions),))
+    return World(tuple(statements), (len(statements),), (tuple(questions),))
 
 
 def answered(
     world: World, systems: Systems, repetitions: Sequence[int], *, questions: int
 ) -> dict[int, list[AnsweredQuestion]]:
-    """What the systems answer after each of the ``repetitions``: at most so many ``questions`` of
+    """What the systems answer after each of the ``repetitions``: at most ``questions`` of
     each column."""
     result = {}
     written = 0
     for repetition in repetitions:
         end = world.ends[repetition - 1]
-        systems.update([each.text for each in world.told[written:end]])
+        systems.update([each.text for each in world.statements[written:end]])
         written = end
         drawn = _drawn(world.questions[repetition - 1], questions, seed=repetition)
         result[repetition] = [
@@ -197,9 +199,9 @@ def _column(asked: Question) -> str:
 def _reference(world: World, asked: Question) -> str:
     """The statement with which the state began that answers."""
     return next(
-        told.text
-        for told in world.told
-        if told.topic == asked.topic and told.states[-1:] == (asked.state,)
+        statement.text
+        for statement in world.statements
+        if statement.topic == asked.topic and statement.states[-1:] == (asked.state,)
     )
 
 

@@ -33,7 +33,7 @@ __all__ = [
     "LONG_RANGE",
     "PREVIOUS",
     "Question",
-    "Told",
+    "Statement",
     "World",
     "tell",
 ]
@@ -75,7 +75,7 @@ _BEFORE_VOWEL = re.compile(r"\b([Aa]) (?=[aeio]|u(?!kulele|ni))")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Statement:
     """One statement, and the ``states`` of its ``topic`` that it tells, the newest last.
 
     None where it has nothing to do with any topic.
@@ -103,7 +103,7 @@ class World:
     """What was told, in order; ``ends`` counts the statements at the end of each repetition, and
     ``questions`` are those that can be asked then."""
 
-    told: tuple[Told, ...]
+    statements: tuple[Statement, ...]
     ends: tuple[int, ...]
     questions: tuple[tuple[Question, ...], ...]
 
@@ -124,9 +124,9 @@ def tell(split: str, *, seed: int = 1, repetitions: int = 25) -> World:
     questions = []
     for repetition in range(repetitions):
         teller.repeat()
-        ends.append(len(teller.told))
+        ends.append(len(teller.statements))
         questions.append(tuple(teller.questions(Random(f"{seed} {repetition}"))))
-    return World(tuple(teller.told), tuple(ends), tuple(questions))
+    return World(tuple(teller.statements), tuple(ends), tuple(questions))
 
 
 @dataclass(slots=True)
@@ -162,7 +162,7 @@ class _AllToldError(ValueError):
 
 class _Teller:
     def __init__(self, phrases: Mapping[str, Any], random: Random) -> None:
-        self.told: list[Told] = []
+        self.statements: list[Statement] = []
         self._texts: set[str] = set()
         self._phrases = phrases
         self._random = random
@@ -292,7 +292,7 @@ class _Teller:
                 ways = [way for way in ways if "{old}" not in way]
         way = self._one(ways)
         story.states.append(value)
-        story.begins.append(len(self.told))
+        story.begins.append(len(self.statements))
         state = len(story.states) - 1
         states = (state - 1, state) if "{old}" in way else (state,)
         self._tell(topic[0], [way], topic, states, value=value, old=old)
@@ -343,7 +343,7 @@ class _Teller:
         else:
             raise _AllToldError(f"nothing new is left to tell of {subject}: ask for less")
         self._texts.add(text)
-        self.told.append(Told(text=text, subject=subject, topic=topic, states=states))
+        self.statements.append(Statement(text=text, subject=subject, topic=topic, states=states))
 
     def _filled(self, phrase: str, subject: str, **values: str | None) -> str:
         slots = self._phrases["events"]["slots"]

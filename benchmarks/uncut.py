@@ -2,7 +2,7 @@
 
 The paper's contexts have no best statement and no second best: cut to a number of statements they
 lose what the paper keeps. So they are measured whole, beside their tokens (characters / 4), and
-within so many tokens beside all others.
+within the same tokens as all others.
 """
 
 from __future__ import annotations

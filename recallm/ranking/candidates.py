@@ -100,7 +100,7 @@ class Candidates:
 
     The question:
 
-    * ``terms``: its stems without the names of speakers and, among facts told alone, without those
+    * ``terms``: its stems without the names of speakers and, among standalone facts, without those
       that only say when ("when she lived in Oslo"). ``documents`` is the number of statements that
       hold each, ``stem_counts`` (by statement key) and ``session_counts`` (by session key) how
       often each holds them.

@@ -6,7 +6,7 @@ ones), the more so the more similar the two are. All other signals together say 
 answers: a statement that is merely newer supersedes nothing.
 
 **The newest state.** An update told as an event ("swapped Malaga for Porto") may share no word with
-the question. Among facts told alone a statement is likely to tell the newest state if few later
+the question. Among standalone facts a statement is likely to tell the newest state if few later
 ones are about the same person, and if it is near the question in meaning, or shares a rare word
 with what is ("lives in Malaga"), most of all if it has a word of change: then it also supersedes
 that one.
@@ -43,15 +43,15 @@ _NEWEST = 15.0
 temporal window."""
 
 _NEWEST_ALONE = 40.0
-"""The same among facts told alone: a fact holds until another takes its place."""
+"""The same among standalone facts: a fact holds until another takes its place."""
 
 _AGE_PART = 0.37
 _NAMES_PART, _NEARNESS_PART, _SHARED_PART, _REPLACING_PART = 0.22, 0.29, 0.12, 0.25
-"""What ``newest`` consists of: the age of a statement, and for facts told alone four measures of
+"""What ``newest`` consists of: the age of a statement, and for standalone facts four measures of
 what they are about. Set by hand on the development phrases of ``benchmarks.temporal``."""
 
 _RECENCY_POWER = 3
-"""For facts told alone ``newest`` counts by this power of recency, beside what replaces an earlier
+"""For standalone facts ``newest`` counts by this power of recency, beside what replaces an earlier
 one: a question in the plain present (0.7) may ask for what was told long ago and never changed."""
 
 _MIDDLE = 0.45
@@ -108,8 +108,8 @@ def newest(
     """The signal ``newest``, and how far a later change replaces each statement (0 to 1).
 
     ``newest`` says how few later statements mention the same names (by ``named``, their
-    share), or how few later statements there are if the question names nobody. For facts told
-    alone it also counts whom they are about, and how near they are in meaning (by the signal
+    share), or how few later statements there are if the question names nobody. For standalone
+    facts it also counts whom they are about, and how near they are in meaning (by the signal
     ``similar`` and the embeddings ``vectors``).
     """
     reading = candidates.question.time
@@ -168,7 +168,7 @@ def _replaces(
     candidates: Candidates, same_names: NDArray[np.bool_], moments: Floats
 ) -> NDArray[np.bool_]:
     """Whether the statement of each row may replace that of each column, if they share rare stems:
-    it is a later fact of the same names, told alone, with a word of change ("swapped Malaga for
+    it is a later standalone fact of the same names with a word of change ("swapped Malaga for
     Porto")."""
     changes = tell_changes(candidates) & same_names & (candidates.alone > 0)
     later: NDArray[np.bool_] = moments[:, None] > moments[None, :]

@@ -206,9 +206,9 @@ def test_the_bare_model_sees_the_newest_statements_that_fit() -> None:
 
 def test_the_papers_examples_stand_among_unrelated_statements() -> None:
     world = temporal_answers.figure_7(tell("test", repetitions=1))
-    brandon = [told.text for told in world.told if told.subject == "Brandon"]
+    brandon = [told.text for told in world.statements if told.subject == "Brandon"]
     assert len(brandon) == 9
-    assert len(world.told) > 100
+    assert len(world.statements) > 100
     systems = Systems(lambda prompt: prompt, None)
     answered = temporal_answers.answered(world, systems, [1], questions=5)[1]
     assert sorted(each.references for each in answered) == [

@@ -9,7 +9,7 @@ from benchmarks.corpora import Asked
 from benchmarks.evidence import Stems
 from benchmarks.rankers import Found, HandedOver
 from benchmarks.temporal import judge
-from benchmarks.temporal_world import CURRENT, FIRST, PREVIOUS, Question, Told, World
+from benchmarks.temporal_world import CURRENT, FIRST, PREVIOUS, Question, Statement, World
 
 _HOME = ("Ann", "home")
 
@@ -66,13 +66,13 @@ def test_an_answer_stands_in_one_statement_in_any_case() -> None:
 
 
 _WORLD = World(
-    told=(
-        Told(text="Ann settled in Rome", subject="Ann", topic=_HOME, states=(0,)),
-        Told(text="Ann swapped Rome for Oslo", subject="Ann", topic=_HOME, states=(0, 1)),
-        Told(text="Ann likes Oslo", subject="Ann", topic=_HOME, states=(1,)),
-        Told(text="Ann saw a bird", subject="Ann"),
-        Told(text="Ben settled in Rome", subject="Ben", topic=("Ben", "home"), states=(0,)),
-        Told(text="Ann is off to Bonn", subject="Ann", topic=_HOME, states=(2,)),
+    statements=(
+        Statement(text="Ann settled in Rome", subject="Ann", topic=_HOME, states=(0,)),
+        Statement(text="Ann swapped Rome for Oslo", subject="Ann", topic=_HOME, states=(0, 1)),
+        Statement(text="Ann likes Oslo", subject="Ann", topic=_HOME, states=(1,)),
+        Statement(text="Ann saw a bird", subject="Ann"),
+        Statement(text="Ben settled in Rome", subject="Ben", topic=("Ben", "home"), states=(0,)),
+        Statement(text="Ann is off to Bonn", subject="Ann", topic=_HOME, states=(2,)),
     ),
     ends=(6,),
     questions=((),),
@@ -99,5 +99,5 @@ def test_what_holds_now_needs_the_last_word_and_what_held_must_be_there(
     kind: str, state: int, context: list[int], value: float
 ) -> None:
     question = Question(text="?", kind=kind, subject="Ann", topic=_HOME, state=state)
-    found = [Found(item=str(place), text=_WORLD.told[place].text) for place in context]
+    found = [Found(item=str(place), text=_WORLD.statements[place].text) for place in context]
     assert judge(_WORLD, question, found) == value

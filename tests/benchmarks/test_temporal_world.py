@@ -22,7 +22,7 @@ from benchmarks.temporal_world import (
     LONG_RANGE,
     PREVIOUS,
     Question,
-    Told,
+    Statement,
     World,
     tell,
 )
@@ -36,9 +36,9 @@ def world(request: pytest.FixtureRequest) -> World:
 
 
 def test_it_is_some_1500_updates_in_25_repetitions(world: World) -> None:
-    assert 1450 <= len(world.told) <= 1550
+    assert 1450 <= len(world.statements) <= 1550
     assert len(world.ends) == len(world.questions) == 25
-    assert world.ends[-1] == len(world.told)
+    assert world.ends[-1] == len(world.statements)
 
 
 @pytest.mark.parametrize("split", _SPLITS)
@@ -49,7 +49,7 @@ def test_the_same_seed_tells_the_same_and_another_seed_does_not(split: str) -> N
 
 def test_a_shorter_world_is_the_beginning_of_a_longer_one() -> None:
     longer, shorter = tell("dev", repetitions=4), tell("dev", repetitions=2)
-    assert longer.told[: len(shorter.told)] == shorter.told
+    assert longer.statements[: len(shorter.statements)] == shorter.statements
     assert longer.questions[:2] == shorter.questions
 
 
@@ -62,16 +62,16 @@ def test_where_nothing_new_is_left_to_tell_no_world_is_told(
 
 
 def test_no_text_is_told_twice_and_each_names_its_subject(world: World) -> None:
-    texts = [told.text for told in world.told]
+    texts = [told.text for told in world.statements]
     assert len(set(texts)) == len(texts)
-    for told in world.told:
+    for told in world.statements:
         assert told.subject in told.text
         assert not re.search(r"[{}]|\ba [aeio]", told.text)
 
 
 def test_states_begin_in_order_and_none_is_told_before_or_after_its_time(world: World) -> None:
     latest: dict[object, int] = {}
-    for told in world.told:
+    for told in world.statements:
         if told.topic is not None:
             before = latest.get(told.topic, -1)
             newest = told.states[-1]
@@ -81,13 +81,13 @@ def test_states_begin_in_order_and_none_is_told_before_or_after_its_time(world: 
 
 
 def test_what_is_asked_long_after_was_told_once_before_all_repetitions(world: World) -> None:
-    times = Counter(told.topic for told in world.told)
+    times = Counter(told.topic for told in world.statements)
     asked = [question for question in world.questions[-1] if question.kind == LONG_RANGE]
     assert len(asked) == 48
     for question in asked:
         assert times[question.topic] == 1
         assert question in world.questions[0]
-        [place] = [at for at, told in enumerate(world.told) if told.topic == question.topic]
+        [place] = [at for at, told in enumerate(world.statements) if told.topic == question.topic]
         assert place < len(asked)
 
 
@@ -96,7 +96,7 @@ def test_questions_ask_for_the_state_that_holds_the_one_before_and_the_first(
 ) -> None:
     for end, questions in zip(world.ends, world.questions, strict=True):
         told: dict[object, set[int]] = {}
-        for one in world.told[:end]:
+        for one in world.statements[:end]:
             if one.topic is not None:
                 told.setdefault(one.topic, set()).update(one.states)
         for question in questions:
@@ -121,7 +121,7 @@ def test_a_named_value_is_that_of_the_state_beside_the_one_that_answers(world: W
         step = 1 if question.kind == BEFORE else -1
         beside = [
             told
-            for told in world.told
+            for told in world.statements
             if told.topic == question.topic and question.state + step in told.states
         ]
         assert any(_words(question) & _words(told) for told in beside)
@@ -133,20 +133,20 @@ def test_at_the_time_of_a_named_value_the_state_of_another_topic_is_asked_for(
     asked = [question for question in world.questions[-1] if question.kind == AT]
     assert len(asked) > 50
     for question in asked:
-        own = [told for told in world.told if told.subject == question.subject]
+        own = [told for told in world.statements if told.subject == question.subject]
         others = [told for told in own if told.topic not in (None, question.topic)]
         assert any(told.topic == question.topic and question.state in told.states for told in own)
         assert any(_words(question) & _words(told) for told in others)
 
 
-def _words(it: Question | Told) -> set[str]:
+def _words(it: Question | Statement) -> set[str]:
     return set(re.findall(r"[\w&']+", it.text.lower())) - _FUNCTION_WORDS - {it.subject.lower()}
 
 
 def test_most_questions_share_but_the_name_with_what_answers_them(world: World) -> None:
     answers = {
         (told.topic, told.states[-1]): told.text.lower()
-        for told in reversed(world.told)
+        for told in reversed(world.statements)
         if told.topic is not None
     }
     shared = []

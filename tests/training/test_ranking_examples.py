@@ -16,7 +16,7 @@ from training.ranking.examples import Asked, Unit, asked_of, units_of
 
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Unit]:
-    """The units of a folder of conversations, a file of films and a short told world, by name."""
+    """The units of a folder of conversations, a file of films and a short world, by name."""
     monkeypatch.setattr(examples, "tell", partial(tell, repetitions=1))
     return {
         unit.name: unit
@@ -134,7 +134,7 @@ def test_of_a_world_the_statements_that_tell_the_state_asked_for(data: dict[str,
     """The state as it is now must be the last that a statement tells."""
     world = tell("dev", seed=1, repetitions=1)
     unit = data["world 1"]
-    assert [item["text"] for item in unit.items] == [one.text for one in world.told]
+    assert [item["text"] for item in unit.items] == [one.text for one in world.statements]
     wanted = [one for one in world.questions[-1] if one.kind in (CURRENT, PREVIOUS)][:6]
     assert {one.kind for one in wanted} >= {CURRENT}
     places = [place for place, one in enumerate(world.questions[-1]) if one in wanted]
@@ -147,7 +147,7 @@ def test_of_a_world_the_statements_that_tell_the_state_asked_for(data: dict[str,
     for question, asked in zip(wanted, asked_of(asking, None), strict=True):
         telling = {
             one.text
-            for one in world.told
+            for one in world.statements
             if one.topic == question.topic
             and (
                 one.states[-1] == question.state

@@ -172,7 +172,7 @@ def test_softmax_over_runs() -> None:
 
 @pytest.fixture(scope="module")
 def all_sets(tmp_path_factory: pytest.TempPathFactory) -> list[Asked]:
-    """The questions of two conversations, two films and a short told world."""
+    """The questions of two conversations, two films and a short generated world."""
     folder = tmp_path_factory.mktemp("data")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(examples, "tell", partial(tell, repetitions=1))

@@ -3,7 +3,7 @@
     python -m training.ranking --locomo DIR --realtalk DIR --duorc FILE
         [--left-out DIR] [--ablation] [--without SIGNAL ...] [--output FILE] [--json FILE]
 
-Folds leave whole conversations, films and told worlds out. The weights that ship are fitted on
+Folds leave whole conversations, films and generated worlds out. The weights that ship are fitted on
 all. ``--left-out DIR`` also writes, for each conversation and film, the weights fitted without its
 fold, as the benchmarks take them (``--weights DIR``). ``--ablation`` fits once more without each
 signal, ``--without`` leaves signals out from the start. The same data and versions give the same
@@ -65,7 +65,7 @@ _SHARES = {"LoCoMo": 1.0, "REALTALK": 1.0, "DuoRC": 1.5, "Temporal": 1.0}
 _BY_HAND = {"newest": 8.0, "neighbour state": 2.5}
 """Weights that take the place of the fitted ones: docs/ranking.md says why."""
 _SUPERSEDED = 2.0
-"""Factor on the fitted weight of ``superseded``, set by hand for facts told alone."""
+"""Factor on the fitted weight of ``superseded``, set by hand for standalone facts."""
 
 Folds = dict[int, list[Measured]]
 
@@ -77,7 +77,7 @@ def main() -> None:
     parser.add_argument("--realtalk", type=Path, help="a folder of REALTALK conversations")
     parser.add_argument("--duorc", type=Path, help="film plots and questions, JSON Lines (.gz)")
     parser.add_argument("--films", type=int, default=120)
-    parser.add_argument("--worlds", type=int, default=3, help="told worlds, of the dev split")
+    parser.add_argument("--worlds", type=int, default=3, help="generated worlds, of the dev split")
     parser.add_argument("--without-vectors", action="store_true", help="the first table alone")
     parser.add_argument("--left-out", type=Path, metavar="DIR")
     parser.add_argument("--ablation", action="store_true")

@@ -1,8 +1,8 @@
 """Questions with their candidates, measured: what the weights are fitted on.
 
-A unit is a conversation, a film or a told world: what is left out together. Each question has the
-statements that answer it in groups: for each turn of evidence its statements, for a film those
-that hold an answer word for word, for a told world those that tell the state asked for.
+A unit is a conversation, a film or a generated world: what is left out together. Each question has
+the statements that answer it in groups: for each turn of evidence its statements, for a film those
+that hold an answer word for word, for a generated world those that tell the state asked for.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Asked:
 def units_of(
     locomo: Path | None, realtalk: Path | None, duorc: Path | None, *, plots: int, worlds: int
 ) -> Iterator[Unit]:
-    """The units of each data set that is given, and ``worlds`` told worlds."""
+    """The units of each data set that is given, and ``worlds`` generated worlds."""
     for kind, folder in (("LoCoMo", locomo), ("REALTALK", realtalk)):
         for talk in conversations(folder) if folder is not None else ():
             yield Unit(
@@ -96,7 +96,7 @@ def _world(seed: int) -> Unit:
     for asked in world.questions[-1]:
         told = [
             str(place)
-            for place, one in enumerate(world.told)
+            for place, one in enumerate(world.statements)
             if one.topic == asked.topic
             and (
                 one.states[-1] == asked.state
@@ -108,7 +108,9 @@ def _world(seed: int) -> Unit:
     return Unit(
         kind="Temporal",
         name=f"world {seed}",
-        items=tuple({"id": str(place), "text": one.text} for place, one in enumerate(world.told)),
+        items=tuple(
+            {"id": str(place), "text": one.text} for place, one in enumerate(world.statements)
+        ),
         questions=tuple(questions),
     )
 

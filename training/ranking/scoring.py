@@ -23,8 +23,8 @@ COLUMNS = {
     "DuoRC": ("100 tokens", "200 tokens"),
     "Temporal": ("@5", "@10"),
 }
-"""What is measured of each data set: evidence recall among so many passages, answers in so many
-tokens of context, a statement that tells the state among so many."""
+"""What is measured of each data set: evidence recall among the first passages, answers within the
+tokens of a context, a statement that tells the state among the first statements."""
 
 
 def score(known: Iterable[Measured], weights: Weights) -> dict[str, list[tuple[float, float]]]:
