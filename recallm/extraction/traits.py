@@ -6,6 +6,7 @@ spaCy pipeline also knows Penn tags or morphology.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -27,6 +28,17 @@ _HAVE = word_set(ENGLISH["traits"]["have"])
 _BE = word_set(ENGLISH["traits"]["be"])
 _READ = word_set(ENGLISH["traits"]["read"])
 _SINGULAR = word_set(ENGLISH["traits"]["singular_subjects"])
+_REQUEST = re.compile(
+    r"\W*(?:(?:please|now|so|ok|okay|and)\W+)*"
+    r"(?:(?:tell|show|give)\s+(?:me|us)\s+(?:again\s+)?(?:{telling})"
+    r"|remind\s+(?:me|us)\s+(?:again\s+)?(?:{asking})"
+    r"|(?:list|summari[sz]e)\s+(?:{listing}))\b".format_map(
+        {name: "|".join(words.split()) for name, words in ENGLISH["requests"].items()}
+    ),
+    re.IGNORECASE,
+)
+"""What asks for an answer like a question: "Tell me about my trip", "List all bands". "Remind me to
+call Ann" has content."""
 # Plain integers, since they are combined for every verb.
 _PAST: Final = int(Trait.PAST)
 _PRESENT: Final = int(Trait.PRESENT)
@@ -156,13 +168,15 @@ def _goes_to_a_verb(i: int, tags: Sequence[int], lowered: Sequence[str]) -> bool
 
 
 def is_question(text: str, words: Sequence[Word]) -> bool:
-    """Whether a sentence is a question: it ends in a question mark, or it begins like a question
-    and does not end in a full stop.
+    """Whether a sentence is a question: it ends in a question mark, or it requests an answer ("Tell
+    me about …"), or it begins like a question and does not end in a full stop.
 
     It begins like one with a question word and an auxiliary ("what is", "which dog did"), with
     "how many" and the like, or with an auxiliary and a pronoun ("do you").
     """
     if "?" in text and not any(c.isalnum() for c in text[text.rindex("?") :]):
+        return True
+    if _REQUEST.match(text):
         return True
     if text.endswith("."):
         return False

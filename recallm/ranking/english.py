@@ -24,7 +24,7 @@ from recallm.model import StoredStatement, Trait, content_terms
 __all__ = ["WORDS", "is_small_talk", "tells_change"]
 
 WORDS = {
-    name: frozenset(words.split())
+    name: frozenset(words.replace("\n", " ").split(", ") if "," in words else words.split())
     for name, words in tomllib.loads(
         files("recallm.ranking").joinpath("data", "english.toml").read_text(encoding="utf-8")
     ).items()
@@ -35,6 +35,7 @@ _COURTESIES = WORDS["courtesies"]
 _REACTIONS = WORDS["reactions"]
 _ANSWERS = WORDS["answers"]
 _OTHERS = WORDS["others"]
+_BEFORE_ACKNOWLEDGEMENT = _COURTESIES | _REACTIONS | _ANSWERS
 _MOST_NAMES = 2
 """At most 2 persons are addressed; other words of content say something."""
 
@@ -63,6 +64,8 @@ def is_small_talk(statement: StoredStatement, *, names: Collection[str], answers
     """Whether a statement is small talk. ``names`` are the stems of the names of those who talk;
     ``answers``: it stands just behind a question."""
     traits = statement.traits
+    if not answers and statement.length <= _MOST_NAMES and _acknowledges(statement.text):
+        return True
     if traits & _TELLING:
         return False
     terms = set(content_terms(statement.terms)) - WORDS["filling_stems"]
@@ -90,6 +93,14 @@ def is_small_talk(statement: StoredStatement, *, names: Collection[str], answers
         if mention.label in addressed
         for word in mention.name.split(" ")
     }
+
+
+def _acknowledges(text: str) -> bool:
+    """Whether a text only says that something was heard: "OK, noted."."""
+    words = [word.lower().replace("\u2019", "'") for word in _WORD.findall(text)]
+    while words and words[0] in _BEFORE_ACKNOWLEDGEMENT:
+        del words[0]
+    return " ".join(words) in WORDS["acknowledgements"]
 
 
 @lru_cache(maxsize=16_384)

@@ -146,10 +146,13 @@ def test_first_person_and_negation() -> None:
         "how/ADV many/ADJ cats/NOUN",
         "which/DET cat/NOUN did/AUX you/PRON see/VERB",
         "do/AUX you/PRON like/VERB it/PRON",
+        "Tell/VERB me/PRON about/ADP Rome/PROPN ./PUNCT",
+        "please/INTJ remind/VERB us/PRON when/ADV we/PRON leave/VERB ./PUNCT",
+        "List/VERB all/DET bands/NOUN",
     ],
 )
 def test_questions(tagged: str) -> None:
-    """They end in a question mark or start like one."""
+    """They end in a question mark, start like one or request an answer."""
     assert read(given(tagged)) & Trait.QUESTION
 
 
@@ -161,6 +164,9 @@ def test_questions(tagged: str) -> None:
         "what/PRON is/AUX done/VERB is/AUX done/VERB ./PUNCT",
         'he/PRON asked/VERB "/PUNCT why/ADV ?/PUNCT "/PUNCT twice/ADV',
         "do/VERB this/DET job/NOUN now/ADV ./PUNCT",
+        "Remind/VERB me/PRON to/PART call/VERB Ann/PROPN ./PUNCT",
+        "He/PRON did/AUX not/PART tell/VERB me/PRON about/ADP Rome/PROPN ./PUNCT",
+        "List/NOUN prices/NOUN rose/VERB ./PUNCT",
     ],
 )
 def test_no_questions(tagged: str) -> None:

@@ -126,6 +126,9 @@ def test_small_talk_alone_is_recalled() -> None:
         ("Wow, that's awesome!", True),
         ("I really appreciate it!", True),
         ("No problem!", True),
+        ("OK, noted.", True),
+        ("Sure, I\u2019ll keep that in mind!", True),
+        ("Noted the address of Ann.", False),
         ("I'm great!", False),
         ("It was great!", False),
         ("She is amazing!", False),
@@ -141,7 +144,8 @@ def test_which_statements_are_small_talk(text: str, *, expected: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("Yes!", False), ("Oh, Maria!", False), ("Thanks!", True)]
+    ("text", "expected"),
+    [("Yes!", False), ("Done.", False), ("Oh, Maria!", False), ("Thanks!", True)],
 )
 def test_behind_a_question_yes_and_a_name_are_answers(text: str, *, expected: bool) -> None:
     with talk(("Ann", text)) as memory, memory._store.reader(memory.namespace) as reader:
