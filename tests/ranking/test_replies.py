@@ -119,6 +119,22 @@ def test_small_talk_alone_is_recalled() -> None:
         assert texts(memory, "Deb") == ["Good to see you, Deb!"]
 
 
+def test_requests_and_acknowledgements_take_no_place() -> None:
+    memory = RecallM()
+    budget = "My budget for Lisbon is 900 euros."
+    for number, (request, reply) in enumerate(
+        (
+            (budget, "OK, noted."),
+            ("Tell me about my Lisbon budget.", "I have no budget for Lisbon on record."),
+            ("Summarise my trip to Lisbon", "I don't know your trip to Lisbon."),
+            ("Show me the Lisbon budget", "I have no Lisbon budget on record."),
+        )
+    ):
+        memory.update(request, speaker="Human", session=str(number))
+        memory.update(reply, speaker="AI", session=str(number))
+    assert texts(memory, "How much may I spend in Lisbon?") == [budget]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
