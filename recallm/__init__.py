@@ -25,6 +25,7 @@ from recallm.model import (
     Passage,
     Reference,
     Stats,
+    TemporalAnchor,
     TemporalReading,
     Triplet,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "RelatedConcept",
     "Revision",
     "Stats",
+    "TemporalAnchor",
     "TemporalReading",
     "Triplet",
     "__version__",
