@@ -143,7 +143,6 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     >>> for statement in memory.recall("Who is vegetarian?").statements:
     ...     print(f"{statement.session}, {statement.speaker}: {statement.text}")
     monday, Human: I am vegetarian.
-    monday, AI: Noted.
     tuesday, Human: What can I eat?
     tuesday, AI: You are vegetarian.
 
