@@ -32,11 +32,14 @@ class HandGrades:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        rows = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
-        self._points = {
-            (row["question"], tuple(row["references"]), row["answer"]): int(row["points"])
-            for row in rows
-        }
+        try:
+            rows = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+            self._points = {
+                (row["question"], tuple(row["references"]), row["answer"]): int(row["points"])
+                for row in rows
+            }
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise SystemExit(f"{path} holds no grades by hand; name another file") from error
 
     def points(self, asked: AnsweredQuestion, system: str) -> int | None:
         """The points of a system's answer; None: it is not graded yet."""

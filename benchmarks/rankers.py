@@ -96,10 +96,10 @@ class Memory:
     def _lines(context: RecalledContext) -> list[tuple[str, Sequence[Found]]]:
         lines = context.text.removeprefix(f"{PREFIX}\n").splitlines()
         passages = groupby(context.statements, key=attrgetter("line_key"))
-        told = [_found(list(statements)) for _, statements in passages]
+        found = [_found(list(statements)) for _, statements in passages]
         # A line behind the statements says how much matches beside them.
-        told += [[]] * (len(lines) - len(told))
-        return list(zip(lines, told, strict=True))
+        found += [[]] * (len(lines) - len(found))
+        return list(zip(lines, found, strict=True))
 
     def _best(self, context: RecalledContext) -> list[RecalledStatement]:
         return sorted(context.statements, key=lambda each: (-(each.score or 0.0), -each.t_index))

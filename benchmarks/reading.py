@@ -216,9 +216,9 @@ def figures(
         found["whole evidence"] = whole
     wasted = sum(
         len(line)
-        for line, told in context.lines
-        if wanted.isdisjoint(each.item for each in told)
-        and answer.isdisjoint(stems.held(each.text for each in told))
+        for line, on_line in context.lines
+        if wanted.isdisjoint(each.item for each in on_line)
+        and answer.isdisjoint(stems.held(each.text for each in on_line))
     )
     found["wasted"] = wasted / len(context.text) if context.text else 0.0
     return found

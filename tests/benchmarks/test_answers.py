@@ -284,6 +284,15 @@ def test_grading_goes_on_where_it_was_left(tmp_path: Path) -> None:
     assert _grade([_ASKED], HandGrades(path), "") == []
 
 
+@pytest.mark.parametrize("content", ["", "{", '{"a": 1}', '[{"question": "Who?"}]'])
+def test_a_file_of_something_else_is_no_file_of_grades(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "grades.json"
+    path.write_text(content)
+    with pytest.raises(SystemExit, match="holds no grades"):
+        HandGrades(path)
+    assert path.read_text() == content
+
+
 def test_a_grade_is_taken_back_and_what_is_no_grade_is_refused(tmp_path: Path) -> None:
     grades = HandGrades(tmp_path / "grades.json")
     shown = _grade([_ASKED], grades, "u3" + "0u2" + "1")
