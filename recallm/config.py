@@ -39,11 +39,12 @@ class RecallConfig:
 
     concepts: ConceptChoice = "all"
     """What are concepts. "all": nouns, names and numbers, and names of several words both as a
-    whole and by their parts ("New York", "New", "York"). "nouns": single nouns, names and numbers,
-    as in the authors' code ("New", "York"). "names": names alone, those of several words as a whole
-    ("New York"), as in the authors' first version (paper, Changes to the Architecture). With these
-    two, as there, pronouns mention nobody. What is stored stays as it was extracted: open a memory
-    with the same value each time, or questions look for other concepts than its updates stored."""
+    whole and by their parts ("Hong Kong", "Hong", "Kong"). "nouns": single nouns, names and
+    numbers, as in the authors' code ("Hong", "Kong"). "names": names alone, those of several words
+    as a whole ("New York"), as in the authors' first version (paper, Changes to the Architecture).
+    With these two, as there, pronouns mention nobody. What is stored stays as it was extracted:
+    open a memory with the same value each time, or questions look for other concepts than its
+    updates stored."""
 
     trim_concepts: int | None = None
     """The authors' trimming: in a sentence with more than this many distinct concepts (authors: 3),
