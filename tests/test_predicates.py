@@ -8,7 +8,7 @@ import pytest
 
 from recallm import InvalidInputError, RecallM
 from recallm.model import NO_POSITION, TripletEvidence
-from recallm.predicates import Claim, PredicateNames, Relations, Side, holding
+from recallm.predicates import Claim, PredicateNames, Relations, Side, holding, stated_relations
 from recallm.predicates.table import shipped_relations
 
 
@@ -174,3 +174,43 @@ def test_what_later_claims_took_the_place_of(
 def test_a_relation_is_not_single_valued_and_multi_valued(names: PredicateNames) -> None:
     with pytest.raises(InvalidInputError, match="single-valued and multi-valued"):
         Relations(names, single_valued=["works for"], multi_valued=["employed by"])
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "subject"),
+    [
+        ("Ada moved to Porto.", "lives in", "ada"),
+        ("Ada has just moved to the old Porto", "lives in", "ada"),
+        ("Last year Ada Byron was busy, now Ada's based in Porto", "lives in", "ada"),
+        ("I\u2019m living in Porto", "lives in", "I"),
+        ("We've relocated to Lyon", "lives in", "I"),
+        ("She has been living in Rome since May", "lives in", "they"),
+        ("Ada just got a job at BMW", "works for", "ada"),
+        ("Ada has a flat in Porto", "lives in", "ada"),
+        ("Ada's brother moved to Oslo", "lives in", "brother"),
+    ],
+)
+def test_what_a_sentence_states(text: str, relation: str, subject: str) -> None:
+    assert stated_relations(text) == {(relation, subject)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Lives in Rome",
+        "Ada wants to move to Oslo",
+        "Ada lived in Oslo",
+        "Ada is moving to Oslo",
+        "Ada moved to the next question",
+        "Ada goes for a walk",
+    ],
+)
+def test_what_states_no_relation(text: str) -> None:
+    """What was, what may be, and what means something else."""
+    assert stated_relations(text) == frozenset()
+
+
+@pytest.mark.parametrize("text", ["Ada does not live in Rome", "Ada was employed by BMW"])
+def test_what_is_denied_or_over_is_stated_of_nobody(text: str) -> None:
+    assert {subject for _, subject in stated_relations(text)} <= {"not", "was"}

@@ -18,10 +18,18 @@ from recallm.predicates.names import PredicateName, PredicateNames
 from recallm.predicates.reading import Conditions, FactReading, Found, end_key
 from recallm.predicates.relations import Relations
 from recallm.predicates.similarity import RelationVectors, SimilarRelations, name_similarity
+from recallm.predicates.states import (
+    SOMEBODY,
+    SPEAKER,
+    StatedRelation,
+    stated_relations,
+)
 from recallm.predicates.table import shipped_words
 from recallm.predicates.vocabulary import PerVocabulary, Vocabulary
 
 __all__ = [
+    "SOMEBODY",
+    "SPEAKER",
     "Claim",
     "Conditions",
     "Ending",
@@ -37,10 +45,12 @@ __all__ = [
     "Side",
     "SimilarRelations",
     "Span",
+    "StatedRelation",
     "Vocabulary",
     "end_key",
     "group_key",
     "holding",
     "name_similarity",
     "shipped_words",
+    "stated_relations",
 ]

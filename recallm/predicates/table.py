@@ -9,7 +9,13 @@ from typing import Any, NamedTuple, get_args
 
 from recallm.predicates.holding import Side
 
-__all__ = ["ShippedWords", "shipped_events", "shipped_relations", "shipped_words"]
+__all__ = [
+    "ShippedWords",
+    "phrasings_in_sentences",
+    "shipped_events",
+    "shipped_relations",
+    "shipped_words",
+]
 
 _DATA = Path(__file__).parent / "data" / "english.toml"
 _EVENTS = Path(__file__).parent / "data" / "events.toml"
@@ -33,6 +39,13 @@ def shipped_relations() -> list[tuple[tuple[str, ...], Side | None]]:
         if table.get("single") not in (None, *get_args(Side)):
             raise ValueError(f"{_DATA}: single = {table['single']!r}")
     return [(tuple(table["phrasings"]), table.get("single")) for table in tables]
+
+
+@cache
+def phrasings_in_sentences() -> list[tuple[str, ...]]:
+    """The phrasings of each relation that is also read in sentences."""
+    tables: list[dict[str, Any]] = _data()["relations"]
+    return [tuple(table["phrasings"]) for table in tables if table.get("in_sentences")]
 
 
 @cache

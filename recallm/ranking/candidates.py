@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -97,6 +98,8 @@ class Candidates:
     * ``facts``: those among the candidates, by key. ``stated``: the lines of facts by the keys of
       the statements that they led to.
     * ``vectors``: the embeddings of ``context``, by key; empty without ``question_vector``.
+    * ``states``: for a question about the present, by their places, the relations of one value that
+      standalone facts state, each with whom it is stated of.
 
     The question:
 
@@ -124,6 +127,7 @@ class Candidates:
     facts: Mapping[int, GraphFact]
     stated: Mapping[int, str]
     vectors: Mapping[int, bytes]
+    states: Mapping[int, AbstractSet[tuple[str, str]]]
     terms: tuple[str, ...]
     documents: Floats
     stem_counts: StemCounts

@@ -14,6 +14,7 @@ that one.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -127,7 +128,7 @@ def newest(
     stems = rare_stems(candidates)
     shared = np.minimum(matrix_product(stems, stems), 1.0)
     np.fill_diagonal(shared, 0.0)
-    replacing = shared * _replaces(candidates, same_names, moments)
+    replacing = _replacing(candidates, shared, same_names, moments)
     in_topic = similar_in_topic(candidates, same_names & (candidates.alone > 0), similar, vectors)
     about, nearness = _on_subject(candidates, same_names, named, in_topic)
     near = same_names * np.exp(np.minimum(nearness - nearness[same_names].max(), 0.0))
@@ -164,15 +165,29 @@ def tell_changes(candidates: Candidates) -> NDArray[np.bool_]:
     return np.array([tells_change(row.text) for row in candidates.statements])
 
 
-def _replaces(
-    candidates: Candidates, same_names: NDArray[np.bool_], moments: Floats
-) -> NDArray[np.bool_]:
-    """Whether the statement of each row may replace that of each column, if they share rare stems:
-    it is a later standalone fact of the same names with a word of change ("swapped Malaga for
-    Porto")."""
-    changes = tell_changes(candidates) & same_names & (candidates.alone > 0)
+def _replacing(
+    candidates: Candidates,
+    shared: NDArray[np.float32],
+    same_names: NDArray[np.bool_],
+    moments: Floats,
+) -> NDArray[np.float32]:
+    """How far the statement of each row replaces that of each column (0 to 1), if a later
+    standalone fact of the same names.
+
+    It does where both state the same relation of one value ("moved to Porto" and "lives in Rome"),
+    and, as far as the two share rare stems (``shared``), where the row has a word of change
+    ("swapped Malaga for Porto")."""
+    found = shared * tell_changes(candidates)[:, None]
+    places = defaultdict(list)
+    for place, states in candidates.states.items():
+        for state in states:
+            places[state].append(place)
+    for alike in places.values():
+        found[np.ix_(alike, alike)] = 1.0
     later: NDArray[np.bool_] = moments[:, None] > moments[None, :]
-    return later & changes[:, None] & same_names[None, :]
+    facts = same_names & (candidates.alone > 0)
+    found *= later & facts[:, None] & same_names[None, :]
+    return found
 
 
 def moments_of(statements: Sequence[StoredStatement]) -> Floats:

@@ -35,8 +35,9 @@ from recallm.model import (
     empty_mapping,
     statement_key,
 )
+from recallm.predicates import SOMEBODY, SPEAKER, stated_relations
 from recallm.ranking.candidates import Activation, Candidates, activate
-from recallm.ranking.concepts import NAME_KINDS
+from recallm.ranking.concepts import NAME_KINDS, names_asked_for
 from recallm.ranking.matches import Matches
 from recallm.ranking.meaning import related_stems
 from recallm.ranking.stem_counts import Keys, PostingCounts, StatementStems, rarity_of
@@ -184,6 +185,7 @@ def read_candidates(
         summaries={_summary_id(summary): summary for summary in summaries},
         facts={fact.statement.key: fact for fact in facts.facts},
         stated=facts.stated,
+        states=_states(statements, question),
         vectors={} if vector is None else reader.vectors(context.keys(), model=vector.model),
         terms=terms,
         documents=posted.documents[columns],
@@ -341,6 +343,38 @@ def _read_context(
         if len(context) >= fetched:
             break
     return context
+
+
+def _states(
+    statements: Sequence[StoredStatement], question: Question
+) -> dict[int, set[tuple[str, str]]]:
+    """For a question about the present, by the places of standalone facts: the relations of one
+    value that they state, each with the speaker of whom it is stated, or "" for the person whom the
+    question names."""
+    if question.time.order != "latest" or question.time.previous:
+        return {}
+    asked = {word for name in names_asked_for(question) for word in name.split(" ")}
+    found: dict[int, set[tuple[str, str]]] = {}
+    for place, row in enumerate(statements):
+        if row.previous is not None or row.next is not None:
+            continue
+        stated = stated_relations(row.text)
+        if not stated:
+            continue
+        subjects = {SPEAKER, SOMEBODY}
+        for mention in row.concepts:
+            if not asked.isdisjoint(mention.name.split(" ")):
+                subjects.update(mention.label.lower().split())
+        speaker = row.speaker_concept or ""
+        is_asked_for = not asked.isdisjoint(speaker.split(" "))
+        states = {
+            (relation, "" if is_asked_for or subject != SPEAKER else speaker)
+            for relation, subject in stated
+            if subject in subjects
+        }
+        if states:
+            found[place] = states
+    return found
 
 
 def _are_mostly_alone(rows: Sequence[StoredStatement]) -> bool:

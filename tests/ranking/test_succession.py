@@ -328,3 +328,39 @@ def test_what_replaces_is_found_for_whoever_asks_without_a_name() -> None:
     )
     (boss,) = memory.recall("Who is my boss now?", limit=1).statements
     assert boss.text == "They let Greta go and Paul runs the ward"
+
+
+@pytest.mark.parametrize("question", ["Where does Ingrid live?", "Where does Ingrid live now?"])
+@pytest.mark.parametrize(
+    ("statements", "current"),
+    [
+        (("Ingrid lives in Malaga.", "Ingrid moved to Porto."), 1),
+        (("Ingrid moved to Porto.", "Ingrid lives in Malaga."), 1),
+        (("Ingrid lives in Malaga.", "Ingrid relocated to Porto.", "Ingrid likes jazz."), 1),
+        (("Ingrid lives in Malaga.", "Ingrid's brother moved to Porto."), 0),
+        (("Ingrid lives in Malaga.", "Ingrid wants to move to Porto."), 0),
+        (("Ingrid lives in Malaga.", "Ingrid met Tom. Tom moved to Porto."), 0),
+    ],
+)
+def test_the_later_of_two_facts_of_one_relation_holds(
+    statements: tuple[str, ...], current: int, question: str
+) -> None:
+    memory = RecallM()
+    memory.update_many(statements)
+    (first,) = memory.recall(question, limit=1).statements
+    assert first.text == statements[current]
+
+
+def test_each_speaker_lives_somewhere() -> None:
+    memory = RecallM()
+    for speaker, text in (
+        ("Ann", "I live in Malaga."),
+        ("Ben", "I live in Rome."),
+        ("Ann", "I moved to Porto."),
+    ):
+        memory.update(text, speaker=speaker)
+    for asker, text in (("Ann", "I moved to Porto."), ("Ben", "I live in Rome.")):
+        (first,) = memory.recall("Where do I live now?", limit=1, asker=asker).statements
+        assert first.text == text
+    (first,) = memory.recall("Where does Ben live?", limit=1).statements
+    assert first.text == "I live in Rome."
