@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from recallm.predicates.names import relation_words
@@ -32,8 +33,6 @@ _BETWEEN = re.compile(
     r"|still|the|then"
 )
 """Words that may stand between the subject and a phrasing: "Ada has just moved to Porto"."""
-_SHORTEST = 3
-"""Phrasings with a shorter first word ("in the employ of") are not read: most texts have it."""
 _NAME_REACH = 3
 """Who "moved to" something moved house if a word in capitals is among the next 3 words."""
 
@@ -47,9 +46,9 @@ class StatedRelation(NamedTuple):
 
 
 class _Phrasing(NamedTuple):
-    """The words of a phrasing behind its first word, and whether that is a past form."""
+    """The second word of a phrasing, and whether the first one is a past form."""
 
-    rest: tuple[str, ...]
+    second: str
     is_past: bool
     relation: str
 
@@ -62,11 +61,10 @@ def stated_relations(text: str) -> frozenset[StatedRelation]:
     spelled = _WORD.findall(text.replace("\u2019", "'"))
     words = [word.lower() for word in spelled]
     found = set()
-    for place, first in enumerate(words):
+    for place, (first, second) in enumerate(pairwise(words)):
         for phrasing in _phrasings().get(first, ()):
-            end = place + 1 + len(phrasing.rest)
-            value = spelled[end : end + _NAME_REACH]
-            if tuple(words[place + 1 : end]) == phrasing.rest and (
+            value = spelled[place + 2 : place + 2 + _NAME_REACH]
+            if phrasing.second == second and (
                 not phrasing.is_past or any(word[0].isupper() for word in value)
             ):
                 subject = _subject(words, place)
@@ -90,23 +88,22 @@ def _subject(words: list[str], place: int) -> str | None:
 
 @cache
 def _phrasings() -> dict[str, list[_Phrasing]]:
-    """The phrasings of several words, by the forms of their first word that state the present."""
+    """The phrasings of two words, by the forms of their first word that state the present. Longer
+    ones are rare, and most begin with a frequent word; "has employer" stands in no sentence."""
     found: defaultdict[str, list[_Phrasing]] = defaultdict(list)
     for phrasings in phrasings_in_sentences():
         for phrasing in phrasings:
-            (first, *rest), _ = relation_words(phrasing)
-            if rest and len(first) >= _SHORTEST:
-                is_past = first.endswith("ed")
+            words, _ = relation_words(phrasing)
+            if len(words) == 2 and words[0] != "has":
+                first, second = words
                 for form in _present_forms(first):
-                    found[form].append(_Phrasing(tuple(rest), is_past, phrasings[0]))
+                    found[form].append(_Phrasing(second, first.endswith("ed"), phrasings[0]))
     return dict(found)
 
 
 def _present_forms(word: str) -> set[str]:
     """The forms of a phrasing's first word by which it states what is true now: who "lived in" a
     place may have left it, who "is moving to" a place is not there yet."""
-    if word == "has":
-        return {"has", "have"}
     if not word.endswith("s"):
         return {word}
     base = word.removesuffix("s")
