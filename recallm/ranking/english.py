@@ -52,12 +52,21 @@ _ADDRESSED = re.compile(
 
 _TELLING = Trait.PAST | Trait.NUMBER | Trait.FUTURE
 
+_BEGINNINGS_OF_CHANGE = WORDS["beginnings_of_change"]
+_WORDS_OF_CHANGE = WORDS["words_of_change"]
 _CHANGE = re.compile(
-    rf"\b(?:{'|'.join(sorted(WORDS['beginnings_of_change']))})\w*\b"
-    rf"|\b(?:{'|'.join(sorted(WORDS['words_of_change']))})\b"
+    rf"\b(?:{'|'.join(sorted(_BEGINNINGS_OF_CHANGE))})\w*\b"
+    rf"|\b(?:{'|'.join(sorted(_WORDS_OF_CHANGE))})\b"
     r"|\b(?:any more|no longer|place of|favour of)\b|\bfrom\b.{1,80}?\bto\b",
     re.IGNORECASE,
 )
+_START = re.compile(r"\b\w{1,3}")
+_STARTS_OF_CHANGE = frozenset(
+    word[:3]
+    for word in (*_BEGINNINGS_OF_CHANGE, *_WORDS_OF_CHANGE, "any", "no", "place", "favour", "from")
+)
+"""The first three letters of what tells a change: most texts have none of these, and are not
+searched."""
 
 
 def is_small_talk(statement: StoredStatement, *, names: Collection[str], answers: bool) -> bool:
@@ -106,4 +115,6 @@ def _acknowledges(text: str) -> bool:
 @lru_cache(maxsize=16_384)
 def tells_change(text: str) -> bool:
     """Whether a text has words of a change."""
+    if _STARTS_OF_CHANGE.isdisjoint(_START.findall(text.lower())):
+        return False
     return _CHANGE.search(text) is not None
