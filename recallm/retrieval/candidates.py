@@ -10,7 +10,7 @@ triplet that no statement shows (``recallm.retrieval.facts``).
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
@@ -298,7 +298,6 @@ def statements_of_related_stems(
     statements."""
     named = [concept.name for concept in question.concepts if concept.kind in NAME_KINDS]
     names = {word for name in named for word in name.split(" ")}
-    mentioning = [set(mentions[name].keys) for name in named if name in mentions]
     related: dict[str, tuple[str, float]] = {}
     for stem in question.terms:
         if stem in names:
@@ -316,11 +315,14 @@ def statements_of_related_stems(
         for key in found.keys:
             worth[key][stem] = max(value, worth[key].get(stem, 0.0))
 
-    def value_of(key: int) -> float:
-        named_share = sum([key in keys for keys in mentioning]) / max(len(named), 1)
-        return sum(worth[key].values()) * (1.0 + named_share)
-
-    ordered = sorted(worth, key=lambda key: (-value_of(key), -key))
+    values = {key: sum(by_stem.values()) for key, by_stem in worth.items()}
+    mentioning = Counter[int]()
+    for name in named:
+        if name in mentions:
+            mentioning.update(worth.keys() & mentions[name].keys)
+    for key, number in mentioning.items():
+        values[key] *= 1.0 + number / len(named)
+    ordered = sorted(values, key=lambda key: (-values[key], -key))
     return ordered[:_RELATED_STATEMENTS]
 
 
