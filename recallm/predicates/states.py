@@ -33,8 +33,9 @@ _BETWEEN = re.compile(
     r"|still|the|then"
 )
 """Words that may stand between the subject and a phrasing: "Ada has just moved to Porto"."""
-_NAME_REACH = 3
-"""Who "moved to" something moved house if a word in capitals is among the next 3 words."""
+_NAME_REACH = 2
+"""Only a name is a value, in capitals among the next 2 words: who "works at night" or "moved to the
+next question" has no other employer and home."""
 
 
 class StatedRelation(NamedTuple):
@@ -46,10 +47,9 @@ class StatedRelation(NamedTuple):
 
 
 class _Phrasing(NamedTuple):
-    """The second word of a phrasing, and whether the first one is a past form."""
+    """The second word of a phrasing, and its relation."""
 
     second: str
-    is_past: bool
     relation: str
 
 
@@ -62,11 +62,9 @@ def stated_relations(text: str) -> frozenset[StatedRelation]:
     words = [word.lower() for word in spelled]
     found = set()
     for place, (first, second) in enumerate(pairwise(words)):
+        value = spelled[place + 2 : place + 2 + _NAME_REACH]
         for phrasing in _phrasings().get(first, ()):
-            value = spelled[place + 2 : place + 2 + _NAME_REACH]
-            if phrasing.second == second and (
-                not phrasing.is_past or any(word[0].isupper() for word in value)
-            ):
+            if phrasing.second == second and any(word[0].isupper() for word in value):
                 subject = _subject(words, place)
                 if subject is not None:
                     found.add(StatedRelation(phrasing.relation, subject))
@@ -97,7 +95,7 @@ def _phrasings() -> dict[str, list[_Phrasing]]:
             if len(words) == 2 and words[0] != "has":
                 first, second = words
                 for form in _present_forms(first):
-                    found[form].append(_Phrasing(second, first.endswith("ed"), phrasings[0]))
+                    found[form].append(_Phrasing(second, phrasings[0]))
     return dict(found)
 
 
