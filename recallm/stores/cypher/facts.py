@@ -10,7 +10,11 @@ from recallm.stores.cypher.conditions import spelled
 
 
 def _triplet_evidence(by_subjects: bool, by_predicates: bool, by_objects: bool) -> LiteralString:
-    """The query for the conditions that are given."""
+    """The query for the conditions that are given.
+
+    ``namespace`` is read behind all that an update may lack: where an update is deleted in the
+    middle, that is null too, and the row is known to be incomplete.
+    """
     index: LiteralString = "predicate"
     if by_subjects:
         index = "subject, object" if by_objects else "subject, predicate"
@@ -35,7 +39,7 @@ WHERE EXISTS { MATCH (subject)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}}
 MATCH (x)-[shown:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}}
 RETURN subject {.id, .label, .concept} AS subject, x.name AS predicate,
     object {.id, .label, .concept, .type} AS object, shown {.key, .properties} AS shown,
-    u {.t, .id, .timestamp, .source} AS update
+    u {.t, .id, .timestamp, .source, .namespace} AS update
 ORDER BY shown.key DESC, subject.id, predicate, object.id LIMIT $limit
 """
     )

@@ -25,7 +25,7 @@ _ALWAYS_THERE: Final[Mapping[str, tuple[str, ...]]] = {
     "statement": ("key", "text", "start", "end", "terms", "names", "labels", "kinds", "traits"),
     "subject": ("id", "label", "concept"),
     "summary": ("name", "t_index", "text", "terms", "traits"),
-    "update": ("t",),
+    "update": ("t", "namespace"),
 }
 """Column → the properties that a complete node in it always has."""
 
