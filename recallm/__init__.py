@@ -29,6 +29,7 @@ from recallm.model import (
     TemporalReading,
     Triplet,
 )
+from recallm.neighbourhood import Neighbourhood
 from recallm.results import (
     Answer,
     KnowledgeUpdate,
@@ -53,6 +54,7 @@ __all__ = [
     "KnowledgeUpdate",
     "MemoryGraph",
     "MemoryItems",
+    "Neighbourhood",
     "Neighbours",
     "NewEntity",
     "NewItem",

@@ -26,6 +26,7 @@ from recallm.model import (
     TripletUpsert,
     empty_mapping,
 )
+from recallm.neighbourhood import Neighbourhood, known_name, read_neighbourhood
 from recallm.stores.base import CypherStore, GraphReader, GraphStore
 from recallm.vectors import encode, nearest
 
@@ -304,6 +305,23 @@ class MemoryGraph:
         }
         with self.reader(as_of) as reader:
             return reader.triplets(**conditions)
+
+    def show(
+        self, concept: str, *, limit: int = 24, as_of: int | datetime | None = None
+    ) -> Neighbourhood:
+        """``concept`` (its label, or its name) with at most ``limit`` neighbours, those of the
+        latest relations, and the relations among all of these. A notebook draws the result.
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
+        label = checks.string(concept, "concept")
+        at_most = checks.count(limit, "limit") or 1
+        with self.reader(as_of) as reader:
+            name = known_name(reader, label, self._concept_name)
+            return read_neighbourhood(reader, name, at_most)
 
     def to_networkx(self, *, as_of: int | datetime | None = None) -> MultiDiGraph:
         """A networkx graph of all concepts, relations, entities and triplets.

@@ -16,13 +16,14 @@ from recallm import checks
 from recallm.config import RankingName, RecallConfig
 from recallm.errors import InvalidInputError, LLMRequiredError
 from recallm.items import MemoryItems
-from recallm.model import Extraction, Filter
+from recallm.model import MAX_POSITION, Extraction, Filter, statement_key
 from recallm.prompts import answer_of
 from recallm.ranking.signals import load_tables
 from recallm.recall_request import RecallRequest, quarter_of_characters
 from recallm.recalling import RANKINGS, Recaller, check_ranking, checked_request
-from recallm.results import Answer, RecalledContext
+from recallm.results import Answer, RecalledContext, RecalledStatement
 from recallm.retrieval.relations import RelationIndexes
+from recallm.retrieval.superseded import superseded_statements
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.stores.opening import open_store
 from recallm.updating import Updater
@@ -260,6 +261,36 @@ class RecallM(WritableMemory):
 
         """
         return self._prompt(question, self.recall(question, **recall))
+
+    def superseded(
+        self, statements: Iterable[RecalledStatement], *, as_of: int | datetime | None = None
+    ) -> frozenset[str]:
+        """The ids of those of ``statements`` (of ``recall`` or ``history``) that later ones took
+        the place of: all their facts were replaced or ended, or a later standalone statement says
+        another value of the same relation ("lives in") of the same concept.
+
+        >>> memory = RecallM()
+        >>> for place in ("Malaga", "Porto"):
+        ...     update = memory.update(f"Ingrid lives in {place}.", id=place)
+        >>> sorted(memory.superseded(memory.history("Ingrid")))
+        ['Malaga#0']
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
+        given = checks.instances(RecalledStatement, statements, "statements")
+        stored = {
+            statement_key(it.t_index, it.position): it.id
+            for it in given
+            if it.position < MAX_POSITION
+        }
+        with self._reader(as_of) as reader:
+            rows = reader.statements(stored)
+            index = self._relation_indexes.of(self._namespace, reader)
+            keys = superseded_statements(reader, rows, index, as_of)
+        return frozenset(stored[key] for key in keys)
 
     def extract(self, texts: Iterable[str], *, triplets: bool = True) -> list[Extraction]:
         """The statements of each text, their concepts, the pairs of neighbours, and (with

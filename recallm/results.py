@@ -16,6 +16,7 @@ from recallm.model import (
     TemporalReading,
     empty_mapping,
 )
+from recallm.notebook import context_html
 from recallm.untrusted_text import OMISSION, fact_line, one_line, statement_line
 
 __all__ = [
@@ -270,13 +271,15 @@ def context_lines(statements: Iterable[_L], text_of: Callable[[_L], str]) -> Ite
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedConcept:
-    """A concept that a recall used. Its ``score`` depends on the ranking."""
+    """A concept that a recall used. Its ``score`` depends on the ranking. ``through``: the name of
+    the essential concept whose neighbour it is, where that led to it."""
 
     name: str
     label: str
     t_index: int
     score: float
     essential: bool
+    through: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,6 +312,9 @@ class RecalledContext:
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_html_(self) -> str:
+        return context_html(self)
 
     def explain(self) -> str:
         """Why each statement was recalled: its score, each signal's contribution, the path. The

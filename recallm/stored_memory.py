@@ -16,6 +16,7 @@ from recallm.archive import open_for_reading, open_for_writing, read_archive, wr
 from recallm.errors import ClosedError
 from recallm.graph import MemoryGraph
 from recallm.model import ConceptRow, Filter, Horizon, Passage, SetExpiry, Stats
+from recallm.neighbourhood import known_name
 from recallm.results import RecalledStatement, RelatedConcept, chronological
 from recallm.stores.base import GraphReader, GraphStore
 
@@ -93,14 +94,29 @@ class StoredMemory:
             return tuple(reversed(reader.passages(where, limit=at_most)))
 
     def history(
-        self, concept: str, *, as_of: int | datetime | None = None
+        self,
+        concept: str,
+        *,
+        limit: int | None = None,
+        skip: int = 0,
+        as_of: int | datetime | None = None,
     ) -> tuple[RecalledStatement, ...]:
-        """Every statement that mentions ``concept`` (its label, or its name), in order."""
+        """Every statement that mentions ``concept`` (its label, or its name), in order; with a
+        ``limit`` those that arrived last, after the last ``skip`` were left out.
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
         label = checks.string(concept, "concept")
+        at_most = checks.count(limit, "limit")
+        skipped = checks.whole(skip, "skip", least=0)
         with self._reader(as_of) as reader:
-            name = self._name(reader, label)
-            found = reader.mentions([name], limit=None, where=Filter()).get(name)
-            rows = reader.statements(found.keys) if found else []
+            name = known_name(reader, label, self._concept_name)
+            newest = None if at_most is None else skipped + at_most
+            found = reader.mentions([name], limit=newest, where=Filter()).get(name)
+            rows = reader.statements(found.keys[skipped:]) if found else []
         return tuple(chronological(RecalledStatement.of(row) for row in rows))
 
     def concepts(
@@ -114,7 +130,9 @@ class StoredMemory:
         spellings = None if labels is None else checks.strings(labels, "labels")
         at_most = checks.count(limit, "limit")
         with self._reader(as_of) as reader:
-            names = spellings and {self._name(reader, label) for label in spellings}
+            names = spellings and {
+                known_name(reader, label, self._concept_name) for label in spellings
+            }
             return tuple(reader.concepts(names, limit=at_most))
 
     def relations(
@@ -131,7 +149,7 @@ class StoredMemory:
         label = checks.string(concept, "concept")
         at_most = checks.count(limit, "limit")
         with self._reader(as_of) as reader:
-            name = self._name(reader, label)
+            name = known_name(reader, label, self._concept_name)
             relations = {
                 relation.b if relation.a == name else relation.a: relation
                 for relation in reader.relations([name], limit=at_most)
@@ -257,15 +275,6 @@ class StoredMemory:
         other._closed = False
         other._root = self._root or self
         return other
-
-    def _name(self, reader: GraphReader, label: str) -> str:
-        """The name of the concept that a user means by ``label``: the first known one among the
-        concept that it spells, the concept with this name, and the concept that it spells in lower
-        case."""
-        spelled = self._concept_name(label)
-        names = (spelled, label, self._concept_name(label.lower()))
-        known = {concept.name for concept in reader.concepts(names)}
-        return next((name for name in names if name in known), spelled)
 
     def _reader(self, as_of: int | datetime | None = None) -> AbstractContextManager[GraphReader]:
         self._check_open()

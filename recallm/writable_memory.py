@@ -12,6 +12,7 @@ from recallm import checks
 from recallm.errors import InvalidInputError
 from recallm.graph import NewEntity, NewTriplet
 from recallm.model import Forgotten, Selection
+from recallm.neighbourhood import known_name
 from recallm.results import KnowledgeUpdate
 from recallm.stored_memory import StoredMemory
 from recallm.stores.base import GraphStore
@@ -190,7 +191,7 @@ class WritableMemory(StoredMemory):
             value = self._clock()
         if kind == "concept":
             with self._reader() as reader:
-                value = self._name(reader, str(value))
+                value = known_name(reader, str(value), self._concept_name)
         return self._updater.forget(self._namespace, Selection(kind=kind, value=value))
 
     def _request(self, item: object) -> UpdateRequest:

@@ -400,6 +400,7 @@ def _concepts(candidates: Candidates, chosen: Sequence[StoredStatement]) -> list
             t_index=neighbour.concept.t_index,
             score=neighbour.value,
             essential=False,
+            through=neighbour.through,
         )
         for neighbour in sorted(activated, key=lambda found: (-found.value, found.concept.name))
     ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from itertools import chain
@@ -48,7 +48,7 @@ from recallm.retrieval.nearest import EmbeddedQuestion, meets
 from recallm.retrieval.relations import RelationIndex
 from recallm.stores.base import GraphReader
 
-__all__ = ["FETCHED", "read_candidates", "statements_of_related_stems"]
+__all__ = ["FETCHED", "read_candidates", "standalone_states", "statements_of_related_stems"]
 
 FETCHED = 112
 """Statements fetched as rows, best by the first score; at least twice the statements wanted. Half
@@ -350,12 +350,18 @@ def _read_context(
 def _states(
     statements: Sequence[StoredStatement], question: Question
 ) -> dict[int, set[tuple[str, str]]]:
-    """For a question about the present, by the places of standalone facts: the relations of one
-    value that they state, each with the speaker of whom it is stated, or "" for the person whom the
-    question names."""
+    """For a question about the present: ``standalone_states`` of the names that it asks for."""
     if question.time.order != "latest" or question.time.previous:
         return {}
-    asked = {word for name in names_asked_for(question) for word in name.split(" ")}
+    return standalone_states(statements, names_asked_for(question))
+
+
+def standalone_states(
+    statements: Sequence[StoredStatement], names: Iterable[str]
+) -> dict[int, set[tuple[str, str]]]:
+    """By the places of standalone facts: the relations of one value that they state, each with the
+    speaker of whom it is stated, or "" for whoever bears one of the concepts' ``names``."""
+    asked = {word for name in names for word in name.split(" ")}
     found: dict[int, set[tuple[str, str]]] = {}
     for place, row in enumerate(statements):
         if row.previous is not None or row.next is not None:

@@ -37,7 +37,7 @@ from recallm.retrieval.relations import AskedRelation, RelationIndex
 from recallm.stores.base import GraphReader
 from recallm.untrusted_text import fact_line
 
-__all__ = ["NO_FACTS", "FactPattern", "FactReader", "ReadFacts"]
+__all__ = ["NO_FACTS", "FactPattern", "FactReader", "ReadFacts", "outdated_statements"]
 
 _OF_RELATIONS = 64
 """Newest pieces of evidence read of the asked relations, at each end."""
@@ -89,6 +89,25 @@ class ReadFacts(NamedTuple):
 
 
 NO_FACTS = ReadFacts((), {}, {})
+
+
+def outdated_statements(
+    reading: FactReading, statements: Collection[StoredStatement]
+) -> frozenset[int]:
+    """The keys of the statements that state facts of the concepts they mention, all of which later
+    evidence replaced or ended."""
+    names = {mention.name for statement in statements for mention in statement.concepts}
+    entities = reading.reader.entities([], concepts=names)
+    keys = {statement.key for statement in statements}
+    stated = [
+        evidence
+        for evidence in reading.reader.triplet_evidence(subjects={it.id for it in entities})
+        if statement_key(evidence.t_index, evidence.position) in keys
+    ]
+    outdated = {claim.place for claim in reading.outdated(stated)}
+    claims = list(reading.claims(stated))
+    current = {_key(claim) for claim in claims if claim.place not in outdated}
+    return frozenset(map(_key, claims)) - current
 
 
 class FactReader:
@@ -201,20 +220,8 @@ class FactReader:
         return {ids: it for ids, it in endings.items() if (_ids(it), it.t_index) in met}
 
     def outdated(self, statements: Collection[StoredStatement]) -> frozenset[int]:
-        """The keys of the statements that state facts of the concepts they mention, all of which
-        later evidence replaced or ended."""
-        names = {mention.name for statement in statements for mention in statement.concepts}
-        entities = self._reader.entities([], concepts=names)
-        keys = {statement.key for statement in statements}
-        stated = [
-            evidence
-            for evidence in self._reader.triplet_evidence(subjects={it.id for it in entities})
-            if statement_key(evidence.t_index, evidence.position) in keys
-        ]
-        outdated = {claim.place for claim in self._reading.outdated(stated)}
-        claims = list(self._reading.claims(stated))
-        current = {_key(claim) for claim in claims if claim.place not in outdated}
-        return frozenset(map(_key, claims)) - current
+        """``outdated_statements`` as the question's horizon shows them."""
+        return outdated_statements(self._reading, statements)
 
     def of_concepts(
         self, names: Collection[str], *, known: Collection[str], with_outdated: bool = True
