@@ -26,8 +26,8 @@ _LABEL = 22
 """Characters of a label that a drawing shows."""
 _IN_A_RING = 14
 """Neighbours on one ring; more stand on two."""
-_STRONGEST = 7.0
-"""Width of the strongest relation of a drawing."""
+_WIDEST = 8.0
+"""Width of the line of a strong relation."""
 _SHOWN_SIGNALS = 5
 """Contributions of a statement that are shown, the greatest first."""
 
@@ -98,10 +98,9 @@ def graph_html(
     if not concepts:
         return f'<p class="recallm">No such concept at t={t_index}.</p>'
     places = dict(zip((it.name for it in concepts), _places(len(concepts)), strict=True))
-    strongest = max((it.strength for it in relations), default=1)
     oldest = min((it.t_index for it in relations), default=t_index)
     lines = "".join(
-        _line(it, places[it.a], places[it.b], strongest, _newness(it.t_index, oldest, t_index))
+        _line(it, places[it.a], places[it.b], _newness(it.t_index, oldest, t_index))
         for it in relations
     )
     nodes = "".join(
@@ -138,8 +137,8 @@ def _newness(t_index: int, oldest: int, newest: int) -> float:
     return 1.0 if newest <= oldest else (t_index - oldest) / (newest - oldest)
 
 
-def _line(relation: Relation, one: _Place, other: _Place, strongest: int, newness: float) -> str:
-    width = 1 + (_STRONGEST - 1) * math.log1p(relation.strength - 1) / math.log1p(strongest)
+def _line(relation: Relation, one: _Place, other: _Place, newness: float) -> str:
+    width = min(_WIDEST, 1.2 + 1.6 * math.log2(relation.strength))
     ends = f'x1="{one.x:.0f}" y1="{one.y:.0f}" x2="{other.x:.0f}" y2="{other.y:.0f}"'
     look = f'stroke="currentColor" stroke-width="{width:.1f}" opacity="{0.15 + 0.45 * newness:.2f}"'
     about = f"{relation.a} — {relation.b}: strength {relation.strength}, t={relation.t_index}"

@@ -40,10 +40,11 @@ def test_nothing_is_left_to_fill_in() -> None:
         assert not re.search(r"@[A-Z]+@|TODO", page.read_text("utf-8")), page
 
 
-def test_the_examples_of_facts_run_as_they_stand(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("page", "examples"), [("facts.md", 20), ("viewer.md", 5)])
+def test_the_examples_run_as_they_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, examples: int
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = doctest.testfile(str(DOCS / "facts.md"), module_relative=False, encoding="utf-8")
-    assert done.attempted > 20
+    done = doctest.testfile(str(DOCS / page), module_relative=False, encoding="utf-8")
+    assert done.attempted > examples
     assert done.failed == 0

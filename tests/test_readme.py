@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -61,11 +63,28 @@ def test_commands_run_one_after_the_other(tmp_path: Path) -> None:
     for command in commands():
         if absent and "--embeddings" in command:
             continue
+        if command.startswith("recallm view"):
+            serves_until_interrupted(command, tmp_path, environment)
+            continue
         done = subprocess.run(
             command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True
         )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
         assert done.stdout.strip() or "exported" in done.stderr, command
+
+
+def serves_until_interrupted(command: str, folder: Path, environment: dict[str, str]) -> None:
+    with subprocess.Popen(
+        shlex.split(command),
+        cwd=folder,
+        env={**environment, "BROWSER": "true"},  # a command that does nothing
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("http://127.0.0.1:"), command
+        process.send_signal(signal.SIGINT)
+    assert process.returncode == 0, command
 
 
 def test_every_command_of_the_command_line_is_shown() -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.tools import skip_for_want_of_a_tool
+
 from .server import Neo4jServer, ServerToolMissing
 
 __all__ = ["RunningServer", "neo4j_server"]
@@ -44,8 +46,6 @@ def neo4j_server() -> Iterator[RunningServer]:
     try:
         server = Neo4jServer()
     except ServerToolMissing as missing:
-        if os.environ.get("RECALLM_REQUIRE_ALL") == "1":
-            pytest.fail(str(missing))
-        pytest.skip(str(missing))
+        skip_for_want_of_a_tool(str(missing))
     with server:
         yield RunningServer(uri=server.uri, auth=server.auth, own=server)

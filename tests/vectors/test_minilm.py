@@ -24,6 +24,7 @@ from recallm.vectors import minilm
 from recallm.vectors.embedding import Embedding
 from recallm.vectors.minilm import NAME, mini_lm, model_folder
 from tests.test_forks import exit_status, in_child
+from tests.tools import skip_for_want_of_a_tool
 from tests.vectors.default_model import why_absent
 
 TEXTS = [
@@ -275,9 +276,7 @@ class TestTelemetry:
         """ONNX Runtime asks for Microsoft's address 8 seconds after the model is loaded."""
         strace = shutil.which("strace")
         if strace is None:
-            if os.environ.get("RECALLM_REQUIRE_ALL") == "1":
-                pytest.fail("strace is needed: apt-get install strace")
-            pytest.skip("strace is not installed: apt-get install strace")
+            skip_for_want_of_a_tool("strace is not installed: apt-get install strace")
         calls = home / "calls"
         traced = "trace=connect,sendto,sendmsg,sendmmsg"
         self.run(home, under=(strace, "-f", "-qq", "-e", traced, "-o", str(calls)), seconds=12)

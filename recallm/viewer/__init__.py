@@ -1,0 +1,42 @@
+"""The viewer: a local web page that shows one namespace of a memory.
+
+``recallm view`` opens it. Rules that every part keeps:
+
+* **Local.** The server listens on the loopback address alone, and answers no other name.
+* **A token** is drawn for each start. The page and every answer of the API need it; the files of
+  this package (script, style) do not. The script sends it in a header. A cookie would go to every
+  other server on this host, because cookies know no ports, and with requests that the page never
+  made.
+* **Text is text.** The API answers in JSON, the script sets ``textContent`` alone, and the page's
+  Content-Security-Policy allows no inline script and no other host.
+* **Read-only**, unless the server was started with ``may_forget``.
+* **Bounded.** No answer holds all concepts, relations or statements of a memory.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recallm.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    from recallm.viewer.server import Viewer
+
+__all__ = ["viewer_class"]
+
+
+def viewer_class() -> type[Viewer]:
+    """The server; only those who ask for this class import Starlette.
+
+    Raises:
+        MissingDependencyError: starlette or uvicorn is not installed.
+
+    """
+    try:
+        from recallm.viewer.server import Viewer
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in {"starlette", "uvicorn"}:
+            raise
+        raise MissingDependencyError(package, extra="viewer") from None
+    return Viewer

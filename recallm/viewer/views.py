@@ -1,0 +1,285 @@
+"""What the page shows, as values for JSON. Every list is bounded."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from recallm.facts import Change, FactMemory
+from recallm.memory import RecallM
+from recallm.model import ConceptRow, Relation
+from recallm.neighbourhood import Neighbourhood
+from recallm.ranking.signals import SIGNALS
+from recallm.results import RecalledContext, RecalledStatement
+
+__all__ = ["MemoryViews"]
+
+_PAGE = 30
+"""Concepts or statements on one page."""
+_SEARCHED = 2_000
+"""The newest concepts, among which a part of a label is looked for."""
+_WORDS = 8
+"""Words of a search text whose runs are looked up as labels."""
+_RELATIONS = 20
+"""Relations of a subject whose values are shown."""
+_EVIDENCE = 400
+"""Newest pieces of evidence of a subject that name these relations."""
+
+Json = dict[str, Any]
+
+
+class MemoryViews:
+    """The views of one namespace. ``as_of`` is a t_index, None for the present."""
+
+    def __init__(self, memory: RecallM) -> None:
+        self._memory = memory
+        self._facts = FactMemory(memory)
+
+    def overview(self) -> Json:
+        """The namespace and its size."""
+        return {
+            "namespace": self._memory.namespace,
+            "stats": dataclasses.asdict(self._memory.stats()),
+        }
+
+    # -- the graph -------------------------------------------------------------------------
+
+    def concepts(self, text: str, skip: int, as_of: int | None) -> Json:
+        """A page of concepts, latest first: all, or those that ``text`` names or is a part of.
+
+        Labels and names are found however old they are, parts of labels among the newest concepts.
+        """
+        if text.strip():
+            rows = self._named(text, as_of)
+        else:
+            rows = self._memory.concepts(limit=skip + _PAGE + 1, as_of=as_of)
+        page = rows[skip : skip + _PAGE]
+        return {
+            "concepts": [_concept(row) for row in page],
+            "more": len(rows) > skip + _PAGE,
+            "searched": _SEARCHED,
+        }
+
+    def _named(self, text: str, as_of: int | None) -> Sequence[ConceptRow]:
+        """The concepts that a run of the words of ``text`` names, the longest run first, then those
+        whose label has ``text`` as a part."""
+        words = text.split()[:_WORDS]
+        runs = [
+            " ".join(words[first : first + length])
+            for length in range(len(words), 0, -1)
+            for first in range(len(words) - length + 1)
+        ]
+        named = {row.name: row for row in self._memory.concepts([text, *runs], as_of=as_of)}
+        folded = text.strip().casefold()
+        newest = self._memory.concepts(limit=_SEARCHED, as_of=as_of)
+        parts = {row.name: row for row in newest if folded in row.label.casefold()}
+        return list({**named, **parts}.values())
+
+    def graph(self, concept: str, limit: int, as_of: int | None) -> Json:
+        """A concept with at most ``limit`` neighbours."""
+        found = self._memory.graph.show(concept, limit=limit, as_of=as_of)
+        return {
+            **_graph(found),
+            "centre": found.concepts[0].name if found else None,
+            "more": found.more,
+            **self._moment(as_of),
+        }
+
+    def timeline(self, concept: str, skip: int, as_of: int | None) -> Json:
+        """A page of the statements that mention a concept, those that arrived last on the first;
+        each with whether a later one took its place."""
+        found = self._memory.history(concept, limit=_PAGE + 1, skip=skip, as_of=as_of)
+        # The one beyond the page is the first to have arrived.
+        page = sorted(found, key=_arrival)[-_PAGE:]
+        shown = {it.id for it in page}
+        superseded = self._memory.superseded(page, as_of=as_of)
+        return {
+            "statements": [
+                {**_statement(it), "superseded": it.id in superseded}
+                for it in found
+                if it.id in shown
+            ],
+            "more": len(found) > _PAGE,
+        }
+
+    def _moment(self, as_of: int | None) -> Json:
+        """When the latest text up to ``as_of`` was said."""
+        latest = self._memory.passages(limit=1, as_of=as_of)
+        return {"said": _moment(latest[0].timestamp) if latest else None}
+
+    # -- questions -------------------------------------------------------------------------
+
+    def recall(self, question: str, limit: int | None, as_of: int | None) -> Json:
+        """What is recalled for a question, and how the graph led to each statement."""
+        context = self._memory.recall(question, limit=limit, as_of=as_of)
+        superseded = self._memory.superseded(context.statements, as_of=as_of)
+        return {
+            "question": context.question,
+            "text": context.text,
+            "tokens": context.tokens,
+            "intercept": context.intercept,
+            "time": [] if context.time is None else list(context.time.rules),
+            "complete": context.complete,
+            "left_out": context.more,
+            "statements": [
+                {
+                    **_statement(it),
+                    "superseded": it.id in superseded,
+                    "score": it.score,
+                    "signals": _signals(it.contributions),
+                    "path": list(it.path),
+                    "links": _links(it, context),
+                }
+                for it in context.statements
+            ],
+            "graph": self._used(context, as_of),
+            **self._moment(as_of),
+        }
+
+    def _used(self, context: RecalledContext, as_of: int | None) -> Json:
+        """The concepts that a recall used, and the relations among them."""
+        essential = {it.name: it.essential for it in context.concepts}
+        with self._memory.graph.reader(as_of) as reader:
+            used = Neighbourhood(
+                concepts=tuple(reader.concepts(essential)) if essential else (),
+                relations=tuple(reader.relations(essential, among=True)) if essential else (),
+                t_index=reader.state.t_index,
+            )
+        graph = _graph(used)
+        for node in graph["concepts"]:
+            node["essential"] = essential[node["name"]]
+        return graph
+
+    # -- facts -----------------------------------------------------------------------------
+
+    def facts(self, subject: str, as_of: int | None) -> Json:
+        """The relations of a subject, each with the values that it has or had."""
+        holding = self._facts.read(subject, as_of=as_of, match="exact", limit=_EVIDENCE)
+        relations = dict.fromkeys((*(it.relation for it in holding), *self._past(subject, as_of)))
+        found: dict[tuple[Change, ...], str] = {}
+        for relation in relations:
+            changes = tuple(self._facts.changes(subject, relation, as_of=as_of))
+            if changes:  # phrasings of one relation have the same changes
+                found.setdefault(changes, relation)
+            if len(found) == _RELATIONS:
+                break
+        return {
+            "relations": [
+                {"relation": relation, "values": [_change(it) for it in changes]}
+                for changes, relation in found.items()
+            ]
+        }
+
+    def _past(self, subject: str, as_of: int | None) -> Iterable[str]:
+        """The predicates of a subject's newest evidence, of what no longer holds too."""
+        with self._memory.graph.reader(as_of) as reader:
+            concept = self._memory.graph.concept_name(subject)
+            ids = {it.id for it in reader.entities([subject], concepts=[concept])}
+            evidence = reader.triplet_evidence(subjects=ids, limit=_EVIDENCE) if ids else ()
+            return dict.fromkeys(it.predicate for it in evidence)
+
+    # -- passages --------------------------------------------------------------------------
+
+    def passage(self, id: str) -> Json | None:
+        """A passage, verbatim; None if there is none."""
+        found = self._memory.get(id)
+        if found is None:
+            return None
+        return {
+            "id": found.id,
+            "text": found.text,
+            "t_index": found.t_index,
+            "said": _moment(found.timestamp),
+            "speaker": found.speaker,
+            "source": found.source,
+            "session": found.session,
+        }
+
+    def forget_statement(self, id: str) -> Json:
+        """Forget one statement; how much is gone."""
+        return dataclasses.asdict(self._memory.forget(statement=id))
+
+    def forget_passage(self, id: str) -> Json:
+        """Forget one passage; how much is gone."""
+        return dataclasses.asdict(self._memory.forget(id=id))
+
+
+def _graph(found: Neighbourhood) -> Json:
+    return {
+        "concepts": [_concept(row) for row in found.concepts],
+        "relations": [_relation(it) for it in found.relations],
+        "t_index": found.t_index,
+    }
+
+
+def _concept(row: ConceptRow) -> Json:
+    return {
+        "name": row.name,
+        "label": row.label,
+        "kind": row.kind,
+        "t_index": row.t_index,
+        "statements": row.statements,
+    }
+
+
+def _relation(it: Relation) -> Json:
+    return {"a": it.a, "b": it.b, "strength": it.strength, "t_index": it.t_index}
+
+
+def _statement(it: RecalledStatement) -> Json:
+    return {
+        "id": it.id,
+        "passage": it.passage,
+        "text": it.text,
+        "t_index": it.t_index,
+        "said": _moment(it.timestamp),
+        "speaker": it.speaker,
+        "source": it.source,
+        "session": it.session,
+        "stands_for": [
+            {"text": it.text[each.start : each.end], "label": each.label} for each in it.references
+        ],
+    }
+
+
+def _signals(contributions: Mapping[str, float]) -> list[Json]:
+    """What each signal added to the log-odds, the greatest part first."""
+    ordered = sorted(contributions.items(), key=lambda item: (-abs(item[1]), item[0]))
+    return [
+        {"name": name, "part": part, "meaning": SIGNALS.get(name, "")}
+        for name, part in ordered
+        if part
+    ]
+
+
+def _links(statement: RecalledStatement, context: RecalledContext) -> list[list[str]]:
+    """How the graph led to a statement: the concepts from one of the question's to one that the
+    statement mentions. There are none where its words alone did."""
+    mentioned = set(statement.concepts)
+    return [
+        [it.name] if it.through is None else [it.through, it.name]
+        for it in context.concepts
+        if it.name in mentioned
+    ]
+
+
+def _change(it: Change) -> Json:
+    return {
+        "object": it.object,
+        "since_t": it.since_t,
+        "since": _moment(it.since),
+        "until_t": it.until_t,
+        "until": _moment(it.until),
+        "ended_by": it.ended_by,
+        "passage": it.passage,
+    }
+
+
+def _arrival(it: RecalledStatement) -> tuple[int, int]:
+    return it.t_index, it.position
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()

@@ -1,0 +1,128 @@
+"""The command ``recallm view``, as a process, and what importing recallm costs."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from recallm import RecallM
+from recallm.cli import app
+
+ROOT = Path(__file__).parents[2]
+COMMAND = (sys.executable, "-c", "from recallm.cli import main; main()")
+
+
+@contextmanager
+def viewing(*arguments: str) -> Iterator[str]:
+    """The address of a viewer that runs."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        (*COMMAND, "view", *arguments, "--no-browser"),
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.send_signal(signal.SIGINT)
+            out, errors = process.communicate(timeout=60)
+        assert (process.returncode, out) == (0, ""), errors
+        assert "Traceback" not in errors
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> str:
+    file = tmp_path / "memory.db"
+    with RecallM(file) as memory:
+        memory.update("Ingrid lives in Malaga.")
+        memory.in_namespace("other").update("Bo lives in Rome.")
+    return str(file)
+
+
+def test_the_printed_address_opens_the_page_on_the_loopback_address(db: str) -> None:
+    with viewing(db) as url:
+        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=([\w-]{43})", url)
+        assert found, url
+        with urllib.request.urlopen(url) as page:
+            assert "recallm" in page.read().decode()
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(url.partition("?")[0])
+        own = socket.gethostbyname(socket.gethostname())
+        if not own.startswith("127."):
+            with pytest.raises(OSError, match="refused"):
+                socket.create_connection((own, int(found[1])), timeout=5)
+
+
+def test_each_start_has_a_token_of_its_own_and_the_namespace_given(db: str) -> None:
+    urls = []
+    for _ in range(2):
+        with viewing("--db", db, "--namespace", "other") as url:
+            urls.append(url)
+            address, token = url.split("/?token=")
+            request = urllib.request.Request(
+                f"{address}/api/concepts", headers={"Authorization": f"Bearer {token}"}
+            )
+            with urllib.request.urlopen(request) as answer:
+                text = answer.read().decode()
+            assert "Rome" in text
+            assert "Ingrid" not in text
+    assert urls[0].partition("token=")[2] != urls[1].partition("token=")[2]
+
+
+def test_a_port_that_is_taken_is_named(db: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = CliRunner().invoke(app, ["view", db, "--no-browser", "--port", port])
+    assert done.exit_code == 1
+    assert port in done.stderr
+    assert "Traceback" not in done.output
+
+
+def test_a_memory_that_is_missing_is_not_made(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.db"
+    done = CliRunner().invoke(app, ["view", str(missing), "--no-browser"])
+    assert done.exit_code == 1
+    assert "there is no memory" in done.stderr
+    assert not missing.exists()
+
+
+@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
+def test_without_the_extra_the_command_says_what_to_install(db: str, package: str) -> None:
+    code = f"import sys; sys.modules[{package!r}] = None; from recallm.cli import main; main()"
+    done = subprocess.run(
+        (sys.executable, "-c", code, "view", db, "--no-browser"),
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"recallm: {package} is not installed; install it with: pip install 'recallm[viewer]'\n"
+    )
+
+
+@pytest.mark.parametrize("module", ["recallm", "recallm.cli", "recallm.viewer"])
+def test_importing_recallm_imports_no_web_server(module: str) -> None:
+    code = f"import sys, {module}; print({{'starlette', 'uvicorn'}} & sys.modules.keys())"
+    done = subprocess.run(
+        (sys.executable, "-c", code),
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "set()\n", done.stderr
