@@ -1,0 +1,437 @@
+"""The page in a browser: what it shows, by mouse and keyboard, and what it never does."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect, sync_playwright
+
+from recallm import RecallM
+from recallm.viewer.server import Viewer
+from tests.tools import skip_for_want_of_a_tool
+
+from .conftest import HOSTILE, told
+
+QUESTION = "Where does Ingrid live now?"
+WIDE = {"width": 1280, "height": 900}
+NARROW = {"width": 360, "height": 740}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        skip_for_want_of_a_tool("Chromium is not installed: apt-get install chromium")
+    with sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@dataclass
+class Shown:
+    """A page, and what it did that no page of ours may do."""
+
+    page: Page
+    address: str
+    problems: list[str] = field(default_factory=list)
+
+    def open(self, view: str = "#/") -> Page:
+        """Load the page anew at one of its views."""
+        self.page.goto("about:blank")
+        self.page.goto(self.address + view)
+        self.settle()
+        return self.page
+
+    def settle(self) -> None:
+        expect(self.page.locator("#results")).to_have_attribute("aria-busy", "false")
+
+    @property
+    def rows(self) -> Locator:
+        """The list that says what the drawing shows."""
+        return self.page.locator("#graph-list li")
+
+    @property
+    def drawing(self) -> dict[str, list[Any]]:
+        """The nodes and edges of the drawing, as Cytoscape.js keeps them at its element."""
+        found: dict[str, list[Any]] = self.page.locator("#canvas").evaluate(
+            """canvas => {
+                const drawing = canvas._cyreg.cy;
+                return {
+                    nodes: drawing.nodes().map(node => node.data("label")),
+                    edges: drawing.edges().map(edge => edge.data()),
+                    lit: drawing.elements(".lit").map(each => each.id()),
+                };
+            }"""
+        )
+        return found
+
+
+def serving(memory: RecallM, *, may_forget: bool = False) -> Viewer:
+    viewer = Viewer(memory, may_forget=may_forget)
+    threading.Thread(target=viewer.run, daemon=True).start()
+    return viewer
+
+
+def shown_at(browser: Browser, memory: RecallM, **options: Any) -> Iterator[Shown]:
+    may_forget = options.pop("may_forget", False)
+    viewer = serving(memory, may_forget=may_forget)
+    context = browser.new_context(**{"viewport": WIDE, "locale": "en-GB"} | options)
+    shown = Shown(context.new_page(), viewer.url)
+    host = re.escape(viewer.url.partition("?")[0])
+
+    def on_console(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            shown.problems.append(message.text)
+
+    shown.page.on("console", on_console)
+    shown.page.on("pageerror", lambda error: shown.problems.append(str(error)))
+    shown.page.on(
+        "request",
+        lambda request: (
+            None
+            if re.match(f"{host}|about:|data:", request.url)
+            else shown.problems.append(f"asked {request.url}")
+        ),
+    )
+    yield shown
+    assert shown.page.evaluate("window.hacked") is None
+    context.close()
+    viewer.stop()
+    assert shown.problems == []
+
+
+@pytest.fixture
+def shown(browser: Browser, memory: RecallM) -> Iterator[Shown]:
+    yield from shown_at(browser, memory)
+
+
+# ---- the views -------------------------------------------------------------------------------
+
+
+def test_the_first_load_shows_the_latest_concepts_and_their_graph(shown: Shown) -> None:
+    page = shown.open()
+    expect(
+        page.get_by_role("searchbox").or_(page.get_by_label("Why was this recalled?"))
+    ).to_be_visible()
+    expect(page.locator("#namespace")).to_have_text("default")
+    expect(page.get_by_role("link", name="Ingrid").first).to_be_visible()
+    expect(page.locator("#graph-title")).to_have_text("BMW")
+    assert "BMW" in shown.drawing["nodes"]
+
+
+def test_without_the_token_there_is_no_page(shown: Shown) -> None:
+    response = shown.page.goto(shown.address.partition("?")[0])
+    assert response is not None
+    assert response.status == 403
+    shown.problems.clear()  # the browser reports the status as an error
+
+
+def test_a_concept_is_found_and_shown(shown: Shown) -> None:
+    page = shown.open("#/concepts")
+    page.get_by_label("Find a concept").fill("ingr")
+    page.get_by_role("button", name="Find").click()
+    page.locator("#results").get_by_role("link", name="Ingrid").click()
+    expect(page.get_by_role("heading", name="Timeline")).to_be_visible()
+    assert page.title() == "ingrid – recallm"
+    page.go_back()
+    expect(page.get_by_label("Find a concept")).to_have_value("ingr")
+
+
+def test_no_such_concept_is_said(shown: Shown) -> None:
+    page = shown.open("#/concepts/zeppelin")
+    expect(page.locator("#results")).to_contain_text("No concept has this name.")
+    page = shown.open("#/concept/zeppelin")
+    expect(page.locator("#graph-note")).to_have_text("This concept is not known at this time.")
+    expect(page.locator("#canvas")).to_be_hidden()
+
+
+def test_the_neighbourhood_shows_strength_by_width_and_age_by_opacity(shown: Shown) -> None:
+    shown.open("#/concept/ingrid")
+    expect(shown.rows).to_have_count(3)
+    edges = {(it["source"], it["target"]): it for it in shown.drawing["edges"]}
+    carter, malaga = edges["c:carter", "c:ingrid"], edges["c:ingrid", "c:malaga"]
+    assert carter["width"] > malaga["width"]
+    assert carter["newness"] > malaga["newness"]
+    expect(shown.rows.filter(has_text="Carter")).to_contain_text("strength 2, t 6")
+
+
+def test_the_slider_shows_the_memory_as_it_stood(shown: Shown) -> None:
+    page = shown.open("#/concept/ingrid")
+    page.get_by_label("Temporal index t").fill("4")
+    page.get_by_label("Temporal index t").press("Enter")
+    expect(page.locator("#as-of-said")).to_have_text("t 4 of 8 · 8 Jan 2026")
+    expect(shown.rows).to_have_count(2)
+    assert set(shown.drawing["nodes"]) == {"Ingrid", "Malaga", "Carter"}
+    expect(page.locator(".timeline")).not_to_contain_text("Porto")
+    expect(page.locator(".timeline s")).to_have_count(0)
+    page.get_by_role("slider").press("ArrowRight")
+    expect(page.locator(".timeline")).to_contain_text("Ingrid moved to Porto.")
+    page.get_by_role("button", name="Back to now").click()
+    expect(page.locator("#as-of-said")).to_contain_text("now, t 8")
+    expect(shown.rows).to_have_count(3)
+
+
+def test_a_question_lights_the_path_and_shows_each_signal_as_a_bar(shown: Shown) -> None:
+    page = shown.open()
+    page.get_by_label("Why was this recalled?").fill(QUESTION)
+    page.get_by_role("button", name="Recall").click()
+    cards = page.locator(".card")
+    expect(cards.filter(has_text="Ingrid moved to Porto.")).to_have_count(1)
+    lit = page.locator(".card.lit")
+    expect(lit).to_have_count(1)
+    number = int(lit.locator(".badge").inner_text())
+    assert {"q", "c:ingrid", f"s:{number - 1}"} <= set(shown.drawing["lit"])
+    widths = (
+        lit.locator(".signals")
+        .first.locator(".bar span")
+        .evaluate_all("bars => bars.map(bar => bar.getBoundingClientRect().width)")
+    )
+    assert len(widths) == 5
+    assert widths == sorted(widths, reverse=True)
+    assert widths[-1] > 0
+    expect(lit.get_by_text("mentions essential concept Ingrid")).to_be_visible()
+    page.locator("#graph-details summary").click()
+    expect(shown.rows.first).to_contain_text(f"question › Ingrid › statement {number}")
+
+
+def test_another_statement_lights_another_path(shown: Shown) -> None:
+    page = shown.open("#/ask/What about Brandon%3F")
+    second = page.get_by_role("button", name="Why statement 2")
+    second.click()
+    expect(second).to_have_attribute("aria-expanded", "true")
+    expect(page.locator(".card.lit")).to_have_count(1)
+    assert "s:1" in shown.drawing["lit"]
+    assert "s:0" not in shown.drawing["lit"]
+    page.locator(".card.lit").get_by_role("button", name="Passage").click()
+    expect(page.locator(".card.lit .quote")).to_have_text(re.compile("Brandon.*Paris"))
+
+
+def test_a_question_without_an_answer_says_so(shown: Shown) -> None:
+    page = shown.open("#/ask/Which zeppelin%3F")
+    page.get_by_label("Temporal index t").fill("0")
+    page.get_by_label("Temporal index t").press("Enter")
+    expect(page.get_by_text("Nothing was recalled for this question.")).to_be_visible()
+
+
+def test_the_timeline_strikes_through_what_is_superseded(shown: Shown) -> None:
+    page = shown.open("#/concept/ingrid")
+    struck = page.locator(".timeline li.superseded")
+    expect(struck).to_have_count(1)
+    expect(struck.locator("s")).to_have_text("Ingrid lives in Malaga.")
+    expect(struck).to_contain_text("superseded")
+    expect(page.locator(".timeline > li").first).to_contain_text("Carter visited Ingrid in Porto.")
+
+
+def test_a_long_timeline_comes_in_pages(browser: Browser) -> None:
+    memory = RecallM()
+    memory.update_many([f"Ada saw {n} boats." for n in range(40)])
+    for shown in shown_at(browser, memory):
+        page = shown.open("#/concept/ada")
+        expect(page.locator(".timeline > li")).to_have_count(30)
+        page.get_by_role("button", name="Earlier statements").click()
+        expect(page.locator(".timeline > li")).to_have_count(40)
+        expect(page.locator(".timeline > li").nth(30)).to_be_focused()
+        expect(page.get_by_role("button", name="Earlier statements")).to_be_hidden()
+        page.locator("#graph-details summary").click()
+        expect(shown.rows).to_have_count(24)
+        page.get_by_role("button", name="More neighbours").click()
+        expect(shown.rows).to_have_count(40)
+
+
+def test_facts_show_the_time_for_which_each_value_held(shown: Shown) -> None:
+    page = shown.open("#/concept/ingrid")
+    facts = page.locator(".facts > div")
+    expect(facts).to_have_count(1)
+    expect(facts.locator("dt")).to_have_text("works for")
+    expect(facts.locator("s")).to_have_text("Siemens")
+    expect(facts).to_contain_text("t 7 – t 8, superseded")
+    expect(facts).to_contain_text("since t 8")
+
+
+def test_the_memory_is_counted(shown: Shown) -> None:
+    page = shown.open("#/memory")
+    figure = page.locator(".figures > div").filter(has=page.get_by_text("statements", exact=True))
+    expect(figure.locator("dd")).to_have_text("6")
+
+
+# ---- forgetting ------------------------------------------------------------------------------
+
+
+def test_nothing_can_be_forgotten_without_the_option(shown: Shown) -> None:
+    page = shown.open("#/concept/ingrid")
+    expect(page.locator(".timeline > li")).to_have_count(4)
+    expect(page.get_by_role("button", name="Forget…")).to_have_count(0)
+
+
+def test_a_statement_is_forgotten_after_a_confirmation(browser: Browser, memory: RecallM) -> None:
+    for shown in shown_at(browser, memory, may_forget=True):
+        page = shown.open("#/concept/ingrid")
+        first = page.locator(".timeline > li").first
+        first.get_by_role("button", name="Forget…").click()
+        dialog = page.get_by_role("dialog", name="Forget this?")
+        expect(dialog).to_contain_text("Carter visited Ingrid in Porto.")
+        expect(dialog.get_by_role("button", name="Keep")).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(first.get_by_role("button", name="Forget…")).to_be_focused()
+        assert memory.get("p5") is not None
+        first.get_by_role("button", name="Forget…").click()
+        dialog.get_by_role("button", name="Forget the statement").click()
+        expect(page.locator(".timeline > li")).to_have_count(3)
+        expect(page.locator("#status")).to_contain_text("3 statements shown")
+        assert memory.get("p5") is None
+
+
+# ---- hostile texts ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def hostile() -> RecallM:
+    memory = told()
+    for place, text in enumerate(HOSTILE):
+        memory.update(f"Mallory wrote {text} to Ann.", speaker=text[:500], source=text[:500])
+        memory.update(f"{place} Mallory met Ann.", session=text[:500])
+    return memory
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        "#/",
+        "#/concepts",
+        "#/concepts/script",
+        "#/concept/mallori",
+        "#/ask/What did Mallory write%3F",
+    ],
+)
+@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_hostile_texts_stay_text(
+    browser: Browser, hostile: RecallM, view: str, viewport: dict[str, int]
+) -> None:
+    for shown in shown_at(browser, hostile, viewport=viewport):
+        page = shown.open(view)
+        assert page.locator("#results img, #results script, #graph-list img").count() == 0
+        assert page.locator('a[href^="javascript"]').count() == 0
+        assert "\u202e" not in page.locator("body").inner_text()
+        assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+
+
+def test_a_hostile_address_stays_text(shown: Shown) -> None:
+    for text in ("<img src=x onerror=window.hacked=1>", "%", "%E0%A4%A", "javascript:alert(1)"):
+        page = shown.open(f"#/concept/{text}")
+        expect(page.locator("#results")).not_to_be_empty()
+        assert page.locator("#results img").count() == 0
+
+
+def test_a_very_long_statement_is_shown_when_it_is_asked_for(browser: Browser) -> None:
+    memory = RecallM()
+    memory.update("Mallory wrote " + " and ".join(f"letter {n}" for n in range(900)) + " to Ann.")
+    for shown in shown_at(browser, memory):
+        page = shown.open("#/concept/ann")
+        expect(page.locator(".timeline")).not_to_contain_text("letter 899")
+        page.get_by_role("button", name="Show all of it").click()
+        expect(page.locator(".timeline")).to_contain_text("letter 899 to Ann.")
+
+
+# ---- everybody -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "view", ["#/", "#/concepts", "#/concept/ingrid", "#/memory", "#/ask/Where is Ingrid now%3F"]
+)
+def test_nothing_is_cut_off_at_360_pixels(browser: Browser, memory: RecallM, view: str) -> None:
+    for shown in shown_at(browser, memory, viewport=NARROW):
+        page = shown.open(view)
+        assert page.evaluate("document.documentElement.scrollWidth") == 360
+        outside = page.locator("main *:visible").evaluate_all(
+            """all => all.filter(each => each.getBoundingClientRect().right > 361)
+                .map(each => each.outerHTML)"""
+        )
+        assert outside == []
+
+
+def contrast(page: Page, selector: str) -> float:
+    """The contrast ratio (WCAG 2.2) of an element's text with the page."""
+    found: float = page.locator(selector).first.evaluate(
+        """element => {
+            const luminance = text => {
+                const parts = text.match(/[\\d.]+/g).slice(0, 3).map(Number).map(each => each / 255)
+                    .map(each => each <= 0.03928 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4);
+                return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+            };
+            const style = getComputedStyle(document.documentElement);
+            const [ink, paper] = [getComputedStyle(element).color, style.backgroundColor];
+            const [high, low] = [luminance(ink), luminance(paper)].sort((a, b) => b - a);
+            return (high + 0.05) / (low + 0.05);
+        }"""
+    )
+    return found
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_both_themes_are_readable(browser: Browser, memory: RecallM, scheme: str) -> None:
+    for shown in shown_at(browser, memory, color_scheme=scheme):
+        page = shown.open("#/concept/ingrid")
+        paper = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+        is_dark = all(int(part) < 64 for part in re.findall(r"\d+", paper))
+        assert is_dark == (scheme == "dark")
+        for selector in ("#results h2", ".meta", ".timeline s", "nav a", ".rows a, .legend"):
+            assert contrast(page, selector) >= 4.5, selector
+
+
+def test_a_question_is_asked_and_read_with_the_keyboard_alone(shown: Shown) -> None:
+    page = shown.open()
+    focused = page.locator(":focus")
+    page.keyboard.press("Tab")
+    expect(focused).to_have_text("Skip to the results")
+    for name in ("Question", "Concepts", "Memory"):
+        page.keyboard.press("Tab")
+        expect(focused).to_have_text(name)
+    page.keyboard.press("Tab")
+    expect(focused).to_have_id("question")
+    page.keyboard.type(QUESTION)
+    page.keyboard.press("Enter")
+    expect(page.locator(".card.lit")).to_have_count(1)
+    expect(page.locator("#status")).to_contain_text("recalled")
+    for id in (None, "as-of", "as-of-t", None):  # Recall, the slider, t, the list
+        page.keyboard.press("Tab")
+        if id is not None:
+            expect(focused).to_have_id(id)
+    expect(focused).to_have_text("The graph as a list")
+    page.keyboard.press("Enter")
+    expect(shown.rows.first).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(focused).to_have_class("badge")
+    page.keyboard.press("Enter")
+    expect(focused).to_have_attribute("aria-expanded", "true")
+
+
+def test_a_neighbour_is_reached_with_the_keyboard(shown: Shown) -> None:
+    page = shown.open("#/concept/ingrid")
+    page.locator("#graph-details summary").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.locator(":focus")).to_have_text("Carter")
+    page.keyboard.press("Enter")
+    expect(page.locator("#graph-title")).to_have_text("Carter")
+
+
+def test_everything_has_a_name(shown: Shown) -> None:
+    for view in ("#/", "#/concepts", "#/concept/ingrid", "#/memory", f"#/ask/{QUESTION}"):
+        page = shown.open(view)
+        nameless = page.locator(
+            "button:visible, a:visible, input:visible, [role=img]"
+        ).evaluate_all(
+            """all => all.filter(each => !(each.textContent.trim() || each.labels?.length
+                || each.getAttribute("aria-label") || each.getAttribute("aria-labelledby")))
+                .map(each => each.outerHTML)"""
+        )
+        assert nameless == []
+        assert page.locator("h2:visible").count() >= 1
