@@ -14,6 +14,7 @@ from recallm import checks
 from recallm.errors import DimensionError, InvalidInputError
 from recallm.graph_export import networkx_graph, write_graphml
 from recallm.model import (
+    LARGEST_NUMBER,
     ConceptMention,
     Entity,
     EntityUpsert,
@@ -318,7 +319,7 @@ class MemoryGraph:
 
         """
         label = checks.string(concept, "concept")
-        at_most = checks.count(limit, "limit") or 1
+        at_most = min(checks.whole(limit, "limit", least=1), LARGEST_NUMBER)
         with self.reader(as_of) as reader:
             name = known_name(reader, label, self._concept_name)
             return read_neighbourhood(reader, name, at_most)

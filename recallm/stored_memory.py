@@ -15,7 +15,7 @@ from recallm import checks
 from recallm.archive import open_for_reading, open_for_writing, read_archive, write_archive
 from recallm.errors import ClosedError
 from recallm.graph import MemoryGraph
-from recallm.model import ConceptRow, Filter, Horizon, Passage, SetExpiry, Stats
+from recallm.model import LARGEST_NUMBER, ConceptRow, Filter, Horizon, Passage, SetExpiry, Stats
 from recallm.neighbourhood import known_name
 from recallm.results import RecalledStatement, RelatedConcept, chronological
 from recallm.stores.base import GraphReader, GraphStore
@@ -111,10 +111,10 @@ class StoredMemory:
         """
         label = checks.string(concept, "concept")
         at_most = checks.count(limit, "limit")
-        skipped = checks.whole(skip, "skip", least=0)
+        skipped = min(checks.whole(skip, "skip", least=0), LARGEST_NUMBER)
         with self._reader(as_of) as reader:
             name = known_name(reader, label, self._concept_name)
-            newest = None if at_most is None else skipped + at_most
+            newest = None if at_most is None else min(skipped + at_most, LARGEST_NUMBER)
             found = reader.mentions([name], limit=newest, where=Filter()).get(name)
             rows = reader.statements(found.keys[skipped:]) if found else []
         return tuple(chronological(RecalledStatement.of(row) for row in rows))
