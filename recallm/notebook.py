@@ -26,7 +26,7 @@ _LABEL = 22
 """Characters of a label that a drawing shows."""
 _IN_A_RING = 14
 """Neighbours on one ring; more stand on two."""
-_WIDEST = 8.0
+_WIDEST = 6.0
 """Width of the line of a strong relation."""
 _SHOWN_SIGNALS = 5
 """Contributions of a statement that are shown, the greatest first."""
@@ -138,7 +138,7 @@ def _newness(t_index: int, oldest: int, newest: int) -> float:
 
 
 def _line(relation: Relation, one: _Place, other: _Place, newness: float) -> str:
-    width = min(_WIDEST, 1.2 + 1.6 * math.log2(relation.strength))
+    width = min(_WIDEST, 1 + 1.1 * math.log2(relation.strength))
     ends = f'x1="{one.x:.0f}" y1="{one.y:.0f}" x2="{other.x:.0f}" y2="{other.y:.0f}"'
     look = f'stroke="currentColor" stroke-width="{width:.1f}" opacity="{0.15 + 0.45 * newness:.2f}"'
     about = f"{relation.a} — {relation.b}: strength {relation.strength}, t={relation.t_index}"

@@ -88,7 +88,7 @@ def application(memory: RecallM, *, token: str, may_forget: bool = False) -> ASG
     reads: dict[str, Callable[[Request], Any]] = {
         "overview": lambda _: {**views.overview(), "may_forget": may_forget},
         "concepts": lambda asked: views.concepts(
-            asked.query_params.get("text", ""), _number(asked, "skip") or 0, _as_of(asked)
+            asked.query_params.get("text", "").strip(), _number(asked, "skip") or 0, _as_of(asked)
         ),
         "graph": lambda asked: views.graph(
             _given(asked, "concept"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from recallm.facts import Change, FactMemory
 from recallm.memory import RecallM
-from recallm.model import ConceptRow, Relation
+from recallm.model import ConceptRow, Relation, statement_key
 from recallm.neighbourhood import Neighbourhood
 from recallm.ranking.signals import SIGNALS
 from recallm.results import RecalledContext, RecalledStatement
@@ -20,6 +20,10 @@ _PAGE = 30
 """Concepts or statements on one page."""
 _SEARCHED = 2_000
 """The newest concepts, among which a part of a label is looked for."""
+_UPDATES = 400
+"""The updates before a past t whose concepts are listed."""
+_STATEMENTS = 16
+"""The first statements of each."""
 _WORDS = 8
 """Words of a search text whose runs are looked up as labels."""
 _RELATIONS = 20
@@ -50,32 +54,45 @@ class MemoryViews:
         """A page of concepts, latest first: all, or those that ``text`` names or is a part of.
 
         Labels and names are found however old they are, parts of labels among the newest concepts.
+        ``of_updates``: of the past only the concepts of this many updates before it are listed.
         """
-        if text.strip():
-            rows = self._named(text, as_of)
-        else:
-            rows = self._memory.concepts(limit=skip + _PAGE + 1, as_of=as_of)
-        page = rows[skip : skip + _PAGE]
+        rows = self._newest(None if text else skip + _PAGE + 1, as_of)
+        if text:
+            folded = text.casefold()
+            parts = [row for row in rows if folded in row.label.casefold()]
+            named = self._named(text, as_of)
+            rows = list({row.name: row for row in (*named, *parts)}.values())
         return {
-            "concepts": [_concept(row) for row in page],
+            "concepts": [_concept(row) for row in rows[skip : skip + _PAGE]],
             "more": len(rows) > skip + _PAGE,
             "searched": _SEARCHED,
+            "of_updates": None if as_of is None else _UPDATES,
         }
 
+    def _newest(self, limit: int | None, as_of: int | None) -> Sequence[ConceptRow]:
+        """The newest concepts, latest first: at most ``limit``, or those that are searched."""
+        if as_of is None:
+            return self._memory.concepts(limit=limit or _SEARCHED)
+        # A store orders concepts by their latest t now: of the past only some can be listed soon.
+        with self._memory.graph.reader(as_of) as reader:
+            last = reader.state.t_index
+            keys = [
+                statement_key(t, position)
+                for t in range(max(1, last - _UPDATES + 1), last + 1)
+                for position in range(_STATEMENTS)
+            ]
+            names = {it.name for row in reader.statements(keys) for it in row.concepts}
+            return reader.concepts(names)
+
     def _named(self, text: str, as_of: int | None) -> Sequence[ConceptRow]:
-        """The concepts that a run of the words of ``text`` names, the longest run first, then those
-        whose label has ``text`` as a part."""
+        """The concepts that a run of the words of ``text`` names."""
         words = text.split()[:_WORDS]
         runs = [
             " ".join(words[first : first + length])
             for length in range(len(words), 0, -1)
             for first in range(len(words) - length + 1)
         ]
-        named = {row.name: row for row in self._memory.concepts([text, *runs], as_of=as_of)}
-        folded = text.strip().casefold()
-        newest = self._memory.concepts(limit=_SEARCHED, as_of=as_of)
-        parts = {row.name: row for row in newest if folded in row.label.casefold()}
-        return list({**named, **parts}.values())
+        return self._memory.concepts([text, *runs], as_of=as_of)
 
     def graph(self, concept: str, limit: int, as_of: int | None) -> Json:
         """A concept with at most ``limit`` neighbours."""

@@ -283,7 +283,7 @@ def test_a_statement_is_forgotten_after_a_confirmation(browser: Browser, memory:
         expect(first.get_by_role("button", name="Forget…")).to_be_focused()
         assert memory.get("p5") is not None
         first.get_by_role("button", name="Forget…").click()
-        dialog.get_by_role("button", name="Forget the statement").click()
+        dialog.get_by_role("button", name="Forget statement").click()
         expect(page.locator(".timeline > li")).to_have_count(3)
         expect(page.locator("#status")).to_contain_text("3 statements shown")
         assert memory.get("p5") is None
@@ -421,6 +421,7 @@ def test_a_neighbour_is_reached_with_the_keyboard(shown: Shown) -> None:
     expect(page.locator(":focus")).to_have_text("Carter")
     page.keyboard.press("Enter")
     expect(page.locator("#graph-title")).to_have_text("Carter")
+    expect(page.locator("#results")).to_be_focused()
 
 
 def test_everything_has_a_name(shown: Shown) -> None:

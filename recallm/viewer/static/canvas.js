@@ -79,8 +79,8 @@ const statementId = (place) => `s:${place}`;
 function scales(relations, newest) {
   const oldest = Math.min(newest, ...relations.map((each) => each.t_index));
   return {
-    width: (strength) => Math.min(8, 1.2 + 1.6 * Math.log2(strength)),
-    newness: (t) => (newest > oldest ? 0.18 + (0.62 * (t - oldest)) / (newest - oldest) : 0.7),
+    width: (strength) => Math.min(6, 1 + 1.1 * Math.log2(strength)),
+    newness: (t) => (newest > oldest ? 0.15 + (0.45 * (t - oldest)) / (newest - oldest) : 0.6),
   };
 }
 
@@ -101,7 +101,7 @@ export async function drawNeighbourhood(graph, centre) {
   const scale = scales(graph.relations, graph.t_index);
   const wanted = [
     ...graph.concepts.map((each) =>
-      concept(each, each.name === centre ? "centre" : "", Math.min(1, 0.2 + scale.newness(each.t_index)))),
+      concept(each, each.name === centre ? "centre" : "", Math.min(1, 0.35 + scale.newness(each.t_index)))),
     ...graph.relations.map((each) => ({
       group: "edges",
       data: {

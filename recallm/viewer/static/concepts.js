@@ -54,9 +54,9 @@ export async function search(text, signal) {
     };
   };
   const first = await page(0);
-  const note = text
-    ? `names first, then parts of the newest ${number(first.found.searched)} labels`
-    : "latest first";
+  const { of_updates: updates, searched } = first.found;
+  const listed = updates ? `of the ${number(updates)} updates before` : `of the newest ${number(searched)}`;
+  const note = text ? `names first, then parts of the labels ${listed}` : `latest first${updates ? `, ${listed}` : ""}`;
   const none = make("p", { class: "empty" }, "No concept has this name.");
   find("results").replaceChildren(
     heading(text ? "Found" : "Concepts", note),

@@ -23,7 +23,7 @@ export function forgetButton(statement) {
 function ask(statement, opener) {
   find("forget-text").textContent = shortened(statement.text, 300);
   find("forget-note").textContent =
-    "It leaves the memory for good, and everything that only it supported goes too.";
+    "What is forgotten is gone for good, with all that it alone supported.";
   const isStatement = statement.id.startsWith(`${statement.passage}#`);
   find("forget-statement").hidden = !isStatement;
   const done = async (kind, id) => {

@@ -9,6 +9,7 @@ import { ask, welcome } from "./question.js";
 import { onChange, setNewest } from "./time.js";
 
 let under = new AbortController();
+let isFirst = true;
 
 // #/, #/ask/QUESTION, #/concepts, #/concepts/TEXT, #/concept/NAME, #/memory
 function route() {
@@ -64,6 +65,9 @@ async function refresh() {
     find("results").replaceChildren(notice(error));
   }
   find("results").setAttribute("aria-busy", "false");
+  // Where the link that led here is gone, the keyboard goes on at the results.
+  if (!isFirst && document.activeElement === document.body) find("results").focus({ preventScroll: true });
+  isFirst = false;
 }
 
 function submits(form, input, address) {
