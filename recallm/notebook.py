@@ -61,9 +61,10 @@ def _statement(statement: RecalledStatement, greatest: float) -> str:
     reasons = "".join(_bars(statement.contributions, greatest)) + "".join(
         f'<div style="{_QUIET}">{_text(step)}</div>' for step in statement.path
     )
-    details = f"<details><summary>why</summary>{reasons}</details>" if reasons else ""
+    why = f'<summary style="{_QUIET}">why</summary>'
+    details = f"<details>{why}{reasons}</details>" if reasons else ""
     return (
-        '<li style="margin:0 0 .8em;padding-left:.8em;border-left:3px solid currentColor">'
+        '<li style="margin:0 0 .8em;padding-left:.8em;border-left:3px solid rgba(128,128,128,.35)">'
         f"<div>{_text(statement.text)}</div>"
         f'<div style="{_QUIET}">{" · ".join(map(_text, about))}</div>{details}</li>'
     )
@@ -77,8 +78,8 @@ def _bars(contributions: Mapping[str, float], greatest: float) -> Iterator[str]:
             look = f"background:{_ACCENT}" if part > 0 else "border:1px solid currentColor"
             bar = f"display:inline-block;height:.6em;width:{width:.2f}em;{look}"
             yield (
-                f'<div style="font-size:.85em">{_plain(name)} {part:+.2f} '
-                f'<span style="{bar}"></span></div>'
+                '<div style="font-size:.85em"><span style="display:inline-block;width:12em">'
+                f'{_plain(name)} {part:+.2f}</span><span style="{bar}"></span></div>'
             )
 
 
@@ -140,7 +141,7 @@ def _newness(t_index: int, oldest: int, newest: int) -> float:
 def _line(relation: Relation, one: _Place, other: _Place, newness: float) -> str:
     width = min(_WIDEST, 1 + 1.1 * math.log2(relation.strength))
     ends = f'x1="{one.x:.0f}" y1="{one.y:.0f}" x2="{other.x:.0f}" y2="{other.y:.0f}"'
-    look = f'stroke="currentColor" stroke-width="{width:.1f}" opacity="{0.15 + 0.45 * newness:.2f}"'
+    look = f'stroke="currentColor" stroke-width="{width:.1f}" opacity="{0.1 + 0.3 * newness:.2f}"'
     about = f"{relation.a} — {relation.b}: strength {relation.strength}, t={relation.t_index}"
     return f"<line {ends} {look}><title>{_plain(about)}</title></line>"
 

@@ -127,13 +127,6 @@ def test_the_first_load_shows_the_latest_concepts_and_their_graph(shown: Shown) 
     assert "BMW" in shown.drawing["nodes"]
 
 
-def test_without_the_token_there_is_no_page(shown: Shown) -> None:
-    response = shown.page.goto(shown.address.partition("?")[0])
-    assert response is not None
-    assert response.status == 403
-    shown.problems.clear()  # the browser reports the status as an error
-
-
 def test_a_concept_is_found_and_shown(shown: Shown) -> None:
     page = shown.open("#/concepts")
     page.get_by_label("Find a concept").fill("ingr")
