@@ -25,7 +25,7 @@ NARROW = {"width": 360, "height": 740}
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    names = ("chromium", "chromium-browser", "google-chrome")
+    names = ("chromium", "google-chrome")
     path = next(filter(None, map(shutil.which, names)), None)
     if path is None:
         skip_for_want_of_a_tool("Chromium is not installed: apt-get install chromium")
@@ -191,6 +191,8 @@ def test_a_question_lights_the_path_and_shows_each_signal_as_a_bar(shown: Shown)
     assert widths == sorted(widths, reverse=True)
     assert widths[-1] > 0
     expect(lit.get_by_text("mentions essential concept Ingrid")).to_be_visible()
+    lit.get_by_text(re.compile(r"All \d+ signals, and what they mean")).click()
+    expect(lit.locator("details .meaning").first).to_be_visible()
     page.locator("#graph-details summary").click()
     expect(shown.rows.first).to_contain_text(f"question › Ingrid › statement {number}")
 

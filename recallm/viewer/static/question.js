@@ -105,7 +105,7 @@ function card(statement, place, greatest, intercept, select) {
     make("div", { class: "why", id: why, hidden: "" },
       path(statement),
       signals(statement.signals.slice(0, SHOWN_SIGNALS), greatest, "Strongest signals"),
-      rest(statement.signals.slice(SHOWN_SIGNALS), greatest, intercept),
+      explained(statement.signals, greatest, intercept),
       make("div", { class: "actions" }, passage(statement), forgetButton(statement))));
 }
 
@@ -116,24 +116,26 @@ function path(statement) {
 }
 
 // Bars to the right speak for a statement, bars to the left against it.
-function signals(parts, greatest, label) {
+function signals(parts, greatest, label, isExplained = false) {
   if (!parts.length) return null;
   return make("ul", { class: "signals", "aria-label": label }, ...parts.map(({ name, part, meaning }) => {
     const fill = make("span", { class: part > 0 ? "plus" : "minus" });
     fill.style.width = `${(50 * Math.abs(part)) / greatest}%`;
-    return make("li", { title: meaning },
+    return make("li", { title: isExplained ? null : meaning },
       make("span", { class: "name" }, name),
       make("span", { class: "bar", "aria-hidden": "true" }, fill),
-      make("span", { class: "part" }, `${part > 0 ? "+" : "−"}${Math.abs(part).toFixed(2)}`));
+      make("span", { class: "part" }, `${part > 0 ? "+" : "−"}${Math.abs(part).toFixed(2)}`),
+      isExplained ? make("span", { class: "meaning" }, meaning) : null);
   }));
 }
 
-function rest(parts, greatest, intercept) {
+function explained(parts, greatest, intercept) {
   if (!parts.length) return null;
   return make("details", {},
-    make("summary", {}, `${counted(parts.length, "weaker signal")}`),
-    signals(parts, greatest, "Weaker signals"),
-    make("p", { class: "quiet number" }, `Every statement begins at ${intercept.toFixed(2)} (log-odds).`));
+    make("summary", {}, `All ${counted(parts.length, "signal")}, and what they mean`),
+    signals(parts, greatest, "All signals", true),
+    make("p", { class: "quiet number" },
+      `Their sum and ${intercept.toFixed(2)}, where every statement begins, are the log-odds.`));
 }
 
 // The whole passage, verbatim, when it is asked for.
