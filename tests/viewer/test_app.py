@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -368,6 +369,31 @@ def test_a_store_that_fails_is_no_crash(
     assert done.status_code == 500
     assert "secret" not in done.text
     assert done.headers["Content-Security-Policy"]
+
+
+def test_the_memory_never_holds_up_the_event_loop(
+    memory: RecallM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called = []
+
+    def watched(name: str) -> Callable[..., Any]:
+        method = getattr(memory, name)
+
+        def call(*given: Any, **more: Any) -> Any:
+            with pytest.raises(RuntimeError):  # a worker thread runs no loop
+                asyncio.get_running_loop()
+            called.append(name)
+            return method(*given, **more)
+
+        return call
+
+    for name in ("stats", "forget"):
+        monkeypatch.setattr(memory, name, watched(name))
+    web = client(memory, may_forget=True)
+    answer(web, "overview")
+    done = web.post("/api/forget", json={"kind": "passage", "id": "p1"}, headers=AUTHORISED)
+    assert done.status_code == 200
+    assert called == ["stats", "forget"]
 
 
 # ---- forgetting ------------------------------------------------------------------------------
