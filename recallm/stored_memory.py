@@ -5,21 +5,25 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, Self, TypeVar
+
+from tqdm import tqdm
 
 from recallm import checks
 from recallm.archive import open_for_reading, open_for_writing, read_archive, write_archive
-from recallm.errors import ClosedError
+from recallm.errors import ClosedError, InvalidInputError
 from recallm.graph import MemoryGraph
-from recallm.model import ConceptRow, Filter, Horizon, Passage, SetExpiry, Stats
-from recallm.results import RecalledStatement, RelatedConcept, chronological
+from recallm.model import ConceptRow, Filter, Horizon, Passage, Session, SetExpiry, Stats
+from recallm.results import RecalledStatement, Receipt, RelatedConcept, chronological
 from recallm.stores.base import GraphReader, GraphStore
 
 __all__ = ["StoredMemory"]
+
+T = TypeVar("T")
 
 
 class StoredMemory:
@@ -154,6 +158,35 @@ class StoredMemory:
         self._check_open()
         return MemoryGraph(self._store, self._namespace, self._concept_name, self._clock)
 
+    def sessions(
+        self, *, limit: int | None = None, as_of: int | datetime | None = None
+    ) -> tuple[Session, ...]:
+        """The conversations and documents of this namespace, the latest first, at most ``limit``.
+
+        ``recall(session=name)`` and ``passages(session=name)`` read one; ``forget(session=name)``
+        forgets what was given this session, or this source and no session.
+
+        >>> from recallm import RecallM
+        >>> memory = RecallM()
+        >>> update = memory.update("Ann met Bob.", session="monday")
+        >>> [(session.name, session.passages) for session in memory.sessions()]
+        [('monday', 1)]
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
+        at_most = checks.count(limit, "limit")
+        with self._reader(as_of) as reader:
+            return tuple(reader.sessions()[:at_most])
+
+    def namespaces(self) -> tuple[str, ...]:
+        """The names of all namespaces of the store that hold or ever held something, sorted; for
+        those who administer a store, not for its users."""
+        self._check_open()
+        return tuple(self._store.namespaces())
+
     def stats(self) -> Stats:
         """The size of this namespace. Expired passages count until a sweep forgets them."""
         with self._reader() as reader:
@@ -177,10 +210,11 @@ class StoredMemory:
 
     # -- archives --------------------------------------------------------------------------
 
-    def export(self, target: str | os.PathLike[str] | IO[str]) -> int:
+    def export(self, target: str | os.PathLike[str] | IO[str], *, progress: bool = False) -> int:
         """Write the namespace as JSON Lines to a file or a text stream; return its number of
         knowledge updates. Expired passages that no sweep forgot are included. An export replaces
         an older archive only when it is complete, and overwrites no other kind of file.
+        ``progress`` shows a bar on standard error, where it takes more than two seconds.
 
         Raises:
             ArchiveError: the file cannot be written, or exists and is no archive. It stays as it
@@ -188,12 +222,58 @@ class StoredMemory:
             InvalidInputError: ``target`` is neither a path nor a text stream.
 
         """
-        with self._reader() as reader, open_for_writing(target) as stream:
-            return write_archive(stream, self._namespace, reader.state.t_index, reader.dump())
+        with self._reader() as reader:
+            return self._write_archive(reader, target, progress=progress)
 
-    def load(self, source: str | os.PathLike[str] | IO[str]) -> int:
+    def export_namespace(self, namespace: str, target: str | os.PathLike[str] | IO[str]) -> Receipt:
+        """``export`` all that ``namespace`` holds, such as the data of one user who asks for them;
+        return the receipt.
+
+        Raises:
+            ArchiveError, InvalidInputError: as in ``export``.
+
+        """
+        memory = self.in_namespace(namespace)
+        with memory._reader() as reader:
+            held = reader.stats()
+            memory._write_archive(reader, target)
+        return Receipt.of(held, action="export", namespace=memory.namespace, at=self.now())
+
+    def copy_to(self, other: StoredMemory, *, progress: bool = False) -> int:
+        """Copy this namespace to the namespace of ``other``, which must be empty: to another file,
+        to or from a server, or to another owner. Return the number of knowledge updates.
+
+        ``other`` has an equal memory afterwards, or nothing; this memory stays as it is. Vectors
+        are copied too: use the same embedding model there. ``progress`` shows a bar on standard
+        error, where it takes more than two seconds.
+
+        >>> from recallm import RecallM
+        >>> memory, other = RecallM(), RecallM(namespace="copy")
+        >>> update = memory.update("Brandon loves coffee")
+        >>> memory.copy_to(other)
+        1
+        >>> other.recall("Who loves coffee?").text == memory.recall("Who loves coffee?").text
+        True
+
+        Raises:
+            InvalidInputError: the other namespace is not empty, or ``other`` is no memory.
+            StoreError: a store failed; nothing was copied.
+
+        """
+        if not isinstance(other, StoredMemory):
+            raise InvalidInputError("other must be a RecallM", argument="other")
+        other._check_open()
+        with self._reader() as reader:
+            return other._store.restore(
+                other._namespace,
+                reader.state.t_index,
+                _shown(reader.dump(), progress, "copied", total=reader.state.t_index),
+            )
+
+    def load(self, source: str | os.PathLike[str] | IO[str], *, progress: bool = False) -> int:
         """Fill this namespace, which must be empty, with an archive; return its number of
         knowledge updates. The whole archive is loaded, or nothing: each line must be valid.
+        ``progress`` shows a bar on standard error, where it takes more than two seconds.
 
         Raises:
             ArchiveError: the archive is damaged, cut short, or of another version; ``line`` says
@@ -205,6 +285,7 @@ class StoredMemory:
         self._check_open()
         with open_for_reading(source) as stream:
             t_index, records = read_archive(stream)
+            records = _shown(records, progress, "loaded", total=t_index)
             return self._store.restore(self._namespace, t_index, records)
 
     # -- life ------------------------------------------------------------------------------
@@ -258,6 +339,18 @@ class StoredMemory:
         other._root = self._root or self
         return other
 
+    def _write_archive(
+        self,
+        reader: GraphReader,
+        target: str | os.PathLike[str] | IO[str],
+        *,
+        progress: bool = False,
+    ) -> int:
+        t_index = reader.state.t_index
+        records = _shown(reader.dump(), progress, "exported", total=t_index)
+        with open_for_writing(target) as stream:
+            return write_archive(stream, self._namespace, t_index, records)
+
     def _name(self, reader: GraphReader, label: str) -> str:
         """The name of the concept that a user means by ``label``: the first known one among the
         concept that it spells, the concept with this name, and the concept that it spells in lower
@@ -275,3 +368,9 @@ class StoredMemory:
     def _check_open(self) -> None:
         if self._closed or (self._root is not None and self._root._closed):
             raise ClosedError
+
+
+def _shown(records: Iterable[T], progress: bool, done: str, *, total: int) -> Iterator[T]:
+    """``records``, with a bar on standard error that counts them."""
+    bar = tqdm(records, desc=done, total=total, disable=not progress, unit="update", delay=2)
+    return iter(bar)

@@ -12,7 +12,7 @@ from recallm import checks
 from recallm.errors import InvalidInputError
 from recallm.graph import NewEntity, NewTriplet
 from recallm.model import Forgotten, Selection
-from recallm.results import KnowledgeUpdate
+from recallm.results import KnowledgeUpdate, Receipt
 from recallm.stored_memory import StoredMemory
 from recallm.stores.base import GraphStore
 from recallm.updating import Updater, UpdateRequest, batches, checked_requests, passage_id
@@ -192,6 +192,19 @@ class WritableMemory(StoredMemory):
             with self._reader() as reader:
                 value = self._name(reader, str(value))
         return self._updater.forget(self._namespace, Selection(kind=kind, value=value))
+
+    def erase_namespace(self, namespace: str) -> Receipt:
+        """Forget everything that ``namespace`` holds, such as the data of one user who asks for
+        that; return the receipt. Other namespaces stay.
+
+        Raises:
+            InvalidInputError: ``namespace`` cannot be used.
+            StoreError: the store failed; nothing was forgotten.
+
+        """
+        memory = self.in_namespace(namespace)
+        forgotten = memory.forget(everything=True)
+        return Receipt.of(forgotten, action="erase", namespace=memory.namespace, at=self.now())
 
     def _request(self, item: object) -> UpdateRequest:
         self._check_open()

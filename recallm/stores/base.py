@@ -64,6 +64,7 @@ from recallm.model import (
     PreparedUpdate,
     Relation,
     Selection,
+    Session,
     Sizes,
     Stats,
     StoredStatement,
@@ -129,6 +130,11 @@ class GraphReader(Protocol):
 
     def t_indexes(self, where: Filter) -> list[int]:
         """The t of each visible passage that meets ``where``, ascending."""
+        ...
+
+    def sessions(self) -> list[Session]:
+        """The sessions that visible passages belong to, each counted by these; latest t_index
+        first."""
         ...
 
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
