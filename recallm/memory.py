@@ -344,6 +344,8 @@ class RecallM(WritableMemory):
 
     aupdate = in_thread(WritableMemory.update)
     aupdate_many = in_thread(WritableMemory.update_many)
+    aupdate_from_file = in_thread(WritableMemory.update_from_file)
+    aupdate_from_url = in_thread(WritableMemory.update_from_url)
     aforget = in_thread(WritableMemory.forget)
     arecall = in_thread(recall)
     aask = in_thread(ask)

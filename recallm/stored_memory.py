@@ -15,11 +15,21 @@ from tqdm import tqdm
 
 from recallm import checks
 from recallm.archive import open_for_reading, open_for_writing, read_archive, write_archive
-from recallm.errors import ClosedError, InvalidInputError
+from recallm.errors import ClosedError, InvalidInputError, StoreCorruptError
 from recallm.graph import MemoryGraph
-from recallm.model import ConceptRow, Filter, Horizon, Passage, Session, SetExpiry, Stats
+from recallm.model import (
+    ConceptRow,
+    Filter,
+    Horizon,
+    Passage,
+    PreparedUpdate,
+    Session,
+    SetExpiry,
+    Stats,
+    Summary,
+)
 from recallm.results import RecalledStatement, Receipt, RelatedConcept, chronological
-from recallm.stores.base import GraphReader, GraphStore
+from recallm.stores.base import CheckedStore, GraphReader, GraphStore
 
 __all__ = ["StoredMemory"]
 
@@ -208,6 +218,33 @@ class StoredMemory:
         }
         return self._store.amend(self._namespace, SetExpiry(expires_at=checked))
 
+    def problems(self, *, structure: bool = True, progress: bool = False) -> list[str]:
+        """What is wrong with this namespace, a line each; nothing, where all is well. All that
+        the namespace holds is read, its checksums are compared, and its totals are counted.
+
+        ``structure``: also examine the structure of the whole file, where the store can.
+        ``progress`` shows a bar on standard error, where it takes more than two seconds.
+
+        Raises:
+            StoreError: the store failed, but for what damage explains.
+
+        """
+        self._check_open()
+        found: list[str] = []
+        try:
+            if structure and isinstance(self._store, CheckedStore):
+                found += self._store.problems()
+            with self._reader() as reader:
+                held = reader.stats()
+                counted = _counted(_shown(reader.dump(), progress, "examined", total=held.t_index))
+        except StoreCorruptError as error:
+            return [*found, str(error)]
+        return found + [
+            f"{count} {name} are stored, {getattr(held, name)} are counted"
+            for name, count in counted.items()
+            if count != getattr(held, name)
+        ]
+
     # -- archives --------------------------------------------------------------------------
 
     def export(self, target: str | os.PathLike[str] | IO[str], *, progress: bool = False) -> int:
@@ -374,3 +411,20 @@ def _shown(records: Iterable[T], progress: bool, done: str, *, total: int) -> It
     """``records``, with a bar on standard error that counts them."""
     bar = tqdm(records, desc=done, total=total, disable=not progress, unit="update", delay=2)
     return iter(bar)
+
+
+def _counted(records: Iterable[PreparedUpdate | Summary]) -> dict[str, int]:
+    """How much of everything is in ``records``, by the names of ``Stats``."""
+    counts = dict.fromkeys(("passages", "statements", "vectors", "summaries"), 0)
+    entities: set[str] = set()
+    triplets: set[tuple[str, str, str]] = set()
+    for record in records:
+        if isinstance(record, Summary):
+            counts["summaries"] += 1
+            continue
+        counts["passages"] += record.text is not None
+        counts["statements"] += len(record.statements)
+        counts["vectors"] += len(record.vectors)
+        entities.update(it.id for it in record.entities)
+        triplets.update((it.subject, it.predicate, it.object) for it in record.triplets)
+    return {**counts, "entities": len(entities), "triplets": len(triplets)}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
 from recallm import checks
+from recallm.documents import file_text, url_text
 from recallm.errors import InvalidInputError
 from recallm.graph import NewEntity, NewTriplet
 from recallm.model import Forgotten, Selection
@@ -89,6 +92,47 @@ class WritableMemory(StoredMemory):
             replace=replace,
         )
         return self.write(request)
+
+    def update_from_file(
+        self, path: str | os.PathLike[str], *, encoding: str | None = None, **update: Any
+    ) -> KnowledgeUpdate:
+        """Add the text of a file as one knowledge update. Of a web page (HTML) the main text is
+        taken, which needs the extra ``documents``.
+
+        ``update`` are the arguments of ``update``; ``source`` is the name of the file where none is
+        given. ``encoding``: that of the file; UTF-8, or what a page declares.
+
+        Raises:
+            DocumentError: the file has no text, or is not in this encoding.
+            InvalidInputError: it holds rows of a table, or an argument cannot be used.
+            MissingDependencyError: it is a web page, and trafilatura is not installed.
+            OSError: the file cannot be read.
+            ConflictError, UnknownEntityError, StoreError: as in ``update``.
+
+        """
+        self._check_open()
+        file = Path(checks.file_path(path, "path"))
+        text = file_text(file, encoding=checks.optional(checks.string, encoding, "encoding"))
+        options: dict[str, Any] = {"source": file.name, **update}
+        return self.update(text, **options)
+
+    def update_from_url(self, url: str, **update: Any) -> KnowledgeUpdate:
+        """Add the main text of a web page as one knowledge update (extra ``documents``).
+
+        ``update`` are the arguments of ``update``; ``source`` is ``url`` where none is given. The
+        address is fetched as it is: give none that comes from somebody whom you do not trust.
+
+        Raises:
+            DocumentError: the page cannot be read, or has no text.
+            InvalidInputError: ``url`` is no http or https address, or an argument cannot be used.
+            MissingDependencyError: trafilatura is not installed.
+            ConflictError, UnknownEntityError, StoreError: as in ``update``.
+
+        """
+        self._check_open()
+        text = url_text(checks.string(url, "url"))
+        options: dict[str, Any] = {"source": url, **update}
+        return self.update(text, **options)
 
     def write(self, request: UpdateRequest) -> KnowledgeUpdate:
         """Write one checked knowledge update, for the packages that stand on the memory.

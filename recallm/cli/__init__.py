@@ -11,11 +11,11 @@ import io
 import logging
 import sys
 
-from recallm.cli import commands, fact_commands
+from recallm.cli import asking, chat, doctor, fact_commands, overview, writing
 from recallm.cli.app import app
 from recallm.cli.output import PrintableFormatter
 
-__all__ = ["app", "commands", "fact_commands", "main"]
+__all__ = ["app", "asking", "chat", "doctor", "fact_commands", "main", "overview", "writing"]
 
 
 def main() -> None:

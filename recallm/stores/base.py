@@ -73,7 +73,7 @@ from recallm.model import (
     TripletEvidence,
 )
 
-__all__ = ["Applied", "CypherStore", "GraphReader", "GraphStore"]
+__all__ = ["Applied", "CheckedStore", "CypherStore", "GraphReader", "GraphStore"]
 
 SCHEMA_VERSION = 3
 """Of SQLite files and Neo4j databases: a store opens no other version."""
@@ -379,6 +379,15 @@ class GraphStore(Protocol):
 
     def close(self) -> None:
         """Release connections and files; a second call does nothing."""
+        ...
+
+
+@runtime_checkable
+class CheckedStore(Protocol):
+    """A store that can examine its own file."""
+
+    def problems(self) -> list[str]:
+        """What is wrong with the structure of the file, a line each; empty where nothing is."""
         ...
 
 
