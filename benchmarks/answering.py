@@ -18,11 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
-from openai import BadRequestError, Omit, OpenAI, OpenAIError, omit
-from openai.types.chat import ChatCompletion
-
 from recallm import LLMError
-from recallm.cli.commands import command_model
+from recallm.language_models import command_model, server_model
 from recallm.untrusted_text import delimited
 
 __all__ = [
@@ -33,17 +30,10 @@ __all__ = [
     "answerer_and_grader",
     "filled_prompt",
     "resumable",
-    "server_model",
 ]
 
 Answerer: TypeAlias = Callable[[str], str]
 """A prompt → the model's text."""
-
-_RETRIES = 5
-"""Of a request that the server refuses for now or does not answer; the client backs off."""
-
-_TIMEOUT = 300.0
-"""Seconds that one request may take: local models are slow."""
 
 _PROMPTS: Mapping[str, str] = tomllib.loads(
     Path(__file__).with_name("prompts.toml").read_text(encoding="utf-8")
@@ -122,46 +112,10 @@ def _model_of(
         parser.error(f"--{prefix}llm URL needs --{prefix}model NAME, and the other way round")
     if command is not None:
         return Cached(command_model(command), options.cache, name=command)
-    return None if url is None else Cached(server_model(url, model), options.cache, name=model)
-
-
-def server_model(url: str, model: str) -> Answerer:
-    """A model behind an OpenAI-compatible server. Failures that may pass are tried again.
-
-    Raises:
-        LLMError: (of what is returned) the server failed, or answered nothing.
-
-    """
-    client = OpenAI(
-        base_url=url,
-        api_key=os.environ.get("OPENAI_API_KEY", "unused"),
-        max_retries=_RETRIES,
-        timeout=_TIMEOUT,
-    )
-
-    def asked(prompt: str, temperature: float | Omit) -> ChatCompletion:
-        return client.chat.completions.create(
-            model=model,
-            messages=[{"role": "user", "content": prompt}],
-            temperature=temperature,
-        )
-
-    def answer(prompt: str) -> str:
-        try:
-            try:
-                reply = asked(prompt, 0)
-            except BadRequestError as error:
-                if error.param != "temperature":  # some models take none but their own
-                    raise
-                reply = asked(prompt, omit)
-        except OpenAIError as error:
-            raise LLMError(f"the model {model} at {url} failed: {error}") from error
-        text = reply.choices[0].message.content if reply.choices else None
-        if text is None:
-            raise LLMError(f"the model {model} at {url} answered without a text")
-        return text
-
-    return answer
+    if url is None:
+        return None
+    served = server_model(url, model, api_key=os.environ.get("OPENAI_API_KEY"))
+    return Cached(served, options.cache, name=model)
 
 
 # The cache.

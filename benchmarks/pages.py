@@ -3,9 +3,9 @@
     python -m benchmarks.pages FOLDER [--db FILE] [--json OUT]
 
 After the paper's run on web pages cited by TruthfulQA. Every file in FOLDER and in its folders is
-a page: HTML (by its name or its first tag), of which the main text is taken, or plain text. A
-page is one knowledge update, its path the id, the source and the session. Files that are empty,
-that are not text in any encoding, or of which nothing is left are reported and passed over. A page
+a page: HTML (by its name or its first tag), of which the main text is taken, or plain text in
+UTF-8. A page is one knowledge update, its path the id, the source and the session. Files that are
+empty, hold no text or only rows of a table are reported and passed over. A page
 that is in the memory already is not read again, so that a run that was stopped can go on (``--db``;
 without it the memory is a temporary file).
 """
@@ -13,29 +13,20 @@ without it the memory is a temporary file).
 from __future__ import annotations
 
 import argparse
-import re
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import trafilatura
-from charset_normalizer import from_bytes
 from tqdm import tqdm
 
 from benchmarks.report import report, show
-from recallm import RecallM
+from recallm import DocumentError, InvalidInputError, RecallM
 
-__all__ = ["UnreadablePageError", "ingest", "main", "page_text"]
+__all__ = ["ingest", "main"]
 
-_HTML = frozenset((".html", ".htm", ".xhtml"))
-_MARKUP = re.compile(r"\s*(?:<\?xml|<!doctype html|<html)", re.IGNORECASE)
 _PAPER = {"run": "the paper (10 % of TruthfulQA's pages)", "concepts": 10_970, "relations": 40_649}
-
-
-class UnreadablePageError(ValueError):
-    """A file holds no text; the message says why."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -58,7 +49,7 @@ def ingest(folder: Path, database: Path) -> tuple[dict[str, Any], dict[str, str]
     """Write all pages of a folder into a memory. A row of counts, times and sizes; and why pages
     were passed over, by their paths in the folder."""
     unreadable: dict[str, str] = {}
-    characters = statements = written = 0
+    statements = written = 0
     began = time.perf_counter()
     with RecallM(database) as memory:
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -67,13 +58,14 @@ def ingest(folder: Path, database: Path) -> tuple[dict[str, Any], dict[str, str]
             if memory.get(name) is not None:
                 continue
             try:
-                text = page_text(path)
-            except (UnreadablePageError, OSError) as error:
+                done = memory.update_from_file(path, id=name, source=name, session=name)
+            except DocumentError as error:
+                unreadable[name] = error.problem
+                continue
+            except (InvalidInputError, OSError) as error:
                 unreadable[name] = str(error)
                 continue
-            done = memory.update(text, id=name, source=name, session=name)
             written += 1
-            characters += len(text)
             statements += len(done.statements)
         seconds = time.perf_counter() - began
         stats = memory.stats()
@@ -85,34 +77,11 @@ def ingest(folder: Path, database: Path) -> tuple[dict[str, Any], dict[str, str]
         "pages": stats.passages,
         "passed over": len(unreadable),
         "written now": written,
-        "characters": characters,
         "seconds": seconds,
         "statements/s": statements / seconds,
         "file MB": database.stat().st_size / 1e6,
     }
     return row, unreadable
-
-
-def page_text(path: Path) -> str:
-    """The text of a page; of HTML its main text.
-
-    Raises:
-        UnreadablePageError: the file is empty, is no text, or its page has no text.
-        OSError: the file cannot be read.
-
-    """
-    content = path.read_bytes()
-    if not content.strip():
-        raise UnreadablePageError("empty")
-    decoded = from_bytes(content).best()
-    if decoded is None:
-        raise UnreadablePageError("not text in any encoding")
-    text: str | None = str(decoded)
-    if path.suffix.lower() in _HTML or _MARKUP.match(str(decoded)):
-        text = trafilatura.extract(str(decoded), favor_recall=True, include_comments=False)
-    if text is None or not text.strip():
-        raise UnreadablePageError("a page without text")
-    return text
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ What writes stands in ``recallm.writable_memory``, what reads without a question
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from recallm import checks
+from recallm.async_methods import in_thread
 from recallm.config import RankingName, RecallConfig
 from recallm.errors import InvalidInputError, LLMRequiredError
 from recallm.items import MemoryItems
@@ -24,6 +26,7 @@ from recallm.recalling import RANKINGS, Recaller, check_ranking, checked_request
 from recallm.results import Answer, RecalledContext, RecalledStatement
 from recallm.retrieval.relations import RelationIndexes
 from recallm.retrieval.superseded import superseded_statements
+from recallm.stored_memory import StoredMemory
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.stores.opening import open_store
 from recallm.updating import Updater
@@ -78,7 +81,8 @@ class RecallM(WritableMemory):
     callable prompt → text: a language model lists the propositions; a sentence that gives none is a
     statement itself. The passage stays verbatim, and a statement has its span in it.
 
-    Safe to use from several threads. As a context manager it closes itself.
+    Safe to use from several threads. As a context manager it closes itself. In an event loop, use
+    ``await RecallM.aopen(…)``, ``aupdate``, ``arecall`` and the other methods with an ``a``.
 
     >>> memory = RecallM()
     >>> memory.update("Brandon loves coffee").concepts
@@ -352,6 +356,46 @@ class RecallM(WritableMemory):
         other = self._derived()
         other._config = config
         return other
+
+    # -- in an event loop: each method runs in a worker thread ----------------------------------
+
+    @classmethod
+    async def aopen(cls, *arguments: Any, **options: Any) -> Self:
+        """``RecallM(…)`` in a worker thread: opening loads a pipeline and reads a file.
+
+        >>> import asyncio
+        >>> async def remember():
+        ...     async with await RecallM.aopen() as memory:
+        ...         await memory.aupdate("Brandon loves coffee")
+        ...         return (await memory.arecall("Who loves coffee?")).text
+        >>> print(asyncio.run(remember()))
+        Brandon loves coffee
+        """
+        return await asyncio.to_thread(cls, *arguments, **options)
+
+    aupdate = in_thread(WritableMemory.update)
+    aupdate_many = in_thread(WritableMemory.update_many)
+    aupdate_from_file = in_thread(WritableMemory.update_from_file)
+    aupdate_from_url = in_thread(WritableMemory.update_from_url)
+    aforget = in_thread(WritableMemory.forget)
+    arecall = in_thread(recall)
+    aask = in_thread(ask)
+    afetch_thoughts = in_thread(fetch_thoughts)
+    ahistory = in_thread(StoredMemory.history)
+    aget = in_thread(StoredMemory.get)
+    apassages = in_thread(StoredMemory.passages)
+    aconcepts = in_thread(StoredMemory.concepts)
+    arelations = in_thread(StoredMemory.relations)
+    asessions = in_thread(StoredMemory.sessions)
+    astats = in_thread(StoredMemory.stats)
+    aclose = in_thread(StoredMemory.close)
+
+    async def __aenter__(self) -> Self:
+        self._check_open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
 
     def _prompt(self, question: str, context: RecalledContext) -> str:
         return RANKINGS[self._config.ranking].prompt(question, context.text)

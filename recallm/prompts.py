@@ -17,6 +17,7 @@ from recallm.untrusted_text import as_data, delimited, one_line, shown_name, wit
 __all__ = [
     "CHRONOLOGICAL_PREFIX",
     "answer_of",
+    "chat_prompt",
     "discriminator_prompt",
     "ement_prompt",
     "listed_propositions",
@@ -42,6 +43,8 @@ def answer_of(llm: Callable[[str], str], prompt: str) -> str:
     """
     try:
         answer: object = llm(prompt)
+    except LLMError:
+        raise
     except Exception as error:
         raise LLMError(f"the language model failed: {type(error).__name__}: {error}") from error
     if not isinstance(answer, str):
@@ -64,6 +67,17 @@ def question_prompt(question: str, context: str) -> str:
         f"{CHRONOLOGICAL_PREFIX} where two contradict each other, the later one replaces the "
         f"earlier one.\n\nstatements:\n{as_data(statements) or _NOTHING_KNOWN}\n\n"
         f"question:\n{question}\n\nAnswer:"
+    )
+
+
+def chat_prompt(context: str, said: Sequence[str], assistant: str) -> str:
+    """The prompt for the next words of ``assistant`` in a conversation, of which ``said`` is what
+    was said last ("name: text"). ``context`` is the text of a recalled context, or empty."""
+    lines = "\n".join(map(without_delimiters, said))
+    return (
+        "Continue the conversation below. You have a long-term memory; what it recalls stands "
+        f"between the marks.\n\nmemory:\n{as_data(context) or _NOTHING_KNOWN}\n\n"
+        f"conversation:\n{lines}\n{assistant}:"
     )
 
 

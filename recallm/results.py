@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from recallm.antecedents import RecalledReference, recalled_references, with_names
 from recallm.model import (
     MAX_POSITION,
+    Forgotten,
+    Stats,
     StoredStatement,
     Summary,
     TemporalReading,
@@ -26,6 +28,7 @@ __all__ = [
     "RankedConcept",
     "RecalledContext",
     "RecalledStatement",
+    "Receipt",
     "RelatedConcept",
     "Revision",
     "chronological",
@@ -49,6 +52,53 @@ class Revision:
     concept: str
     text: str | None
     reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What an export of a namespace handed over, or an erasure took.
+
+    ``passages`` are the texts of knowledge updates. The name of an erased namespace stays, and
+    so does its counter t, which says how many updates there were. ``erasure_pending`` is that of
+    ``Forgotten``.
+    """
+
+    action: Literal["export", "erase"]
+    namespace: str
+    at: datetime
+    passages: int
+    statements: int
+    concepts: int
+    relations: int
+    entities: int
+    triplets: int
+    summaries: int
+    erasure_pending: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        counts: Stats | Forgotten,
+        *,
+        action: Literal["export", "erase"],
+        namespace: str,
+        at: datetime,
+    ) -> Receipt:
+        """The receipt for what ``counts`` counts."""
+        own = {name: getattr(counts, name) for name in _RECEIPT_COUNTS}
+        pending = isinstance(counts, Forgotten) and counts.erasure_pending
+        return cls(action=action, namespace=namespace, at=at, erasure_pending=pending, **own)
+
+
+_RECEIPT_COUNTS = (
+    "passages",
+    "statements",
+    "concepts",
+    "relations",
+    "entities",
+    "triplets",
+    "summaries",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,22 +5,37 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, Self, TypeVar
+
+from tqdm import tqdm
 
 from recallm import checks
 from recallm.archive import open_for_reading, open_for_writing, read_archive, write_archive
-from recallm.errors import ClosedError
+from recallm.errors import ClosedError, InvalidInputError, StoreCorruptError
 from recallm.graph import MemoryGraph
-from recallm.model import LARGEST_NUMBER, ConceptRow, Filter, Horizon, Passage, SetExpiry, Stats
+from recallm.model import (
+    LARGEST_NUMBER,
+    ConceptRow,
+    Filter,
+    Horizon,
+    Passage,
+    PreparedUpdate,
+    Session,
+    SetExpiry,
+    Stats,
+    Summary,
+)
 from recallm.neighbourhood import known_name
-from recallm.results import RecalledStatement, RelatedConcept, chronological
-from recallm.stores.base import GraphReader, GraphStore
+from recallm.results import RecalledStatement, Receipt, RelatedConcept, chronological
+from recallm.stores.base import CheckedStore, GraphReader, GraphStore
 
 __all__ = ["StoredMemory"]
+
+T = TypeVar("T")
 
 
 class StoredMemory:
@@ -172,6 +187,35 @@ class StoredMemory:
         self._check_open()
         return MemoryGraph(self._store, self._namespace, self._concept_name, self._clock)
 
+    def sessions(
+        self, *, limit: int | None = None, as_of: int | datetime | None = None
+    ) -> tuple[Session, ...]:
+        """The conversations and documents of this namespace, the latest first, at most ``limit``.
+
+        ``recall(session=name)`` and ``passages(session=name)`` read one; ``forget(session=name)``
+        forgets what was given this session, or this source and no session.
+
+        >>> from recallm import RecallM
+        >>> memory = RecallM()
+        >>> update = memory.update("Ann met Bob.", session="monday")
+        >>> [(session.name, session.passages) for session in memory.sessions()]
+        [('monday', 1)]
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
+        at_most = checks.count(limit, "limit")
+        with self._reader(as_of) as reader:
+            return tuple(reader.sessions()[:at_most])
+
+    def namespaces(self) -> tuple[str, ...]:
+        """The names of all namespaces of the store that hold or ever held something, sorted; for
+        those who administer a store, not for its users."""
+        self._check_open()
+        return tuple(self._store.namespaces())
+
     def stats(self) -> Stats:
         """The size of this namespace. Expired passages count until a sweep forgets them."""
         with self._reader() as reader:
@@ -193,12 +237,40 @@ class StoredMemory:
         }
         return self._store.amend(self._namespace, SetExpiry(expires_at=checked))
 
+    def problems(self, *, structure: bool = True, progress: bool = False) -> list[str]:
+        """What is wrong with this namespace, a line each; nothing, where all is well. All that
+        the namespace holds is read, its checksums are compared, and its totals are counted.
+
+        ``structure``: also examine the structure of the whole file, where the store can.
+        ``progress`` shows a bar on standard error, where it takes more than two seconds.
+
+        Raises:
+            StoreError: the store failed, but for what damage explains.
+
+        """
+        self._check_open()
+        found: list[str] = []
+        try:
+            if structure and isinstance(self._store, CheckedStore):
+                found += self._store.problems()
+            with self._reader() as reader:
+                held = reader.stats()
+                counted = _counted(_shown(reader.dump(), progress, "examined", total=held.t_index))
+        except StoreCorruptError as error:
+            return [*found, str(error)]
+        return found + [
+            f"{count} {name} are stored, {getattr(held, name)} are counted"
+            for name, count in counted.items()
+            if count != getattr(held, name)
+        ]
+
     # -- archives --------------------------------------------------------------------------
 
-    def export(self, target: str | os.PathLike[str] | IO[str]) -> int:
+    def export(self, target: str | os.PathLike[str] | IO[str], *, progress: bool = False) -> int:
         """Write the namespace as JSON Lines to a file or a text stream; return its number of
         knowledge updates. Expired passages that no sweep forgot are included. An export replaces
         an older archive only when it is complete, and overwrites no other kind of file.
+        ``progress`` shows a bar on standard error, where it takes more than two seconds.
 
         Raises:
             ArchiveError: the file cannot be written, or exists and is no archive. It stays as it
@@ -206,12 +278,58 @@ class StoredMemory:
             InvalidInputError: ``target`` is neither a path nor a text stream.
 
         """
-        with self._reader() as reader, open_for_writing(target) as stream:
-            return write_archive(stream, self._namespace, reader.state.t_index, reader.dump())
+        with self._reader() as reader:
+            return self._write_archive(reader, target, progress=progress)
 
-    def load(self, source: str | os.PathLike[str] | IO[str]) -> int:
+    def export_namespace(self, namespace: str, target: str | os.PathLike[str] | IO[str]) -> Receipt:
+        """``export`` all that ``namespace`` holds, such as the data of one user who asks for them;
+        return the receipt.
+
+        Raises:
+            ArchiveError, InvalidInputError: as in ``export``.
+
+        """
+        memory = self.in_namespace(namespace)
+        with memory._reader() as reader:
+            held = reader.stats()
+            memory._write_archive(reader, target)
+        return Receipt.of(held, action="export", namespace=memory.namespace, at=self.now())
+
+    def copy_to(self, other: StoredMemory, *, progress: bool = False) -> int:
+        """Copy this namespace to the namespace of ``other``, which must be empty: to another file,
+        to or from a server, or to another owner. Return the number of knowledge updates.
+
+        ``other`` has an equal memory afterwards, or nothing; this memory stays as it is. Vectors
+        are copied too: use the same embedding model there. ``progress`` shows a bar on standard
+        error, where it takes more than two seconds.
+
+        >>> from recallm import RecallM
+        >>> memory, other = RecallM(), RecallM(namespace="copy")
+        >>> update = memory.update("Brandon loves coffee")
+        >>> memory.copy_to(other)
+        1
+        >>> other.recall("Who loves coffee?").text == memory.recall("Who loves coffee?").text
+        True
+
+        Raises:
+            InvalidInputError: the other namespace is not empty, or ``other`` is no memory.
+            StoreError: a store failed; nothing was copied.
+
+        """
+        if not isinstance(other, StoredMemory):
+            raise InvalidInputError("other must be a RecallM", argument="other")
+        other._check_open()
+        with self._reader() as reader:
+            return other._store.restore(
+                other._namespace,
+                reader.state.t_index,
+                _shown(reader.dump(), progress, "copied", total=reader.state.t_index),
+            )
+
+    def load(self, source: str | os.PathLike[str] | IO[str], *, progress: bool = False) -> int:
         """Fill this namespace, which must be empty, with an archive; return its number of
         knowledge updates. The whole archive is loaded, or nothing: each line must be valid.
+        ``progress`` shows a bar on standard error, where it takes more than two seconds.
 
         Raises:
             ArchiveError: the archive is damaged, cut short, or of another version; ``line`` says
@@ -223,6 +341,7 @@ class StoredMemory:
         self._check_open()
         with open_for_reading(source) as stream:
             t_index, records = read_archive(stream)
+            records = _shown(records, progress, "loaded", total=t_index)
             return self._store.restore(self._namespace, t_index, records)
 
     # -- life ------------------------------------------------------------------------------
@@ -276,6 +395,18 @@ class StoredMemory:
         other._root = self._root or self
         return other
 
+    def _write_archive(
+        self,
+        reader: GraphReader,
+        target: str | os.PathLike[str] | IO[str],
+        *,
+        progress: bool = False,
+    ) -> int:
+        t_index = reader.state.t_index
+        records = _shown(reader.dump(), progress, "exported", total=t_index)
+        with open_for_writing(target) as stream:
+            return write_archive(stream, self._namespace, t_index, records)
+
     def _reader(self, as_of: int | datetime | None = None) -> AbstractContextManager[GraphReader]:
         self._check_open()
         horizon = Horizon(as_of=checks.moment(as_of, "as_of"), now=self._clock())
@@ -284,3 +415,26 @@ class StoredMemory:
     def _check_open(self) -> None:
         if self._closed or (self._root is not None and self._root._closed):
             raise ClosedError
+
+
+def _shown(records: Iterable[T], progress: bool, done: str, *, total: int) -> Iterator[T]:
+    """``records``, with a bar on standard error that counts them."""
+    bar = tqdm(records, desc=done, total=total, disable=not progress, unit="update", delay=2)
+    return iter(bar)
+
+
+def _counted(records: Iterable[PreparedUpdate | Summary]) -> dict[str, int]:
+    """How much of everything is in ``records``, by the names of ``Stats``."""
+    counts = dict.fromkeys(("passages", "statements", "vectors", "summaries"), 0)
+    entities: set[str] = set()
+    triplets: set[tuple[str, str, str]] = set()
+    for record in records:
+        if isinstance(record, Summary):
+            counts["summaries"] += 1
+            continue
+        counts["passages"] += record.text is not None
+        counts["statements"] += len(record.statements)
+        counts["vectors"] += len(record.vectors)
+        entities.update(it.id for it in record.entities)
+        triplets.update((it.subject, it.predicate, it.object) for it in record.triplets)
+    return {**counts, "entities": len(entities), "triplets": len(triplets)}

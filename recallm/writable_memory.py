@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
 from recallm import checks
+from recallm.documents import file_text, url_text
 from recallm.errors import InvalidInputError
 from recallm.graph import NewEntity, NewTriplet
 from recallm.model import Forgotten, Selection
 from recallm.neighbourhood import known_name
-from recallm.results import KnowledgeUpdate
+from recallm.results import KnowledgeUpdate, Receipt
 from recallm.stored_memory import StoredMemory
 from recallm.stores.base import GraphStore
 from recallm.updating import Updater, UpdateRequest, batches, checked_requests, passage_id
@@ -90,6 +93,47 @@ class WritableMemory(StoredMemory):
             replace=replace,
         )
         return self.write(request)
+
+    def update_from_file(
+        self, path: str | os.PathLike[str], *, encoding: str | None = None, **update: Any
+    ) -> KnowledgeUpdate:
+        """Add the text of a file as one knowledge update. Of a web page (HTML) the main text is
+        taken, which needs the extra ``documents``.
+
+        ``update`` are the arguments of ``update``; ``source`` is the name of the file where none is
+        given. ``encoding``: that of the file; UTF-8, or what a page declares.
+
+        Raises:
+            DocumentError: the file has no text, or is not in this encoding.
+            InvalidInputError: it holds rows of a table, or an argument cannot be used.
+            MissingDependencyError: it is a web page, and trafilatura is not installed.
+            OSError: the file cannot be read.
+            ConflictError, UnknownEntityError, StoreError: as in ``update``.
+
+        """
+        self._check_open()
+        file = Path(checks.file_path(path, "path"))
+        text = file_text(file, encoding=checks.optional(checks.string, encoding, "encoding"))
+        options: dict[str, Any] = {"source": file.name, **update}
+        return self.update(text, **options)
+
+    def update_from_url(self, url: str, **update: Any) -> KnowledgeUpdate:
+        """Add the main text of a web page as one knowledge update (extra ``documents``).
+
+        ``update`` are the arguments of ``update``; ``source`` is ``url`` where none is given. The
+        address is fetched as it is: give none that comes from somebody whom you do not trust.
+
+        Raises:
+            DocumentError: the page cannot be read, or has no text.
+            InvalidInputError: ``url`` is no http or https address, or an argument cannot be used.
+            MissingDependencyError: trafilatura is not installed.
+            ConflictError, UnknownEntityError, StoreError: as in ``update``.
+
+        """
+        self._check_open()
+        text = url_text(checks.string(url, "url"))
+        options: dict[str, Any] = {"source": url, **update}
+        return self.update(text, **options)
 
     def write(self, request: UpdateRequest) -> KnowledgeUpdate:
         """Write one checked knowledge update, for the packages that stand on the memory.
@@ -193,6 +237,19 @@ class WritableMemory(StoredMemory):
             with self._reader() as reader:
                 value = known_name(reader, str(value), self._concept_name)
         return self._updater.forget(self._namespace, Selection(kind=kind, value=value))
+
+    def erase_namespace(self, namespace: str) -> Receipt:
+        """Forget everything that ``namespace`` holds, such as the data of one user who asks for
+        that; return the receipt. Other namespaces stay.
+
+        Raises:
+            InvalidInputError: ``namespace`` cannot be used.
+            StoreError: the store failed; nothing was forgotten.
+
+        """
+        memory = self.in_namespace(namespace)
+        forgotten = memory.forget(everything=True)
+        return Receipt.of(forgotten, action="erase", namespace=memory.namespace, at=self.now())
 
     def _request(self, item: object) -> UpdateRequest:
         self._check_open()

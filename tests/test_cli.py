@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -21,6 +22,7 @@ from recallm import RecallM
 from recallm.cli import app
 
 from .neo4j.fixtures import RunningServer
+from .openai_server import MODEL, OpenAIServer
 from .vectors.fakes import words
 
 Run = Callable[..., Result]
@@ -465,3 +467,177 @@ def test_statement_vectors(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert texts(told(*asked, "--ranking", "vectors")) == ["Brandon is in Brazil now."]
     for ranking in ("ement", "statements"):
         assert "Brazil" in texts(told(*asked, "--ranking", ranking))[0]
+
+
+# ---- owners, conversations, an examination ----------------------------------------------------
+
+
+def test_namespaces_and_sessions_are_listed(told: Run) -> None:
+    with RecallM("recallm.db", namespace="ann") as memory:
+        memory.update("Bob hums.", session="choir", timestamp=datetime(2024, 5, 1, 12, tzinfo=UTC))
+    assert told("namespaces").stdout.splitlines() == [
+        "ann  t=1  1 update, 1 statement",
+        "default  t=3  3 updates, 4 statements",
+    ]
+    assert json.loads(told("namespaces", "--json").stdout)["ann"]["passages"] == 1
+    assert told("sessions", "--namespace", "ann").stdout == (
+        "choir  t=1..1  2024-05-01 12:00+00:00 until 2024-05-01 12:00+00:00  1 update\n"
+    )
+    (found,) = json.loads(told("sessions", "--json").stdout)
+    assert (found["name"], found["passages"]) == ("story.txt", 3)
+    assert "limit" in told("sessions", "--limit", "0").stderr
+    none = told("sessions", "--namespace", "bob")
+    assert (none.exit_code, none.stdout, none.stderr) == (0, "", "no session\n")
+
+
+def test_doctor_finds_a_sound_memory_sound(told: Run, tmp_path: Path) -> None:
+    before = (tmp_path / "recallm.db").read_bytes()
+    done = told("doctor")
+    assert done.exit_code == 0, done.output
+    assert "pipeline: finds names and nouns" in done.stdout
+    assert "namespace default: 3 updates, 4 statements" in done.stdout
+    assert "error" not in done.stdout
+    assert (tmp_path / "recallm.db").read_bytes() == before
+    found = json.loads(told("doctor", "--json").stdout)
+    assert {each["state"] for each in found} <= {"ok", "note"}
+
+
+def test_doctor_without_a_memory_examines_the_installation(run: Run, tmp_path: Path) -> None:
+    done = run("doctor")
+    assert done.exit_code == 0
+    assert "note   memory: there is no memory at recallm.db" in done.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_doctor_finds_damage(told: Run, tmp_path: Path) -> None:
+    path = tmp_path / "recallm.db"
+    content = path.read_bytes()
+    assert b"looking forward" in content
+    path.write_bytes(content.replace(b"looking forward", b"looking upwards"))
+    done = told("doctor")
+    assert done.exit_code == 1
+    assert "error  namespace default" in done.stdout
+    assert "damaged" in done.stdout
+    path.write_bytes(b"not a database" * 100)
+    done = told("doctor")
+    assert done.exit_code == 1
+    assert "error  memory" in done.stdout
+
+
+def test_doctor_counts_what_waits(told: Run) -> None:
+    with RecallM("recallm.db", embeddings=words) as memory:
+        memory.update("Ann sings.", expires_at=datetime(2024, 1, 1, tzinfo=UTC))
+    done = told("doctor")
+    assert "without a vector" in done.stdout
+    assert "1 update expired" in done.stdout
+
+
+def test_doctor_names_packages_that_do_not_fit(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = metadata.version
+
+    def version(package: str) -> str:
+        if package == "networkx":
+            raise metadata.PackageNotFoundError
+        return "0.1" if package == "langgraph" else real(package)
+
+    monkeypatch.setattr(metadata, "version", version)
+    done = told("doctor")
+    assert done.exit_code == 1
+    assert "note   extra networkx: not installed; pip install 'recallm[networkx]'" in done.stdout
+    assert "langgraph 0.1 is installed, recallm needs" in done.stdout
+
+
+# ---- whole documents --------------------------------------------------------------------------
+
+
+def test_a_whole_file_is_one_knowledge_update(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "story.txt").write_text(STORY, encoding="utf-8")
+    done = run("update", "--whole", "story.txt", "--id", "s", "--speaker", "Ann")
+    assert done.stdout == "1 knowledge update, 4 statements\n"
+    assert run("update", "--whole", "story.txt", "--id", "s").stdout.endswith("1 known already\n")
+    with RecallM("recallm.db") as memory:
+        (passage,) = memory.passages()
+    assert (passage.text, passage.source, passage.speaker) == (STORY, "story.txt", "Ann")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("--whole", "nowhere.txt"), 2),
+        (("--whole", "table.csv"), 2),
+        (("--whole", "story.txt", "Ann sings.", "--id", "s"), 2),
+        (("--whole", "http://localhost:1/page"), 1),
+        (("--whole", "https://"), 1),
+    ],
+)
+def test_what_cannot_be_read_whole(run: Run, arguments: tuple[str, ...], code: int) -> None:
+    Path("story.txt").write_text("Ann sings.")
+    Path("table.csv").write_text("name\nAnn\n")
+    done = run("update", *arguments)
+    assert done.exit_code == code, done.output
+    assert "Traceback" not in done.output
+    assert done.stderr
+
+
+# ---- language models --------------------------------------------------------------------------
+
+
+def test_ask_asks_a_server(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with OpenAIServer("Brazil", "Brazil") as server:
+        options = ("ask", QUESTION, "--llm", server.base_url, "--model", MODEL)
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        done = told(*options)
+        assert done.stdout == "Brazil\n", done.output
+        monkeypatch.setenv("OPENAI_API_KEY", "s3cret")
+        refused = told(*options)
+    assert "planning on going to Brazil" in server.requests[0].messages[0]["content"]
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith(f"recallm: the model {MODEL} at {server.base_url} failed:")
+    assert "s3cret" not in refused.output
+
+
+@pytest.mark.parametrize(
+    "options",
+    [(), ("--llm", "http://a.b"), ("--model", "m"), ("--llm", "x", "--llm-command", "cat")],
+)
+@pytest.mark.parametrize("command", [("ask", "Who?"), ("chat",)])
+def test_a_model_must_be_named(
+    told: Run, command: tuple[str, ...], options: tuple[str, ...]
+) -> None:
+    done = told(*command, *options, input="")
+    assert done.exit_code == 2
+    assert "--llm" in done.stderr
+
+
+def test_a_chat_remembers_what_was_said(run: Run) -> None:
+    said: list[str] = []
+
+    def script(body: dict[str, Any]) -> str:
+        said.append(body["messages"][0]["content"])
+        return f"Answer {len(said)}"
+
+    with OpenAIServer(script=script) as server:
+        options = ("chat", "--llm", server.base_url, "--model", MODEL, "--speaker", "Ann")
+        first = run(*options, input="I moved to Lisbon.\n\n/why\nIs it warm?\n/quit\nUnsaid.\n")
+        assert first.stdout == "Answer 1\nnothing was recalled\nAnswer 2\n", first.output
+        second = run(*options, "--session", "later", input="Where do I live?\n/why\n")
+    assert second.stdout.startswith("Answer 3\n")
+    assert "Lisbon" in second.stdout
+    # Within a conversation the model sees its words; what was said before is recalled.
+    assert said[1].count("I moved to Lisbon.") == 1
+    assert "Ann: I moved to Lisbon.\nAssistant: Answer 1\nAnn: Is it warm?\nAssistant:" in said[1]
+    recalled, _, lines = said[2].partition("conversation:")
+    assert "I moved to Lisbon." in recalled
+    assert lines == "\nAnn: Where do I live?\nAssistant:"
+    with RecallM("recallm.db") as memory:
+        held = [(it.speaker, it.text) for it in memory.passages()]
+        assert held[:2] == [("Ann", "I moved to Lisbon."), ("Assistant", "Answer 1")]
+        assert [it.passages for it in memory.sessions()] == [2, 4]
+        assert memory.sessions()[0].name == "later"
+
+
+def test_a_chat_goes_on_after_a_failure(run: Run) -> None:
+    done = run("chat", "--llm-command", "exit 3", input="I moved to Lisbon.\nHello?\n")
+    assert done.exit_code == 0
+    assert done.stderr.count("exit code 3") == 2
+    assert stats(run)["passages"] == 2

@@ -43,6 +43,7 @@ def told(run: Run) -> Run:
     with RecallM("recallm.db") as memory:
         memory.update(f"Lisbon has a sign: {EVIL}.", speaker=EVIL, id="sign", source=EVIL)
         memory.update("Lisbon lies by the sea.")
+        memory.in_namespace(EVIL).update("Rain fell.")
     return run
 
 
@@ -242,12 +243,19 @@ COMMANDS = (
     ("history", "Lisbon", "--json"),
     ("ask", "What has Lisbon?", "--llm-command", "cat"),
     ("stats",),
+    ("sessions",),
+    ("sessions", "--json"),
+    ("namespaces",),
+    ("namespaces", "--namespace", EVIL),
+    ("doctor", "--namespace", EVIL),
     ("export",),
     ("export", f"no/{EVIL}"),
     ("update", "Rain.", "--id", EVIL),
     ("update", "Snow.", "--id", EVIL),
     ("stats", "--db", f"no/{EVIL}"),
     ("update", "--file", EVIL),
+    ("update", "--whole", EVIL),
+    ("update", "--whole", f"http://localhost:1/{EVIL}"),
     ("update", "Rain.", "--timestamp", EVIL),
     ("load", EVIL),
     ("recall", "Who?", "--ranking", EVIL),
@@ -272,6 +280,19 @@ def test_outputs_and_errors_hold_no_terminal_controls(told: Run) -> None:
     assert rows[0]["speaker"] == EVIL
 
 
+def test_a_chat_shows_no_terminal_controls(told: Run) -> None:
+    """What goes wrong, and why something was recalled, is for people."""
+    said = f"What has {EVIL} Lisbon?\n"
+    done = told(
+        "chat", "--llm-command", f"echo '{EVIL}' >&2; exit 1", "--speaker", EVIL, input=said
+    )
+    assert done.exit_code == 0
+    assert not STEERS & set(done.stderr)
+    done = told("chat", "--llm-command", "echo yes", input=f"{said}/why\n")
+    assert "Lisbon" in done.stdout
+    assert not STEERS & set(done.stdout)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX terminals")
 def test_no_output_controls_a_terminal(told: Run, tmp_path: Path) -> None:
     """All commands on a terminal without colours, as one process."""
@@ -284,7 +305,7 @@ def test_no_output_controls_a_terminal(told: Run, tmp_path: Path) -> None:
         "    try:\n"
         "        main()\n"
         "    except SystemExit as end:\n"
-        "        print('ended', end.code)\n"
+        "        print('command ended', end.code)\n"
     )
     Path("commands.json").write_text(json.dumps([("recallm", *each) for each in COMMANDS]))
     ours, theirs = pty.openpty()
@@ -309,7 +330,7 @@ def test_no_output_controls_a_terminal(told: Run, tmp_path: Path) -> None:
     reader.join(60)
     os.close(ours)
     text = shown.decode().replace("\r\n", "\n")
-    assert text.count("ended") == len(COMMANDS)
+    assert text.count("command ended") == len(COMMANDS)
     assert "Lisbon has a sign: a" in text
     assert not STEERS & set(text)
 

@@ -11,11 +11,29 @@ import io
 import logging
 import sys
 
-from recallm.cli import commands, fact_commands, view_command
+from recallm.cli import (
+    asking,
+    chat,
+    doctor,
+    fact_commands,
+    overview,
+    view_command,
+    writing,
+)
 from recallm.cli.app import app
 from recallm.cli.output import PrintableFormatter
 
-__all__ = ["app", "commands", "fact_commands", "main", "view_command"]
+__all__ = [
+    "app",
+    "asking",
+    "chat",
+    "doctor",
+    "fact_commands",
+    "main",
+    "overview",
+    "view_command",
+    "writing",
+]
 
 
 def main() -> None:

@@ -19,9 +19,13 @@ from recallm.cli.output import printable
 from recallm.config import RankingName
 from recallm.stores.addresses import checked_uri, is_server
 
-__all__ = ["Opener", "app", "command", "facts"]
+__all__ = ["NoMemoryError", "Opener", "app", "command", "facts"]
 
 Opener: TypeAlias = Callable[..., RecallM]
+
+
+class NoMemoryError(StoreError):
+    """A command that makes no file found none."""
 
 
 class _Commands(TyperGroup):
@@ -164,7 +168,7 @@ def _open(
         checked_uri(db)  # before a password is asked for
         options["auth"] = (user, _password(user, password_file))
     elif not creates and not Path(db).exists():
-        raise StoreError(
+        raise NoMemoryError(
             f"there is no memory at {db}; make one with 'recallm update', or name another with --db"
         )
     return RecallM(db, **options)

@@ -9,13 +9,12 @@ from typing import Annotated, TypeAlias
 import typer
 
 from recallm.cli.app import Opener, command, facts
-from recallm.cli.arguments import STANDARD_STREAM, check_readable, date_of, moment_of
+from recallm.cli.arguments import STANDARD_STREAM, Json, check_readable, date_of, moment_of
 from recallm.cli.output import console, counted, write_changes, write_facts, write_json
 from recallm.facts import FactMemory
 
 __all__ = ["changes", "load", "read"]
 
-_Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 _AsOf: TypeAlias = Annotated[str | None, typer.Option(help="What held as of this t_index or date.")]
 
 
@@ -81,7 +80,7 @@ def read(
         bool, typer.Option("--exact", help="Only the given terms, none that are similar.")
     ] = False,
     limit: Annotated[int | None, typer.Option(help="At most this many facts.")] = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Show the facts that hold and have the given terms, newest first."""
     horizon = moment_of(as_of, "--as-of")
@@ -109,7 +108,7 @@ def changes(
     subject: Annotated[str, typer.Argument(help="Of what or whom.")],
     relation: Annotated[str, typer.Argument(help='In what relation: "works for".')],
     as_of: _AsOf = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Show every value that RELATION has or had for SUBJECT, in order."""
     horizon = moment_of(as_of, "--as-of")

@@ -12,7 +12,8 @@ import dataclasses
 import json
 import logging
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date, datetime
 from typing import Any
 
@@ -28,7 +29,9 @@ __all__ = [
     "PrintableFormatter",
     "console",
     "counted",
+    "moment_text",
     "printable",
+    "working",
     "write_changes",
     "write_facts",
     "write_json",
@@ -63,6 +66,16 @@ class PrintableFormatter(logging.Formatter):
         return printable(super().format(record))
 
 
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on a terminal, on standard error, that something is under way."""
+    if sys.stderr.isatty():
+        with Console(stderr=True, markup=False, emoji=False).status(Text(printable(what))):
+            yield
+    else:
+        yield
+
+
 def write_text(text: str) -> None:
     """Write a text of several lines; on a terminal, without characters that control it."""
     typer.echo(text.translate(_IN_LINES) if sys.stdout.isatty() else text)
@@ -81,7 +94,7 @@ def write_statements(statements: Iterable[RecalledStatement]) -> None:
         line = Text(f"t={each.t_index}", style="cyan")
         if each.score is not None:
             line.append(f"  {each.score:.2f}", style="dim")
-        line.append(_moment(each.timestamp))
+        line.append(moment_text(each.timestamp))
         if each.speaker is not None:
             line.append(f"  {printable(each.speaker)}:", style="bold")
         line.append(f"  {printable(each.text)}", style="default")
@@ -93,7 +106,7 @@ def write_facts(facts: Iterable[Fact]) -> None:
     out = console()
     for each in facts:
         line = Text(f"t={each.t_index}", style="cyan")
-        line.append(_moment(each.said))
+        line.append(moment_text(each.said))
         line.append(f"  {printable(each.line)}", style="default")
         for part, (asked, found, score) in each.matched.items():
             shown = printable(f"  {part}: {asked} ~ {found} {score:.2f}")
@@ -107,15 +120,15 @@ def write_changes(changes: Iterable[Change]) -> None:
     for each in changes:
         until = "" if each.until_t is None else each.until_t
         line = Text(f"t={each.since_t}..{until}", style="cyan")
-        line.append(_moment(each.since))
-        line.append(_moment(each.until, before=" until "))
+        line.append(moment_text(each.since))
+        line.append(moment_text(each.until, before=" until "))
         line.append(f"  {printable(each.object)}", style="default")
         if each.ended_by is not None:
             line.append(f"  {each.ended_by}", style="dim")
         out.print(line, soft_wrap=True)
 
 
-def _moment(moment: datetime | None, before: str = "  ") -> Text:
+def moment_text(moment: datetime | None, before: str = "  ") -> Text:
     """A moment as lines show it; empty where it is unknown."""
     text = "" if moment is None else before + moment.isoformat(" ", "minutes")
     return Text(text, style="green")

@@ -22,6 +22,7 @@ __all__ = [
     "Passage",
     "Postings",
     "Relation",
+    "Session",
     "SessionSize",
     "Sizes",
     "Stats",
@@ -49,6 +50,24 @@ class Passage:
     path: tuple[str, ...] = ()
     key: str | None = None
     expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A conversation or a document: the passages that belong together.
+
+    ``name`` selects it in ``recall(session=)``; None where its updates came without a session and a
+    source. ``passages`` is their number, ``first_t`` and ``t_index`` are the t of the first and of
+    the latest. ``began`` and ``ended`` (UTC) are the earliest and the latest timestamp, None where
+    no passage has one.
+    """
+
+    name: str | None
+    passages: int
+    first_t: int
+    t_index: int
+    began: datetime | None
+    ended: datetime | None
 
 
 class StoredStatement(NamedTuple):

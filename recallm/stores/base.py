@@ -64,6 +64,7 @@ from recallm.model import (
     PreparedUpdate,
     Relation,
     Selection,
+    Session,
     Sizes,
     Stats,
     StoredStatement,
@@ -72,7 +73,7 @@ from recallm.model import (
     TripletEvidence,
 )
 
-__all__ = ["Applied", "CypherStore", "GraphReader", "GraphStore"]
+__all__ = ["Applied", "CheckedStore", "CypherStore", "GraphReader", "GraphStore"]
 
 SCHEMA_VERSION = 3
 """Of SQLite files and Neo4j databases: a store opens no other version."""
@@ -129,6 +130,11 @@ class GraphReader(Protocol):
 
     def t_indexes(self, where: Filter) -> list[int]:
         """The t of each visible passage that meets ``where``, ascending."""
+        ...
+
+    def sessions(self) -> list[Session]:
+        """The sessions that visible passages belong to, each counted by these; latest t_index
+        first."""
         ...
 
     def statements(self, keys: Collection[int]) -> list[StoredStatement]:
@@ -373,6 +379,15 @@ class GraphStore(Protocol):
 
     def close(self) -> None:
         """Release connections and files; a second call does nothing."""
+        ...
+
+
+@runtime_checkable
+class CheckedStore(Protocol):
+    """A store that can examine its own file."""
+
+    def problems(self) -> list[str]:
+        """What is wrong with the structure of the file, a line each; empty where nothing is."""
         ...
 
 

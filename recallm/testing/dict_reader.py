@@ -6,7 +6,8 @@ visible updates, what counts from all updates up to the view's t.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC
 
 from recallm.model import (
     ConceptKind,
@@ -21,6 +22,7 @@ from recallm.model import (
     Postings,
     PreparedUpdate,
     Relation,
+    Session,
     SessionSize,
     Sizes,
     Stats,
@@ -100,6 +102,15 @@ class DictReader(DictFacts):
 
     def t_indexes(self, where: Filter) -> list[int]:
         return [t_of(it) for it in self._updates if it.text is not None and meets(it, where)]
+
+    def sessions(self) -> list[Session]:
+        belonging: dict[str, list[PreparedUpdate]] = {}
+        for update in self._updates:
+            key = self._session_keys.get(t_of(update))
+            if key is not None:
+                belonging.setdefault(key, []).append(update)
+        found = [_session(key, updates) for key, updates in belonging.items()]
+        return sorted(found, key=lambda it: -it.t_index)
 
     def statement_keys(
         self, *, embedded: bool, after: int = -1, limit: int | None = None
@@ -348,3 +359,15 @@ def _shown(updates: Collection[PreparedUpdate]) -> dict[tuple[str, str], set[int
         for pair in update.neighbours:
             shown.setdefault((pair.a, pair.b), set()).add(t_of(update))
     return shown
+
+
+def _session(key: str, updates: Sequence[PreparedUpdate]) -> Session:
+    said = sorted(it.timestamp.astimezone(UTC) for it in updates if it.timestamp is not None)
+    return Session(
+        name=key[1:] if key[0] == "=" else None,
+        passages=len(updates),
+        first_t=t_of(updates[0]),
+        t_index=t_of(updates[-1]),
+        began=said[0] if said else None,
+        ended=said[-1] if said else None,
+    )

@@ -127,6 +127,7 @@ def snapshot(reader: GraphReader, also: Vocabulary | None = None) -> dict[str, A
         "embedded": reader.statement_keys(embedded=True),
         "not embedded": reader.statement_keys(embedded=False),
         "t_indexes": reader.t_indexes(Filter()),
+        "sessions": reader.sessions(),
         "stats": reader.stats(),
         "dump": dump,
         "dumped json": [json_text(dict(value)) for value in told],

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import pages
-from benchmarks.pages import UnreadablePageError, ingest, page_text
+from benchmarks.pages import ingest
 
 _ARTICLE = """<!DOCTYPE html><html><head><title>Boats</title><script>var secret = 1;</script></head>
 <body><article><h1>Boats</h1><p>Ann bought a boat in Málaga. She sailed it to Porto.</p>
@@ -21,36 +21,23 @@ def folder(tmp_path: Path) -> Path:
     (folder / "deeper").mkdir(parents=True)
     (folder / "boats.html").write_text(_ARTICLE, encoding="utf-8")
     (folder / "deeper" / "saved").write_text(_ARTICLE.replace("Ann", "Zoë"), encoding="utf-16")
-    (folder / "notes.txt").write_bytes("Cy plays the piano in Ávila.".encode("latin-1"))
+    (folder / "notes.txt").write_text("Cy plays the piano in Ávila.", encoding="utf-8")
+    (folder / "table.csv").write_text("name,town\nCy,Bern\n")
     (folder / "empty.txt").write_bytes(b" \n")
     (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" * 5)
     (folder / "blank.html").write_text("<html><body></body></html>")
     return folder
 
 
-def test_the_main_text_of_html_stands_without_tags_and_scripts(folder: Path) -> None:
-    for name, who in (("boats.html", "Ann"), ("deeper/saved", "Zoë")):
-        text = page_text(folder / name)
-        assert f"{who} bought a boat in Málaga." in text
-        assert "secret" not in text
-        assert "<" not in text
-
-
-def test_plain_text_is_decoded(folder: Path) -> None:
-    assert "plays the piano" in page_text(folder / "notes.txt")
-
-
-@pytest.mark.parametrize(
-    ("name", "why"), [("empty.txt", "empty"), ("picture.png", "encoding"), ("blank.html", "text")]
-)
-def test_what_holds_no_text_says_why(folder: Path, name: str, why: str) -> None:
-    with pytest.raises(UnreadablePageError, match=why):
-        page_text(folder / name)
-
-
 def test_a_folder_is_counted_and_goes_on_where_it_stopped(folder: Path, tmp_path: Path) -> None:
     row, unreadable = ingest(folder, tmp_path / "pages.db")
-    assert unreadable.keys() == {"empty.txt", "picture.png", "blank.html"}
+    assert unreadable.keys() == {"blank.html", "empty.txt", "picture.png", "table.csv"}
+    assert (unreadable["empty.txt"], unreadable["blank.html"]) == (
+        "it is empty",
+        "a page without text",
+    )
+    assert "UTF-8" in unreadable["picture.png"]
+    assert "no prose" in unreadable["table.csv"]
     assert row["pages"] == row["written now"] == 3
     assert row["concepts"] >= 10
     assert row["relations"] >= 10
@@ -66,7 +53,7 @@ def test_the_table_stands_beside_the_papers(
 ) -> None:
     pages.main([str(folder), "--json", str(tmp_path / "out")])
     mine, paper = json.loads((tmp_path / "out").read_text())["rows"]
-    assert mine["passed over"] == 3
+    assert mine["passed over"] == 4
     assert (paper["concepts"], paper["relations"]) == (10_970, 40_649)
     assert "picture.png" in capsys.readouterr().out
     with pytest.raises(SystemExit):

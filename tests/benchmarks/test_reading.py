@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from benchmarks import reading
-from benchmarks.answering import Cached, filled_prompt, server_model
+from benchmarks.answering import Cached, filled_prompt
 from benchmarks.corpora import Asked, conversations
 from benchmarks.evidence import Stems, answer_stems
 from benchmarks.rankers import Found, HandedOver
 from benchmarks.rankings import BEST_BM25_ROW, BM25_ROW, PAPER_ROW, STATEMENTS_ROW, TURNS_ROW
 from recallm import LLMError
-from recallm.cli.commands import command_model
+from recallm.language_models import command_model, server_model
 from recallm.untrusted_text import delimited
 from tests.benchmarks.corpus import write_conversation
 from tests.openai_server import MODEL, OpenAIServer, Reply

@@ -13,6 +13,7 @@ from recallm import RecallM
 from recallm.facts import FactMemory
 from recallm.predicates import name_similarity
 from recallm.vectors import Embedding
+from tests.vectors.default_model import why_absent
 
 
 class Case(TypedDict):
@@ -56,7 +57,8 @@ def test_words_alone_find_most_relations() -> None:
 
 
 def test_embeddings_find_most_relations() -> None:
-    pytest.importorskip("onnxruntime")
+    if (why := why_absent()) is not None:
+        pytest.skip(why)
     wrong, missed = answers(FactMemory(RecallM(embeddings="default")), "predicates")
     assert wrong <= 3
     assert missed <= 4

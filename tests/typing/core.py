@@ -33,7 +33,9 @@ from recallm import (
     RecalledStatement,
     RecallM,
     RecallMError,
+    Receipt,
     RelatedConcept,
+    Session,
     Stats,
     Triplet,
 )
@@ -108,6 +110,23 @@ def write(memory: RecallM) -> None:
     memory.forget(expired=True)
     assert_type(memory.export(StringIO()), int)
     assert_type(memory.load("memory.jsonl"), int)
+    assert_type(memory.copy_to(memory.in_namespace("copy"), progress=True), int)
+    assert_type(memory.export_namespace("ann", "ann.jsonl"), Receipt)
+    assert_type(memory.erase_namespace("ann"), Receipt)
+    assert_type(memory.namespaces(), tuple[str, ...])
+    assert_type(memory.sessions(limit=3), tuple[Session, ...])
+
+
+async def in_an_event_loop() -> None:
+    memory = await RecallM.aopen("memory.db")
+    assert_type(memory, RecallM)
+    assert_type(await memory.aupdate("Ann sails.", speaker="Ann"), KnowledgeUpdate)
+    assert_type(await memory.arecall("Who sails?", limit=3), RecalledContext)
+    assert_type(await memory.aask("Who sails?", llm=llm), Answer)
+    await memory.aupdate(7)  # type: ignore[arg-type]
+
+
+def refuse(memory: RecallM) -> None:
     memory.update(7)  # type: ignore[arg-type]
     memory.update("Ann sails.", "Ann")  # type: ignore[call-arg]
 

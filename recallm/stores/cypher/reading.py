@@ -84,6 +84,15 @@ WHERE under.namespace = $namespace AND under.path = $root AND under.t > 0 AND {{
 RETURN DISTINCT u.path AS path
 """)
 
+SESSIONS: Final[LiteralString] = spelled("""
+MATCH (u:RecallMUpdate)
+USING INDEX SEEK u:RecallMUpdate(namespace, t)
+WHERE u.namespace = $namespace AND u.t > 0 AND u.session_key IS NOT NULL AND {{UPDATE_SEEN}}
+WITH u.session_key AS key, count(u) AS passages, min(u.t) AS first_t, max(u.t) AS latest_t,
+    min(u.said) AS began, max(u.said) AS ended
+RETURN [key, passages, first_t, latest_t, began, ended] AS session ORDER BY latest_t DESC
+""")
+
 STATEMENTS: Final[LiteralString] = spelled("""
 UNWIND $keys AS key
 MATCH (s:RecallMStatement {namespace: $namespace, key: key})<-[:HAS]-(u:RecallMUpdate)

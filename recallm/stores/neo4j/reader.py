@@ -20,6 +20,7 @@ from recallm.model import (
     Postings,
     PreparedUpdate,
     Relation,
+    Session,
     SessionSize,
     Sizes,
     Stats,
@@ -53,7 +54,7 @@ from recallm.stores.neo4j.values import (
     statement_in,
     summary_in,
 )
-from recallm.stores.semantics.sessions import session_key_of
+from recallm.stores.semantics.sessions import session_key_of, session_of_row
 from recallm.stores.timestamps import microseconds
 
 __all__ = ["Neo4jReader"]
@@ -138,6 +139,9 @@ class Neo4jReader:
     def t_indexes(self, where: Filter) -> list[int]:
         found = self._ask(cypher.T_INDEXES, **self._within(_filter(where)))
         return [row["t"] for row in found]
+
+    def sessions(self) -> list[Session]:
+        return [session_of_row(*row["session"]) for row in self._ask(cypher.SESSIONS)]
 
     def statement_keys(
         self, *, embedded: bool, after: int = -1, limit: int | None = None

@@ -22,13 +22,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from recallm.model import SESSION_GAP, PreparedUpdate, is_message, session_name_of
+from recallm.model import SESSION_GAP, PreparedUpdate, Session, is_message, session_name_of
 from recallm.stores.semantics.rows import NamespaceTotals, OpenSession, t_of
+from recallm.stores.timestamps import from_microseconds
 
 __all__ = [
     "close_session",
     "restored_with_session_key",
     "session_key_of",
+    "session_of_row",
     "stored_session_key",
     "with_session_key",
 ]
@@ -40,6 +42,20 @@ def session_key_of(session: str | None, source: str | None) -> str | None:
     """The key of a named session; None where neither name is given."""
     name = session_name_of(session, source)
     return None if name is None else _NAMED + name
+
+
+def session_of_row(
+    key: str, passages: int, first_t: int, t_index: int, began: int | None, ended: int | None
+) -> Session:
+    """A session from a row of a store, whose times are microseconds since 1970."""
+    return Session(
+        name=key.removeprefix(_NAMED) if key.startswith(_NAMED) else None,
+        passages=passages,
+        first_t=first_t,
+        t_index=t_index,
+        began=None if began is None else from_microseconds(began),
+        ended=None if ended is None else from_microseconds(ended),
+    )
 
 
 def stored_session_key(update: PreparedUpdate) -> str | None:

@@ -22,7 +22,7 @@ from recallm.stores.semantics.applying import amend, apply_updates
 from recallm.stores.semantics.archiving import restore_records
 from recallm.stores.semantics.forgetting import forget
 from recallm.stores.sqlite.connections import Connections
-from recallm.stores.sqlite.failures import guarded
+from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.file import FileConnections
 from recallm.stores.sqlite.memory import MemoryConnections
 from recallm.stores.sqlite.reading import SQLiteReader
@@ -141,6 +141,12 @@ class SQLiteStore:
         with self._connections.read() as snapshot:
             rows = snapshot.rows("SELECT name FROM namespace WHERE t > 0 ORDER BY name")
             return [name for (name,) in rows]
+
+    def problems(self) -> list[str]:
+        """See ``CheckedStore``."""
+        with self._connections.read() as snapshot, damage(snapshot.name):
+            found = [text for (text,) in snapshot.rows("PRAGMA integrity_check")]
+        return [] if found == ["ok"] else found
 
     def close(self) -> None:
         """See ``GraphStore.close``."""

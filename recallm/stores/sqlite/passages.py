@@ -7,7 +7,8 @@ from collections.abc import Collection
 from operator import itemgetter
 from typing import Any, LiteralString
 
-from recallm.model import Filter, Passage
+from recallm.model import Filter, Passage, Session
+from recallm.stores.semantics.sessions import session_of_row
 from recallm.stores.sqlite.checksums import check_ascending
 from recallm.stores.sqlite.codec import read_path
 from recallm.stores.sqlite.filtering import FilterSql
@@ -15,7 +16,9 @@ from recallm.stores.sqlite.schema import MAX_T
 from recallm.stores.sqlite.view import View
 from recallm.stores.timestamps import unpack_timestamp
 
-__all__ = ["passage_fields", "read_passages", "read_paths", "read_t_indexes"]
+__all__ = ["passage_fields", "read_passages", "read_paths", "read_sessions", "read_t_indexes"]
+
+_SESSION_KEYS: LiteralString = "SELECT {} FROM session WHERE ns = :ns AND id IN {list}"
 
 
 def read_passages(
@@ -61,6 +64,19 @@ def read_paths(view: View) -> list[tuple[str, ...]]:
         " WHERE ns = :ns AND key IS NOT NULL" + view.visible_passage
     )
     return sorted(read_path(path) for (path,) in rows)
+
+
+def read_sessions(view: View) -> list[Session]:
+    """``GraphReader.sessions``."""
+    rows = view.rows(
+        "SELECT session_id, count(*), min(t), max(t) AS latest, min(said), max(said)"
+        " FROM passage INDEXED BY passage_t WHERE ns = :ns AND session_id IS NOT NULL"
+        + view.visible_passage
+        + " GROUP BY session_id ORDER BY latest DESC"
+    )
+    ids = {row[0] for row in rows}
+    keys = {row[0]: row[2] for row in view.read("session", _SESSION_KEYS, ids)}
+    return [session_of_row(keys[id], *totals) for id, *totals in rows]
 
 
 def passage_fields(row: tuple[Any, ...]) -> dict[str, Any]:

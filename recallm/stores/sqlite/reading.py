@@ -21,6 +21,7 @@ from recallm.model import (
     Postings,
     PreparedUpdate,
     Relation,
+    Session,
     Sizes,
     Stats,
     StoredStatement,
@@ -46,7 +47,12 @@ from recallm.stores.sqlite.graph import (
     read_triplets,
 )
 from recallm.stores.sqlite.lookup import columns
-from recallm.stores.sqlite.passages import read_passages, read_paths, read_t_indexes
+from recallm.stores.sqlite.passages import (
+    read_passages,
+    read_paths,
+    read_sessions,
+    read_t_indexes,
+)
 from recallm.stores.sqlite.relations import newest_relations, relations_among
 from recallm.stores.sqlite.schema import passage_row
 from recallm.stores.sqlite.stats import read_sizes, read_stats
@@ -105,6 +111,9 @@ class SQLiteReader:
 
     def t_indexes(self, where: Filter) -> list[int]:
         return read_t_indexes(self._view, where)
+
+    def sessions(self) -> list[Session]:
+        return read_sessions(self._view)
 
     def statement_keys(
         self, *, embedded: bool, after: int = -1, limit: int | None = None

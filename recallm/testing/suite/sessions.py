@@ -98,6 +98,39 @@ class SessionTests(StoreTests):
         apply_each(store, namespace, *(_message(str(n), it, n) for n, it in enumerate(sources)))
         assert [key for _, key in _keys(store, namespace)] == [f"={it}" for it in sources]
 
+    def test_sessions_are_listed(self, store: GraphStore, namespace: str) -> None:
+        """Each session with its visible passages, the latest first; a name, or none."""
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.sessions() == []
+        apply_each(
+            store,
+            namespace,
+            _message("1", "m1", 10),
+            _message("2", "m2", 5),
+            prepared("3", "", source="empty"),
+            prepared("4", "[Ann]", timestamp=at(300)),
+            prepared("5", "[Ann]"),
+            prepared("6", "[Ann]", session="", source="m1"),
+            replace(_message("7", "m3", 306), expires_at=at(400)),
+        )
+
+        def listed(horizon: Horizon) -> list[tuple[str | None, int, int, int]]:
+            with store.reader(namespace, horizon) as reader:
+                found = reader.sessions()
+            return [(it.name, it.passages, it.first_t, it.t_index) for it in found]
+
+        every = [(None, 2, 4, 7), ("", 1, 6, 6), ("empty", 1, 3, 3), ("m1", 2, 1, 2)]
+        assert listed(Horizon()) == every
+        assert listed(Horizon(now=at(400))) == [every[1], (None, 1, 4, 4), *every[2:]]
+        assert listed(Horizon(as_of=3)) == every[2:]
+        assert listed(Horizon(as_of=at(7))) == [("m1", 1, 2, 2)]
+        with store.reader(namespace, Horizon()) as reader:
+            times = {it.name: (it.began, it.ended) for it in reader.sessions()}
+        assert times == {
+            None: (at(300), at(306)), "": (None, None), "empty": (None, None),
+            "m1": (at(5), at(10)),
+        }  # fmt: skip
+
     def test_forgetting(self, store: GraphStore, namespace: str) -> None:
         """A session's name selects what was given it; nothing continues a forgotten message."""
         apply_each(store, namespace, *(_message(str(n), f"m{n}", n) for n in range(3)))

@@ -1,0 +1,183 @@
+"""``recallm doctor``: what is wrong with an installation or a memory, and what mends it."""
+
+from __future__ import annotations
+
+import dataclasses
+import platform
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from typing import Literal
+
+import typer
+from packaging.requirements import Requirement
+from rich.text import Text
+
+from recallm import RecallM, RecallMError, __version__
+from recallm.cli.app import NoMemoryError, Opener, command
+from recallm.cli.arguments import Json
+from recallm.cli.output import console, counted, printable, write_json
+from recallm.vectors.minilm import model_folder
+
+__all__ = ["Finding", "doctor"]
+
+_STYLES = {"ok": "green", "note": "cyan", "error": "bold red"}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What an examination found of ``subject``. A note is nothing wrong."""
+
+    state: Literal["ok", "note", "error"]
+    subject: str
+    detail: str
+
+
+@command()
+def doctor(
+    open_memory: Opener,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Examine the installation, and the memory: its file, its version, its vectors.
+
+    Reads all that the memory holds, and writes nothing. Exit code 1 where something is wrong.
+    """
+    found: list[Finding] = []
+    for finding in (*_installation(), *_memory(open_memory)):
+        found.append(finding)
+        if not as_json:
+            line = Text(f"{finding.state:5}  ", style=_STYLES[finding.state])
+            line.append(printable(f"{finding.subject}: {finding.detail}"), style="default")
+            console().print(line, soft_wrap=True)
+    if as_json:
+        write_json(found)
+    if any(finding.state == "error" for finding in found):
+        raise typer.Exit(1)
+
+
+def _installation() -> Iterator[Finding]:
+    yield Finding(
+        state="ok",
+        subject="recallm",
+        detail=f"{__version__}, Python {platform.python_version()}",
+    )
+    yield from _packages()
+    try:
+        known = RecallM().extract(["Brandon loves coffee."])[0].statements[0].concepts
+        is_right = [mention.name for mention in known] == ["brandon", "coffe"]
+    except RecallMError as error:
+        yield Finding(state="error", subject="pipeline", detail=str(error))
+    else:
+        yield (
+            Finding(state="ok", subject="pipeline", detail="finds names and nouns")
+            if is_right
+            else Finding(
+                state="error",
+                subject="pipeline",
+                detail="does not find the concepts of a simple sentence: install recallm again",
+            )
+        )
+    is_there = (model_folder() / "model.onnx").exists()
+    yield Finding(
+        state="ok" if is_there else "note",
+        subject="default embedding",
+        detail=f"in {model_folder()}" if is_there else "its first use downloads 80 MB",
+    )
+
+
+def _memory(open_memory: Opener) -> Iterator[Finding]:
+    """What the store holds: its file, and each namespace."""
+    try:
+        memory = open_memory()
+    except NoMemoryError as error:
+        yield Finding(state="note", subject="memory", detail=str(error))
+        return
+    except (RecallMError, OSError) as error:
+        yield Finding(state="error", subject="memory", detail=str(error))
+        return
+    with memory:
+        yield Finding(state="ok", subject="memory", detail=f"opened {memory!r}")
+        is_first = True
+        for name in memory.namespaces() or (memory.namespace,):
+            owner = memory.in_namespace(name)
+            found = owner.problems(structure=is_first, progress=sys.stderr.isatty())
+            is_first = False
+            subject = f"namespace {name}"
+            yield from (Finding(state="error", subject=subject, detail=it) for it in found)
+            if not found:
+                yield from _contents(owner, subject)
+
+
+def _contents(memory: RecallM, subject: str) -> Iterator[Finding]:
+    held = memory.stats()
+    without = held.statements - held.vectors
+    yield Finding(
+        state="ok",
+        subject=subject,
+        detail=f"{counted(held.passages, 'update')}, {counted(held.statements, 'statement')}, "
+        f"{counted(held.concepts, 'concept')}, {counted(held.vectors, 'vector')}",
+    )
+    if held.vectors and without:
+        yield Finding(
+            state="note",
+            subject=subject,
+            detail=f"{counted(without, 'statement')} without a vector; 'recallm embed' with the "
+            "same model gives them vectors",
+        )
+    expired = held.passages - len(memory.passages())
+    if expired:
+        yield Finding(
+            state="note",
+            subject=subject,
+            detail=f"{counted(expired, 'update')} expired; 'recallm forget --expired' forgets them",
+        )
+
+
+def _packages() -> Iterator[Finding]:
+    """The packages that recallm needs, and those of each extra."""
+    requirements = [Requirement(text) for text in metadata.requires("recallm") or ()]
+    extras = metadata.metadata("recallm").get_all("Provides-Extra") or []
+    for extra in ("", *sorted(set(extras) - {"all", "dev", "testing"})):
+        wanted = [it for it in requirements if it.name != "recallm" and _belongs(it, extra)]
+        if not wanted:  # an extra that consists of others
+            continue
+        problems = [problem for it in wanted for problem in _problems_of(it)]
+        versions = ", ".join(f"{it.name} {_version(it.name)}" for it in wanted if _version(it.name))
+        subject = f"extra {extra}" if extra else "packages"
+        if not problems:
+            yield Finding(state="ok", subject=subject, detail=versions)
+        elif extra and all(_version(it.name) is None for it in wanted):
+            yield Finding(
+                state="note",
+                subject=subject,
+                detail=f"not installed; pip install 'recallm[{extra}]'",
+            )
+        else:
+            # Some packages are there for other reasons: an extra may be installed in part.
+            is_wrong = not extra or any("is installed" in problem for problem in problems)
+            yield Finding(
+                state="error" if is_wrong else "note", subject=subject, detail="; ".join(problems)
+            )
+
+
+def _belongs(requirement: Requirement, extra: str) -> bool:
+    marker = requirement.marker
+    if marker is None:
+        return not extra
+    return marker.evaluate({"extra": extra}) and not (extra and marker.evaluate({"extra": ""}))
+
+
+def _problems_of(requirement: Requirement) -> Iterator[str]:
+    version = _version(requirement.name)
+    if version is None:
+        yield f"{requirement.name} is missing"
+    elif not requirement.specifier.contains(version, prereleases=True):
+        yield f"{requirement.name} {version} is installed, recallm needs {requirement.specifier}"
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,237 @@
+"""The commands that write, move and forget: update, load, export, embed, forget."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from recallm import InvalidInputError, KnowledgeUpdate, RecallM
+from recallm.cli.app import Opener, command
+from recallm.cli.arguments import STANDARD_STREAM, check_readable, date_of, moment_of
+from recallm.cli.output import console, counted, working
+from recallm.documents import check_no_table
+
+__all__ = ["embed", "export", "forget", "load", "update"]
+
+
+@command(creates=True)
+def update(
+    open_memory: Opener,
+    *,
+    text: Annotated[
+        list[str] | None,
+        typer.Argument(help="One knowledge update each. Without any: standard input."),
+    ] = None,
+    file: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--file",
+            "-f",
+            help="A text file in UTF-8, one knowledge update a paragraph; - is standard input.",
+        ),
+    ] = None,
+    whole: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--whole",
+            "-w",
+            help="A file (text, or HTML), or the address of a web page: one knowledge update.",
+        ),
+    ] = None,
+    id: Annotated[
+        str | None,
+        typer.Option(
+            help="The id of a single TEXT or --whole: the same id and text are stored only once."
+        ),
+    ] = None,
+    speaker: Annotated[str | None, typer.Option(help="Who said it.")] = None,
+    timestamp: Annotated[
+        str | None, typer.Option(help="When it was said, in ISO 8601 (local time without a zone).")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(help="Where it comes from. Default: the name of the file, or the address."),
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(help="The conversation or document that it belongs to.")
+    ] = None,
+    propositions: Annotated[
+        Literal["clauses"] | None,
+        typer.Option(help="Split sentences into clauses that stand alone."),
+    ] = None,
+) -> None:
+    """Remember TEXT, files or web pages."""
+    if id is not None and (len([*(text or ()), *(whole or ())]) != 1 or file):
+        raise typer.BadParameter("--id goes with one TEXT or --whole, and nothing else")
+    if not (text or file or whole):
+        if sys.stdin.isatty():
+            raise typer.BadParameter("give TEXT, --file or --whole, or pipe text in")
+        file = [STANDARD_STREAM]
+    if text == ["-"] and not file:
+        text, file = None, [STANDARD_STREAM]
+    for path in file or ():
+        check_readable(path)
+        _check_prose(path)
+    for name in whole or ():
+        if not _is_address(name):
+            check_readable(Path(name))
+            _check_prose(Path(name))
+    given = {
+        "id": id,
+        "speaker": speaker,
+        "timestamp": None if timestamp is None else date_of(timestamp, "--timestamp"),
+        "source": source,
+        "session": session,
+    }
+    common = {name: value for name, value in given.items() if value is not None}
+
+    def items() -> Iterator[dict[str, Any]]:
+        for each in text or ():
+            yield {"text": each, **common}
+        for path in file or ():
+            origin = {} if path == STANDARD_STREAM else {"source": path.name}
+            for paragraph in _paragraphs(_lines(path)):
+                yield {"text": paragraph, **origin, **common}
+
+    updates: list[KnowledgeUpdate] = []
+    with open_memory(propositions=propositions) as memory:
+        if text or file:
+            updates += memory.update_many(items(), progress=sys.stderr.isatty())
+        for name in whole or ():
+            with working(f"reading {name}"):
+                updates.append(_update_whole(memory, name, common))
+    fresh = [each for each in updates if not each.duplicate]
+    parts = [counted(len(fresh), "knowledge update")]
+    parts.append(counted(sum(len(each.statements) for each in fresh), "statement"))
+    if len(fresh) < len(updates):
+        parts.append(f"{len(updates) - len(fresh)} known already")
+    console().print(", ".join(parts))
+
+
+@command(creates=True)
+def load(
+    open_memory: Opener,
+    *,
+    file: Annotated[
+        Path, typer.Argument(help="The archive; - is standard input.")
+    ] = STANDARD_STREAM,
+) -> None:
+    """Fill an empty memory from an archive that ``export`` wrote."""
+    check_readable(file)
+    with open_memory() as memory:
+        source = sys.stdin if file == STANDARD_STREAM else file
+        count = memory.load(source, progress=sys.stderr.isatty())
+    console().print(f"{counted(count, 'knowledge update')} loaded")
+
+
+@command()
+def export(
+    open_memory: Opener,
+    *,
+    file: Annotated[
+        Path, typer.Argument(help="The archive; - is standard output.")
+    ] = STANDARD_STREAM,
+) -> None:
+    """Write the memory to an archive (JSON Lines)."""
+    with open_memory() as memory:
+        target = sys.stdout if file == STANDARD_STREAM else file
+        count = memory.export(target, progress=sys.stderr.isatty())
+    typer.echo(f"{counted(count, 'knowledge update')} exported", err=True)
+
+
+@command()
+def embed(open_memory: Opener) -> None:
+    """Give a vector to every statement that has none (needs --embeddings)."""
+    with open_memory() as memory:
+        count = memory.embed(progress=sys.stderr.isatty())
+    console().print(f"{counted(count, 'statement')} embedded")
+
+
+@command()
+def forget(
+    open_memory: Opener,
+    *,
+    id: Annotated[str | None, typer.Option(help="The knowledge update with this id.")] = None,
+    statement: Annotated[str | None, typer.Option(help="The statement with this id.")] = None,
+    source: Annotated[str | None, typer.Option(help="Everything from this source.")] = None,
+    session: Annotated[str | None, typer.Option(help="Everything in this session.")] = None,
+    concept: Annotated[
+        str | None, typer.Option(help="Every statement that mentions this concept.")
+    ] = None,
+    before: Annotated[
+        str | None, typer.Option(help="Everything before this t_index or date.")
+    ] = None,
+    expired: Annotated[bool, typer.Option("--expired", help="Everything that expired.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="The whole namespace (asks first).")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Forget what exactly one option selects, and everything that only it supported."""
+    given: dict[str, Any] = {
+        "id": id,
+        "statement": statement,
+        "source": source,
+        "session": session,
+        "concept": concept,
+        "before": moment_of(before, "--before"),
+        "expired": expired or None,
+        "everything": everything or None,
+    }
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if len(chosen) != 1:
+        raise typer.BadParameter("say what to forget with exactly one option")
+    if everything and not yes:
+        typer.confirm("Forget everything in this namespace?", abort=True, err=True)
+    with open_memory() as memory, working("forgetting"):
+        forgotten = dataclasses.asdict(memory.forget(**chosen))
+    is_pending = forgotten.pop("erasure_pending")
+    counts = [counted(count, name[:-1]) for name, count in forgotten.items() if count]
+    console().print("forgotten: " + (", ".join(counts) or "nothing, because nothing matched"))
+    if is_pending:
+        console().print(
+            "the bytes are still in the file, because another process reads an earlier state; the "
+            "next process that writes or opens the file overwrites them"
+        )
+
+
+def _check_prose(path: Path) -> None:
+    """Refuse a table before the memory is opened."""
+    try:
+        check_no_table(path)
+    except InvalidInputError as error:
+        raise typer.BadParameter(error.message) from error
+
+
+def _is_address(name: str) -> bool:
+    return name.lower().startswith(("http://", "https://"))
+
+
+def _update_whole(memory: RecallM, name: str, common: dict[str, Any]) -> KnowledgeUpdate:
+    if _is_address(name):
+        return memory.update_from_url(name, **common)
+    return memory.update_from_file(name, **common)
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        if path == STANDARD_STREAM:
+            yield from sys.stdin
+        else:
+            with path.open(encoding="utf-8-sig") as stream:
+                yield from stream
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"{path} is not text in UTF-8: {error}", argument="file") from error
+
+
+def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
+    """The runs of lines that are not blank."""
+    for has_text, paragraph in groupby(lines, key=lambda line: bool(line.strip())):
+        if has_text:
+            yield "".join(paragraph).rstrip("\r\n")

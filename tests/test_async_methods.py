@@ -1,0 +1,83 @@
+"""A memory in an event loop: the loop runs on while the memory works."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from recallm import ClosedError, InvalidInputError, RecallM
+
+
+async def test_a_memory_works_in_an_event_loop(tmp_path: Path) -> None:
+    async with await RecallM.aopen(tmp_path / "m.db", namespace="ann") as memory:
+        update = await memory.aupdate("Ann moved to Lisbon.", session="s")
+        await memory.aupdate_many(["Bob sings.", {"text": "Eve hums.", "id": "3"}])
+        assert memory.namespace == "ann"
+        assert "Lisbon" in (await memory.arecall("Where did Ann move?", limit=1)).text
+        assert "Lisbon" in await memory.afetch_thoughts("Where did Ann move?")
+        assert await memory.aask("Where did Ann move?", llm=lambda _: "Lisbon") == "Lisbon"
+        assert [it.text for it in await memory.ahistory("Ann")] == ["Ann moved to Lisbon."]
+        assert await memory.aget("3") == memory.get("3")
+        assert await memory.apassages() == memory.passages()
+        assert await memory.aconcepts() == memory.concepts()
+        assert await memory.arelations("Ann") == memory.relations("Ann")
+        assert await memory.asessions() == memory.sessions()
+        assert await memory.astats() == memory.stats()
+        assert await memory.aforget(id=update.id)
+    with pytest.raises(ClosedError):
+        await memory.arecall("Where did Ann move?")
+
+
+async def test_work_leaves_the_event_loop() -> None:
+    threads: set[int] = set()
+    owner = contextvars.ContextVar("owner", default="")
+
+    def clock() -> datetime:
+        threads.add(threading.get_ident())
+        assert owner.get() == "ann"
+        return datetime(2024, 5, 1, tzinfo=UTC)
+
+    owner.set("ann")
+    memory = await RecallM.aopen(clock=clock)
+    await asyncio.gather(*(memory.aupdate(f"Ann likes the number {n}.") for n in range(20)))
+    await memory.arecall("What does Ann like?")
+    assert (await memory.astats()).passages == 20
+    assert threading.get_ident() not in threads
+    await memory.aclose()
+
+
+async def test_errors_reach_the_caller() -> None:
+    with pytest.raises(InvalidInputError, match="namespace"):
+        await RecallM.aopen(namespace="")
+    async with RecallM() as memory:
+        with pytest.raises(InvalidInputError):
+            await memory.aupdate(1)  # type: ignore[arg-type]
+
+
+async def test_a_cancelled_update_is_written_whole(tmp_path: Path) -> None:
+    started, goes_on = threading.Event(), threading.Event()
+
+    def clock() -> datetime:
+        started.set()
+        goes_on.wait(10)
+        return datetime(2024, 5, 1, tzinfo=UTC)
+
+    goes_on.set()
+    memory = await RecallM.aopen(tmp_path / "m.db", clock=clock)
+    started.clear()
+    goes_on.clear()
+    writing = asyncio.create_task(memory.aupdate("Ann sings."))
+    await asyncio.to_thread(started.wait, 10)
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    goes_on.set()
+    while not (await memory.astats()).passages:
+        await asyncio.sleep(0.01)
+    assert [it.text for it in memory.passages()] == ["Ann sings."]
+    await memory.aclose()
