@@ -56,24 +56,28 @@ class MemoryViews:
         Labels and names are found however old they are, parts of labels among the newest concepts.
         ``of_updates``: of the past only the concepts of this many updates before it are listed.
         """
-        rows = self._newest(None if text else skip + _PAGE + 1, as_of)
+        if as_of is None:
+            known = self._memory.concepts(limit=_SEARCHED if text else skip + _PAGE + 1)
+            labels = {row.name: row.label for row in known}
+        else:
+            labels = self._mentioned_before(as_of)
         if text:
             folded = text.casefold()
-            parts = [row for row in rows if folded in row.label.casefold()]
-            named = self._named(text, as_of)
-            rows = list({row.name: row for row in (*named, *parts)}.values())
+            parts = {name: label for name, label in labels.items() if folded in label.casefold()}
+            labels = {row.name: row.label for row in self._named(text, as_of)} | parts
+        names = list(labels)[skip : skip + _PAGE]
+        with self._memory.graph.reader(as_of) as reader:
+            rows = {row.name: row for row in reader.concepts(names)} if names else {}
         return {
-            "concepts": [_concept(row) for row in rows[skip : skip + _PAGE]],
-            "more": len(rows) > skip + _PAGE,
+            "concepts": [_concept(rows[name]) for name in names if name in rows],
+            "more": len(labels) > skip + _PAGE,
             "searched": _SEARCHED,
             "of_updates": None if as_of is None else _UPDATES,
         }
 
-    def _newest(self, limit: int | None, as_of: int | None) -> Sequence[ConceptRow]:
-        """The newest concepts, latest first: at most ``limit``, or those that are searched."""
-        if as_of is None:
-            return self._memory.concepts(limit=limit or _SEARCHED)
-        # A store orders concepts by their latest t now: of the past only some can be listed soon.
+    def _mentioned_before(self, as_of: int) -> dict[str, str]:
+        """The names and labels of the concepts of the last updates up to ``as_of``, latest first.
+        A store orders concepts by their latest t now: as of an earlier t it would read all."""
         with self._memory.graph.reader(as_of) as reader:
             last = reader.state.t_index
             keys = [
@@ -81,8 +85,8 @@ class MemoryViews:
                 for t in range(max(1, last - _UPDATES + 1), last + 1)
                 for position in range(_STATEMENTS)
             ]
-            names = {it.name for row in reader.statements(keys) for it in row.concepts}
-            return reader.concepts(names)
+            rows = reader.statements(keys)
+        return {it.name: it.label for row in reversed(rows) for it in row.concepts}
 
     def _named(self, text: str, as_of: int | None) -> Sequence[ConceptRow]:
         """The concepts that a run of the words of ``text`` names."""

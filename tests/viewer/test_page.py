@@ -127,6 +127,15 @@ def test_the_first_load_shows_the_latest_concepts_and_their_graph(shown: Shown) 
     assert "BMW" in shown.drawing["nodes"]
 
 
+def test_an_empty_memory_has_an_empty_page(browser: Browser) -> None:
+    for shown in shown_at(browser, RecallM()):
+        for view in ("#/", "#/concepts", "#/concept/ann", "#/memory", "#/ask/Who%3F"):
+            page = shown.open(view)
+            expect(page.get_by_role("slider")).to_be_disabled()
+            expect(page.locator("#results")).not_to_be_empty()
+            expect(page.locator(".notice")).to_have_count(0)
+
+
 def test_a_concept_is_found_and_shown(shown: Shown) -> None:
     page = shown.open("#/concepts")
     page.get_by_label("Find a concept").fill("ingr")

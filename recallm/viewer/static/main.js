@@ -54,8 +54,11 @@ async function refresh() {
   showForms(view, given);
   find("results").setAttribute("aria-busy", "true");
   try {
-    const found = await overview(signal);
-    if (view === "memory") await showMemory(found);
+    // The size of a large memory takes a while to count: only the first view waits for it.
+    const counted = overview(signal);
+    if (isFirst || view === "memory") await counted;
+    else counted.catch(() => {}); // the view's own request fails too, and says so
+    if (view === "memory") await showMemory(await counted);
     else if (view === "concepts") await search(given, signal);
     else if (view === "concept") await show(given, signal);
     else if (given) await ask(given, signal);

@@ -13,6 +13,7 @@ const exact = find("as-of-t");
 export const asOf = () => (Number(slider.value) >= newest ? null : Number(slider.value));
 
 export function setNewest(t) {
+  if (t === newest) return;
   const wasNow = asOf() === null;
   newest = t;
   for (const input of [slider, exact]) {
