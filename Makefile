@@ -53,6 +53,9 @@ format: $(VENV)/.dev ## format the code
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
+docs: $(VENV)/.dev ## the documentation, into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
 bench: $(VENV)/.dev ## the speed and memory figures of the README (some minutes)
 	$(BIN)/python -m benchmarks.ingest
 	$(BIN)/python -m benchmarks.latency
@@ -64,4 +67,4 @@ clean: ## delete the virtual environment, caches and builds
 	rm -rf $(VENV) .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist tests/neo4j/target
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help install demo test coverage lint format bench clean
+.PHONY: help install demo test coverage lint format docs bench clean

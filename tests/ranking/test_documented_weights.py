@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import re
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from recallm.ranking.signals import SIGNALS, load_tables
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def table() -> dict[str, list[str]]:
@@ -38,13 +37,3 @@ def test_the_table_tells_of_no_other_signal() -> None:
 def test_nothing_is_left_to_fill_in() -> None:
     for page in DOCS.glob("*.md"):
         assert not re.search(r"@[A-Z]+@|TODO", page.read_text("utf-8")), page
-
-
-@pytest.mark.parametrize(("page", "examples"), [("facts.md", 20), ("viewer.md", 5)])
-def test_the_examples_run_as_they_stand(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, examples: int
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    done = doctest.testfile(str(DOCS / page), module_relative=False, encoding="utf-8")
-    assert done.attempted > examples
-    assert done.failed == 0

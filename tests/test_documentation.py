@@ -1,0 +1,154 @@
+"""README and the documentation: every code block runs, every page is built without a warning."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import re
+import runpy
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core._api.deprecation import LangChainDeprecationWarning
+
+from tests.neo4j.fixtures import RunningServer
+from tests.vectors.default_model import why_absent
+from tests.vectors.fakes import words
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = ["README.md", *sorted(page.relative_to(ROOT).as_posix() for page in DOCS.rglob("*.md"))]
+
+_BLOCK = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+_GO_ON = frozenset({"chat", "mcp", "view"})
+"""Commands of recallm that end when the user ends them; tests of their own run them."""
+_NOT_RUN = ("pip install ", "docker compose ", "python -m ", "make ", "claude ", "code ")
+"""Commands of other programs, and long ones of the project."""
+
+
+_PRINTED = {
+    "README.md": (
+        "Paris", "Brazil", "In Porto.",
+        "['Dorothea Altemus', 'Ada']", "Cisco",
+    ),
+    "docs/quickstart.md": ("Brazil", "To Brazil.", "Lisbon"),
+    "docs/concepts.md": ("She [Ingrid] moved to Porto.", "Ingrid move to Porto", "capital of"),
+    "docs/embeddings.md": ("Porto", "In Porto."),
+    "docs/langchain.md": ("In Porto.", "My PIN is [PIN]", "Now I live in Porto."),
+}  # fmt: skip
+"""What the blocks of a page print, in order, among other lines."""
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """The language and the text of each code block, in order."""
+    text = (ROOT / page).read_text("utf-8")
+    return [
+        (language, "\n".join(line.removeprefix(indent) for line in body.splitlines()))
+        for indent, language, body in _BLOCK.findall(text)
+    ]
+
+
+@pytest.mark.parametrize("page", [it for it in PAGES if any(b[0] == "python" for b in blocks(it))])
+def test_python_blocks_run_one_after_the_other(
+    page: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if why_absent() is not None:  # the blocks run all the same, on vectors that mean less
+        monkeypatch.setattr("recallm.vectors.minilm.mini_lm", lambda: words)
+    names: dict[str, Any] = {"__name__": "page"}
+    for language, text in blocks(page):
+        if language != "python":
+            continue
+        if page == "docs/neo4j.md":
+            server: RunningServer = request.getfixturevalue("neo4j_server")
+            text = text.replace("neo4j://localhost:7687", server.uri)
+            text = text.replace('("neo4j", "a-long-password")', repr(server.auth))
+        if text.startswith(">>> "):
+            examples = doctest.DocTestParser().get_doctest(text, names, page, page, 0)
+            flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+            runner = doctest.DocTestRunner(optionflags=flags)
+            runner.run(examples, clear_globs=False)
+            names.update(examples.globs)
+            assert runner.summarize().failed == 0
+        else:
+            with warnings.catch_warnings():
+                # The classic classes, from which the page on migration starts, say so.
+                warnings.simplefilter("ignore", LangChainDeprecationWarning)
+                exec(compile(text, page, "exec", dont_inherit=True), names)
+    printed = capsys.readouterr().out
+    place = -1
+    for text_ in _PRINTED.get(page, ()):
+        place = printed.find(text_, place + 1)
+        assert place >= 0, text_
+
+
+@pytest.mark.parametrize("page", [it for it in PAGES if any(b[0] == "sh" for b in blocks(it))])
+def test_commands_run_one_after_the_other(page: str, tmp_path: Path) -> None:
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("RECALLM_")},
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    commands = [line for it in blocks(page) if it[0] == "sh" for line in it[1].splitlines()]
+    for command in commands:
+        if not command or command.startswith(_NOT_RUN):
+            continue
+        assert command.startswith("recallm "), command
+        if command.split()[1] in _GO_ON:
+            continue
+        done = subprocess.run(
+            command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+
+
+def test_every_command_of_the_command_line_is_shown() -> None:
+    from recallm.cli import app
+
+    shown = {
+        line.split()[1]
+        for page in ("docs/command_line.md", "docs/embeddings.md", "docs/mcp.md", "docs/viewer.md")
+        for line in (ROOT / page).read_text("utf-8").replace("`", "\n").splitlines()
+        if line.startswith("recallm ")
+    }
+    assert shown >= {each.callback.__name__ for each in app.registered_commands if each.callback}
+
+
+def test_the_front_page_is_short() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 180
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_has_a_language_that_is_checked(page: str) -> None:
+    for language, text in blocks(page):
+        assert language in {"python", "sh", "json", "text", "mermaid", "toml"}, text
+        if language == "json":
+            json.loads(text)
+
+
+def test_the_picture_is_that_of_the_memory() -> None:
+    drawn = runpy.run_path(str(DOCS / "pictures.py"))["memory_svg"]()
+    assert drawn == (DOCS / "memory.svg").read_text("utf-8")
+    assert all(f'<text x="12" y="40">Ingrid {it}' in drawn for it in ("lives", "works", "moved"))
+
+
+def test_pages_are_built_without_a_warning(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    home = (tmp_path / "site" / "index.html").read_text("utf-8")
+    assert "fonts.googleapis" not in home
+    reference = (tmp_path / "site" / "api" / "recallm" / "index.html").read_text("utf-8")
+    assert "aupdate_many" in reference
