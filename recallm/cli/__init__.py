@@ -11,11 +11,21 @@ import io
 import logging
 import sys
 
-from recallm.cli import asking, chat, doctor, fact_commands, overview, writing
+from recallm.cli import asking, chat, doctor, fact_commands, mcp_command, overview, writing
 from recallm.cli.app import app
 from recallm.cli.output import PrintableFormatter
 
-__all__ = ["app", "asking", "chat", "doctor", "fact_commands", "main", "overview", "writing"]
+__all__ = [
+    "app",
+    "asking",
+    "chat",
+    "doctor",
+    "fact_commands",
+    "main",
+    "mcp_command",
+    "overview",
+    "writing",
+]
 
 
 def main() -> None:

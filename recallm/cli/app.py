@@ -14,7 +14,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 import typer
 from typer.core import TyperGroup
 
-from recallm import InvalidInputError, RecallConfig, RecallM, RecallMError, StoreError
+from recallm import RecallConfig, RecallM, RecallMError, StoreError
+from recallm.cli.arguments import read_secret
 from recallm.cli.output import printable
 from recallm.config import RankingName
 from recallm.stores.addresses import checked_uri, is_server
@@ -178,12 +179,7 @@ def _password(user: str, file: Path | None) -> str:
     if file is None:
         asked: str = typer.prompt(f"Password of {printable(user)}", hide_input=True, err=True)
         return asked
-    try:
-        return file.read_text(encoding="utf-8").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(
-            f"the password in {file} is not text in UTF-8", argument="password_file"
-        ) from error
+    return read_secret(file, "password_file")
 
 
 @contextmanager
