@@ -40,9 +40,7 @@ def mcp(
     allow_forget: Annotated[
         bool, typer.Option("--allow-forget", help="Let clients forget.")
     ] = False,
-    max_tokens: Annotated[
-        int, typer.Option(help="A result takes at most this many tokens.")
-    ] = 1000,
+    max_tokens: Annotated[int, typer.Option(help="Recall at most this many tokens.")] = 1000,
 ) -> None:
     """Serve the memory to MCP clients: Claude, Cursor, VS Code and others."""
     # Only this command needs the SDK.

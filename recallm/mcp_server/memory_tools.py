@@ -32,8 +32,8 @@ _HUMAN = SPEAKER_NAMES["human"]
 
 
 class MemoryTools:
-    """What a model does with ``memory``: each result takes at most ``max_tokens``, by the memory's
-    counter."""
+    """What a model does with ``memory``: what is recalled in a result takes at most ``max_tokens``,
+    by the memory's counter."""
 
     def __init__(self, memory: RecallM, *, max_tokens: int | None) -> None:
         self._memory = memory

@@ -67,8 +67,8 @@ def create_server(
 ) -> Server[Any, Any]:
     """The server over ``memory``, which the caller closes.
 
-    ``allow_forget`` offers the tool ``forget``. A result takes at most ``max_tokens``, by the
-    memory's counter.
+    ``allow_forget`` offers the tool ``forget``. What is recalled in a result takes at most
+    ``max_tokens``, by the memory's counter.
 
     Raises:
         InvalidInputError: an argument cannot be used.
