@@ -6,6 +6,7 @@ Bad arguments raise ``InvalidInputError``, whose message is for the model.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
@@ -69,9 +70,16 @@ def statements_within(
 
     # A statement that is too long by itself must not exclude the others.
     found = [statement for statement in statements if not is_too_long([statement])]
-    while found and is_too_long(found):
-        del found[min(range(len(found)), key=lambda place: found[place].score or 0)]
-    return found
+    worst_first = sorted(range(len(found)), key=lambda place: found[place].score or 0)
+
+    def without_worst(count: int) -> list[RecalledStatement]:
+        left_out = set(worst_first[:count])
+        return [it for place, it in enumerate(found) if place not in left_out]
+
+    least = bisect_left(
+        range(len(found)), True, key=lambda count: not is_too_long(without_worst(count))
+    )
+    return without_worst(least)
 
 
 def statement_row(statement: RecalledStatement) -> dict[str, Any]:

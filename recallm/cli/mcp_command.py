@@ -25,9 +25,14 @@ def mcp(
         bool, typer.Option("--http", help="Serve HTTP instead of standard input and output.")
     ] = False,
     host: Annotated[
-        str, typer.Option(help="Where to listen. Any but this machine's own needs a token.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="0 is any free port.", min=0, max=65535)] = 8765,
+        str | None,
+        typer.Option(
+            help="Where to listen; any but this machine's own needs a token. Default: 127.0.0.1."
+        ),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Default: 8765; 0 is any free port.", min=0, max=65535)
+    ] = None,
     token_file: Annotated[
         Path | None,
         typer.Option(
@@ -46,8 +51,9 @@ def mcp(
     # Only this command needs the SDK.
     from recallm.mcp_server import check_exposure, create_server, serve_http, serve_stdio
 
-    if token_file is not None and not http:
-        raise typer.BadParameter("--token-file goes with --http")
+    if not http and (host, port, token_file) != (None, None, None):
+        raise typer.BadParameter("--host, --port and --token-file go with --http")
+    host = "127.0.0.1" if host is None else host
     token = os.environ.get(_TOKEN) if token_file is None else read_secret(token_file, "token_file")
     if http:
         check_exposure(host, token)  # before the memory is opened: no file is left behind
@@ -61,7 +67,7 @@ def mcp(
         serve_http(
             server,
             host=host,
-            port=port,
+            port=8765 if port is None else port,
             token=token,
             ready=lambda url: typer.echo(f"recallm: serving {url}", err=True),
         )

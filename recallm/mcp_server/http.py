@@ -69,9 +69,9 @@ def check_exposure(host: str, token: str | None) -> None:
 def serve_http(
     server: Server[Any, Any],
     *,
-    host: str = "127.0.0.1",
-    port: int = 8765,
-    token: str | None = None,
+    host: str,
+    port: int,
+    token: str | None,
     ready: Callable[[str], None],
 ) -> None:
     """Answer clients at ``http://host:port/mcp`` until the process is interrupted.
@@ -126,7 +126,7 @@ class _TokenGuard:
 
     def __init__(self, app: ASGIApp, *, token: str) -> None:
         self._app = app
-        self._expected = f"Bearer {token}".encode()
+        self._token = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan" or self._is_known(scope):
@@ -140,8 +140,9 @@ class _TokenGuard:
         await refusal(scope, receive, send)
 
     def _is_known(self, scope: Scope) -> bool:
-        given = Headers(scope=scope).get("authorization", "")
-        return scope["type"] == "http" and hmac.compare_digest(given.encode(), self._expected)
+        scheme, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
+        is_bearer = scope["type"] == "http" and scheme.lower() == "bearer"
+        return is_bearer and hmac.compare_digest(given.encode(), self._token)
 
 
 def _is_loopback(host: str) -> bool:

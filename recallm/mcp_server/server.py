@@ -59,7 +59,8 @@ _CONCEPT = types.ResourceTemplate(
 )
 _NOT_FOUND = -32002
 """The protocol's code for a resource that does not exist."""
-_RELATED = 20
+_SHOWN = 20
+"""Statements, and related concepts, that the resource of a concept shows at most."""
 
 
 def create_server(
@@ -165,10 +166,10 @@ def _stats_text(memory: RecallM) -> str:
 def _concept_text(memory: RecallM, name: str, max_tokens: int | None) -> str:
     """The latest statements that mention a concept and the concepts related to it, as data; '' for
     an unknown concept."""
-    statements = memory.history(name)[-20:]
+    statements = memory.history(name)[-_SHOWN:]
     lines = [line_with_id(it) for it in statements_within(memory, statements, max_tokens)]
     related = [
-        f"{listed_name(it.label)} ({it.strength})" for it in memory.relations(name, limit=_RELATED)
+        f"{listed_name(it.label)} ({it.strength})" for it in memory.relations(name, limit=_SHOWN)
     ]
     if related:
         lines.append(f"Related, with the number of updates that show it: {', '.join(related)}")

@@ -204,6 +204,22 @@ async def test_results_keep_their_budget(memory: RecallM) -> None:
         assert 150 < memory.count_tokens(lines_shown + CLOSING) <= 200
 
 
+async def test_the_budget_of_a_long_history_is_found_in_few_steps() -> None:
+    counted: list[str] = []
+
+    def count_tokens(text: str) -> int:
+        counted.append(text)
+        return len(text) // 4
+
+    with RecallM(count_tokens=count_tokens) as memory:
+        memory.update_many([f"Ann saw the film {count}." for count in range(300)])
+        async with connected(memory, max_tokens=300) as session:
+            counted.clear()
+            shown = await lines(session, "history", concept="Ann", limit=300)
+    assert shown[-1].endswith("Ann saw the film 299.")
+    assert len([text for text in counted if text.count("film") > 1]) < 12
+
+
 async def test_what_is_unknown_is_said(memory: RecallM) -> None:
     memory.update("Ann " + "really " * 2000 + "sings.")
     async with connected(memory, max_tokens=100) as session:

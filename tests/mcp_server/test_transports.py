@@ -299,7 +299,31 @@ def test_a_web_page_of_another_host_reaches_no_server(
 def test_a_token_is_asked_for_on_this_machine_too_and_hosts_are_checked(guarded: str) -> None:
     bearer = {"Authorization": f"Bearer {TOKEN}"}
     assert posted(guarded, **bearer).status_code == 200
+    assert posted(guarded, Authorization=f"bearer {TOKEN}").status_code == 200
     assert posted(guarded, **bearer, Host="evil.example").status_code == 421
+
+
+def test_the_token_stands_in_no_log(tmp_path: Path) -> None:
+    with process(
+        tmp_path, "--db", "a.db", "--http", "--port", "0", RECALLM_MCP_TOKEN=TOKEN
+    ) as server:
+        assert server.stderr
+        url = server.stderr.readline().split()[-1]
+        bearer = f"Bearer {TOKEN}"
+        statuses = [
+            posted(url, **headers).status_code
+            for headers in (
+                {"Authorization": bearer},
+                {"Authorization": f"{bearer}x"},
+                {"Authorization": bearer, "Host": "evil.example"},
+                {"Authorization": bearer, "Content-Type": "text/plain"},
+            )
+        ]
+        server.terminate()
+        _, log = server.communicate(timeout=60)
+    assert statuses == [200, 401, 421, 400]
+    assert log.count("\n") >= 2  # the last two are logged
+    assert TOKEN not in log
 
 
 def test_requests_that_this_server_does_not_take(open_server: str) -> None:
@@ -402,7 +426,15 @@ def test_token_files_that_cannot_be_used(folder: Path) -> None:
         in CliRunner().invoke(app, ["mcp", "--http", "--token-file", "token"]).stderr
     )
     assert CliRunner().invoke(app, ["mcp", "--http", "--token-file", "none"]).exit_code == 2
-    assert CliRunner().invoke(app, ["mcp", "--token-file", "token"]).exit_code == 2
+
+
+@pytest.mark.parametrize("option", ["--host=127.0.0.1", "--port=0", "--token-file=token"])
+def test_options_of_http_go_with_it(folder: Path, option: str) -> None:
+    (folder / "token").write_text(TOKEN)
+    done = CliRunner().invoke(app, ["mcp", option])
+    assert done.exit_code == 2
+    assert "--http" in done.stderr
+    assert [path.name for path in folder.iterdir()] == ["token"]
 
 
 async def test_a_server_open_to_other_machines_starts_with_a_token(tmp_path: Path) -> None:
