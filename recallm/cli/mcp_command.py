@@ -59,7 +59,7 @@ def mcp(
         check_exposure(host, token)  # before the memory is opened: no file is left behind
     # A client, or a supervisor, ends a server that it started with SIGTERM: the memory is closed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with open_memory() as memory:
+    with open_memory(asks=http) as memory:
         server = create_server(memory, allow_forget=allow_forget, max_tokens=max_tokens)
         if not http:
             serve_stdio(server)

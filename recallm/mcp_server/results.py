@@ -41,7 +41,7 @@ class Remembered(BaseModel):
             id=update.id,
             t_index=update.t_index,
             statements=list(update.statements),
-            concepts=list(update.concepts),
+            concepts=_harmless(list(update.concepts)),
         )
 
 

@@ -32,7 +32,6 @@ from tests.mcp_server.servers import (
     http_session,
     process,
     session_over,
-    stdio_session,
     text_of,
 )
 
@@ -215,11 +214,27 @@ def test_the_server_ends_when_its_client_reads_no_more(tmp_path: Path) -> None:
         assert server.stderr.read() == ""
 
 
-async def test_a_write_is_whole_though_the_client_leaves(tmp_path: Path) -> None:
-    async with stdio_session(tmp_path, "--db", "a.db") as session:
-        await session.call_tool("remember", {"text": "Ann lives in Oslo."})
+def test_a_write_is_whole_though_the_client_leaves(tmp_path: Path) -> None:
+    text = " ".join(f"Ann saw the film {count}." for count in range(1000))
+    call = {"name": "remember", "arguments": {"text": text}}
+    requests: list[dict[str, Any]] = [
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+    ]
+    with process(tmp_path, "--db", "a.db") as server:
+        exchange(server, INITIALIZE)
+        server.communicate("".join(f"{json.dumps(it)}\n" for it in requests), timeout=120)
+        assert server.returncode == 0
     with RecallM(tmp_path / "a.db") as memory:
-        assert memory.stats().statements == 1
+        assert memory.stats().statements in (0, 1000)
+
+
+def test_no_password_is_read_from_the_clients_messages(tmp_path: Path) -> None:
+    with process(tmp_path, "--db", "neo4j://localhost:1") as server:
+        output, log = server.communicate(json.dumps(INITIALIZE), timeout=60)
+    assert (server.returncode, output) == (1, "")
+    assert "--password-file" in log
+    assert len(log.splitlines()) == 1
 
 
 # -- HTTP --------------------------------------------------------------------------------------
