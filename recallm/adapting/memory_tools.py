@@ -68,6 +68,8 @@ def statements_within(
     def is_too_long(found: Sequence[RecalledStatement]) -> bool:
         return max_tokens is not None and memory.count_tokens(shown_with_ids(found)) > max_tokens
 
+    if not is_too_long(statements):
+        return list(statements)
     # A statement that is too long by itself must not exclude the others.
     found = [statement for statement in statements if not is_too_long([statement])]
     worst_first = sorted(range(len(found)), key=lambda place: found[place].score or 0)
