@@ -62,7 +62,7 @@ def ingest(folder: Path, database: Path) -> tuple[dict[str, Any], dict[str, str]
             except DocumentError as error:
                 unreadable[name] = error.problem
                 continue
-            except (InvalidInputError, OSError) as error:
+            except InvalidInputError as error:
                 unreadable[name] = str(error)
                 continue
             written += 1

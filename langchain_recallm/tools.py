@@ -6,13 +6,13 @@ from the runtime alone; nothing that a model writes can change it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool, ToolException
+from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolRuntime
 from pydantic import BaseModel, Field
 
@@ -24,21 +24,21 @@ from langchain_recallm._tool_building import (
     errors_for_the_model,
     new_tool,
 )
-from recallm import RecalledStatement, RecallM
+from recallm import RecallM
 from recallm.adapting import (
     SPEAKER_NAMES,
     RecallOptions,
     Scope,
-    as_data,
     check_budget,
     checked_memory,
     checked_scope,
+    checked_text,
     digest,
-    extract_postponed,
+    forgotten_by_model,
     gives_probabilities,
-    shown_name,
-    statement_fields,
-    storable,
+    shown_with_ids,
+    statement_row,
+    statements_within,
 )
 
 __all__ = ["create_recallm_tools"]
@@ -172,7 +172,7 @@ class _Tools:
     ) -> tuple[str, list[dict[str, Any]]]:
         with errors_for_the_model():
             conversation = self._conversation(runtime, config)
-            query = _checked_text(query, "query")
+            query = checked_text(query, "query")
             # The model reads the conversation in its request: it is no answer from the memory.
             known = conversation.passages_in_request(
                 query, _messages(runtime), asking=_turn_messages(runtime), limit=self.limit
@@ -187,16 +187,14 @@ class _Tools:
             found = [it for it in context.statements if it.passage not in known]
             if not found:
                 return _NOTHING, []
-            # A statement that is too long by itself must not exclude the others.
-            found = [it for it in found if not self._is_too_long(conversation.memory, [it])]
-            while found and self._is_too_long(conversation.memory, found):
-                found = _without_worst(found, 1)
-            return _shown(found) if found else _TOO_LONG, [_as_dict(it) for it in found]
+            found = statements_within(conversation.memory, found, self.max_tokens)
+            text = shown_with_ids(found) if found else _TOO_LONG
+            return text, [statement_row(statement) for statement in found]
 
     def save(self, text: str, config: RunnableConfig, runtime: InjectedRuntime = None) -> str:
         with errors_for_the_model():
             conversation = self._conversation(runtime, config)
-            saved = _checked_text(text, "text")
+            saved = checked_text(text, "text")
             call = runtime.tool_call_id if isinstance(runtime, ToolRuntime) else None
             update = conversation.memory.update(
                 saved,
@@ -218,12 +216,10 @@ class _Tools:
         runtime: InjectedRuntime = None,
     ) -> str:
         with errors_for_the_model():
-            # recall_memory shows an unusual id in quotation marks, which are not part of it.
-            id, about = (id or "").strip().strip('"'), (about or "").strip()
-            if bool(id) == bool(about):
-                raise ToolException("Give exactly one of id and about; nothing was forgotten.")
             conversation = self._conversation(runtime, config)
-            return _forget_one(conversation, id) if id else _forget_about(conversation, about)
+            return forgotten_by_model(
+                conversation.memory, id=id, about=about, session=conversation.only_session()
+            )
 
     def _conversation(self, runtime: object, config: RunnableConfig) -> MessageConversation:
         # Without an agent, a model can write an argument named ``runtime`` itself.
@@ -233,18 +229,6 @@ class _Tools:
             session=thread_of_run(run or config),
             scope=self.scope,
         )
-
-    def _is_too_long(self, memory: RecallM, found: Sequence[RecalledStatement]) -> bool:
-        limit = self.max_tokens
-        return limit is not None and memory.count_tokens(_shown(found)) > limit
-
-
-def _checked_text(text: str, argument: str) -> str:
-    """The model's text, refused where it is blank. Lone surrogates, which no store can hold, become
-    question marks."""
-    if not text.strip():
-        raise ToolException(f"{argument} is empty; nothing was done.")
-    return storable(text)
 
 
 def _asker(runtime: object, conversation: MessageConversation) -> str:
@@ -267,75 +251,3 @@ def _turn_messages(runtime: object) -> list[BaseMessage]:
     messages = _messages(runtime)
     asking, _ = latest_question(messages)
     return messages[messages.index(asking[0]) :] if asking else []
-
-
-# -- recalling -------------------------------------------------------------------------------
-
-
-def _shown(statements: Sequence[RecalledStatement]) -> str:
-    """The statements as data, a line each with its id."""
-    return as_data("\n".join(map(_line, statements)))
-
-
-def _line(statement: RecalledStatement) -> str:
-    if statement.passage is None:
-        # Neither a revised context nor a fact without a passage can be forgotten by an id.
-        id = "summary" if statement.fact is None else "fact"
-    else:
-        # A fact that no text states is forgotten with its passage, which has no other.
-        id = shown_name(statement.id if statement.fact is None else statement.passage)
-    return f"[{id}] {statement.line}"
-
-
-def _without_worst(found: Sequence[RecalledStatement], count: int) -> list[RecalledStatement]:
-    by_score = sorted(range(len(found)), key=lambda place: found[place].score or 0)
-    worst = by_score[: max(count, 0)]
-    return [it for place, it in enumerate(found) if place not in worst]
-
-
-def _as_dict(statement: RecalledStatement) -> dict[str, Any]:
-    """A statement in plain values, as checkpoints can hold them."""
-    return {
-        "id": statement.id,
-        "text": statement.text,
-        "metadata": dict(statement.metadata),
-        **statement_fields(statement),
-    }
-
-
-# -- forgetting ------------------------------------------------------------------------------
-
-
-def _forget_one(conversation: MessageConversation, id: str) -> str:
-    memory, session = conversation.memory, conversation.only_session()
-    fact = memory.get(id)
-    is_fact = fact is not None and not fact.text
-    passage = fact if is_fact else memory.get(id.rpartition("#")[0])
-    is_known = passage is not None and session in (None, passage.session or passage.source)
-    if not is_known or not (memory.forget(id=id) if is_fact else memory.forget(statement=id)):
-        raise ToolException(
-            f"No statement has the id {id!r}; nothing was forgotten. recall_memory shows the ids."
-        )
-    return f"Forgot the {'fact' if is_fact else 'statement'} {id}."
-
-
-def _forget_about(conversation: MessageConversation, about: str) -> str:
-    memory, session = conversation.memory, conversation.only_session()
-    about = _checked_text(about, "about")
-    extract_postponed(memory)  # long messages that wait for extraction may mention it too
-    if session is None:
-        forgotten = memory.forget(concept=about)
-        counts = {"statement": forgotten.statements, "fact": forgotten.triplets}
-    else:
-        statements = sum(
-            memory.forget(statement=it.id).statements
-            for it in memory.history(about)
-            if it.session == session
-        )
-        counts = {"statement": statements}
-    if not any(counts.values()):
-        return f"Nothing is remembered that mentions {about!r}; nothing was forgotten."
-    texts = [f"{count} {kind}{'s' * (count > 1)}" for kind, count in counts.items() if count]
-    return (
-        f"Forgot {' and '.join(texts)} that mention{'s' * (sum(counts.values()) == 1)} {about!r}."
-    )

@@ -42,14 +42,17 @@ def file_text(path: Path, *, encoding: str | None = None) -> str:
     """The text of a file; of a web page (by its ending, or its first tag) its main text.
 
     Raises:
-        DocumentError: the file is empty, is no text in its encoding, or is a page without text.
+        DocumentError: the file cannot be read, is empty, is no text in its encoding, or is a page
+            without text.
         InvalidInputError: it holds rows, or there is no such encoding.
         MissingDependencyError: it is a web page, and trafilatura is not installed.
-        OSError: the file cannot be read.
 
     """
     check_no_table(path)
-    content = path.read_bytes()
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DocumentError(str(path), f"it cannot be read ({error.strerror})") from error
     is_page = path.suffix.lower() in _PAGES or _MARKUP.match(_plain_start(content)) is not None
     return _text_of(content, str(path), is_page=is_page, encoding=encoding)
 
@@ -134,15 +137,15 @@ def _decoded(content: bytes, name: str, *, is_page: bool, encoding: str | None) 
     if encoding is None:
         marked = (it for mark, it in _MARKS.items() if content.startswith(mark))
         encoding = next(marked, None) or (_declared(content) if is_page else None)
+    elif not _is_encoding(encoding):
+        raise InvalidInputError(f"there is no encoding {encoding!r}", argument="encoding")
     try:
         return content.decode(encoding or "utf-8")
-    except LookupError:
-        raise InvalidInputError(f"there is no encoding {encoding!r}", argument="encoding") from None
-    except UnicodeDecodeError as error:
+    except ValueError as error:
         if is_page:
             return content.decode("windows-1252", errors="replace")
         raise DocumentError(
-            name, f"it is not text in {encoding or 'UTF-8'} ({error.reason}); name its encoding"
+            name, f"it is not text in {encoding or 'UTF-8'}; name its encoding"
         ) from error
 
 
@@ -155,8 +158,8 @@ def _declared(content: bytes) -> str | None:
 
 def _is_encoding(name: str) -> bool:
     try:
-        return codecs.lookup(name)._is_text_encoding  # bytes → bytes codecs are none
-    except LookupError:
+        return codecs.lookup(name)._is_text_encoding  # codecs from bytes to bytes are none
+    except (LookupError, ValueError):
         return False
 
 

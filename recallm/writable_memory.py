@@ -104,10 +104,9 @@ class WritableMemory(StoredMemory):
         given. ``encoding``: that of the file; UTF-8, or what a page declares.
 
         Raises:
-            DocumentError: the file has no text, or is not in this encoding.
+            DocumentError: the file cannot be read, has no text, or is not in this encoding.
             InvalidInputError: it holds rows of a table, or an argument cannot be used.
             MissingDependencyError: it is a web page, and trafilatura is not installed.
-            OSError: the file cannot be read.
             ConflictError, UnknownEntityError, StoreError: as in ``update``.
 
         """

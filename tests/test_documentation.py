@@ -27,7 +27,7 @@ PAGES = ["README.md", *sorted(page.relative_to(ROOT).as_posix() for page in DOCS
 _BLOCK = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _GO_ON = frozenset({"chat", "mcp", "view"})
 """Commands of recallm that end when the user ends them; tests of their own run them."""
-_NOT_RUN = ("pip install ", "docker compose ", "python -m ", "make ", "claude ", "code ")
+_NOT_RUN = ("pip install ", "docker compose ", "python -m ", "make ", "openssl ")
 """Commands of other programs, and long ones of the project."""
 
 

@@ -114,7 +114,7 @@ def test_what_holds_no_prose_is_refused(
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     memory = RecallM()
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(DocumentError, match="cannot be read"):
         memory.update_from_file(tmp_path / "nowhere.txt")
     with pytest.raises(InvalidInputError, match="path"):
         memory.update_from_file(7)  # type: ignore[arg-type]

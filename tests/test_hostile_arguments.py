@@ -17,6 +17,7 @@ import pytest
 
 import recallm.vectors
 from recallm import (
+    DocumentError,
     GraphUpdate,
     HybridRecallM,
     InvalidInputError,
@@ -150,10 +151,13 @@ MEMORY: dict[str, dict[str, Any]] = {
     "ask": {"question": "Who?"},
     "close": {},
     "concepts": {},
+    "copy_to": {},
     "count_tokens": {"text": "x"},
     "embed": {},
+    "erase_namespace": {"namespace": "other"},
     "expire": {"moments": {}},
     "export": {"target": "archive.jsonl"},
+    "export_namespace": {"namespace": "other", "target": "archive.jsonl"},
     "fetch_thoughts": {"question": "Who met Bo?"},
     "extract": {"texts": ["Ann met Bo."]},
     "forget": {"id": "none"},
@@ -163,13 +167,18 @@ MEMORY: dict[str, dict[str, Any]] = {
     "relations": {"concept": "Ann"},
     "in_namespace": {"namespace": "other"},
     "load": {"source": "archive.jsonl"},
+    "namespaces": {},
     "now": {},
     "passages": {},
+    "problems": {},
     "recall": {"question": "Who met Bo?"},
+    "sessions": {},
     "stats": {},
     "superseded": {"statements": []},
     "update": {"text": "Ann met Bo."},
     "write": {"request": UpdateRequest(text="Ann met Bo.", id="write")},
+    "update_from_file": {"path": "notes.txt"},
+    "update_from_url": {},
     "update_many": {"items": ["Ann met Bo."]},
     "with_ranking": {"ranking": "paper"},
 }
@@ -204,15 +213,20 @@ def public(kind: type) -> set[str]:
 
 
 def test_every_public_method_is_in_a_table() -> None:
-    assert public(RecallM) == MEMORY.keys()
+    in_a_loop = {it for it in public(RecallM) if inspect.iscoroutinefunction(getattr(RecallM, it))}
+    assert public(RecallM) - in_a_loop == MEMORY.keys()
+    assert in_a_loop <= {f"a{name}" for name in MEMORY} | {"aopen"}
     assert public(MemoryGraph) == GRAPH.keys()
     assert public(MemoryItems) == ITEMS.keys()
     assert public(HybridRecallM) == {"ask", "recall"}
     assert set(recallm.vectors.__all__) == {"Embedding", "decode", "encode", "nearest"}
 
 
-@pytest.mark.parametrize("name", sorted(MEMORY.keys() - {"close", "load", "cypher"}))
+@pytest.mark.parametrize(
+    "name", sorted(MEMORY.keys() - {"close", "copy_to", "load", "update_from_url"})
+)
 def test_memory(memory: RecallM, name: str) -> None:
+    Path("notes.txt").write_text("Ann met Bo.")
     check(getattr(memory, name), MEMORY[name])
 
 
@@ -224,6 +238,34 @@ def test_load(memory: RecallM) -> None:
         return memory.in_namespace(f"n{next(numbers)}").load(source)
 
     check(load, {"source": "archive.jsonl"})
+
+
+def test_copying(memory: RecallM) -> None:
+    numbers = iter(range(1000))
+
+    def copy_to(other: Any = None, progress: Any = False) -> int:
+        copy = memory.in_namespace(f"n{next(numbers)}") if other is None else other
+        return memory.copy_to(copy, progress=progress)
+
+    check(copy_to, {})
+
+
+def test_addresses(memory: RecallM) -> None:
+    def update_from_url(url: Any = None) -> None:
+        memory.update_from_url("http://127.0.0.1:1/page" if url is None else url)
+
+    with pytest.raises(DocumentError):
+        update_from_url()
+    bare = [place for place, call in each_argument(update_from_url, {}) if not _is_refused(call)]
+    assert bare == []
+
+
+def _is_refused(call: Callable[[], Any]) -> bool:
+    try:
+        call()
+    except RecallMError:
+        return True
+    return False
 
 
 @pytest.mark.parametrize("ranking", ["paper", "ement", "vectors"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, date, datetime, time
 from typing import Any, Literal, TypedDict, TypeGuard, Unpack, get_args
 
 from recallm import checks
@@ -11,9 +11,11 @@ from recallm.adapting.conversation import Scope
 from recallm.adapting.messages import Role
 from recallm.adapting.recalled_text import delimiter_tokens
 from recallm.errors import InvalidInputError
+from recallm.facts.values import value_of
 from recallm.memory import RecallM
 from recallm.recalling import RANKINGS, check_probabilities, checked_request
 from recallm.results import RecalledContext, RecalledStatement
+from recallm.untrusted_text import storable
 
 __all__ = [
     "Order",
@@ -26,6 +28,8 @@ __all__ = [
     "checked_scope",
     "checked_session",
     "gives_probabilities",
+    "named_moment",
+    "time_of_writing",
 ]
 
 Order = Literal["time", "score"]
@@ -189,6 +193,38 @@ def checked_roles(roles: Collection[str]) -> frozenset[Role]:
             argument="roles",
         )
     return frozenset(names)
+
+
+def named_moment(text: str, argument: str, at: time) -> datetime:
+    """The moment that a model names in an argument of a tool; of a day the time ``at``, in UTC.
+
+    Raises:
+        InvalidInputError: ``text`` is neither a day nor a moment.
+
+    """
+    value = value_of(storable(text.strip()))
+    if isinstance(value, datetime):
+        return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+    if isinstance(value, date):
+        return datetime.combine(value, at, UTC)
+    raise InvalidInputError(
+        f"{argument} must be a day, such as 2024-05-01, not {text!r}", argument=argument
+    )
+
+
+def time_of_writing(memory: RecallM, day: str | None) -> datetime:
+    """When what a tool writes was said: at the beginning of the ``day`` that a model names; now,
+    where that is today or nothing, so that it is later than what was written before.
+
+    Raises:
+        InvalidInputError: ``day`` is neither a day nor a moment.
+
+    """
+    now = memory.now()
+    if day is None or not day.strip():
+        return now
+    moment = named_moment(day, "date", time.min)
+    return now if moment.date() == now.date() else moment
 
 
 def check_budget(memory: RecallM, max_tokens: int | None) -> None:

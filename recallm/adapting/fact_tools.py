@@ -6,15 +6,19 @@ name of a method is the tool's name, its docstring and annotations are the tool'
 # LlamaIndex reads the annotations of the methods: they must not be strings.
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime, time
 from typing import Annotated, Any, Literal, TypeAlias
 
 from recallm import checks
-from recallm.adapting.arguments import check_budget, checked_memory
+from recallm.adapting.arguments import (
+    check_budget,
+    checked_memory,
+    named_moment,
+    time_of_writing,
+)
 from recallm.adapting.messages import digest
 from recallm.errors import InvalidInputError
 from recallm.facts import Change, Fact, FactMemory, Group
-from recallm.facts.values import value_of
 from recallm.untrusted_text import as_data, fact_line, quoted, storable
 
 __all__ = ["FactReply", "FactTools", "checked_facts"]
@@ -104,7 +108,7 @@ class FactTools:
         terms = (_given(subject, "subject"), _given(relation, "relation"), _given(object, "object"))
         fact = self._facts.write(
             *terms,
-            said=self._said(date),
+            said=time_of_writing(self._facts.memory, date),
             source=self._source,
             id=None
             if self._call is None
@@ -131,7 +135,7 @@ class FactTools:
             _given(subject, "subject"),
             _given(relation, "relation"),
             _term(object),
-            said=self._said(date),
+            said=time_of_writing(self._facts.memory, date),
             source=self._source,
         )
         if not ended:
@@ -156,7 +160,9 @@ class FactTools:
         """
         terms = (_term(subject), _term(relation), _term(object))
         _check_any(terms)
-        found = self._facts.read(*terms, as_of=None if as_of is None else _end_of(as_of))
+        found = self._facts.read(
+            *terms, as_of=None if as_of is None else named_moment(as_of, "as_of", time.max)
+        )
         return self._reply(
             [_fact_line(fact) for fact in found], [_fact_row(fact) for fact in found], "matching"
         )
@@ -245,15 +251,6 @@ class FactTools:
         ]
         return self._reply(lines, rows, "matching")
 
-    def _said(self, day: str | None) -> datetime:
-        """When what is written was said: at the beginning of ``day``; now, where that is today, so
-        that it is later than what was written before."""
-        now = self._facts.memory.now()
-        if day is None or not day.strip():
-            return now
-        moment = _moment(day, "date", time.min)
-        return now if moment.date() == now.date() else moment
-
     def _reply(
         self, lines: Sequence[str], rows: Sequence[dict[str, Any]], left_out: str
     ) -> FactReply:
@@ -318,22 +315,6 @@ def _pattern(given: Sequence[str]) -> tuple[Value | None, Value | None, Value | 
         )
     subject, relation, object_ = map(_term, given)
     return subject, relation, object_
-
-
-def _moment(text: str, argument: str, at: time) -> datetime:
-    """The moment that a model names; of a day the time ``at``, in UTC."""
-    value = value_of(text)
-    if isinstance(value, datetime):
-        return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
-    if isinstance(value, date):
-        return datetime.combine(value, at, UTC)
-    raise InvalidInputError(
-        f"{argument} must be a day, such as 2024-05-01, not {text!r}", argument=argument
-    )
-
-
-def _end_of(day: str) -> datetime:
-    return _moment(day, "as_of", time.max)
 
 
 # -- results -----------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from recallm import InvalidInputError, RecallConfig, RecallM, RecallMError, StoreError
+from recallm.cli.arguments import read_secret
 from recallm.cli.output import printable
 from recallm.config import RankingName
 from recallm.stores.addresses import checked_uri, is_server
@@ -156,7 +157,9 @@ def _open(
     creates: bool,
     ranking: RankingName = "statements",
     propositions: Literal["clauses"] | None = None,
+    asks: bool = True,
 ) -> RecallM:
+    """``asks``: whether the command may ask for the password of a server."""
     options: dict[str, Any] = {
         "config": RecallConfig(ranking=ranking),
         "embeddings": embeddings,
@@ -166,7 +169,7 @@ def _open(
         options["namespace"] = namespace
     if is_server(db):
         checked_uri(db)  # before a password is asked for
-        options["auth"] = (user, _password(user, password_file))
+        options["auth"] = (user, _password(user, password_file, asks=asks))
     elif not creates and not Path(db).exists():
         raise NoMemoryError(
             f"there is no memory at {db}; make one with 'recallm update', or name another with --db"
@@ -174,16 +177,16 @@ def _open(
     return RecallM(db, **options)
 
 
-def _password(user: str, file: Path | None) -> str:
+def _password(user: str, file: Path | None, *, asks: bool) -> str:
     if file is None:
+        if not asks:
+            raise InvalidInputError(
+                "give the server's password with --password-file: standard input is the client's",
+                argument="password_file",
+            )
         asked: str = typer.prompt(f"Password of {printable(user)}", hide_input=True, err=True)
         return asked
-    try:
-        return file.read_text(encoding="utf-8").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(
-            f"the password in {file} is not text in UTF-8", argument="password_file"
-        ) from error
+    return read_secret(file, "password_file")
 
 
 @contextmanager

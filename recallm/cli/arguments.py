@@ -10,6 +10,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from recallm import InvalidInputError
 from recallm.language_models import command_model, server_model
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "date_of",
     "language_model",
     "moment_of",
+    "read_secret",
 ]
 
 STANDARD_STREAM = Path("-")
@@ -96,3 +98,14 @@ def language_model(
     if llm is None or model is None:
         raise typer.BadParameter("--llm URL needs --model NAME")
     return server_model(llm, model, api_key=os.environ.get("OPENAI_API_KEY"))
+
+
+def read_secret(file: Path, argument: str) -> str:
+    """The password or token in a file, without the line break at its end."""
+    try:
+        return file.read_text(encoding="utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        kind = "password" if argument == "password_file" else "token"
+        raise InvalidInputError(
+            f"the {kind} in {file} is not text in UTF-8", argument=argument
+        ) from error

@@ -1,0 +1,173 @@
+"""Tools as the protocol knows them, made from methods: the name of a method is the tool's name,
+its docstring the description, its annotations the schema of the arguments."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, get_args, get_type_hints
+
+from mcp import types
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.json_schema import GenerateJsonSchema
+
+from recallm import RecallM, RecallMError
+from recallm.adapting import FactReply, FactTools, storable
+from recallm.facts import FactMemory
+from recallm.mcp_server.memory_tools import MemoryTools
+from recallm.mcp_server.results import FactRows, Remembered, Reply, Statements
+
+__all__ = ["Tool", "error_message", "tools_of"]
+
+_log = logging.getLogger("recallm.mcp_server")
+
+_WRITES = types.ToolAnnotations(
+    readOnlyHint=False, destructiveHint=False, idempotentHint=False, openWorldHint=False
+)
+_READS = types.ToolAnnotations(
+    readOnlyHint=True, destructiveHint=False, idempotentHint=True, openWorldHint=False
+)
+_ENDS = types.ToolAnnotations(
+    readOnlyHint=False, destructiveHint=False, idempotentHint=True, openWorldHint=False
+)
+_DESTROYS = types.ToolAnnotations(
+    readOnlyHint=False, destructiveHint=True, idempotentHint=True, openWorldHint=False
+)
+_FACT_ANNOTATIONS = {"write_fact": _WRITES, "end_fact": _ENDS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool that calls ``work``. ``arguments`` is the model of its arguments, ``values`` that of
+    its result; None where the result is a text alone."""
+
+    name: str
+    description: str
+    arguments: type[BaseModel]
+    values: type[BaseModel] | None
+    annotations: types.ToolAnnotations
+    work: Callable[..., Reply]
+
+    @classmethod
+    def of(
+        cls,
+        method: Callable[..., Any],
+        annotations: types.ToolAnnotations,
+        *,
+        values: type[BaseModel] | None = None,
+        work: Callable[..., Reply] | None = None,
+    ) -> Tool:
+        """A tool that shows ``method`` to models, and calls it (or ``work``)."""
+        return cls(
+            name=method.__name__,
+            description=inspect.getdoc(method) or "",
+            arguments=_arguments_of(method),
+            values=values,
+            annotations=annotations,
+            work=work or method,
+        )
+
+    def definition(self) -> types.Tool:
+        """The tool as a client lists it."""
+        return types.Tool(
+            name=self.name,
+            description=self.description,
+            inputSchema=_schema(self.arguments),
+            outputSchema=None if self.values is None else _schema(self.values),
+            annotations=self.annotations,
+        )
+
+    def call(self, given: dict[str, Any]) -> types.CallToolResult:
+        """The result for the arguments of a client; a failure is an error that a model can read."""
+        try:
+            arguments = self.arguments.model_validate(given)
+            reply = self.work(**{name: getattr(arguments, name) for name in self.fields})
+        except Exception as error:  # noqa: BLE001 (error_message logs it)
+            return _result(error_message(error), is_error=True)
+        values = None if reply.values is None else reply.values.model_dump(mode="json")
+        return _result(reply.text, values)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the arguments."""
+        return tuple(self.arguments.model_fields)
+
+
+def tools_of(memory: RecallM, *, allow_forget: bool, max_tokens: int | None) -> dict[str, Tool]:
+    """The tools over a memory and its facts by their names; ``forget`` where it is allowed."""
+    of_memory = MemoryTools(memory, max_tokens=max_tokens)
+    of_facts = FactTools(FactMemory(memory), max_tokens=max_tokens)
+    tools = [
+        Tool.of(of_memory.remember, _WRITES, values=Remembered),
+        Tool.of(of_memory.recall, _READS, values=Statements),
+        Tool.of(of_memory.fetch_thoughts, _READS),
+        Tool.of(of_memory.history, _READS, values=Statements),
+        *(_fact_tool(getattr(of_facts, name)) for name in FactTools.NAMES),
+    ]
+    if allow_forget:
+        tools.append(Tool.of(of_memory.forget, _DESTROYS))
+    return {tool.name: tool for tool in tools}
+
+
+def error_message(error: Exception) -> str:
+    """What a client is told of an error: what recallm says of its own errors and of bad arguments;
+    of any other, which is logged, the kind alone."""
+    if isinstance(error, ValidationError):
+        return "; ".join(
+            ": ".join((".".join(map(str, problem["loc"])), problem["msg"]))
+            for problem in error.errors(include_url=False, include_input=False)
+        )
+    if isinstance(error, RecallMError):
+        return str(error)
+    _log.error("the memory failed; the client gets an error", exc_info=error)
+    return f"The memory failed ({type(error).__name__}); go on without it."
+
+
+def _fact_tool(method: Callable[..., FactReply]) -> Tool:
+    def work(**arguments: Any) -> Reply:
+        reply = method(**arguments)
+        return Reply(str(reply), FactRows.of(reply))
+
+    annotations = _FACT_ANNOTATIONS.get(method.__name__, _READS)
+    return Tool.of(method, annotations, values=FactRows, work=work)
+
+
+def _result(
+    text: str, values: dict[str, Any] | None = None, *, is_error: bool = False
+) -> types.CallToolResult:
+    content = types.TextContent(type="text", text=storable(text))
+    return types.CallToolResult(content=[content], structuredContent=values, isError=is_error)
+
+
+# -- schemas -----------------------------------------------------------------------------------
+
+
+class _Schema(GenerateJsonSchema):
+    """Schemas without titles: a title repeats the name of a field, and models pay for each word."""
+
+    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002
+        return False
+
+
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    schema = model.model_json_schema(schema_generator=_Schema)
+    for part in (schema, *schema.get("$defs", {}).values()):
+        part.pop("title", None)
+        part.pop("description", None)
+    return schema
+
+
+def _arguments_of(method: Callable[..., Any]) -> type[BaseModel]:
+    """The arguments of a method whose annotations are ``Annotated[type, "description"]``. No other
+    arguments are taken, and none of another type."""
+    hints = get_type_hints(method, include_extras=True)
+    fields: dict[str, Any] = {}
+    for name, parameter in inspect.signature(method).parameters.items():
+        kind, description = get_args(hints[name])
+        default = ... if parameter.default is parameter.empty else parameter.default
+        fields[name] = (kind, Field(default, description=description))
+    return create_model(
+        method.__name__, __config__=ConfigDict(extra="forbid", strict=True), **fields
+    )
