@@ -16,6 +16,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_validator
 
+from langchain_recallm._filter import check_filter, equal_texts, passes_filter
 from langchain_recallm._runs import checked_namespace, recall_in_run
 from recallm import InvalidInputError, RecalledContext, RecalledStatement, RecallM
 from recallm.adapting import (
@@ -24,6 +25,7 @@ from recallm.adapting import (
     RetrieverArguments,
     Scope,
     checked_memory,
+    gives_probabilities,
     statement_metadata,
 )
 
@@ -47,8 +49,14 @@ class RecallMRetriever(BaseRetriever):
     that is no more text than the four chunks of other retrievers. ``max_tokens``, ``as_of``,
     ``since``, ``until``, ``speaker``, ``session``, ``path``, ``min_score``, ``asker`` are those of
     ``RecallM.recall``; ``where`` is its ``metadata`` (``metadata=`` of a LangChain retriever is for
-    tracers): values that are compared for equality, no operators such as ``$gt``. With
-    ``scope="session"`` and no ``session``, recall stays inside the run's thread.
+    tracers): values that are compared for equality. With ``scope="session"`` and no ``session``,
+    recall stays inside the run's thread.
+
+    ``filter`` has conditions on the metadata of the documents, below, as ``RecallMStore.search``
+    has on values: equality, or LangGraph's ``$eq``, ``$ne``, ``$gt``, ``$gte``, ``$lt``, ``$lte``,
+    as in ``filter={"stars": {"$gte": 3}}``; a missing field is like null. Equal texts and truth
+    values are looked up in the store, as those of ``where``; for the other conditions recall looks
+    further until enough statements pass. With ``mode="context"`` it needs the default ranking.
 
     ``order``: "time", as things became true, or "score", the most helpful first: what a rank fusion
     such as ``EnsembleRetriever`` needs. "score" and ``min_score`` need the default ranking, the
@@ -97,6 +105,7 @@ class RecallMRetriever(BaseRetriever):
     session: _Name | None = None
     scope: Scope = "namespace"
     where: Mapping[str, Any] | None = None
+    filter: Mapping[str, Any] | None = None
     path: Sequence[str] | None = None
     min_score: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
     asker: _Name | None = None
@@ -106,6 +115,13 @@ class RecallMRetriever(BaseRetriever):
     @model_validator(mode="after")
     def _check_fields_together(self) -> Self:
         self._options().check(checked_memory(self.memory))
+        check_filter(self.filter)
+        if self.filter and self.mode == "context" and not gives_probabilities(self.memory):
+            raise InvalidInputError(
+                "filter with mode='context' needs the default ranking, as "
+                "memory.with_ranking('statements') has; or leave mode out",
+                argument="filter",
+            )
         return self
 
     def invoke(
@@ -146,17 +162,30 @@ class RecallMRetriever(BaseRetriever):
     ) -> list[Document]:
         retriever = self._with(changes)
         options = retriever._options()
-        context = recall_in_run(
-            retriever.memory,
-            query,
-            ensure_config(config),
-            namespace=retriever.namespace,
-            scope=retriever.scope,
-            **options.arguments(),
-        )
+        arguments = options.arguments()
+
+        def recall(**more: Any) -> RecalledContext:
+            return recall_in_run(
+                retriever.memory,
+                query,
+                ensure_config(config),
+                namespace=retriever.namespace,
+                scope=retriever.scope,
+                **{**arguments, **more},
+            )
+
+        if retriever.filter:
+            arguments = _filtered(arguments, retriever.filter)
+            context = _recalled_until_all_pass(recall, retriever._passes)
+        else:
+            context = recall()
         if retriever.mode == "context":
             return [_context_document(context)] if context else []
-        return [_statement_document(statement) for statement in options.ordered(context)]
+        found = filter(retriever._passes, options.ordered(context))
+        return [_statement_document(statement) for statement in found]
+
+    def _passes(self, statement: RecalledStatement) -> bool:
+        return not self.filter or passes_filter(statement_metadata(statement), self.filter)
 
     def _options(self) -> RecallOptions:
         arguments: RetrieverArguments = {"limit": self.k}
@@ -174,7 +203,8 @@ class RecallMRetriever(BaseRetriever):
         if unknown:
             raise InvalidInputError(
                 f"a call takes no {', '.join(unknown)}; it takes "
-                f"{', '.join(sorted(_CHANGED_IN_A_CALL))} (where= filters by metadata)",
+                f"{', '.join(sorted(_CHANGED_IN_A_CALL))} (where= filters by metadata, filter= "
+                "with operators)",
                 argument=unknown[0],
             )
         fields = {name: getattr(self, name) for name in _OWN_FIELDS}
@@ -186,6 +216,38 @@ class RecallMRetriever(BaseRetriever):
 
 _OWN_FIELDS = frozenset(RecallMRetriever.model_fields) - frozenset(BaseRetriever.model_fields)
 _CHANGED_IN_A_CALL = _OWN_FIELDS - {"memory"}
+
+
+def _filtered(arguments: Mapping[str, Any], conditions: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a recall whose results can pass ``conditions``."""
+    metadata = dict(arguments.get("metadata") or {})
+    for name, value in equal_texts(conditions).items():
+        if name not in RecalledStatement.__dataclass_fields__:  # a document's metadata shows both
+            metadata.setdefault(name, value)
+    filtered = {**arguments, "metadata": metadata}
+    if filtered.get("since") is None:
+        filtered["since"] = 0  # with any filter, no summary takes the place of statements
+    return filtered
+
+
+def _recalled_until_all_pass(
+    recall: Callable[..., RecalledContext], passes: Callable[[RecalledStatement], bool]
+) -> RecalledContext:
+    """What ``recall`` finds without the passages of statements that do not pass. Where some do not,
+    it looks four times as far as before, so that few recalls find many of these."""
+    failed: set[str] = set()
+    width = 0
+
+    def has_failures(context: RecalledContext) -> bool:
+        known = len(failed)
+        # A fact without a passage is left out by its own id.
+        failed.update(it.passage or it.id for it in context.statements if not passes(it))
+        return len(failed) > known
+
+    while has_failures(context := recall(known=sorted(failed))):
+        width = 4 * max(width, len(context.statements))
+        has_failures(recall(known=sorted(failed), limit=width, max_tokens=None))
+    return context
 
 
 def _statement_document(statement: RecalledStatement) -> Document:

@@ -25,7 +25,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from langchain_recallm._item_filter import passes_filter
+from langchain_recallm._filter import check_filter, passes_filter
 from langchain_recallm._item_text import is_number, recalled_text
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
 from recallm.adapting import POSTPONED_PATH, checked_memory, checks, digest
@@ -153,7 +153,7 @@ class RecallMStore(BaseStore):
     def _search(self, op: SearchOp, refreshed: list[Passage]) -> list[SearchItem]:
         checks.whole(op.limit, "limit", least=0)
         checks.whole(op.offset, "offset", least=0)
-        checks.optional(checks.mapping, op.filter, "filter")
+        check_filter(op.filter)
         end = op.offset + op.limit
         found: dict[str, tuple[Passage, float | None]] = {}
         if op.query and op.limit:

@@ -406,3 +406,15 @@ class TestInAGraph:
         assert item is not None
         assert item.value == {"text": "Ann sings."}
         assert "Ann sings." in store.memory.recall("Who sings?").text
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"n": {"$near": 1}}, {"n": {"$gt": 1, "m": 2}}, {"$or": []}, {"n": {"$gt": []}}, {1: 2}],
+)
+def test_a_filter_that_cannot_be_used_is_refused_in_an_empty_store_too(
+    wrong: dict[Any, Any],
+) -> None:
+    with RecallM() as memory, pytest.raises(InvalidInputError, match="filter") as caught:
+        RecallMStore(memory=memory).search(("a",), filter=wrong)
+    assert caught.value.argument == "filter"
