@@ -8,6 +8,7 @@ from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from langchain_recallm._conversation import MessageConversation
+from langchain_recallm._limits import takes_k
 from recallm import Passage, RecallM
 from recallm.adapting import (
     SPEAKER_NAMES,
@@ -21,7 +22,8 @@ __all__ = ["RecallMChatMessageHistory"]
 
 
 class RecallMChatMessageHistory(BaseChatMessageHistory):
-    """The messages of one session, the oldest first: the latest ``limit`` of them, or all.
+    """The messages of one session, the oldest first: the latest ``limit`` (or ``k``) of them, or
+    all.
 
     For chains that use a ``RunnableWithMessageHistory`` already: ``RecallMRetriever`` and the other
     classes recall in any conversation what such chains write. Of a message its text, its id, its
@@ -45,7 +47,15 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
 
     """
 
-    def __init__(self, *, memory: RecallM, session: str, limit: int | None = None) -> None:
+    @takes_k
+    def __init__(
+        self,
+        *,
+        memory: RecallM,
+        session: str,
+        limit: int | None = None,
+        k: int | None = None,  # noqa: ARG002
+    ) -> None:
         super().__init__()
         self.memory = checked_memory(memory)
         RecallOptions(limit=limit).check(memory)

@@ -13,6 +13,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.tools.base import create_schema_from_function
 from langgraph.prebuilt import ToolRuntime
 
+from langchain_recallm._limits import takes_k
 from langchain_recallm._runs import Namespace, checked_namespace, memory_of_run, thread_of_run
 from langchain_recallm._tool_building import (
     InjectedRuntime,
@@ -27,11 +28,13 @@ from recallm.facts import FactMemory
 __all__ = ["create_fact_tools", "facts_of_run"]
 
 
+@takes_k
 def create_fact_tools(
     memory: RecallM | FactMemory,
     *,
     namespace: str | Callable[[Any], str] | None = None,
     limit: int = 20,
+    k: int | None = None,  # noqa: ARG001
     max_tokens: int | None = 1000,
     prefix: str = "",
 ) -> list[BaseTool]:
@@ -41,9 +44,9 @@ def create_fact_tools(
     ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace``:
     whose facts: the memory's own by default, a name, or for many users a callable over the agent's
     runtime, as in ``lambda runtime: runtime.context.user_id``. A result shows at most ``limit``
-    facts and takes at most ``max_tokens``, by the memory's counter, and says how many more there
-    are; ``count_facts`` is exact in any case. ``prefix`` begins the tools' names (letters, digits,
-    "_" and "-").
+    (or ``k``) facts and takes at most ``max_tokens``, by the memory's counter, and says how many
+    more there are; ``count_facts`` is exact in any case. ``prefix`` begins the tools' names
+    (letters, digits, "_" and "-").
 
     * ``write_fact`` writes with the thread as source, so that ``memory.forget(source=thread_id)``
       forgets what an agent wrote there. The same tool call writes its fact once.

@@ -25,6 +25,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from langchain_recallm._agent_memory import AgentMemory
+from langchain_recallm._limits import takes_k
 from langchain_recallm._model_request import Position, with_recalled_text
 from langchain_recallm._runs import checked_namespace
 from recallm import InvalidInputError, RecallM
@@ -62,11 +63,12 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     ``scope="session"`` keeps recall inside it. ``position``: where the recalled text joins the
     request: in the "system" message, or beside the "user" message; it is delimited as data.
     ``roles``: whose messages are remembered, "human" and "ai" by default, "tool" on request; only
-    their texts. ``limit`` counts statements, ``max_tokens`` all that is added to the request, by
-    the memory's counter. ``min_score`` is the least probability that a statement helps; it needs
-    the default ranking. Messages of this thread that are in the request already are not recalled.
-    ``human_prefix`` ("Human") and ``ai_prefix`` name speakers whose message has no name. ``name``
-    distinguishes several in one agent (a user's memory and a team's): the class's name by default.
+    their texts. ``limit`` (or ``k``) counts statements, ``max_tokens`` all that is added to the
+    request, by the memory's counter. ``min_score`` is the least probability that a statement helps;
+    it needs the default ranking. Messages of this thread that are in the request already are not
+    recalled. ``human_prefix`` ("Human") and ``ai_prefix`` name speakers whose message has no name.
+    ``name`` distinguishes several in one agent (a user's memory and a team's): the class's name by
+    default.
 
     ``redact``, a function from text to text, changes everything that is written, the names of
     speakers too, and what recall asks with; the same text must always give the same result.
@@ -151,6 +153,7 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
 
     """
 
+    @takes_k
     def __init__(
         self,
         *,
@@ -160,6 +163,7 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         position: Position = "system",
         roles: Collection[Role] = ("human", "ai"),
         limit: int | None = 10,
+        k: int | None = None,  # noqa: ARG002
         max_tokens: int | None = 1000,
         min_score: float | None = None,
         human_prefix: str | None = None,

@@ -17,6 +17,7 @@ from langchain_core.runnables.config import ensure_config
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_validator
 
 from langchain_recallm._filter import check_filter, equal_texts, passes_filter
+from langchain_recallm._limits import check_names, with_one_limit
 from langchain_recallm._runs import checked_namespace, recall_in_run
 from recallm import InvalidInputError, RecalledContext, RecalledStatement, RecallM
 from recallm.adapting import (
@@ -44,13 +45,13 @@ class RecallMRetriever(BaseRetriever):
     attributes of the graph's ``Runtime`` (``context``). The other arguments may be given here, and
     for one call: ``retriever.invoke(question, k=3)``.
 
-    ``k``: the most statements (with ``ranking="paper"`` contexts of concepts); None: as many as
-    ``max_tokens`` allows, or else the memory's own ``limit``, 10: a statement is a sentence, so
-    that is no more text than the four chunks of other retrievers. ``max_tokens``, ``as_of``,
-    ``since``, ``until``, ``speaker``, ``session``, ``path``, ``min_score``, ``asker`` are those of
-    ``RecallM.recall``; ``where`` is its ``metadata`` (``metadata=`` of a LangChain retriever is for
-    tracers): values that are compared for equality. With ``scope="session"`` and no ``session``,
-    recall stays inside the run's thread.
+    ``k`` (or ``limit``): the most statements (with ``ranking="paper"`` contexts of concepts); None:
+    as many as ``max_tokens`` allows, or else the memory's own ``limit``, 10: a statement is a
+    sentence, so that is no more text than the four chunks of other retrievers. ``max_tokens``,
+    ``as_of``, ``since``, ``until``, ``speaker``, ``session``, ``path``, ``min_score``, ``asker``
+    are those of ``RecallM.recall``; ``where`` is its ``metadata`` (``metadata=`` of a LangChain
+    retriever is for tracers): values that are compared for equality. With ``scope="session"`` and
+    no ``session``, recall stays inside the run's thread.
 
     ``filter`` has conditions on the metadata of the documents, below, as ``RecallMStore.search``
     has on values: equality, or LangGraph's ``$eq``, ``$ne``, ``$gt``, ``$gte``, ``$lt``, ``$lte``,
@@ -97,6 +98,7 @@ class RecallMRetriever(BaseRetriever):
         _Name | Callable[[RunnableConfig], str] | None, AfterValidator(checked_namespace)
     ] = None
     k: _Count | None = None
+    limit: _Count | None = Field(default=None, exclude=True, repr=False)
     max_tokens: _Count | None = None
     as_of: _Moment | None = None
     since: _Moment | None = None
@@ -111,6 +113,14 @@ class RecallMRetriever(BaseRetriever):
     asker: _Name | None = None
     order: Order = "time"
     mode: Literal["statements", "context"] = "statements"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_names(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        check_names(given, list(cls.model_fields), cls.__name__)
+        return with_one_limit(given, "k")
 
     @model_validator(mode="after")
     def _check_fields_together(self) -> Self:
@@ -199,14 +209,14 @@ class RecallMRetriever(BaseRetriever):
         changes = {name: value for name, value in changes.items() if name != "verbose"}
         if not changes:
             return self
-        unknown = sorted(changes.keys() - _CHANGED_IN_A_CALL)
-        if unknown:
+        if "metadata" in changes:
             raise InvalidInputError(
-                f"a call takes no {', '.join(unknown)}; it takes "
-                f"{', '.join(sorted(_CHANGED_IN_A_CALL))} (where= filters by metadata, filter= "
-                "with operators)",
-                argument=unknown[0],
+                "a call takes no metadata, which is for tracers; where= filters by metadata, "
+                "filter= with operators",
+                argument="metadata",
             )
+        check_names(changes, sorted(_CHANGED_IN_A_CALL), "a call")
+        changes = with_one_limit(changes, "k")
         fields = {name: getattr(self, name) for name in _OWN_FIELDS}
         try:
             return RecallMRetriever.model_validate({**fields, **changes})

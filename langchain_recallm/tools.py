@@ -17,6 +17,7 @@ from langgraph.prebuilt import ToolRuntime
 from pydantic import BaseModel, Field
 
 from langchain_recallm._conversation import MessageConversation, latest_question
+from langchain_recallm._limits import takes_k
 from langchain_recallm._runs import Namespace, checked_namespace, memory_of_run, thread_of_run
 from langchain_recallm._tool_building import (
     InjectedRuntime,
@@ -68,12 +69,14 @@ class _Forget(BaseModel):
     )
 
 
+@takes_k
 def create_recallm_tools(
     memory: RecallM,
     *,
     namespace: str | Callable[[Any], str] | None = None,
     scope: Scope = "namespace",
     limit: int | None = 10,
+    k: int | None = None,  # noqa: ARG001
     max_tokens: int | None = 1000,
     prefix: str = "",
 ) -> list[BaseTool]:
@@ -82,9 +85,9 @@ def create_recallm_tools(
     ``memory``: the core. ``namespace``: whose memory it is: the memory's own by default, a name, or
     for many users a callable over the agent's runtime, as in
     ``lambda runtime: runtime.context.user_id``. Saved texts belong to the thread as their session;
-    ``scope="session"`` keeps recalling and forgetting inside it. ``limit`` counts the recalled
-    statements, ``max_tokens`` the whole result, by the memory's counter. ``prefix`` begins the
-    tools' names (letters, digits, "_" and "-"), so that one agent can have the tools of two
+    ``scope="session"`` keeps recalling and forgetting inside it. ``limit`` (or ``k``) counts the
+    recalled statements, ``max_tokens`` the whole result, by the memory's counter. ``prefix`` begins
+    the tools' names (letters, digits, "_" and "-"), so that one agent can have the tools of two
     memories: ``prefix="team_"`` makes them ``team_recall_memory`` and so on.
 
     * ``recall_memory`` returns statements with their ids, delimited as data, without what stands in
