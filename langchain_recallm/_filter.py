@@ -11,7 +11,7 @@ from langchain_recallm._item_text import is_number
 from recallm import InvalidInputError
 from recallm.adapting import checks
 
-__all__ = ["check_filter", "equal_texts", "passes_filter"]
+__all__ = ["check_filter", "equal_texts", "likely_values", "passes_filter"]
 
 _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     "$gt": operator.gt,
@@ -51,6 +51,22 @@ def equal_texts(filter: Mapping[str, Any] | None) -> dict[str, str | bool]:
         for name, value in (filter or {}).items()
     }
     return {name: value for name, value in wanted.items() if isinstance(value, str | bool)}
+
+
+def likely_values(
+    filter: Mapping[str, Any] | None, key: str
+) -> dict[tuple[str, ...], str | int | bool | None]:
+    """The values that ``filter`` demands of a value which stands under ``key`` in an item's
+    metadata, for ``MemoryItems``."""
+    wanted = {
+        (key, name): value["$eq"] if isinstance(value, Mapping) and "$eq" in value else value
+        for name, value in (filter or {}).items()
+    }
+    return {
+        path: value
+        for path, value in wanted.items()
+        if value is None or isinstance(value, str | int)
+    }
 
 
 def passes_filter(value: Mapping[str, Any], filter: Mapping[str, Any] | None) -> bool:

@@ -25,7 +25,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from langchain_recallm._filter import check_filter, passes_filter
+from langchain_recallm._filter import check_filter, likely_values, passes_filter
 from langchain_recallm._item_text import is_number, recalled_text
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
 from recallm.adapting import POSTPONED_PATH, checked_memory, checks, digest
@@ -162,30 +162,40 @@ class RecallMStore(BaseStore):
                 op.namespace_prefix,
                 limit=end,
                 accept=lambda item: passes_filter(_value_of(item), op.filter),
+                likely=likely_values(op.filter, "value"),
             )
             found = {item.id: (item, score) for item, score in ranked}
         if len(found) < end and op.limit:
             for item in self._latest(op, len(found)):
-                if item.id not in found and passes_filter(_value_of(item), op.filter):
-                    score = 0.0 if op.query and not _is_unread(item) else None
-                    found[item.id] = (item, score)
+                score = 0.0 if op.query and not _is_unread(item) else None
+                found.setdefault(item.id, (item, score))
         page = list(found.values())[op.offset : end]
         if op.refresh_ttl:
             refreshed += [item for item, _ in page]
         return [SearchItem(**_item_arguments(item), score=score) for item, score in page]
 
-    def _latest(self, op: SearchOp, found: int) -> list[Passage]:
-        """The items below the search's path, the latest first: as many as fill its page beside
-        ``found`` items, all where a filter may drop any number of them."""
+    def _latest(self, op: SearchOp, found: int) -> Sequence[Passage]:
+        """The items below the search's path that pass its filter, the latest first: as many as fill
+        its page beside ``found`` items."""
         hidden = _hidden(self.memory, op.namespace_prefix)
-        most = None if op.filter else op.offset + op.limit + found + len(hidden)
-        items = self.memory.items.below(op.namespace_prefix, limit=most)
+
+        def latest(limit: int) -> Sequence[Passage]:
+            return self.memory.items.below(
+                op.namespace_prefix,
+                limit=limit,
+                accept=None if not hidden and not op.filter else is_found,
+                likely=likely_values(op.filter, "value"),
+            )
+
+        def is_found(item: Passage) -> bool:
+            return item.id not in hidden and passes_filter(_value_of(item), op.filter)
+
+        most = op.offset + op.limit + found
+        items = latest(most)
         if op.query and any(map(_is_unread, items)):
-            if most is not None:
-                blocks = -(-most // _BLOCK)
-                items = self.memory.items.below(op.namespace_prefix, limit=blocks * _BLOCK)
-            items = _unread_last(items)
-        return [item for item in items if item.id not in hidden]
+            blocks = -(-most // _BLOCK)
+            items = _unread_last(latest(blocks * _BLOCK))
+        return items
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         conditions = op.match_conditions or ()

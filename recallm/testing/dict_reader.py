@@ -21,6 +21,7 @@ from recallm.model import (
     Postings,
     PreparedUpdate,
     Relation,
+    Scalar,
     SessionSize,
     Sizes,
     Stats,
@@ -85,6 +86,7 @@ class DictReader(DictFacts):
         *,
         ids: Collection[str] | None = None,
         limit: int | None = None,
+        likely: Mapping[tuple[str, ...], Scalar] | None = None,  # noqa: ARG002 - reads every one
     ) -> list[Passage]:
         found = [
             passage_of(update, update.text)
