@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import os
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from langgraph.store.base import (
     BaseStore,
@@ -27,10 +30,11 @@ from langgraph.store.base import (
 
 from langchain_recallm._filter import check_filter, likely_values, passes_filter
 from langchain_recallm._item_text import is_number, recalled_text
+from langchain_recallm._sweeping import Sweeper
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
 from recallm.adapting import POSTPONED_PATH, checked_memory, checks, digest
 
-__all__ = ["RecallMStore"]
+__all__ = ["OpenedStore", "RecallMStore"]
 
 _SWEEP_MINUTES = 60.0
 _NO_TEXT = "(nothing to recall)"
@@ -59,7 +63,11 @@ class RecallMStore(BaseStore):
 
     Items expire ``ttl`` minutes after they were last written, or read (``refresh_ttl``): from then
     on they are neither found nor recalled. ``sweep_ttl()`` frees their room; a write calls it every
-    ``sweep_interval_minutes`` (60). ``ttl`` is LangGraph's configuration of this.
+    ``sweep_interval_minutes`` (60), ``start_ttl_sweeper()`` a thread. ``ttl`` is LangGraph's
+    configuration of this.
+
+    As a context manager it stops the sweeper, and with ``closes_memory`` closes the memory;
+    ``from_conn_string`` opens a memory of its own.
 
     The reads of one ``batch`` see the state before its writes; of several writes to one key the
     last counts. Everything is checked before anything is written; the values are written in one
@@ -86,18 +94,85 @@ class RecallMStore(BaseStore):
 
     supports_ttl = True
 
+    @classmethod
+    def from_conn_string(
+        cls,
+        conn_string: str | os.PathLike[str],
+        *,
+        fields: Sequence[str] | None = None,
+        ttl: TTLConfig | None = None,
+        **memory: Any,
+    ) -> OpenedStore:
+        """A store over a memory of its own, in a ``with`` or ``async with`` statement (where it is
+        opened and closed off the event loop).
+
+        ``conn_string``: the path of an SQLite file, ":memory:", or a ``neo4j://`` or ``bolt://``
+        URI. ``memory`` are further arguments of ``RecallM``: ``namespace``, ``auth``,
+        ``embeddings`` and others.
+
+        >>> with RecallMStore.from_conn_string(":memory:", ttl={"default_ttl": 60}) as store:
+        ...     store.put(("users", "ann"), "food", {"memory": "Ann loves pizza"})
+        ...     [item.key for item in store.search(("users",))]
+        ['food']
+
+        Raises (when it is entered):
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store cannot be opened.
+
+        """
+        if "index" in memory:
+            raise InvalidInputError(
+                "from_conn_string takes no index: recall needs none. Give embeddings=…, and the "
+                "paths that recall reads as fields=…",
+                argument="index",
+            )
+
+        def opened() -> RecallMStore:
+            owned = RecallM(conn_string, **memory)
+            try:
+                return cls(memory=owned, fields=fields, ttl=ttl, closes_memory=True)
+            except BaseException:
+                owned.close()
+                raise
+
+        return OpenedStore(opened)
+
     def __init__(
         self,
         *,
         memory: RecallM,
         fields: Sequence[str] | None = None,
         ttl: TTLConfig | None = None,
+        closes_memory: bool = False,
     ) -> None:
         self.memory = checked_memory(memory)
+        self._closes_memory = checks.flag(closes_memory, "closes_memory")
         self._fields = checks.optional(_checked_paths, fields, "fields")
         self.ttl_config = _checked_ttl(ttl)
         self._sweep_every = ((ttl or {}).get("sweep_interval_minutes") or _SWEEP_MINUTES) * 60
         self._swept = time.monotonic()
+        self._sweeper = Sweeper(self.sweep_ttl)
+
+    def setup(self) -> None:
+        """Do nothing: the memory is ready. LangGraph's other stores create their tables here."""
+
+    def close(self) -> None:
+        """Stop the sweeper; with ``closes_memory`` close the memory. A second call does nothing."""
+        self._sweeper.stop()
+        if self._closes_memory:
+            self.memory.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.close)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do operations; their results, in order."""
@@ -125,6 +200,29 @@ class RecallMStore(BaseStore):
         """Free the room of expired passages in the memory's namespace; returns how many."""
         self._swept = time.monotonic()
         return self.memory.forget(expired=True).passages
+
+    def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
+        """Call ``sweep_ttl`` every so many minutes (those of ``ttl``, or else 60) in a thread, so
+        that room is freed without writes too. It ends at ``stop_ttl_sweeper``, when the store is
+        closed or no longer used, and where the result is cancelled. A second call starts no second
+        thread.
+
+        Raises:
+            InvalidInputError: the interval is no number of minutes above 0.
+
+        """
+        minutes = sweep_interval_minutes
+        if minutes is not None and (not is_number(minutes) or not 0 < minutes < math.inf):
+            raise InvalidInputError(
+                f"sweep_interval_minutes must be a number of minutes above 0, not {minutes!r}",
+                argument="sweep_interval_minutes",
+            )
+        return self._sweeper.start(self._sweep_every if minutes is None else minutes * 60)
+
+    def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
+        """Stop the thread of ``start_ttl_sweeper``; whether it has ended, or there was none, within
+        ``timeout`` seconds (None: however long a sweep takes)."""
+        return self._sweeper.stop(timeout)
 
     def _read(self, op: Op, refreshed: list[Passage]) -> Result:
         """The result of an operation; items whose expiry starts anew are added to ``refreshed``."""
@@ -246,6 +344,28 @@ class RecallMStore(BaseStore):
         }
         if expiries:
             self.memory.expire(expiries)
+
+
+class OpenedStore(AbstractContextManager[RecallMStore], AbstractAsyncContextManager[RecallMStore]):
+    """A store that ``open`` opens when the block begins, and that is closed when it ends."""
+
+    def __init__(self, open: Callable[[], RecallMStore]) -> None:
+        self._open = open
+        self._store: RecallMStore | None = None
+
+    def __enter__(self) -> RecallMStore:
+        self._store = self._open()
+        return self._store
+
+    def __exit__(self, *_: object) -> None:
+        if self._store is not None:
+            self._store.close()
+
+    async def __aenter__(self) -> RecallMStore:
+        return await asyncio.to_thread(self.__enter__)
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.__exit__)
 
 
 def _hidden(memory: RecallM, prefix: Sequence[str]) -> set[str]:
