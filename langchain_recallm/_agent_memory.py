@@ -21,6 +21,7 @@ from langchain.agents.middleware.types import AgentState, ModelRequest
 from langchain_core.messages import BaseMessage
 
 from langchain_recallm._conversation import MessageConversation, latest_question, role_of, texts_of
+from langchain_recallm._documents import traced
 from langchain_recallm._model_request import SEPARATOR
 from langchain_recallm._runs import (
     Namespace,
@@ -37,7 +38,7 @@ from langchain_recallm._turns import (
     latest_replies,
     with_structured_response,
 )
-from recallm import RecallM
+from recallm import RecalledContext, RecallM
 from recallm.adapting import (
     FailureGuard,
     MessageFilter,
@@ -205,28 +206,40 @@ class AgentMemory:
             return ""
         memory = conversation.memory
 
-        def recall() -> str:
-            asked = shortened_question(self.filter.redacted(question))
+        asked, text = "", ""
+
+        def recall() -> RecalledContext:
+            nonlocal text
+            context = nothing = RecalledContext(question=asked)
             known = conversation.passages_in_request(
                 asked, request_messages, asking=asking, limit=self.limit
             )
-            max_tokens = self.max_tokens
-            if max_tokens is not None:
-                max_tokens -= memory.count_tokens(SEPARATOR)
-            return data_within(
-                max_tokens,
-                memory,
-                lambda room: conversation.recall(
+
+            def recall_within(room: int | None) -> RecalledContext:
+                nonlocal context
+                context = conversation.recall(
                     asked,
                     asking=conversation.core_messages(turn.without_refused(asking)),
                     limit=self.limit,
                     max_tokens=room,
                     min_score=self.min_score,
                     known=known,
-                ),
-            )
+                )
+                return context
 
-        return self.guard.run(recall, "nothing was recalled") or ""
+            max_tokens = self.max_tokens
+            if max_tokens is not None:
+                max_tokens -= memory.count_tokens(SEPARATOR)
+            text = data_within(max_tokens, memory, recall_within)
+            return context if text else nothing
+
+        def recalled() -> str:
+            nonlocal asked
+            asked = shortened_question(self.filter.redacted(question))
+            traced(recall, asked, conversation)
+            return text
+
+        return self.guard.run(recalled, "nothing was recalled") or ""
 
     def _resumed_turn(
         self, messages: Sequence[BaseMessage], conversation: MessageConversation

@@ -2,8 +2,8 @@
 
 This module holds the settings and the hooks; ``_agent_memory`` says what is recalled and written in
 them. Recalled text joins the model's request alone. It is kept in the middleware, not in the
-graph's state, so that no checkpoint, output or stream contains it and several memories in one agent
-do not meet.
+graph's state, so that no checkpoint, output or stream of state contains it and several memories in
+one agent do not meet. Callbacks and tracers see recall as a retriever run.
 """
 
 from __future__ import annotations
@@ -120,6 +120,9 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     (the tool ``forget_memory`` extracts them first); ``memory.forget(session=…)`` and
     ``forget(everything=True)`` do. Of a long question recall reads the first and the last 2,000
     characters.
+
+    Callbacks and tracers, such as LangSmith, see recall as the retriever run ``recall_memory``: the
+    question, a document for each recalled statement, the tags "recallm" and "namespace:NAME".
 
     A failure of the memory is logged (logger ``langchain_recallm``) and the agent answers without
     it; ``raise_errors`` raises it. Where the namespace of a run cannot be determined, that is such

@@ -16,6 +16,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_validator
 
+from langchain_recallm._documents import context_document, statement_document
 from langchain_recallm._filter import check_filter, equal_texts, passes_filter
 from langchain_recallm._limits import check_names, with_one_limit
 from langchain_recallm._runs import checked_namespace, recall_in_run
@@ -190,9 +191,9 @@ class RecallMRetriever(BaseRetriever):
         else:
             context = recall()
         if retriever.mode == "context":
-            return [_context_document(context)] if context else []
+            return [context_document(context)] if context else []
         found = filter(retriever._passes, options.ordered(context))
-        return [_statement_document(statement) for statement in found]
+        return [statement_document(statement) for statement in found]
 
     def _passes(self, statement: RecalledStatement) -> bool:
         return not self.filter or passes_filter(statement_metadata(statement), self.filter)
@@ -258,21 +259,3 @@ def _recalled_until_all_pass(
         width = 4 * max(width, len(context.statements))
         has_failures(recall(known=sorted(failed), limit=width, max_tokens=None))
     return context
-
-
-def _statement_document(statement: RecalledStatement) -> Document:
-    return Document(
-        id=statement.id, page_content=statement.text, metadata=statement_metadata(statement)
-    )
-
-
-def _context_document(context: RecalledContext) -> Document:
-    return Document(
-        page_content=context.text,
-        metadata={
-            "statements": [statement.id for statement in context.statements],
-            "t_index": max(statement.t_index for statement in context.statements),
-            "concepts": [concept.name for concept in context.concepts],
-            "tokens": context.tokens,
-        },
-    )
