@@ -74,7 +74,8 @@ def answer_chain(
     its ``context`` says so; what stands in the messages of its ``MessagesPlaceholder`` is not
     recalled again. The recalled text stands between delimiters that it cannot close, and
     is said to be data; braces in it are no variables. ``namespace``: whose memory, where it is not
-    the memory's own: a name, or a callable from the run to a name; the run is its
+    the memory's own: a name, a template that the run's context or ``configurable`` fills,
+    "user-{user_id}", or a callable from the run to a name; the run is its
     ``RunnableConfig``, in a graph also with the attributes of the graph's ``Runtime``
     (``context``). ``arguments`` are ``limit`` (or ``k``), ``max_tokens``, ``as_of``, ``since``,
     ``until``, ``speaker``, ``session``, ``path``, ``min_score`` and ``asker`` of

@@ -42,7 +42,8 @@ def create_fact_tools(
     ``top_facts`` and ``find_facts``.
 
     ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace``:
-    whose facts: the memory's own by default, a name, or for many users a callable over the agent's
+    whose facts: the memory's own by default, a name, or for many users a template that the run's
+    context or ``configurable`` fills, "user-{user_id}", or a callable over the agent's
     runtime, as in ``lambda runtime: runtime.context.user_id``. A result shows at most ``limit``
     (or ``k``) facts and takes at most ``max_tokens``, by the memory's counter, and says how many
     more there are; ``count_facts`` is exact in any case. ``prefix`` begins the tools' names
@@ -85,7 +86,7 @@ def create_fact_tools(
                 # Without an agent, a model can write an argument named ``runtime`` itself.
                 run = runtime if isinstance(runtime, ToolRuntime) else None
                 tools = FactTools(
-                    facts_of_run(facts, namespace, run),
+                    facts_of_run(facts, namespace, run, config),
                     limit=limit,
                     max_tokens=max_tokens,
                     source=thread_of_run(run or config),
@@ -106,12 +107,14 @@ def create_fact_tools(
     return [new_fact_tool(name) for name in FactTools.NAMES]
 
 
-def facts_of_run(facts: FactMemory, namespace: Namespace, run: Any) -> FactMemory:
-    """The facts in the namespace of whoever ``run`` runs for.
+def facts_of_run(
+    facts: FactMemory, namespace: Namespace, run: Any, config: RunnableConfig | None = None
+) -> FactMemory:
+    """The facts in the namespace of whoever ``run`` runs for; ``config`` as in ``memory_of_run``.
 
     Raises:
         InvalidInputError: ``namespace`` cannot be used.
 
     """
-    memory = memory_of_run(facts.memory, namespace, run)
+    memory = memory_of_run(facts.memory, namespace, run, config)
     return facts if namespace is None else facts.in_namespace(memory.namespace)

@@ -45,10 +45,10 @@ def fact_chat(
     ``chat_with_facts`` with a model call for each round.
 
     ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace``:
-    whose facts, where they are not the memory's own: a name, or a callable from the run to a name,
-    as in ``answer_chain``. Facts are written with the run's thread as source, when the reply has
-    ended. ``settings`` are those of ``FactChat``: ``prompt``, ``rounds``, ``limit`` (or ``k``) and
-    others.
+    whose facts, where they are not the memory's own: a name, a template or a callable from the run
+    to a name, as in ``answer_chain``. Facts are written with the run's thread as source, when the
+    reply has ended. ``settings`` are those of ``FactChat``: ``prompt``, ``rounds``, ``limit`` (or
+    ``k``) and others.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> from recallm import RecallM

@@ -58,7 +58,8 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     conversation.
 
     ``memory``: the core. ``namespace``: whose memory it is: the memory's own by default, a name, or
-    for many users a callable over the runtime, as in ``lambda runtime: runtime.context.user_id``.
+    for many users a template that the run's context or ``configurable`` fills, "user-{user_id}", or
+    a callable over the runtime, as in ``lambda runtime: runtime.context.user_id``.
     The thread is the session: what was said in one is recalled in the next, unless
     ``scope="session"`` keeps recall inside it. ``position``: where the recalled text joins the
     request: in the "system" message, or beside the "user" message; it is delimited as data.

@@ -41,8 +41,9 @@ _Moment = Annotated[int, Field(ge=0, strict=True)] | Annotated[AwareDatetime, Fi
 class RecallMRetriever(BaseRetriever):
     """Recalls statements of a memory, the oldest first, one document each.
 
-    ``memory``: the memory; ``namespace``: whose, where it is not the memory's own: a name, or a
-    callable from the run to a name; the run is its ``RunnableConfig``, in a graph also with the
+    ``memory``: the memory; ``namespace``: whose, where it is not the memory's own: a name, a
+    template that the run's context or ``configurable`` fills, "user-{user_id}", or a callable from
+    the run to a name; the run is its ``RunnableConfig``, in a graph also with the
     attributes of the graph's ``Runtime`` (``context``). The other arguments may be given here, and
     for one call: ``retriever.invoke(question, k=3)``.
 

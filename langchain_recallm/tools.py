@@ -83,7 +83,8 @@ def create_recallm_tools(
     """The tools ``recall_memory(query)``, ``save_memory(text)``, ``forget_memory(id / about)``.
 
     ``memory``: the core. ``namespace``: whose memory it is: the memory's own by default, a name, or
-    for many users a callable over the agent's runtime, as in
+    for many users a template that the run's context or ``configurable`` fills, "user-{user_id}", or
+    a callable over the agent's runtime, as in
     ``lambda runtime: runtime.context.user_id``. Saved texts belong to the thread as their session;
     ``scope="session"`` keeps recalling and forgetting inside it. ``limit`` (or ``k``) counts the
     recalled statements, ``max_tokens`` the whole result, by the memory's counter. ``prefix`` begins
@@ -232,7 +233,7 @@ class _Tools:
         # Without an agent, a model can write an argument named ``runtime`` itself.
         run = runtime if isinstance(runtime, ToolRuntime) else None
         return MessageConversation(
-            memory=memory_of_run(self.memory, self.namespace, run),
+            memory=memory_of_run(self.memory, self.namespace, run, config),
             session=thread_of_run(run or config),
             scope=self.scope,
         )

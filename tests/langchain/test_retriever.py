@@ -295,7 +295,7 @@ def test_k_is_the_limit_of_the_memory_where_none_is_given() -> None:
         {"order": "random"},
         {"mode": "chunks"},
         {"namespace": ""},
-        {"namespace": "user-{user_id}"},
+        {"namespace": "user-{user.id}"},
         {"where": ["day"]},
         {"where": {"day": {"$gt": 1}}},
         {"filter": {"day": {"$near": 1}}},

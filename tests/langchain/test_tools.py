@@ -477,7 +477,7 @@ async def test_the_event_loop_goes_on(memory: RecallM, monkeypatch: pytest.Monke
     [
         ("memory", None),
         ("namespace", b"ann"),
-        ("namespace", "user-{user_id}"),
+        ("namespace", "user-{user.id}"),
         ("scope", "thread"),
         ("limit", 0),
         ("max_tokens", "many"),
