@@ -292,7 +292,7 @@ class AgentMemory:
         turn, are postponed where the model is still called (``postpones``)."""
 
         def write() -> bool:
-            new = conversation.core_messages(messages)
+            new = conversation.messages_to_write(messages)
             after_postponed = turn is not None and turn.has_postponed
             if postpones and (after_postponed or is_long(new)):
                 postpone(conversation, new)

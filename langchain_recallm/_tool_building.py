@@ -15,8 +15,9 @@ from langchain_core.tools.base import ArgsSchema
 from langgraph.prebuilt import ToolRuntime
 
 from recallm import InvalidInputError
+from recallm.adapting import storable
 
-__all__ = ["InjectedRuntime", "check_prefix", "errors_for_the_model", "new_tool"]
+__all__ = ["InjectedRuntime", "check_prefix", "checked_text", "errors_for_the_model", "new_tool"]
 
 _log = logging.getLogger("langchain_recallm")
 
@@ -59,6 +60,14 @@ def new_tool(
         handle_tool_error=True,
         **more,
     )
+
+
+def checked_text(text: str, argument: str) -> str:
+    """The model's text, refused where it is blank. Lone surrogates, which no store can hold, become
+    question marks."""
+    if not text.strip():
+        raise ToolException(f"{argument} is empty; nothing was done.")
+    return storable(text)
 
 
 @contextmanager

@@ -12,7 +12,10 @@ from langchain_recallm._limits import takes_k
 from recallm import Passage, RecallM
 from recallm.adapting import (
     SPEAKER_NAMES,
+    Accept,
+    MessageFilter,
     RecallOptions,
+    Redact,
     checked_memory,
     checked_session,
     checks,
@@ -29,6 +32,8 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
     classes recall in any conversation what such chains write. Of a message its text, its id, its
     role (human or ai) and its name are kept; tool calls, images, and the messages of tools and of
     the system are not.
+
+    ``redact`` and ``accept`` decide what is written, as in ``RecallMMiddleware``.
 
     The async methods run in threads and do not block the event loop.
 
@@ -55,12 +60,15 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
         session: str,
         limit: int | None = None,
         k: int | None = None,  # noqa: ARG002
+        redact: Redact | None = None,
+        accept: Accept | None = None,
     ) -> None:
         super().__init__()
         self.memory = checked_memory(memory)
         RecallOptions(limit=limit).check(memory)
         self.session = checked_session(checks.name(session, "session"))
         self.limit = limit
+        self._filter = MessageFilter(redact=redact, accept=accept)
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]
@@ -84,10 +92,13 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
 
         Raises:
             StoreError: the memory's store failed; nothing was written.
+            Exception: what ``redact`` or ``accept`` raised; nothing was written.
 
         """
-        conversation = MessageConversation(memory=self.memory, session=self.session)
-        conversation.remember(conversation.core_messages(messages))
+        conversation = MessageConversation(
+            memory=self.memory, session=self.session, filter=self._filter
+        )
+        conversation.remember(conversation.messages_to_write(messages))
 
     def clear(self) -> None:
         """Forget the session, for good, and everything in it.

@@ -23,6 +23,9 @@ from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
     DEFAULT_ROLES,
     SPEAKER_NAMES,
+    Accept,
+    MessageFilter,
+    Redact,
     Role,
     Scope,
     check_budget,
@@ -52,6 +55,9 @@ class RecallMMemory(BaseMemory):
     and ``ai_prefix`` name the speakers of messages without a name; ``roles``: whose messages are
     remembered ("human", "ai", "tool"). At most ``limit`` (or ``k``) statements are recalled, in at
     most ``max_tokens`` tokens, delimiters included (None: no limit).
+
+    ``redact`` and ``accept`` decide what is written, and ``redact`` what recall asks with, as in
+    ``RecallMMiddleware``.
 
     The recalled text is delimited as data, or '' where nothing is known. With ``return_messages``
     it is a list for a ``MessagesPlaceholder``: one human message with that text, or none. It is a
@@ -95,6 +101,8 @@ class RecallMMemory(BaseMemory):
     max_tokens: _Count | None = 1000
     limit: _Count | None = 10
     k: _Count | None = Field(default=None, exclude=True, repr=False)
+    redact: Redact | None = Field(default=None, exclude=True)
+    accept: Accept | None = Field(default=None, exclude=True)
 
     @model_validator(mode="before")
     @classmethod
@@ -129,7 +137,7 @@ class RecallMMemory(BaseMemory):
         messages = self._input_messages(inputs)
         asking = _asking(messages)
         conversation = self._conversation()
-        question = shortened_question(texts_of(asking))
+        question = shortened_question(conversation.filter.redacted(texts_of(asking)))
         known = conversation.passages_in_request(
             question, messages, asking=asking, limit=self.limit
         )
@@ -160,11 +168,12 @@ class RecallMMemory(BaseMemory):
                 message.
             ClosedError: the memory is closed.
             StoreError: the store failed; nothing was written.
+            Exception: what ``redact`` or ``accept`` raised; nothing was written.
 
         """
         messages = [*_asking(self._input_messages(inputs)), *self._output_messages(outputs)]
         conversation = self._conversation()
-        conversation.remember(conversation.core_messages(messages))
+        conversation.remember(conversation.messages_to_write(messages))
 
     async def asave_context(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:
         """``save_context``, off the event loop."""
@@ -199,6 +208,7 @@ class RecallMMemory(BaseMemory):
             scope=self.scope,
             roles=frozenset(self.roles),
             names=speaker_names(self.human_prefix, self.ai_prefix),
+            filter=MessageFilter(redact=self.redact, accept=self.accept),
         )
 
     def _input_messages(self, inputs: Mapping[str, Any]) -> list[BaseMessage]:

@@ -7,9 +7,9 @@ import logging
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self, cast
 
@@ -29,12 +29,22 @@ from langgraph.store.base import (
 )
 
 from langchain_recallm._filter import check_filter, likely_values, passes_filter
+from langchain_recallm._item_privacy import accepted_items, redacted_value
 from langchain_recallm._item_text import is_number, recalled_text
+from langchain_recallm._opening import Opening
 from langchain_recallm._sweeping import Sweeper
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
-from recallm.adapting import POSTPONED_PATH, checked_memory, checks, digest
+from recallm.adapting import (
+    POSTPONED_PATH,
+    Accept,
+    MessageFilter,
+    Redact,
+    checked_memory,
+    checks,
+    digest,
+)
 
-__all__ = ["OpenedStore", "RecallMStore"]
+__all__ = ["RecallMStore"]
 
 _SWEEP_MINUTES = 60.0
 _NO_TEXT = "(nothing to recall)"
@@ -69,6 +79,12 @@ class RecallMStore(BaseStore):
     As a context manager it stops the sweeper, and with ``closes_memory`` closes the memory;
     ``from_conn_string`` opens a memory of its own.
 
+    ``redact``, a function from text to text, changes every text in a value, and the queries of
+    searches; keys, paths and the names of fields stay. ``accept``, a function from a message (the
+    redacted text that recall reads, the role "item", the key as its ``id``, the ``path``) to a
+    bool, says whether to write an item: a refused one is counted in the log, and what stood under
+    its key stays. Where one of them fails, nothing of the batch is written.
+
     The reads of one ``batch`` see the state before its writes; of several writes to one key the
     last counts. Everything is checked before anything is written; the values are written in one
     transaction, and deleted items are forgotten after it. The part of a value that recall does not
@@ -101,8 +117,10 @@ class RecallMStore(BaseStore):
         *,
         fields: Sequence[str] | None = None,
         ttl: TTLConfig | None = None,
+        redact: Redact | None = None,
+        accept: Accept | None = None,
         **memory: Any,
-    ) -> OpenedStore:
+    ) -> Opening[RecallMStore]:
         """A store over a memory of its own, in a ``with`` or ``async with`` statement (where it is
         opened and closed off the event loop).
 
@@ -130,12 +148,19 @@ class RecallMStore(BaseStore):
         def opened() -> RecallMStore:
             owned = RecallM(conn_string, **memory)
             try:
-                return cls(memory=owned, fields=fields, ttl=ttl, closes_memory=True)
+                return cls(
+                    memory=owned,
+                    fields=fields,
+                    ttl=ttl,
+                    redact=redact,
+                    accept=accept,
+                    closes_memory=True,
+                )
             except BaseException:
                 owned.close()
                 raise
 
-        return OpenedStore(opened)
+        return Opening(opened)
 
     def __init__(
         self,
@@ -143,9 +168,12 @@ class RecallMStore(BaseStore):
         memory: RecallM,
         fields: Sequence[str] | None = None,
         ttl: TTLConfig | None = None,
+        redact: Redact | None = None,
+        accept: Accept | None = None,
         closes_memory: bool = False,
     ) -> None:
         self.memory = checked_memory(memory)
+        self._filter = MessageFilter(redact=redact, accept=accept)
         self._closes_memory = checks.flag(closes_memory, "closes_memory")
         self._fields = checks.optional(_checked_paths, fields, "fields")
         self.ttl_config = _checked_ttl(ttl)
@@ -181,7 +209,9 @@ class RecallMStore(BaseStore):
             validate_op_namespace(op)
         puts = {(tuple(op.namespace), op.key): op for op in listed if isinstance(op, PutOp)}
         now = self.memory.now()
-        items = [self._new_item(op, now) for op in puts.values() if op.value is not None]
+        items = accepted_items(
+            [self._new_item(op, now) for op in puts.values() if op.value is not None], self._filter
+        )
         deleted = [place for place, op in puts.items() if op.value is None]
         for place in deleted:
             self.memory.items.get(*place)  # refuses an impossible key before anything is written
@@ -256,7 +286,7 @@ class RecallMStore(BaseStore):
         found: dict[str, tuple[Passage, float | None]] = {}
         if op.query and op.limit:
             ranked = self.memory.items.search(
-                op.query,
+                self._filter.redacted(op.query),
                 op.namespace_prefix,
                 limit=end,
                 accept=lambda item: passes_filter(_value_of(item), op.filter),
@@ -316,6 +346,7 @@ class RecallMStore(BaseStore):
 
     def _new_item(self, op: PutOp, now: datetime) -> NewItem:
         value = checks.properties(op.value, "value")
+        value = redacted_value(value, self._filter)
         if op.index is None:
             fields = self._fields
         else:
@@ -344,28 +375,6 @@ class RecallMStore(BaseStore):
         }
         if expiries:
             self.memory.expire(expiries)
-
-
-class OpenedStore(AbstractContextManager[RecallMStore], AbstractAsyncContextManager[RecallMStore]):
-    """A store that ``open`` opens when the block begins, and that is closed when it ends."""
-
-    def __init__(self, open: Callable[[], RecallMStore]) -> None:
-        self._open = open
-        self._store: RecallMStore | None = None
-
-    def __enter__(self) -> RecallMStore:
-        self._store = self._open()
-        return self._store
-
-    def __exit__(self, *_: object) -> None:
-        if self._store is not None:
-            self._store.close()
-
-    async def __aenter__(self) -> RecallMStore:
-        return await asyncio.to_thread(self.__enter__)
-
-    async def __aexit__(self, *_: object) -> None:
-        await asyncio.to_thread(self.__exit__)
 
 
 def _hidden(memory: RecallM, prefix: Sequence[str]) -> set[str]:

@@ -1,4 +1,4 @@
-"""Tools by which a model uses a memory itself: recall, save, forget.
+"""Tools by which a model uses a memory itself: recall, save, forget, list, update.
 
 Errors go to the model, its own and those of the memory: the agent goes on. Whose memory it is comes
 from the runtime alone; nothing that a model writes can change it.
@@ -6,67 +6,59 @@ from the runtime alone; nothing that a model writes can change it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, ToolException
 from langgraph.prebuilt import ToolRuntime
-from pydantic import BaseModel, Field
 
 from langchain_recallm._conversation import MessageConversation, latest_question
+from langchain_recallm._forgetting import (
+    forget_about,
+    forget_everything,
+    forget_one,
+    passage_of,
+)
 from langchain_recallm._limits import takes_k
 from langchain_recallm._runs import Namespace, checked_namespace, memory_of_run, thread_of_run
 from langchain_recallm._tool_building import (
     InjectedRuntime,
     check_prefix,
+    checked_text,
     errors_for_the_model,
     new_tool,
 )
-from recallm import RecalledStatement, RecallM
+from langchain_recallm._tool_schemas import DESCRIPTIONS, SCHEMAS, WITH_ARTIFACT, ToolName
+from recallm import KnowledgeUpdate, Passage, RecalledStatement, RecallM
 from recallm.adapting import (
+    POSTPONED_PATH,
     SPEAKER_NAMES,
+    Accept,
+    Message,
+    MessageFilter,
     RecallOptions,
+    Redact,
     Scope,
     as_data,
     check_budget,
     checked_memory,
     checked_scope,
+    checks,
     digest,
-    extract_postponed,
     gives_probabilities,
     shown_name,
     statement_fields,
-    storable,
 )
 
 __all__ = ["create_recallm_tools"]
 
 _NOTHING = "Nothing is remembered about that."
+_NOTHING_AT_ALL = "Nothing is remembered yet."
+_NOTHING_OLDER = "Nothing older is remembered."
 _TOO_LONG = "What is remembered about that is too long to be shown."
-
-
-class _Recall(BaseModel):
-    query: str = Field(description="What to look for: a question, or names and words.")
-
-
-class _Save(BaseModel):
-    text: str = Field(
-        description="One or more whole sentences that are understood without the conversation."
-    )
-
-
-class _Forget(BaseModel):
-    id: str | None = Field(
-        default=None, description="The id of one statement, as recall_memory shows it."
-    )
-    about: str | None = Field(
-        default=None,
-        description="A name or a noun: all statements that mention it are forgotten, and stored "
-        "items that mention it are forgotten whole.",
-    )
 
 
 @takes_k
@@ -79,8 +71,13 @@ def create_recallm_tools(
     k: int | None = None,  # noqa: ARG001
     max_tokens: int | None = 1000,
     prefix: str = "",
+    tools: Collection[ToolName] = ("recall_memory", "save_memory", "forget_memory"),
+    redact: Redact | None = None,
+    accept: Accept | None = None,
 ) -> list[BaseTool]:
-    """The tools ``recall_memory(query)``, ``save_memory(text)``, ``forget_memory(id / about)``.
+    """The tools ``recall_memory(query)``, ``save_memory(text)``, ``forget_memory(id / about)``, or
+    those that ``tools`` names, also ``list_memories(before)``, ``update_memory(id, text)`` and
+    ``forget_me(confirm)``.
 
     ``memory``: the core. ``namespace``: whose memory it is: the memory's own by default, a name, or
     for many users a template that the run's context or ``configurable`` fills, "user-{user_id}", or
@@ -98,8 +95,19 @@ def create_recallm_tools(
       score and passage.
     * ``save_memory`` writes one knowledge update with the speaker "AI", since the model wrote it.
       The same tool call writes it once.
-    * ``forget_memory`` forgets one statement or fact by its id, or all that mention a concept; a
-      store's item is forgotten as a whole.
+    * ``forget_memory`` forgets one statement, memory or fact by its id, or all that mention a
+      concept; a store's item is forgotten as a whole.
+    * ``list_memories`` shows what is remembered with its ids, the latest first, ``limit`` at a
+    time, without what stands in the messages of the agent's state. The artifact is as above, of
+    whole passages.
+    * ``update_memory`` saves a text as ``save_memory`` does, then forgets what it replaces: a
+      failure between the two loses nothing. A store's items and facts are not updated so.
+    * ``forget_me`` forgets everything in the namespace for good, whoever said it (with
+      ``scope="session"`` the thread); without ``confirm`` nothing. Give it where each user has a
+      namespace. What the agent still says in that run is remembered by a middleware.
+
+    ``redact`` and ``accept`` decide what is saved, as in ``RecallMMiddleware``; the model is told
+    that a text was refused. ``redact`` changes what recall asks with, too.
 
     In an agent the ``ToolRuntime`` is injected; outside, the tools are called like any other.
 
@@ -128,38 +136,26 @@ def create_recallm_tools(
     RecallOptions(limit=limit, max_tokens=max_tokens).check(checked_memory(memory))
     check_budget(memory, max_tokens)
     check_prefix(prefix)
-    tools = _Tools(
+    names = checks.strings(tools, "tools")
+    for name in names:
+        checks.choice(name, get_args(ToolName), "tools")
+    work = _Tools(
         memory=memory,
         namespace=checked_namespace(namespace),
         scope=checked_scope(scope),
         limit=limit,
         max_tokens=max_tokens,
+        filter=MessageFilter(redact=redact, accept=accept),
     )
     return [
         new_tool(
-            tools.recall,
-            f"{prefix}recall_memory",
-            "Look up what is remembered from earlier conversations: facts, events, preferences. "
-            "Gives statements in the order in which they became true, each with its id and "
-            "who said it; what AI said, the user did not say.",
-            _Recall,
-            response_format="content_and_artifact",
-        ),
-        new_tool(
-            tools.save,
-            f"{prefix}save_memory",
-            "Remember something for later conversations. Name people and things in full, and say "
-            "when it holds if that matters.",
-            _Save,
-        ),
-        new_tool(
-            tools.forget,
-            f"{prefix}forget_memory",
-            "Forget for good: either one statement by its id, or all statements that mention what "
-            "is given as about, with stored items that mention it as a whole. Give exactly one of "
-            "the two.",
-            _Forget,
-        ),
+            getattr(work, name),
+            f"{prefix}{name}",
+            DESCRIPTIONS[name],
+            SCHEMAS[name],
+            **({"response_format": "content_and_artifact"} if name in WITH_ARTIFACT else {}),
+        )
+        for name in dict.fromkeys(names)
     ]
 
 
@@ -170,13 +166,14 @@ class _Tools:
     scope: Scope
     limit: int | None
     max_tokens: int | None
+    filter: MessageFilter
 
-    def recall(
+    def recall_memory(
         self, query: str, config: RunnableConfig, runtime: InjectedRuntime = None
     ) -> tuple[str, list[dict[str, Any]]]:
         with errors_for_the_model():
             conversation = self._conversation(runtime, config)
-            query = _checked_text(query, "query")
+            query = self.filter.redacted(checked_text(query, "query"))
             # The model reads the conversation in its request: it is no answer from the memory.
             known = conversation.passages_in_request(
                 query, _messages(runtime), asking=_turn_messages(runtime), limit=self.limit
@@ -197,24 +194,72 @@ class _Tools:
                 found = _without_worst(found, 1)
             return _shown(found) if found else _TOO_LONG, [_as_dict(it) for it in found]
 
-    def save(self, text: str, config: RunnableConfig, runtime: InjectedRuntime = None) -> str:
+    def save_memory(
+        self, text: str, config: RunnableConfig, runtime: InjectedRuntime = None
+    ) -> str:
         with errors_for_the_model():
             conversation = self._conversation(runtime, config)
-            saved = _checked_text(text, "text")
-            call = runtime.tool_call_id if isinstance(runtime, ToolRuntime) else None
-            update = conversation.memory.update(
-                saved,
-                # A text that begins "Human: …" is the model's too.
-                speaker=SPEAKER_NAMES["ai"],
-                session=conversation.session,
-                timestamp=conversation.memory.now(),
-                # Other threads, and with some providers the same thread, repeat ids of calls.
-                id=digest(str(conversation.session), call, saved) if call else None,
-                metadata={"tool": "save_memory"},
-            )
+            update = self._saved(conversation, text, runtime, {"tool": "save_memory"})
             return f"Saved as {', '.join(update.statements) or update.id}."
 
-    def forget(
+    def update_memory(
+        self, id: str, text: str, config: RunnableConfig, runtime: InjectedRuntime = None
+    ) -> str:
+        with errors_for_the_model():
+            id = _plain_id(id)
+            conversation = self._conversation(runtime, config)
+            passage = passage_of(conversation, id)
+            if passage is None:
+                raise ToolException(
+                    f"Nothing has the id {id!r}; nothing was changed. recall_memory shows the ids."
+                )
+            if passage.key is not None or not passage.text:
+                kind = "a stored item" if passage.key is not None else "a fact"
+                raise ToolException(f"{id!r} is {kind}, which is not updated so; nothing was done.")
+            metadata = {"tool": "update_memory", "replaces": id}
+            update = self._saved(conversation, text, runtime, metadata)
+            if not update.duplicate or update.id != passage.id:
+                forget_one(conversation, id)
+            return f"Replaced {id} by {', '.join(update.statements) or update.id}."
+
+    def list_memories(
+        self, config: RunnableConfig, before: str | None = None, runtime: InjectedRuntime = None
+    ) -> tuple[str, list[dict[str, Any]]]:
+        with errors_for_the_model():
+            conversation = self._conversation(runtime, config)
+            memory, session = conversation.memory, conversation.only_session()
+            until: int | None = None
+            if before:
+                last = passage_of(conversation, _plain_id(before))
+                if last is None:
+                    raise ToolException(f"Nothing has the id {before!r}; leave before out.")
+                until = last.t_index - 1
+            known = conversation.passages_of(_messages(runtime))
+            limit = None if self.limit is None else self.limit + len(known)
+            found = memory.passages(limit=limit, until=until, session=session)
+            latest = [
+                it
+                for it in reversed(found)
+                if it.id not in known and it.text and it.path != POSTPONED_PATH
+            ][: self.limit]
+            while latest and self._takes_too_much(memory, _listed(latest)):
+                latest.pop()
+            if not latest:
+                return _TOO_LONG if found else _NOTHING_OLDER if before else _NOTHING_AT_ALL, []
+            return _listed(latest), [_passage_as_dict(it) for it in latest]
+
+    def forget_me(
+        self, confirm: bool, config: RunnableConfig, runtime: InjectedRuntime = None
+    ) -> str:
+        with errors_for_the_model():
+            if not confirm:
+                raise ToolException(
+                    "Nothing was forgotten. Ask the user whether everything about them is to be "
+                    "forgotten for good, then give confirm=true."
+                )
+            return forget_everything(self._conversation(runtime, config))
+
+    def forget_memory(
         self,
         config: RunnableConfig,
         id: str | None = None,
@@ -222,12 +267,11 @@ class _Tools:
         runtime: InjectedRuntime = None,
     ) -> str:
         with errors_for_the_model():
-            # recall_memory shows an unusual id in quotation marks, which are not part of it.
-            id, about = (id or "").strip().strip('"'), (about or "").strip()
+            id, about = _plain_id(id or ""), (about or "").strip()
             if bool(id) == bool(about):
                 raise ToolException("Give exactly one of id and about; nothing was forgotten.")
             conversation = self._conversation(runtime, config)
-            return _forget_one(conversation, id) if id else _forget_about(conversation, about)
+            return forget_one(conversation, id) if id else forget_about(conversation, about)
 
     def _conversation(self, runtime: object, config: RunnableConfig) -> MessageConversation:
         # Without an agent, a model can write an argument named ``runtime`` itself.
@@ -236,19 +280,39 @@ class _Tools:
             memory=memory_of_run(self.memory, self.namespace, run, config),
             session=thread_of_run(run or config),
             scope=self.scope,
+            filter=self.filter,
+        )
+
+    def _saved(
+        self,
+        conversation: MessageConversation,
+        text: str,
+        runtime: object,
+        metadata: Mapping[str, str],
+    ) -> KnowledgeUpdate:
+        """Write a text of the model, where it is accepted."""
+        saved = checked_text(text, "text")
+        call = runtime.tool_call_id if isinstance(runtime, ToolRuntime) else None
+        # A text that begins "Human: …" is the model's too.
+        message = Message(text=saved, speaker=SPEAKER_NAMES["ai"], role="ai")
+        accepted = self.filter.written([message])
+        if not accepted or not accepted[0].text.strip():
+            raise ToolException("This app does not let that be remembered; nothing was saved.")
+        return conversation.memory.update(
+            accepted[0].text,
+            speaker=accepted[0].speaker,
+            session=conversation.session,
+            timestamp=conversation.memory.now(),
+            # Other threads, and with some providers the same thread, repeat ids of calls.
+            id=digest(str(conversation.session), call, accepted[0].text) if call else None,
+            metadata=metadata,
         )
 
     def _is_too_long(self, memory: RecallM, found: Sequence[RecalledStatement]) -> bool:
-        limit = self.max_tokens
-        return limit is not None and memory.count_tokens(_shown(found)) > limit
+        return self._takes_too_much(memory, _shown(found))
 
-
-def _checked_text(text: str, argument: str) -> str:
-    """The model's text, refused where it is blank. Lone surrogates, which no store can hold, become
-    question marks."""
-    if not text.strip():
-        raise ToolException(f"{argument} is empty; nothing was done.")
-    return storable(text)
+    def _takes_too_much(self, memory: RecallM, text: str) -> bool:
+        return self.max_tokens is not None and memory.count_tokens(text) > self.max_tokens
 
 
 def _asker(runtime: object, conversation: MessageConversation) -> str:
@@ -291,6 +355,35 @@ def _line(statement: RecalledStatement) -> str:
     return f"[{id}] {statement.line}"
 
 
+def _plain_id(id: str) -> str:
+    """An id without the quotation marks in which the tools show an unusual one."""
+    return id.strip().strip('"')
+
+
+def _listed(passages: Sequence[Passage]) -> str:
+    """Passages as data, a line each with its id."""
+    return as_data("\n".join(f"[{shown_name(it.id)}] {_said(it)}" for it in passages))
+
+
+def _said(passage: Passage) -> str:
+    said = "" if passage.timestamp is None else f"{passage.timestamp:%Y-%m-%d %H:%M} "
+    speaker = "" if passage.speaker is None else f"{passage.speaker}: "
+    return f"{said}{speaker}{' '.join(passage.text.split())}"
+
+
+def _passage_as_dict(passage: Passage) -> dict[str, Any]:
+    return {
+        "id": passage.id,
+        "text": passage.text,
+        "metadata": dict(passage.metadata),
+        "t_index": passage.t_index,
+        "timestamp": None if passage.timestamp is None else passage.timestamp.isoformat(),
+        "speaker": passage.speaker,
+        "source": passage.source,
+        "session": passage.session,
+    }
+
+
 def _without_worst(found: Sequence[RecalledStatement], count: int) -> list[RecalledStatement]:
     by_score = sorted(range(len(found)), key=lambda place: found[place].score or 0)
     worst = by_score[: max(count, 0)]
@@ -305,41 +398,3 @@ def _as_dict(statement: RecalledStatement) -> dict[str, Any]:
         "metadata": dict(statement.metadata),
         **statement_fields(statement),
     }
-
-
-# -- forgetting ------------------------------------------------------------------------------
-
-
-def _forget_one(conversation: MessageConversation, id: str) -> str:
-    memory, session = conversation.memory, conversation.only_session()
-    fact = memory.get(id)
-    is_fact = fact is not None and not fact.text
-    passage = fact if is_fact else memory.get(id.rpartition("#")[0])
-    is_known = passage is not None and session in (None, passage.session or passage.source)
-    if not is_known or not (memory.forget(id=id) if is_fact else memory.forget(statement=id)):
-        raise ToolException(
-            f"No statement has the id {id!r}; nothing was forgotten. recall_memory shows the ids."
-        )
-    return f"Forgot the {'fact' if is_fact else 'statement'} {id}."
-
-
-def _forget_about(conversation: MessageConversation, about: str) -> str:
-    memory, session = conversation.memory, conversation.only_session()
-    about = _checked_text(about, "about")
-    extract_postponed(memory)  # long messages that wait for extraction may mention it too
-    if session is None:
-        forgotten = memory.forget(concept=about)
-        counts = {"statement": forgotten.statements, "fact": forgotten.triplets}
-    else:
-        statements = sum(
-            memory.forget(statement=it.id).statements
-            for it in memory.history(about)
-            if it.session == session
-        )
-        counts = {"statement": statements}
-    if not any(counts.values()):
-        return f"Nothing is remembered that mentions {about!r}; nothing was forgotten."
-    texts = [f"{count} {kind}{'s' * (count > 1)}" for kind, count in counts.items() if count]
-    return (
-        f"Forgot {' and '.join(texts)} that mention{'s' * (sum(counts.values()) == 1)} {about!r}."
-    )
