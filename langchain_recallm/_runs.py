@@ -13,7 +13,7 @@ from langgraph.runtime import get_runtime
 
 from langchain_recallm._templates import NamespaceTemplate
 from recallm import InvalidInputError, RecalledContext, RecallM
-from recallm.adapting import Conversation, Scope
+from recallm.adapting import BackgroundWriter, Conversation, Scope
 
 __all__ = [
     "Namespace",
@@ -151,6 +151,7 @@ def conversation_of_run(
 
     """
     owned_memory = memory_of_run(memory, namespace, _Run(config))
+    BackgroundWriter.wait_for(owned_memory)
     if session is None and scope == "session":
         session = thread_of_run(config)
     return Conversation(memory=owned_memory, session=session, scope=scope)

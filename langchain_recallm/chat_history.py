@@ -13,6 +13,7 @@ from recallm import Passage, RecallM
 from recallm.adapting import (
     SPEAKER_NAMES,
     Accept,
+    BackgroundWriter,
     MessageFilter,
     RecallOptions,
     Redact,
@@ -78,6 +79,7 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
             StoreError: the memory's store failed.
 
         """
+        BackgroundWriter.wait_for(self.memory)
         messages = [
             _message(it)
             for it in self.memory.passages(session=self.session)
@@ -107,6 +109,7 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
             StoreError: the memory's store failed; nothing was forgotten.
 
         """
+        BackgroundWriter.wait_for(self.memory)  # or what waits would be written afterwards
         passages = self.memory.passages(session=self.session)
         if all(it.session == self.session for it in passages):
             self.memory.forget(session=self.session)

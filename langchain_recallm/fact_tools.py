@@ -22,7 +22,7 @@ from langchain_recallm._tool_building import (
     new_tool,
 )
 from recallm import RecallM
-from recallm.adapting import FactTools, checked_facts
+from recallm.adapting import BackgroundWriter, FactTools, checked_facts
 from recallm.facts import FactMemory
 
 __all__ = ["create_fact_tools", "facts_of_run"]
@@ -117,4 +117,5 @@ def facts_of_run(
 
     """
     memory = memory_of_run(facts.memory, namespace, run, config)
+    BackgroundWriter.wait_for(memory)
     return facts if namespace is None else facts.in_namespace(memory.namespace)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any, Self
@@ -24,10 +25,12 @@ from recallm.adapting import (
     DEFAULT_ROLES,
     SPEAKER_NAMES,
     Accept,
+    BackgroundWriter,
     MessageFilter,
     Redact,
     Role,
     Scope,
+    Writing,
     check_budget,
     checked_memory,
     checked_namespace,
@@ -39,6 +42,8 @@ from recallm.adapting import (
 )
 
 __all__ = ["RecallMMemory"]
+
+_log = logging.getLogger("langchain_recallm")
 
 _Count = Annotated[int, Field(ge=1, strict=True)]
 _Name = Annotated[str, Field(min_length=1, strict=True)]
@@ -55,6 +60,9 @@ class RecallMMemory(BaseMemory):
     and ``ai_prefix`` name the speakers of messages without a name; ``roles``: whose messages are
     remembered ("human", "ai", "tool"). At most ``limit`` (or ``k``) statements are recalled, in at
     most ``max_tokens`` tokens, delimiters included (None: no limit).
+
+    ``write="background"``: ``save_context`` returns before the messages are written, as in
+    ``RecallMMiddleware``; the next call in the namespace raises what failed, or ``flush()`` does.
 
     ``redact`` and ``accept`` decide what is written, and ``redact`` what recall asks with, as in
     ``RecallMMiddleware``.
@@ -103,6 +111,7 @@ class RecallMMemory(BaseMemory):
     k: _Count | None = Field(default=None, exclude=True, repr=False)
     redact: Redact | None = Field(default=None, exclude=True)
     accept: Accept | None = Field(default=None, exclude=True)
+    write: Writing = "durable"
 
     @model_validator(mode="before")
     @classmethod
@@ -137,6 +146,7 @@ class RecallMMemory(BaseMemory):
         messages = self._input_messages(inputs)
         asking = _asking(messages)
         conversation = self._conversation()
+        BackgroundWriter.wait_for(conversation.memory)
         question = shortened_question(conversation.filter.redacted(texts_of(asking)))
         known = conversation.passages_in_request(
             question, messages, asking=asking, limit=self.limit
@@ -173,7 +183,32 @@ class RecallMMemory(BaseMemory):
         """
         messages = [*_asking(self._input_messages(inputs)), *self._output_messages(outputs)]
         conversation = self._conversation()
-        conversation.remember(conversation.messages_to_write(messages))
+        if self.write == "durable":
+            conversation.remember(conversation.messages_to_write(messages))
+            return
+        memory, at = conversation.memory, conversation.memory.now()
+        writer = BackgroundWriter.of(memory)
+        writer.raise_failure(memory.namespace)
+        writer.put(
+            memory.namespace,
+            lambda: conversation.remember(conversation.messages_to_write(messages), at=at),
+            f"{len(messages)} message(s) were not remembered",
+            _log,
+        )
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """With ``write="background"``: wait until all that waits in the memory's store is written;
+        whether it is, within ``timeout`` seconds.
+
+        Raises:
+            Exception: what failed in the background, and was not raised yet.
+
+        """
+        return BackgroundWriter.flush(self.memory, timeout)
+
+    async def aflush(self, timeout: float | None = None) -> bool:
+        """``flush``, off the event loop."""
+        return await asyncio.to_thread(self.flush, timeout)
 
     async def asave_context(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:
         """``save_context``, off the event loop."""
@@ -189,6 +224,7 @@ class RecallMMemory(BaseMemory):
 
         """
         conversation = self._conversation()
+        BackgroundWriter.wait_for(conversation.memory)  # or what waits would be written afterwards
         if self.scope == "session":
             conversation.memory.forget(session=conversation.session)
         else:

@@ -32,12 +32,14 @@ from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
     SPEAKER_NAMES,
     Accept,
+    BackgroundWriter,
     FailureGuard,
     MessageFilter,
     RecallOptions,
     Redact,
     Role,
     Scope,
+    Writing,
     check_budget,
     checked_memory,
     checked_roles,
@@ -125,6 +127,15 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     Callbacks and tracers, such as LangSmith, see recall as the retriever run ``recall_memory``: the
     question, a document for each recalled statement, the tags "recallm" and "namespace:NAME".
 
+    ``write``: with "durable" a message is on disk before the agent goes on. With "background" a
+    thread of the memory writes, in order, and the agent does not wait: a recall through this
+    package of the same namespace waits for what was said before it, so that an agent reads its own
+    writes; calls of the memory itself do not. 1,000 messages or groups of messages may wait, then
+    the agent waits for room. ``flush()``, ``memory.close()`` and the end of the interpreter wait
+    for all; what kills the process (``kill -9``, ``os._exit``) loses what waits. A failure is
+    logged, and raised by ``flush()``, with ``raise_errors`` also by the next turn in the namespace;
+    its messages are not tried again. Long messages are not postponed.
+
     A failure of the memory is logged (logger ``langchain_recallm``) and the agent answers without
     it; ``raise_errors`` raises it. Where the namespace of a run cannot be determined, that is such
     a failure: nothing is recalled or written then.
@@ -174,6 +185,7 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         ai_prefix: str = "AI",
         redact: Redact | None = None,
         accept: Accept | None = None,
+        write: Writing = "durable",
         raise_errors: bool = False,
         name: str | None = None,
     ) -> None:
@@ -197,7 +209,22 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             max_tokens=max_tokens,
             min_score=min_score,
             guard=FailureGuard(log=_log, raise_errors=raise_errors),
+            writing=checks.choice(write, get_args(Writing), "write"),
         )
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """With ``write="background"``: wait until all that waits in the memory's store is written;
+        whether it is, within ``timeout`` seconds.
+
+        Raises:
+            Exception: what failed in the background, and was not raised yet.
+
+        """
+        return BackgroundWriter.flush(self.memory, timeout)
+
+    async def aflush(self, timeout: float | None = None) -> bool:
+        """``flush``, off the event loop."""
+        return await asyncio.to_thread(self.flush, timeout)
 
     @property
     def name(self) -> str:

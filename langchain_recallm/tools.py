@@ -37,6 +37,7 @@ from recallm.adapting import (
     POSTPONED_PATH,
     SPEAKER_NAMES,
     Accept,
+    BackgroundWriter,
     Message,
     MessageFilter,
     RecallOptions,
@@ -276,8 +277,10 @@ class _Tools:
     def _conversation(self, runtime: object, config: RunnableConfig) -> MessageConversation:
         # Without an agent, a model can write an argument named ``runtime`` itself.
         run = runtime if isinstance(runtime, ToolRuntime) else None
+        memory = memory_of_run(self.memory, self.namespace, run, config)
+        BackgroundWriter.wait_for(memory)
         return MessageConversation(
-            memory=memory_of_run(self.memory, self.namespace, run, config),
+            memory=memory,
             session=thread_of_run(run or config),
             scope=self.scope,
             filter=self.filter,

@@ -148,6 +148,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RecallM]
 
 MEMORY: dict[str, dict[str, Any]] = {
     "ask": {"question": "Who?"},
+    "before_closing": {"finish": int},
     "close": {},
     "concepts": {},
     "count_tokens": {"text": "x"},
@@ -209,7 +210,9 @@ def test_every_public_method_is_in_a_table() -> None:
     assert set(recallm.vectors.__all__) == {"Embedding", "decode", "encode", "nearest"}
 
 
-@pytest.mark.parametrize("name", sorted(MEMORY.keys() - {"close", "load", "cypher"}))
+@pytest.mark.parametrize(
+    "name", sorted(MEMORY.keys() - {"before_closing", "close", "load", "cypher"})
+)
 def test_memory(memory: RecallM, name: str) -> None:
     check(getattr(memory, name), MEMORY[name])
 

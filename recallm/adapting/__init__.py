@@ -7,6 +7,7 @@ The module knows neither LangChain nor LlamaIndex; both adapters build on it.
 from recallm import checks
 from recallm.adapting import (
     arguments,
+    background,
     conversation,
     fact_tools,
     messages,
@@ -14,6 +15,7 @@ from recallm.adapting import (
     recalled_text,
 )
 from recallm.adapting.arguments import *
+from recallm.adapting.background import *
 from recallm.adapting.conversation import *
 from recallm.adapting.fact_tools import *
 from recallm.adapting.failures import FailureGuard, answer_without_text, not_a_model
@@ -37,6 +39,7 @@ __all__ = [
     "storable",
 ]
 __all__ += arguments.__all__
+__all__ += background.__all__
 __all__ += conversation.__all__
 __all__ += fact_tools.__all__
 __all__ += messages.__all__
