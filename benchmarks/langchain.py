@@ -67,6 +67,10 @@ def calls(store: BaseStore, known: int, count: int, *, query: bool) -> dict[str,
             for n in range(count)
         ],
     }
+    works["filter over all"] = [
+        lambda n=n: store.search((), filter={"text": texts[n]})  # type: ignore[misc]
+        for n in range(known - count, known)
+    ]
     if query:
         works["search by query"] = [
             lambda text=text: store.search(("users",), query=text)  # type: ignore[misc]

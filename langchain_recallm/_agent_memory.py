@@ -13,14 +13,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from langchain.agents.middleware.types import AgentState, ModelRequest
 from langchain_core.messages import BaseMessage
 
 from langchain_recallm._conversation import MessageConversation, latest_question, role_of, texts_of
+from langchain_recallm._documents import traced
 from langchain_recallm._model_request import SEPARATOR
 from langchain_recallm._runs import (
     Namespace,
@@ -37,12 +39,14 @@ from langchain_recallm._turns import (
     latest_replies,
     with_structured_response,
 )
-from recallm import RecallM
+from recallm import RecalledContext, RecallM
 from recallm.adapting import (
+    BackgroundWriter,
     FailureGuard,
     MessageFilter,
     Role,
     Scope,
+    Writing,
     data_within,
     extract_some_postponed,
     is_long,
@@ -78,6 +82,7 @@ class AgentMemory:
     max_tokens: int | None
     min_score: float | None
     guard: FailureGuard
+    writing: Writing = "durable"
     turns: Turns = field(default_factory=Turns)
 
     # -- the hooks of an agent -----------------------------------------------------------------
@@ -88,6 +93,7 @@ class AgentMemory:
         conversation = self._conversation(runtime)
         if conversation is None:
             return
+        self._raise_failure(conversation)
         asking, was_answered = latest_question(messages)
         key, message_ids = _key(conversation, asking), ids_of(messages)
         refused: frozenset[str] = frozenset()
@@ -109,6 +115,7 @@ class AgentMemory:
         conversation = self._conversation(request.runtime)
         if conversation is None:
             return ""
+        self._raise_failure(conversation)
         messages = request.state["messages"]
         asking, _ = latest_question(messages)
         turn = self.turns.get(_key(conversation, asking))
@@ -168,9 +175,10 @@ class AgentMemory:
             places = [place for place, it in enumerate(replies) if role_of(it) == "ai"]
             replies = replies[places[-1] + 1 :] if places else replies
         if turn is None or turn.asking_written:
-            self.guard.run(
-                lambda: extract_some_postponed(conversation.memory, conversation.session),
+            self._do(
+                lambda _: extract_some_postponed(conversation.memory, conversation.session),
                 "long messages are not extracted",
+                conversation,
             )
         self._write(replies, conversation, postpones=False)
 
@@ -205,34 +213,48 @@ class AgentMemory:
             return ""
         memory = conversation.memory
 
-        def recall() -> str:
-            asked = shortened_question(self.filter.redacted(question))
+        BackgroundWriter.wait_for(memory)
+        asked, text = "", ""
+
+        def recall() -> RecalledContext:
+            nonlocal text
+            context = nothing = RecalledContext(question=asked)
             known = conversation.passages_in_request(
                 asked, request_messages, asking=asking, limit=self.limit
             )
-            max_tokens = self.max_tokens
-            if max_tokens is not None:
-                max_tokens -= memory.count_tokens(SEPARATOR)
-            return data_within(
-                max_tokens,
-                memory,
-                lambda room: conversation.recall(
+
+            def recall_within(room: int | None) -> RecalledContext:
+                nonlocal context
+                context = conversation.recall(
                     asked,
                     asking=conversation.core_messages(turn.without_refused(asking)),
                     limit=self.limit,
                     max_tokens=room,
                     min_score=self.min_score,
                     known=known,
-                ),
-            )
+                )
+                return context
 
-        return self.guard.run(recall, "nothing was recalled") or ""
+            max_tokens = self.max_tokens
+            if max_tokens is not None:
+                max_tokens -= memory.count_tokens(SEPARATOR)
+            text = data_within(max_tokens, memory, recall_within)
+            return context if text else nothing
+
+        def recalled() -> str:
+            nonlocal asked
+            asked = shortened_question(self.filter.redacted(question))
+            traced(recall, asked, conversation)
+            return text
+
+        return self.guard.run(recalled, "nothing was recalled") or ""
 
     def _resumed_turn(
         self, messages: Sequence[BaseMessage], conversation: MessageConversation
     ) -> Turn:
         """The turn of a run that was interrupted in another process, which wrote the question.
         Where the question has been forgotten since, the replies are not written again."""
+        BackgroundWriter.wait_for(conversation.memory)
         asking, was_answered = latest_question(messages)
         turn = Turn(asking=ids_of(asking), was_answered=was_answered, reached_model=True)
 
@@ -256,6 +278,7 @@ class AgentMemory:
             return
         new = turn.without_refused(asking)
         if turn.was_answered:  # an earlier run wrote them; the user may have edited some since
+            BackgroundWriter.wait_for(conversation.memory)
             new = self.guard.run(lambda: conversation.edited(new), "edits were not seen") or []
         turn.asking_written = self._write(new, conversation, turn)
 
@@ -275,22 +298,47 @@ class AgentMemory:
         *,
         postpones: bool = True,
     ) -> bool:
-        """Write messages; returns whether that succeeded. Long ones, and those after them in the
-        turn, are postponed where the model is still called (``postpones``)."""
+        """Write messages; returns whether that succeeded, or is left to the background. Long ones,
+        and those after them in the turn, are postponed where the model is still called
+        (``postpones``) and would wait for them."""
+        if not messages:
+            return True
+        waits = postpones and self.writing == "durable"
 
-        def write() -> bool:
-            new = conversation.core_messages(messages)
+        def write(at: datetime) -> None:
+            new = conversation.messages_to_write(messages)
             after_postponed = turn is not None and turn.has_postponed
-            if postpones and (after_postponed or is_long(new)):
+            if waits and (after_postponed or is_long(new)):
                 postpone(conversation, new)
                 if turn is not None:
                     turn.has_postponed = True
             else:
-                conversation.remember(new)
+                conversation.remember(new, at=at)
+
+        return self._do(write, f"{len(messages)} message(s) were not remembered", conversation)
+
+    def _do(
+        self, work: Callable[[datetime], object], loss: str, conversation: MessageConversation
+    ) -> bool:
+        """Do what writes with the present time, or leave it to the background; returns whether that
+        succeeded."""
+        memory = conversation.memory
+
+        def do() -> bool:
+            now = memory.now()
+            if self.writing == "background":
+                writer = BackgroundWriter.of(memory)
+                writer.put(memory.namespace, lambda: work(now), loss, _log)
+            else:
+                work(now)
             return True
 
-        loss = f"{len(messages)} message(s) were not remembered"
-        return self.guard.run(write, loss) is not None
+        return self.guard.run(do, loss) is not None
+
+    def _raise_failure(self, conversation: MessageConversation) -> None:
+        """Raise what failed in the background since the last call, where errors are raised."""
+        if self.writing == "background" and self.guard.raise_errors:
+            BackgroundWriter.of(conversation.memory).raise_failure(conversation.memory.namespace)
 
 
 def _key(conversation: MessageConversation, asking: Sequence[BaseMessage]) -> TurnKey:

@@ -98,6 +98,19 @@ class MessageConversation(Conversation):
             Exception: what ``redact`` or ``accept`` raised.
 
         """
+        return self.filter.accepted(self._texts(messages))
+
+    def messages_to_write(self, messages: Iterable[BaseMessage]) -> list[Message]:
+        """``core_messages``, for messages that are written now: how many are refused is logged.
+
+        Raises:
+            Exception: what ``redact`` or ``accept`` raised.
+
+        """
+        return self.filter.written(self._texts(messages))
+
+    def _texts(self, messages: Iterable[BaseMessage]) -> list[Message]:
+        """The texts of the messages in ``roles``, with their speakers."""
         found: list[Message] = []
         for message in messages:
             role, text = role_of(message), text_of(message)
@@ -108,7 +121,7 @@ class MessageConversation(Conversation):
             if role in self.roles and text.strip():
                 speaker = speaker_name(message.name, role, names)
                 found.append(Message(text=text, speaker=speaker, role=role, id=message.id))
-        return self.filter.accepted(found)
+        return found
 
     def passages_of(self, messages: Iterable[BaseMessage]) -> set[str]:
         """The ids of the passages that hold these messages in this session."""

@@ -11,8 +11,9 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
-from recallm import InvalidInputError, RecalledContext, RecallM, adapting
-from recallm.adapting import Conversation, Scope
+from langchain_recallm._templates import NamespaceTemplate
+from recallm import InvalidInputError, RecalledContext, RecallM
+from recallm.adapting import BackgroundWriter, Conversation, Scope
 
 __all__ = [
     "Namespace",
@@ -25,18 +26,18 @@ __all__ = [
 ]
 
 Namespace = str | Callable[[Any], str] | None
-"""Whose memory: a name, a callable from the run (its ``Runtime``, or its config) to a name, or
-None, the memory's own."""
+"""Whose memory: a name, a template that the run fills, a callable from the run (its ``Runtime``, or
+its config) to a name, or None, the memory's own."""
 
 _TOOLS_NODE = "tools"
 """The graph node in which agents of ``create_agent`` call their tools."""
 
 
 def checked_namespace(namespace: Namespace) -> Namespace:
-    """The argument ``namespace``.
+    """The argument ``namespace``; of a template a callable that fills it.
 
     Raises:
-        InvalidInputError: it is empty, a template, an async function, or of another type.
+        InvalidInputError: it is empty, an unusable template, an async function, or of another type.
 
     """
     given: object = namespace
@@ -47,29 +48,38 @@ def checked_namespace(namespace: Namespace) -> Namespace:
             argument="namespace",
         )
     if isinstance(given, str) and given:
-        return adapting.checked_namespace(given)
+        has_fields = "{" in given or "}" in given
+        return NamespaceTemplate(given) if has_fields else given
     if given is None or callable(given):
         return namespace
     raise InvalidInputError(
-        f"namespace must be a name, a callable over the runtime, or None, not {given!r}",
+        "namespace must be a name, a template such as 'user-{user_id}', a callable over the "
+        f"runtime, or None, not {given!r}",
         argument="namespace",
     )
 
 
-def memory_of_run(memory: RecallM, namespace: Namespace, run: Any) -> RecallM:
-    """The memory in the namespace of whoever ``run`` runs for.
+def memory_of_run(
+    memory: RecallM, namespace: Namespace, run: Any, config: RunnableConfig | None = None
+) -> RecallM:
+    """The memory in the namespace of whoever ``run`` runs for. Where there is no run, ``config``
+    fills a template.
 
     Raises:
-        InvalidInputError: ``namespace`` is a callable and there is no run, or it returns no name.
+        InvalidInputError: ``namespace`` is a callable and there is no run, or it returns no name; a
+            template finds no value in the run.
 
     """
     if namespace is None:
         return memory
     if callable(namespace):
+        if run is None and config is not None and isinstance(namespace, NamespaceTemplate):
+            run = _Run(config)
         if run is None:
+            kind = "template" if isinstance(namespace, NamespaceTemplate) else "callable"
             raise InvalidInputError(
-                "namespace is a callable over the runtime, and there is none outside of a run; "
-                "give a str, or a memory in the namespace: memory.in_namespace(…)",
+                f"namespace is a {kind} over the runtime, and there is none outside of a run; "
+                "give a name, or a memory in the namespace: memory.in_namespace(…)",
                 argument="namespace",
             )
         namespace = namespace(run)
@@ -141,6 +151,7 @@ def conversation_of_run(
 
     """
     owned_memory = memory_of_run(memory, namespace, _Run(config))
+    BackgroundWriter.wait_for(owned_memory)
     if session is None and scope == "session":
         session = thread_of_run(config)
     return Conversation(memory=owned_memory, session=session, scope=scope)

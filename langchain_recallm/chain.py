@@ -18,6 +18,7 @@ from langchain_core.runnables import (
 )
 
 from langchain_recallm._conversation import MessageConversation
+from langchain_recallm._limits import takes_k
 from langchain_recallm._runs import (
     checked_namespace,
     conversation_of_run,
@@ -50,6 +51,7 @@ _PROMPT = ChatPromptTemplate([("system", _TASK), ("human", "{context}\n\nQuestio
 _NOTHING_KNOWN = "(Nothing about this is remembered.)"
 
 
+@takes_k
 def answer_chain(
     memory: RecallM,
     chat_model: Runnable[Any, Any],
@@ -57,6 +59,7 @@ def answer_chain(
     prompt: BasePromptTemplate[Any] | None = None,
     namespace: str | Callable[[RunnableConfig], str] | None = None,
     scope: Scope = "namespace",
+    k: int | None = None,  # noqa: ARG001
     **arguments: Unpack[RetrieverArguments],
 ) -> Runnable[str | dict[str, Any], dict[str, Any]]:
     """A runnable that answers questions with ``chat_model`` from what ``memory`` recalls.
@@ -71,13 +74,14 @@ def answer_chain(
     its ``context`` says so; what stands in the messages of its ``MessagesPlaceholder`` is not
     recalled again. The recalled text stands between delimiters that it cannot close, and
     is said to be data; braces in it are no variables. ``namespace``: whose memory, where it is not
-    the memory's own: a name, or a callable from the run to a name; the run is its
+    the memory's own: a name, a template that the run's context or ``configurable`` fills,
+    "user-{user_id}", or a callable from the run to a name; the run is its
     ``RunnableConfig``, in a graph also with the attributes of the graph's ``Runtime``
-    (``context``). ``arguments`` are ``limit``, ``max_tokens``, ``as_of``, ``since``, ``until``,
-    ``speaker``, ``session``, ``path``, ``min_score`` and ``asker`` of ``RecallM.recall``, and
-    ``where``, which is its ``metadata``. ``max_tokens`` (1000) counts the context with its
-    delimiters. With ``scope="session"`` and no ``session``, recall stays in the run's thread. The
-    chain writes nothing.
+    (``context``). ``arguments`` are ``limit`` (or ``k``), ``max_tokens``, ``as_of``, ``since``,
+    ``until``, ``speaker``, ``session``, ``path``, ``min_score`` and ``asker`` of
+    ``RecallM.recall``, and ``where``, which is its ``metadata``. ``max_tokens`` (1000) counts the
+    context with its delimiters. With ``scope="session"`` and no ``session``, recall stays in the
+    run's thread. The chain writes nothing.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> from recallm import RecallM
@@ -151,6 +155,7 @@ def answer_chain(
     return steps.with_config(run_name="answer_from_memory")
 
 
+@takes_k
 def hybrid_chain(
     memory: RecallM,
     chat_model: Runnable[Any, Any],
@@ -159,6 +164,7 @@ def hybrid_chain(
     discriminator: Discriminator | None = None,
     namespace: str | Callable[[RunnableConfig], str] | None = None,
     scope: Scope = "namespace",
+    k: int | None = None,  # noqa: ARG001
     **arguments: Unpack[RetrieverArguments],
 ) -> Runnable[str | dict[str, Any], dict[str, Any]]:
     """Hybrid-RecallM as a runnable: ``memory`` and a vector retriever answer in parallel with

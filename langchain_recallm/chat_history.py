@@ -8,10 +8,15 @@ from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from langchain_recallm._conversation import MessageConversation
+from langchain_recallm._limits import takes_k
 from recallm import Passage, RecallM
 from recallm.adapting import (
     SPEAKER_NAMES,
+    Accept,
+    BackgroundWriter,
+    MessageFilter,
     RecallOptions,
+    Redact,
     checked_memory,
     checked_session,
     checks,
@@ -21,12 +26,15 @@ __all__ = ["RecallMChatMessageHistory"]
 
 
 class RecallMChatMessageHistory(BaseChatMessageHistory):
-    """The messages of one session, the oldest first: the latest ``limit`` of them, or all.
+    """The messages of one session, the oldest first: the latest ``limit`` (or ``k``) of them, or
+    all.
 
     For chains that use a ``RunnableWithMessageHistory`` already: ``RecallMRetriever`` and the other
     classes recall in any conversation what such chains write. Of a message its text, its id, its
     role (human or ai) and its name are kept; tool calls, images, and the messages of tools and of
     the system are not.
+
+    ``redact`` and ``accept`` decide what is written, as in ``RecallMMiddleware``.
 
     The async methods run in threads and do not block the event loop.
 
@@ -45,12 +53,23 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
 
     """
 
-    def __init__(self, *, memory: RecallM, session: str, limit: int | None = None) -> None:
+    @takes_k
+    def __init__(
+        self,
+        *,
+        memory: RecallM,
+        session: str,
+        limit: int | None = None,
+        k: int | None = None,  # noqa: ARG002
+        redact: Redact | None = None,
+        accept: Accept | None = None,
+    ) -> None:
         super().__init__()
         self.memory = checked_memory(memory)
         RecallOptions(limit=limit).check(memory)
         self.session = checked_session(checks.name(session, "session"))
         self.limit = limit
+        self._filter = MessageFilter(redact=redact, accept=accept)
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]
@@ -60,6 +79,7 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
             StoreError: the memory's store failed.
 
         """
+        BackgroundWriter.wait_for(self.memory)
         messages = [
             _message(it)
             for it in self.memory.passages(session=self.session)
@@ -74,10 +94,13 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
 
         Raises:
             StoreError: the memory's store failed; nothing was written.
+            Exception: what ``redact`` or ``accept`` raised; nothing was written.
 
         """
-        conversation = MessageConversation(memory=self.memory, session=self.session)
-        conversation.remember(conversation.core_messages(messages))
+        conversation = MessageConversation(
+            memory=self.memory, session=self.session, filter=self._filter
+        )
+        conversation.remember(conversation.messages_to_write(messages))
 
     def clear(self) -> None:
         """Forget the session, for good, and everything in it.
@@ -86,6 +109,7 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
             StoreError: the memory's store failed; nothing was forgotten.
 
         """
+        BackgroundWriter.wait_for(self.memory)  # or what waits would be written afterwards
         passages = self.memory.passages(session=self.session)
         if all(it.session == self.session for it in passages):
             self.memory.forget(session=self.session)

@@ -13,6 +13,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.tools.base import create_schema_from_function
 from langgraph.prebuilt import ToolRuntime
 
+from langchain_recallm._limits import takes_k
 from langchain_recallm._runs import Namespace, checked_namespace, memory_of_run, thread_of_run
 from langchain_recallm._tool_building import (
     InjectedRuntime,
@@ -21,17 +22,19 @@ from langchain_recallm._tool_building import (
     new_tool,
 )
 from recallm import RecallM
-from recallm.adapting import FactTools, checked_facts
+from recallm.adapting import BackgroundWriter, FactTools, checked_facts
 from recallm.facts import FactMemory
 
 __all__ = ["create_fact_tools", "facts_of_run"]
 
 
+@takes_k
 def create_fact_tools(
     memory: RecallM | FactMemory,
     *,
     namespace: str | Callable[[Any], str] | None = None,
     limit: int = 20,
+    k: int | None = None,  # noqa: ARG001
     max_tokens: int | None = 1000,
     prefix: str = "",
 ) -> list[BaseTool]:
@@ -39,11 +42,12 @@ def create_fact_tools(
     ``top_facts`` and ``find_facts``.
 
     ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace``:
-    whose facts: the memory's own by default, a name, or for many users a callable over the agent's
+    whose facts: the memory's own by default, a name, or for many users a template that the run's
+    context or ``configurable`` fills, "user-{user_id}", or a callable over the agent's
     runtime, as in ``lambda runtime: runtime.context.user_id``. A result shows at most ``limit``
-    facts and takes at most ``max_tokens``, by the memory's counter, and says how many more there
-    are; ``count_facts`` is exact in any case. ``prefix`` begins the tools' names (letters, digits,
-    "_" and "-").
+    (or ``k``) facts and takes at most ``max_tokens``, by the memory's counter, and says how many
+    more there are; ``count_facts`` is exact in any case. ``prefix`` begins the tools' names
+    (letters, digits, "_" and "-").
 
     * ``write_fact`` writes with the thread as source, so that ``memory.forget(source=thread_id)``
       forgets what an agent wrote there. The same tool call writes its fact once.
@@ -82,7 +86,7 @@ def create_fact_tools(
                 # Without an agent, a model can write an argument named ``runtime`` itself.
                 run = runtime if isinstance(runtime, ToolRuntime) else None
                 tools = FactTools(
-                    facts_of_run(facts, namespace, run),
+                    facts_of_run(facts, namespace, run, config),
                     limit=limit,
                     max_tokens=max_tokens,
                     source=thread_of_run(run or config),
@@ -103,12 +107,15 @@ def create_fact_tools(
     return [new_fact_tool(name) for name in FactTools.NAMES]
 
 
-def facts_of_run(facts: FactMemory, namespace: Namespace, run: Any) -> FactMemory:
-    """The facts in the namespace of whoever ``run`` runs for.
+def facts_of_run(
+    facts: FactMemory, namespace: Namespace, run: Any, config: RunnableConfig | None = None
+) -> FactMemory:
+    """The facts in the namespace of whoever ``run`` runs for; ``config`` as in ``memory_of_run``.
 
     Raises:
         InvalidInputError: ``namespace`` cannot be used.
 
     """
-    memory = memory_of_run(facts.memory, namespace, run)
+    memory = memory_of_run(facts.memory, namespace, run, config)
+    BackgroundWriter.wait_for(memory)
     return facts if namespace is None else facts.in_namespace(memory.namespace)

@@ -13,6 +13,7 @@ from langchain_core.messages import convert_to_messages
 from langchain_core.runnables import AddableDict, Runnable, RunnableConfig, RunnableGenerator
 
 from langchain_recallm._conversation import role_of, text_of
+from langchain_recallm._limits import takes_k
 from langchain_recallm._runs import checked_namespace, conversation_of_run, thread_of_run
 from langchain_recallm.chain import question_inputs
 from langchain_recallm.llm import checked_model
@@ -23,11 +24,13 @@ from recallm.facts import ChatStream, FactChat, FactMemory
 __all__ = ["fact_chat"]
 
 
+@takes_k
 def fact_chat(
     memory: RecallM | FactMemory,
     chat_model: Runnable[Any, Any],
     *,
     namespace: str | Callable[[RunnableConfig], str] | None = None,
+    k: int | None = None,  # noqa: ARG001
     **settings: Any,
 ) -> Runnable[str | dict[str, Any], dict[str, Any]]:
     """A runnable that replies with ``chat_model``, which reads and writes facts as it goes on
@@ -42,9 +45,10 @@ def fact_chat(
     ``chat_with_facts`` with a model call for each round.
 
     ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace``:
-    whose facts, where they are not the memory's own: a name, or a callable from the run to a name,
-    as in ``answer_chain``. Facts are written with the run's thread as source, when the reply has
-    ended. ``settings`` are those of ``FactChat``: ``prompt``, ``rounds``, ``limit`` and others.
+    whose facts, where they are not the memory's own: a name, a template or a callable from the run
+    to a name, as in ``answer_chain``. Facts are written with the run's thread as source, when the
+    reply has ended. ``settings`` are those of ``FactChat``: ``prompt``, ``rounds``, ``limit`` (or
+    ``k``) and others.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> from recallm import RecallM

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any, Self
@@ -18,12 +19,18 @@ from langchain_recallm._conversation import (
     role_of,
     texts_of,
 )
+from langchain_recallm._limits import check_names, with_one_limit
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
     DEFAULT_ROLES,
     SPEAKER_NAMES,
+    Accept,
+    BackgroundWriter,
+    MessageFilter,
+    Redact,
     Role,
     Scope,
+    Writing,
     check_budget,
     checked_memory,
     checked_namespace,
@@ -35,6 +42,8 @@ from recallm.adapting import (
 )
 
 __all__ = ["RecallMMemory"]
+
+_log = logging.getLogger("langchain_recallm")
 
 _Count = Annotated[int, Field(ge=1, strict=True)]
 _Name = Annotated[str, Field(min_length=1, strict=True)]
@@ -49,8 +58,14 @@ class RecallMMemory(BaseMemory):
     ``memory_key``: the prompt's variable. ``input_key``, ``output_key``: which of the chain's
     inputs and outputs belong to the conversation; needed where there are several. ``human_prefix``
     and ``ai_prefix`` name the speakers of messages without a name; ``roles``: whose messages are
-    remembered ("human", "ai", "tool"). At most ``limit`` statements are recalled, in at most
-    ``max_tokens`` tokens, delimiters included (None: no limit).
+    remembered ("human", "ai", "tool"). At most ``limit`` (or ``k``) statements are recalled, in at
+    most ``max_tokens`` tokens, delimiters included (None: no limit).
+
+    ``write="background"``: ``save_context`` returns before the messages are written, as in
+    ``RecallMMiddleware``; the next call in the namespace raises what failed, or ``flush()`` does.
+
+    ``redact`` and ``accept`` decide what is written, and ``redact`` what recall asks with, as in
+    ``RecallMMiddleware``.
 
     The recalled text is delimited as data, or '' where nothing is known. With ``return_messages``
     it is a list for a ``MessagesPlaceholder``: one human message with that text, or none. It is a
@@ -93,6 +108,18 @@ class RecallMMemory(BaseMemory):
     roles: Annotated[Collection[Role], BeforeValidator(checked_roles)] = DEFAULT_ROLES
     max_tokens: _Count | None = 1000
     limit: _Count | None = 10
+    k: _Count | None = Field(default=None, exclude=True, repr=False)
+    redact: Redact | None = Field(default=None, exclude=True)
+    accept: Accept | None = Field(default=None, exclude=True)
+    write: Writing = "durable"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_names(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        check_names(given, list(cls.model_fields), cls.__name__)
+        return with_one_limit(given, "limit")
 
     @model_validator(mode="after")
     def _check_fields_together(self) -> Self:
@@ -119,7 +146,8 @@ class RecallMMemory(BaseMemory):
         messages = self._input_messages(inputs)
         asking = _asking(messages)
         conversation = self._conversation()
-        question = shortened_question(texts_of(asking))
+        BackgroundWriter.wait_for(conversation.memory)
+        question = shortened_question(conversation.filter.redacted(texts_of(asking)))
         known = conversation.passages_in_request(
             question, messages, asking=asking, limit=self.limit
         )
@@ -150,11 +178,37 @@ class RecallMMemory(BaseMemory):
                 message.
             ClosedError: the memory is closed.
             StoreError: the store failed; nothing was written.
+            Exception: what ``redact`` or ``accept`` raised; nothing was written.
 
         """
         messages = [*_asking(self._input_messages(inputs)), *self._output_messages(outputs)]
         conversation = self._conversation()
-        conversation.remember(conversation.core_messages(messages))
+        if self.write == "durable":
+            conversation.remember(conversation.messages_to_write(messages))
+            return
+        memory, at = conversation.memory, conversation.memory.now()
+        writer = BackgroundWriter.of(memory)
+        writer.raise_failure(memory.namespace)
+        writer.put(
+            memory.namespace,
+            lambda: conversation.remember(conversation.messages_to_write(messages), at=at),
+            f"{len(messages)} message(s) were not remembered",
+            _log,
+        )
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """With ``write="background"``: wait until all that waits in the memory's store is written;
+        whether it is, within ``timeout`` seconds.
+
+        Raises:
+            Exception: what failed in the background, and was not raised yet.
+
+        """
+        return BackgroundWriter.flush(self.memory, timeout)
+
+    async def aflush(self, timeout: float | None = None) -> bool:
+        """``flush``, off the event loop."""
+        return await asyncio.to_thread(self.flush, timeout)
 
     async def asave_context(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:
         """``save_context``, off the event loop."""
@@ -170,6 +224,7 @@ class RecallMMemory(BaseMemory):
 
         """
         conversation = self._conversation()
+        BackgroundWriter.wait_for(conversation.memory)  # or what waits would be written afterwards
         if self.scope == "session":
             conversation.memory.forget(session=conversation.session)
         else:
@@ -189,6 +244,7 @@ class RecallMMemory(BaseMemory):
             scope=self.scope,
             roles=frozenset(self.roles),
             names=speaker_names(self.human_prefix, self.ai_prefix),
+            filter=MessageFilter(redact=self.redact, accept=self.accept),
         )
 
     def _input_messages(self, inputs: Mapping[str, Any]) -> list[BaseMessage]:

@@ -2,8 +2,8 @@
 
 This module holds the settings and the hooks; ``_agent_memory`` says what is recalled and written in
 them. Recalled text joins the model's request alone. It is kept in the middleware, not in the
-graph's state, so that no checkpoint, output or stream contains it and several memories in one agent
-do not meet.
+graph's state, so that no checkpoint, output or stream of state contains it and several memories in
+one agent do not meet. Callbacks and tracers see recall as a retriever run.
 """
 
 from __future__ import annotations
@@ -25,18 +25,21 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from langchain_recallm._agent_memory import AgentMemory
+from langchain_recallm._limits import takes_k
 from langchain_recallm._model_request import Position, with_recalled_text
 from langchain_recallm._runs import checked_namespace
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
     SPEAKER_NAMES,
     Accept,
+    BackgroundWriter,
     FailureGuard,
     MessageFilter,
     RecallOptions,
     Redact,
     Role,
     Scope,
+    Writing,
     check_budget,
     checked_memory,
     checked_roles,
@@ -57,16 +60,18 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     conversation.
 
     ``memory``: the core. ``namespace``: whose memory it is: the memory's own by default, a name, or
-    for many users a callable over the runtime, as in ``lambda runtime: runtime.context.user_id``.
+    for many users a template that the run's context or ``configurable`` fills, "user-{user_id}", or
+    a callable over the runtime, as in ``lambda runtime: runtime.context.user_id``.
     The thread is the session: what was said in one is recalled in the next, unless
     ``scope="session"`` keeps recall inside it. ``position``: where the recalled text joins the
     request: in the "system" message, or beside the "user" message; it is delimited as data.
     ``roles``: whose messages are remembered, "human" and "ai" by default, "tool" on request; only
-    their texts. ``limit`` counts statements, ``max_tokens`` all that is added to the request, by
-    the memory's counter. ``min_score`` is the least probability that a statement helps; it needs
-    the default ranking. Messages of this thread that are in the request already are not recalled.
-    ``human_prefix`` ("Human") and ``ai_prefix`` name speakers whose message has no name. ``name``
-    distinguishes several in one agent (a user's memory and a team's): the class's name by default.
+    their texts. ``limit`` (or ``k``) counts statements, ``max_tokens`` all that is added to the
+    request, by the memory's counter. ``min_score`` is the least probability that a statement helps;
+    it needs the default ranking. Messages of this thread that are in the request already are not
+    recalled. ``human_prefix`` ("Human") and ``ai_prefix`` name speakers whose message has no name.
+    ``name`` distinguishes several in one agent (a user's memory and a team's): the class's name by
+    default.
 
     ``redact``, a function from text to text, changes everything that is written, the names of
     speakers too, and what recall asks with; the same text must always give the same result.
@@ -119,6 +124,18 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     ``forget(everything=True)`` do. Of a long question recall reads the first and the last 2,000
     characters.
 
+    Callbacks and tracers, such as LangSmith, see recall as the retriever run ``recall_memory``: the
+    question, a document for each recalled statement, the tags "recallm" and "namespace:NAME".
+
+    ``write``: with "durable" a message is on disk before the agent goes on. With "background" a
+    thread of the memory writes, in order, and the agent does not wait: a recall through this
+    package of the same namespace waits for what was said before it, so that an agent reads its own
+    writes; calls of the memory itself do not. 1,000 messages or groups of messages may wait, then
+    the agent waits for room. ``flush()``, ``memory.close()`` and the end of the interpreter wait
+    for all; what kills the process (``kill -9``, ``os._exit``) loses what waits. A failure is
+    logged, and raised by ``flush()``, with ``raise_errors`` also by the next turn in the namespace;
+    its messages are not tried again. Long messages are not postponed.
+
     A failure of the memory is logged (logger ``langchain_recallm``) and the agent answers without
     it; ``raise_errors`` raises it. Where the namespace of a run cannot be determined, that is such
     a failure: nothing is recalled or written then.
@@ -151,6 +168,7 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
 
     """
 
+    @takes_k
     def __init__(
         self,
         *,
@@ -160,12 +178,14 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         position: Position = "system",
         roles: Collection[Role] = ("human", "ai"),
         limit: int | None = 10,
+        k: int | None = None,  # noqa: ARG002
         max_tokens: int | None = 1000,
         min_score: float | None = None,
         human_prefix: str | None = None,
         ai_prefix: str = "AI",
         redact: Redact | None = None,
         accept: Accept | None = None,
+        write: Writing = "durable",
         raise_errors: bool = False,
         name: str | None = None,
     ) -> None:
@@ -189,7 +209,22 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             max_tokens=max_tokens,
             min_score=min_score,
             guard=FailureGuard(log=_log, raise_errors=raise_errors),
+            writing=checks.choice(write, get_args(Writing), "write"),
         )
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """With ``write="background"``: wait until all that waits in the memory's store is written;
+        whether it is, within ``timeout`` seconds.
+
+        Raises:
+            Exception: what failed in the background, and was not raised yet.
+
+        """
+        return BackgroundWriter.flush(self.memory, timeout)
+
+    async def aflush(self, timeout: float | None = None) -> bool:
+        """``flush``, off the event loop."""
+        return await asyncio.to_thread(self.flush, timeout)
 
     @property
     def name(self) -> str:

@@ -16,6 +16,9 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_validator
 
+from langchain_recallm._documents import context_document, statement_document
+from langchain_recallm._filter import check_filter, equal_texts, passes_filter
+from langchain_recallm._limits import check_names, with_one_limit
 from langchain_recallm._runs import checked_namespace, recall_in_run
 from recallm import InvalidInputError, RecalledContext, RecalledStatement, RecallM
 from recallm.adapting import (
@@ -24,6 +27,7 @@ from recallm.adapting import (
     RetrieverArguments,
     Scope,
     checked_memory,
+    gives_probabilities,
     statement_metadata,
 )
 
@@ -37,18 +41,25 @@ _Moment = Annotated[int, Field(ge=0, strict=True)] | Annotated[AwareDatetime, Fi
 class RecallMRetriever(BaseRetriever):
     """Recalls statements of a memory, the oldest first, one document each.
 
-    ``memory``: the memory; ``namespace``: whose, where it is not the memory's own: a name, or a
-    callable from the run to a name; the run is its ``RunnableConfig``, in a graph also with the
+    ``memory``: the memory; ``namespace``: whose, where it is not the memory's own: a name, a
+    template that the run's context or ``configurable`` fills, "user-{user_id}", or a callable from
+    the run to a name; the run is its ``RunnableConfig``, in a graph also with the
     attributes of the graph's ``Runtime`` (``context``). The other arguments may be given here, and
     for one call: ``retriever.invoke(question, k=3)``.
 
-    ``k``: the most statements (with ``ranking="paper"`` contexts of concepts); None: as many as
-    ``max_tokens`` allows, or else the memory's own ``limit``, 10: a statement is a sentence, so
-    that is no more text than the four chunks of other retrievers. ``max_tokens``, ``as_of``,
-    ``since``, ``until``, ``speaker``, ``session``, ``path``, ``min_score``, ``asker`` are those of
-    ``RecallM.recall``; ``where`` is its ``metadata`` (``metadata=`` of a LangChain retriever is for
-    tracers): values that are compared for equality, no operators such as ``$gt``. With
-    ``scope="session"`` and no ``session``, recall stays inside the run's thread.
+    ``k`` (or ``limit``): the most statements (with ``ranking="paper"`` contexts of concepts); None:
+    as many as ``max_tokens`` allows, or else the memory's own ``limit``, 10: a statement is a
+    sentence, so that is no more text than the four chunks of other retrievers. ``max_tokens``,
+    ``as_of``, ``since``, ``until``, ``speaker``, ``session``, ``path``, ``min_score``, ``asker``
+    are those of ``RecallM.recall``; ``where`` is its ``metadata`` (``metadata=`` of a LangChain
+    retriever is for tracers): values that are compared for equality. With ``scope="session"`` and
+    no ``session``, recall stays inside the run's thread.
+
+    ``filter`` has conditions on the metadata of the documents, below, as ``RecallMStore.search``
+    has on values: equality, or LangGraph's ``$eq``, ``$ne``, ``$gt``, ``$gte``, ``$lt``, ``$lte``,
+    as in ``filter={"stars": {"$gte": 3}}``; a missing field is like null. Equal texts and truth
+    values are looked up in the store, as those of ``where``; for the other conditions recall looks
+    further until enough statements pass. With ``mode="context"`` it needs the default ranking.
 
     ``order``: "time", as things became true, or "score", the most helpful first: what a rank fusion
     such as ``EnsembleRetriever`` needs. "score" and ``min_score`` need the default ranking, the
@@ -89,6 +100,7 @@ class RecallMRetriever(BaseRetriever):
         _Name | Callable[[RunnableConfig], str] | None, AfterValidator(checked_namespace)
     ] = None
     k: _Count | None = None
+    limit: _Count | None = Field(default=None, exclude=True, repr=False)
     max_tokens: _Count | None = None
     as_of: _Moment | None = None
     since: _Moment | None = None
@@ -97,15 +109,31 @@ class RecallMRetriever(BaseRetriever):
     session: _Name | None = None
     scope: Scope = "namespace"
     where: Mapping[str, Any] | None = None
+    filter: Mapping[str, Any] | None = None
     path: Sequence[str] | None = None
     min_score: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
     asker: _Name | None = None
     order: Order = "time"
     mode: Literal["statements", "context"] = "statements"
 
+    @model_validator(mode="before")
+    @classmethod
+    def _read_names(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        check_names(given, list(cls.model_fields), cls.__name__)
+        return with_one_limit(given, "k")
+
     @model_validator(mode="after")
     def _check_fields_together(self) -> Self:
         self._options().check(checked_memory(self.memory))
+        check_filter(self.filter)
+        if self.filter and self.mode == "context" and not gives_probabilities(self.memory):
+            raise InvalidInputError(
+                "filter with mode='context' needs the default ranking, as "
+                "memory.with_ranking('statements') has; or leave mode out",
+                argument="filter",
+            )
         return self
 
     def invoke(
@@ -146,17 +174,30 @@ class RecallMRetriever(BaseRetriever):
     ) -> list[Document]:
         retriever = self._with(changes)
         options = retriever._options()
-        context = recall_in_run(
-            retriever.memory,
-            query,
-            ensure_config(config),
-            namespace=retriever.namespace,
-            scope=retriever.scope,
-            **options.arguments(),
-        )
+        arguments = options.arguments()
+
+        def recall(**more: Any) -> RecalledContext:
+            return recall_in_run(
+                retriever.memory,
+                query,
+                ensure_config(config),
+                namespace=retriever.namespace,
+                scope=retriever.scope,
+                **{**arguments, **more},
+            )
+
+        if retriever.filter:
+            arguments = _filtered(arguments, retriever.filter)
+            context = _recalled_until_all_pass(recall, retriever._passes)
+        else:
+            context = recall()
         if retriever.mode == "context":
-            return [_context_document(context)] if context else []
-        return [_statement_document(statement) for statement in options.ordered(context)]
+            return [context_document(context)] if context else []
+        found = filter(retriever._passes, options.ordered(context))
+        return [statement_document(statement) for statement in found]
+
+    def _passes(self, statement: RecalledStatement) -> bool:
+        return not self.filter or passes_filter(statement_metadata(statement), self.filter)
 
     def _options(self) -> RecallOptions:
         arguments: RetrieverArguments = {"limit": self.k}
@@ -170,13 +211,14 @@ class RecallMRetriever(BaseRetriever):
         changes = {name: value for name, value in changes.items() if name != "verbose"}
         if not changes:
             return self
-        unknown = sorted(changes.keys() - _CHANGED_IN_A_CALL)
-        if unknown:
+        if "metadata" in changes:
             raise InvalidInputError(
-                f"a call takes no {', '.join(unknown)}; it takes "
-                f"{', '.join(sorted(_CHANGED_IN_A_CALL))} (where= filters by metadata)",
-                argument=unknown[0],
+                "a call takes no metadata, which is for tracers; where= filters by metadata, "
+                "filter= with operators",
+                argument="metadata",
             )
+        check_names(changes, sorted(_CHANGED_IN_A_CALL), "a call")
+        changes = with_one_limit(changes, "k")
         fields = {name: getattr(self, name) for name in _OWN_FIELDS}
         try:
             return RecallMRetriever.model_validate({**fields, **changes})
@@ -188,19 +230,33 @@ _OWN_FIELDS = frozenset(RecallMRetriever.model_fields) - frozenset(BaseRetriever
 _CHANGED_IN_A_CALL = _OWN_FIELDS - {"memory"}
 
 
-def _statement_document(statement: RecalledStatement) -> Document:
-    return Document(
-        id=statement.id, page_content=statement.text, metadata=statement_metadata(statement)
-    )
+def _filtered(arguments: Mapping[str, Any], conditions: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a recall whose results can pass ``conditions``."""
+    metadata = dict(arguments.get("metadata") or {})
+    for name, value in equal_texts(conditions).items():
+        if name not in RecalledStatement.__dataclass_fields__:  # a document's metadata shows both
+            metadata.setdefault(name, value)
+    filtered = {**arguments, "metadata": metadata}
+    if filtered.get("since") is None:
+        filtered["since"] = 0  # with any filter, no summary takes the place of statements
+    return filtered
 
 
-def _context_document(context: RecalledContext) -> Document:
-    return Document(
-        page_content=context.text,
-        metadata={
-            "statements": [statement.id for statement in context.statements],
-            "t_index": max(statement.t_index for statement in context.statements),
-            "concepts": [concept.name for concept in context.concepts],
-            "tokens": context.tokens,
-        },
-    )
+def _recalled_until_all_pass(
+    recall: Callable[..., RecalledContext], passes: Callable[[RecalledStatement], bool]
+) -> RecalledContext:
+    """What ``recall`` finds without the passages of statements that do not pass. Where some do not,
+    it looks four times as far as before, so that few recalls find many of these."""
+    failed: set[str] = set()
+    width = 0
+
+    def has_failures(context: RecalledContext) -> bool:
+        known = len(failed)
+        # A fact without a passage is left out by its own id.
+        failed.update(it.passage or it.id for it in context.statements if not passes(it))
+        return len(failed) > known
+
+    while has_failures(context := recall(known=sorted(failed))):
+        width = 4 * max(width, len(context.statements))
+        has_failures(recall(known=sorted(failed), limit=width, max_tokens=None))
+    return context

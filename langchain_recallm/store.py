@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import os
 import time
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from langgraph.store.base import (
     BaseStore,
@@ -25,10 +28,21 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from langchain_recallm._item_filter import passes_filter
+from langchain_recallm._filter import check_filter, likely_values, passes_filter
+from langchain_recallm._item_privacy import accepted_items, redacted_value
 from langchain_recallm._item_text import is_number, recalled_text
+from langchain_recallm._opening import Opening
+from langchain_recallm._sweeping import Sweeper
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
-from recallm.adapting import POSTPONED_PATH, checked_memory, checks, digest
+from recallm.adapting import (
+    POSTPONED_PATH,
+    Accept,
+    MessageFilter,
+    Redact,
+    checked_memory,
+    checks,
+    digest,
+)
 
 __all__ = ["RecallMStore"]
 
@@ -59,7 +73,17 @@ class RecallMStore(BaseStore):
 
     Items expire ``ttl`` minutes after they were last written, or read (``refresh_ttl``): from then
     on they are neither found nor recalled. ``sweep_ttl()`` frees their room; a write calls it every
-    ``sweep_interval_minutes`` (60). ``ttl`` is LangGraph's configuration of this.
+    ``sweep_interval_minutes`` (60), ``start_ttl_sweeper()`` a thread. ``ttl`` is LangGraph's
+    configuration of this.
+
+    As a context manager it stops the sweeper, and with ``closes_memory`` closes the memory;
+    ``from_conn_string`` opens a memory of its own.
+
+    ``redact``, a function from text to text, changes every text in a value, and the queries of
+    searches; keys, paths and the names of fields stay. ``accept``, a function from a message (the
+    redacted text that recall reads, the role "item", the key as its ``id``, the ``path``) to a
+    bool, says whether to write an item: a refused one is counted in the log, and what stood under
+    its key stays. Where one of them fails, nothing of the batch is written.
 
     The reads of one ``batch`` see the state before its writes; of several writes to one key the
     last counts. Everything is checked before anything is written; the values are written in one
@@ -86,18 +110,97 @@ class RecallMStore(BaseStore):
 
     supports_ttl = True
 
+    @classmethod
+    def from_conn_string(
+        cls,
+        conn_string: str | os.PathLike[str],
+        *,
+        fields: Sequence[str] | None = None,
+        ttl: TTLConfig | None = None,
+        redact: Redact | None = None,
+        accept: Accept | None = None,
+        **memory: Any,
+    ) -> Opening[RecallMStore]:
+        """A store over a memory of its own, in a ``with`` or ``async with`` statement (where it is
+        opened and closed off the event loop).
+
+        ``conn_string``: the path of an SQLite file, ":memory:", or a ``neo4j://`` or ``bolt://``
+        URI. ``memory`` are further arguments of ``RecallM``: ``namespace``, ``auth``,
+        ``embeddings`` and others.
+
+        >>> with RecallMStore.from_conn_string(":memory:", ttl={"default_ttl": 60}) as store:
+        ...     store.put(("users", "ann"), "food", {"memory": "Ann loves pizza"})
+        ...     [item.key for item in store.search(("users",))]
+        ['food']
+
+        Raises (when it is entered):
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store cannot be opened.
+
+        """
+        if "index" in memory:
+            raise InvalidInputError(
+                "from_conn_string takes no index: recall needs none. Give embeddings=…, and the "
+                "paths that recall reads as fields=…",
+                argument="index",
+            )
+
+        def opened() -> RecallMStore:
+            owned = RecallM(conn_string, **memory)
+            try:
+                return cls(
+                    memory=owned,
+                    fields=fields,
+                    ttl=ttl,
+                    redact=redact,
+                    accept=accept,
+                    closes_memory=True,
+                )
+            except BaseException:
+                owned.close()
+                raise
+
+        return Opening(opened)
+
     def __init__(
         self,
         *,
         memory: RecallM,
         fields: Sequence[str] | None = None,
         ttl: TTLConfig | None = None,
+        redact: Redact | None = None,
+        accept: Accept | None = None,
+        closes_memory: bool = False,
     ) -> None:
         self.memory = checked_memory(memory)
+        self._filter = MessageFilter(redact=redact, accept=accept)
+        self._closes_memory = checks.flag(closes_memory, "closes_memory")
         self._fields = checks.optional(_checked_paths, fields, "fields")
         self.ttl_config = _checked_ttl(ttl)
         self._sweep_every = ((ttl or {}).get("sweep_interval_minutes") or _SWEEP_MINUTES) * 60
         self._swept = time.monotonic()
+        self._sweeper = Sweeper(self.sweep_ttl)
+
+    def setup(self) -> None:
+        """Do nothing: the memory is ready. LangGraph's other stores create their tables here."""
+
+    def close(self) -> None:
+        """Stop the sweeper; with ``closes_memory`` close the memory. A second call does nothing."""
+        self._sweeper.stop()
+        if self._closes_memory:
+            self.memory.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.close)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do operations; their results, in order."""
@@ -106,7 +209,9 @@ class RecallMStore(BaseStore):
             validate_op_namespace(op)
         puts = {(tuple(op.namespace), op.key): op for op in listed if isinstance(op, PutOp)}
         now = self.memory.now()
-        items = [self._new_item(op, now) for op in puts.values() if op.value is not None]
+        items = accepted_items(
+            [self._new_item(op, now) for op in puts.values() if op.value is not None], self._filter
+        )
         deleted = [place for place, op in puts.items() if op.value is None]
         for place in deleted:
             self.memory.items.get(*place)  # refuses an impossible key before anything is written
@@ -125,6 +230,29 @@ class RecallMStore(BaseStore):
         """Free the room of expired passages in the memory's namespace; returns how many."""
         self._swept = time.monotonic()
         return self.memory.forget(expired=True).passages
+
+    def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
+        """Call ``sweep_ttl`` every so many minutes (those of ``ttl``, or else 60) in a thread, so
+        that room is freed without writes too. It ends at ``stop_ttl_sweeper``, when the store is
+        closed or no longer used, and where the result is cancelled. A second call starts no second
+        thread.
+
+        Raises:
+            InvalidInputError: the interval is no number of minutes above 0.
+
+        """
+        minutes = sweep_interval_minutes
+        if minutes is not None and (not is_number(minutes) or not 0 < minutes < math.inf):
+            raise InvalidInputError(
+                f"sweep_interval_minutes must be a number of minutes above 0, not {minutes!r}",
+                argument="sweep_interval_minutes",
+            )
+        return self._sweeper.start(self._sweep_every if minutes is None else minutes * 60)
+
+    def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
+        """Stop the thread of ``start_ttl_sweeper``; whether it has ended, or there was none, within
+        ``timeout`` seconds (None: however long a sweep takes)."""
+        return self._sweeper.stop(timeout)
 
     def _read(self, op: Op, refreshed: list[Passage]) -> Result:
         """The result of an operation; items whose expiry starts anew are added to ``refreshed``."""
@@ -153,39 +281,49 @@ class RecallMStore(BaseStore):
     def _search(self, op: SearchOp, refreshed: list[Passage]) -> list[SearchItem]:
         checks.whole(op.limit, "limit", least=0)
         checks.whole(op.offset, "offset", least=0)
-        checks.optional(checks.mapping, op.filter, "filter")
+        check_filter(op.filter)
         end = op.offset + op.limit
         found: dict[str, tuple[Passage, float | None]] = {}
         if op.query and op.limit:
             ranked = self.memory.items.search(
-                op.query,
+                self._filter.redacted(op.query),
                 op.namespace_prefix,
                 limit=end,
                 accept=lambda item: passes_filter(_value_of(item), op.filter),
+                likely=likely_values(op.filter, "value"),
             )
             found = {item.id: (item, score) for item, score in ranked}
         if len(found) < end and op.limit:
             for item in self._latest(op, len(found)):
-                if item.id not in found and passes_filter(_value_of(item), op.filter):
-                    score = 0.0 if op.query and not _is_unread(item) else None
-                    found[item.id] = (item, score)
+                score = 0.0 if op.query and not _is_unread(item) else None
+                found.setdefault(item.id, (item, score))
         page = list(found.values())[op.offset : end]
         if op.refresh_ttl:
             refreshed += [item for item, _ in page]
         return [SearchItem(**_item_arguments(item), score=score) for item, score in page]
 
-    def _latest(self, op: SearchOp, found: int) -> list[Passage]:
-        """The items below the search's path, the latest first: as many as fill its page beside
-        ``found`` items, all where a filter may drop any number of them."""
+    def _latest(self, op: SearchOp, found: int) -> Sequence[Passage]:
+        """The items below the search's path that pass its filter, the latest first: as many as fill
+        its page beside ``found`` items."""
         hidden = _hidden(self.memory, op.namespace_prefix)
-        most = None if op.filter else op.offset + op.limit + found + len(hidden)
-        items = self.memory.items.below(op.namespace_prefix, limit=most)
+
+        def latest(limit: int) -> Sequence[Passage]:
+            return self.memory.items.below(
+                op.namespace_prefix,
+                limit=limit,
+                accept=None if not hidden and not op.filter else is_found,
+                likely=likely_values(op.filter, "value"),
+            )
+
+        def is_found(item: Passage) -> bool:
+            return item.id not in hidden and passes_filter(_value_of(item), op.filter)
+
+        most = op.offset + op.limit + found
+        items = latest(most)
         if op.query and any(map(_is_unread, items)):
-            if most is not None:
-                blocks = -(-most // _BLOCK)
-                items = self.memory.items.below(op.namespace_prefix, limit=blocks * _BLOCK)
-            items = _unread_last(items)
-        return [item for item in items if item.id not in hidden]
+            blocks = -(-most // _BLOCK)
+            items = _unread_last(latest(blocks * _BLOCK))
+        return items
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         conditions = op.match_conditions or ()
@@ -208,6 +346,7 @@ class RecallMStore(BaseStore):
 
     def _new_item(self, op: PutOp, now: datetime) -> NewItem:
         value = checks.properties(op.value, "value")
+        value = redacted_value(value, self._filter)
         if op.index is None:
             fields = self._fields
         else:

@@ -60,6 +60,7 @@ class StoredMemory:
         self._concept_name = concept_name
         self._clock = clock
         self._closing = tuple(closing)
+        self._before_closing: list[Callable[[], object]] = []
         self._closed = False
         self._root: Self | None = None
 
@@ -364,10 +365,36 @@ class StoredMemory:
 
     def close(self) -> None:
         """Close the memory and the store that it opened; a second call does nothing."""
-        if not self._closed:
+        if self._closed:
+            return
+        try:
+            for finish in self._before_closing:
+                finish()
+        finally:
             self._closed = True
             for close in self._closing:
                 close()
+
+    @property
+    def root(self) -> Self:
+        """The memory that this one was derived from, by ``in_namespace`` or ``with_ranking``, and
+        with which it is closed; itself where it was opened."""
+        return self._root or self
+
+    def before_closing(self, finish: Callable[[], object]) -> None:
+        """Call ``finish`` whenever this memory, its root or another that is derived from it is
+        closed, while all of them can still be written to. ``close`` raises what ``finish`` raises,
+        after it has closed.
+
+        Raises:
+            InvalidInputError: ``finish`` is not callable.
+            ClosedError: the memory is closed.
+
+        """
+        self._check_open()
+        if not callable(finish):
+            raise InvalidInputError("finish must be callable", argument="finish")
+        self.root._before_closing.append(finish)
 
     def __enter__(self) -> Self:
         self._check_open()

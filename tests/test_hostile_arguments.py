@@ -149,6 +149,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RecallM]
 
 MEMORY: dict[str, dict[str, Any]] = {
     "ask": {"question": "Who?"},
+    "before_closing": {"finish": int},
     "close": {},
     "concepts": {},
     "copy_to": {},
@@ -223,7 +224,8 @@ def test_every_public_method_is_in_a_table() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", sorted(MEMORY.keys() - {"close", "copy_to", "load", "update_from_url"})
+    "name",
+    sorted(MEMORY.keys() - {"before_closing", "close", "copy_to", "load", "update_from_url"}),
 )
 def test_memory(memory: RecallM, name: str) -> None:
     Path("notes.txt").write_text("Ann met Bo.")

@@ -451,3 +451,62 @@ class TestSweeping:
         assert "rain" not in memory.recall("What does Ann love?").text
         memory.update("Cy loves fog.")
         assert memory.stats().passages == 2
+
+
+# -- listing by a condition ------------------------------------------------------------------------
+
+
+def test_below_lists_what_is_accepted_the_latest_first(memory: RecallM) -> None:
+    memory.items.put(
+        item(f"{n}", f"Box {n}.", metadata={"n": n, "kind": "even" if n % 2 == 0 else "odd"})
+        for n in range(300)
+    )
+
+    def keys(**arguments: Any) -> list[str | None]:
+        return [it.key for it in memory.items.below(("users",), **arguments)]
+
+    assert keys(limit=2, accept=lambda it: it.metadata["n"] < 150) == ["149", "148"]
+    assert keys(limit=9, accept=lambda it: it.metadata["n"] < 2) == ["1", "0"]
+    assert keys(accept=lambda it: it.metadata["n"] % 100 == 0) == ["200", "100", "0"]
+    assert keys(limit=2, accept=lambda _: False) == []
+    even = {("kind",): "even"}
+    assert keys(limit=2, accept=lambda it: it.metadata["n"] < 9, likely=even)[0] == "8"
+    assert len(keys(limit=200, accept=lambda it: it.metadata["kind"] == "even", likely=even)) == 150
+    found = memory.items.search(
+        "Which box?", accept=lambda it: it.metadata["n"] < 4, likely={("n",): 3}
+    )
+    assert "3" in {it.key for it, _ in found}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"likely": {"kind": "even"}},
+        {"likely": {(): 1}},
+        {"likely": {("a", 1): 1}},
+        {"likely": {("a",): 1.5}},
+        {"likely": {("a",): ["x"]}},
+        {"likely": [("a", 1)]},
+        {"accept": 3},
+        {"accept": lambda _: 1 / 0},
+    ],
+)
+def test_conditions_that_cannot_be_used(memory: RecallM, wrong: dict[str, Any]) -> None:
+    memory.items.put([item("food", "Ann loves pizza.")])
+    with pytest.raises(InvalidInputError, match=next(iter(wrong))):
+        memory.items.below(**wrong)
+    with pytest.raises(InvalidInputError, match=next(iter(wrong))):
+        memory.items.search("What does Ann love?", **wrong)
+
+
+def test_sqlite_reads_the_items_with_a_likely_value_alone(tmp_path: Path) -> None:
+    read: list[str | None] = []
+
+    def accept(passage: Any) -> bool:
+        read.append(passage.key)
+        return True
+
+    with RecallM(tmp_path / "memory.db") as memory:
+        memory.items.put(item(f"{n}", f"Box {n}.", metadata={"in": {"n": n}}) for n in range(200))
+        memory.items.below(accept=accept, likely={("in", "n"): 7})
+    assert read == ["7"]

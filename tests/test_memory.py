@@ -709,3 +709,31 @@ class TestRevision:
     def test_without_a_model_nothing_is_revised(self, memory: RecallM) -> None:
         for number in range(9):
             assert memory.update(f"Brandon saw {number} birds").revisions == ()
+
+
+def test_what_is_to_be_done_before_closing_is_done_while_the_memory_can_be_written() -> None:
+    memory = RecallM()
+    other = memory.in_namespace("other")
+    assert other.with_ranking("paper").root is memory.root is memory
+    found: list[int] = []
+    other.before_closing(lambda: memory.update("Ann has a cat."))
+    other.before_closing(lambda: found.append(memory.stats().passages))
+    other.close()
+    assert found == [1]
+    memory.close()
+    memory.close()
+    assert found == [1, 2]
+    for closed in (memory, other):
+        with pytest.raises(ClosedError):
+            closed.before_closing(int)
+    with RecallM() as memory, pytest.raises(InvalidInputError, match="finish must be callable"):
+        memory.before_closing(3)  # type: ignore[arg-type]
+
+
+def test_a_memory_is_closed_where_what_comes_before_fails() -> None:
+    memory = RecallM()
+    memory.before_closing(lambda: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        memory.close()
+    with pytest.raises(ClosedError):
+        memory.stats()

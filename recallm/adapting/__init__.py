@@ -7,6 +7,7 @@ The module knows neither LangChain nor LlamaIndex; both adapters build on it.
 from recallm import checks
 from recallm.adapting import (
     arguments,
+    background,
     conversation,
     fact_tools,
     memory_tools,
@@ -15,6 +16,7 @@ from recallm.adapting import (
     recalled_text,
 )
 from recallm.adapting.arguments import *
+from recallm.adapting.background import *
 from recallm.adapting.conversation import *
 from recallm.adapting.fact_tools import *
 from recallm.adapting.failures import FailureGuard, answer_without_text, not_a_model
@@ -54,6 +56,7 @@ __all__ = [
     "without_delimiters",
 ]
 __all__ += arguments.__all__
+__all__ += background.__all__
 __all__ += conversation.__all__
 __all__ += fact_tools.__all__
 __all__ += memory_tools.__all__

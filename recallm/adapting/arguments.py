@@ -146,8 +146,8 @@ def checked_namespace(namespace: str) -> str:
         namespace,
         "namespace",
         "all users would share one memory. Fill it yourself, as in "
-        "memory.in_namespace(f'user-{user_id}'), or, where an adapter takes a callable, give one "
-        "over the run",
+        "memory.in_namespace(f'user-{user_id}'), or give an adapter that has runs namespace=…, a "
+        "template or a callable over the run",
     )
 
 

@@ -14,13 +14,17 @@ from recallm.adapting.postponing import extract_postponed
 from recallm.adapting.recalled_text import statement_fields
 from recallm.errors import InvalidInputError
 from recallm.memory import RecallM
+from recallm.model import Passage
 from recallm.results import RecalledStatement
 from recallm.untrusted_text import as_data, shown_name, storable
 
 __all__ = [
     "checked_text",
+    "forget_everything",
     "forgotten_by_model",
     "line_with_id",
+    "passage_named",
+    "plain_id",
     "shown_with_ids",
     "statement_row",
     "statements_within",
@@ -97,18 +101,30 @@ def statement_row(statement: RecalledStatement) -> dict[str, Any]:
 # -- forgetting --------------------------------------------------------------------------------
 
 
+def plain_id(id: str) -> str:
+    """An id without the quotation marks in which tools show an unusual one."""
+    return id.strip().strip('"')
+
+
+def passage_named(memory: RecallM, id: str, session: str | None = None) -> Passage | None:
+    """The passage with this id, or of the statement with this id; None where the memory, or the
+    ``session`` if one is given, has none."""
+    passage = memory.get(id) or memory.get(id.rpartition("#")[0])
+    is_known = passage is not None and session in (None, passage.session or passage.source)
+    return passage if is_known else None
+
+
 def forgotten_by_model(
     memory: RecallM, *, id: str | None, about: str | None, session: str | None = None
 ) -> str:
-    """Forget one statement or fact by the ``id`` that ``line_with_id`` shows, or all that mention a
+    """Forget one statement, fact or passage by the ``id`` that tools show, or all that mention a
     concept, of ``session`` alone where one is given; say what was forgotten.
 
     Raises:
         InvalidInputError: not exactly one of ``id`` and ``about`` is given, or nothing has the id.
 
     """
-    # An unusual id is shown in quotation marks, which are not part of it.
-    id, about = (id or "").strip().strip('"'), storable((about or "").strip())
+    id, about = plain_id(id or ""), storable((about or "").strip())
     if bool(id) == bool(about):
         raise InvalidInputError(
             "Give exactly one of id and about; nothing was forgotten.", argument="id"
@@ -116,18 +132,26 @@ def forgotten_by_model(
     return _forget_one(memory, id, session) if id else _forget_about(memory, about, session)
 
 
+def forget_everything(memory: RecallM, session: str | None = None) -> str:
+    """Forget all of the memory, or of ``session``; say how much."""
+    if session is None:
+        forgotten = memory.forget(everything=True)
+    else:
+        forgotten = memory.forget(session=session)
+    return f"Forgot everything: {forgotten.passages} memories."
+
+
 def _forget_one(memory: RecallM, id: str, session: str | None) -> str:
-    fact = memory.get(id)
-    is_fact = fact is not None and not fact.text
-    passage = fact if is_fact else memory.get(id.rpartition("#")[0])
-    is_known = passage is not None and session in (None, passage.session or passage.source)
-    if not is_known or not (memory.forget(id=id) if is_fact else memory.forget(statement=id)):
+    passage = passage_named(memory, id, session)
+    is_whole = passage is not None and passage.id == id
+    if passage is None or not (memory.forget(id=id) if is_whole else memory.forget(statement=id)):
         raise InvalidInputError(
             f"No statement has the id {id!r}; nothing was forgotten. Recalled statements show "
             "their ids.",
             argument="id",
         )
-    return f"Forgot the {'fact' if is_fact else 'statement'} {id}."
+    kind = "statement" if not is_whole else "memory" if passage.text else "fact"
+    return f"Forgot the {kind} {id}."
 
 
 def _forget_about(memory: RecallM, about: str, session: str | None) -> str:

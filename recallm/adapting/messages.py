@@ -8,6 +8,7 @@ therefore not taken (``speaker_name``).
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
@@ -43,6 +44,8 @@ SPEAKER_NAMES: Mapping[Role, str] = MappingProxyType({"human": "Human", "ai": "A
 """The speaker of a message that has no name of its own, by role."""
 
 _MAX_NAME = 200
+
+_log = logging.getLogger("recallm")
 
 Redact = Callable[[str], str]
 """A text, or the name of a speaker → what is written in its place. The same text must always
@@ -136,6 +139,21 @@ class MessageFilter:
                 for message in messages
             ]
         return [message for message in messages if self._accepts(message)]
+
+    def written(self, messages: Iterable[Message]) -> list[Message]:
+        """``accepted``, for messages that are written now: how many ``accept`` refuses is logged,
+        without their texts.
+
+        Raises:
+            InvalidInputError: ``redact`` or ``accept`` returned a value of the wrong type.
+            Exception: what ``redact`` or ``accept`` raised.
+
+        """
+        given = list(messages)
+        accepted = self.accepted(given)
+        if len(accepted) < len(given):
+            _log.info("accept refused %d of %d message(s)", len(given) - len(accepted), len(given))
+        return accepted
 
     def _redacted_speaker(self, message: Message) -> str:
         """The redacted name of the speaker; the role's name where the redaction leaves nothing."""

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from datetime import timedelta
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 __all__ = [
     "LARGEST_NUMBER",
@@ -20,6 +20,7 @@ __all__ = [
     "NO_POSITION",
     "POSITION_BITS",
     "SESSION_GAP",
+    "Scalar",
     "canonical_json",
     "empty_mapping",
     "parse_statement_id",
@@ -41,6 +42,9 @@ MAX_POSITION = NO_POSITION - 1
 
 SESSION_GAP = timedelta(hours=1)
 """Updates that belong together by time have timestamps less than this apart."""
+
+Scalar: TypeAlias = str | int | bool | None
+"""A JSON value that is compared as a whole."""
 
 LARGEST_NUMBER = 1 << 62
 """Greater than every key and t, and the largest count: stores hold signed integers of 64 bits."""

@@ -22,6 +22,7 @@ from recallm.model import (
     Postings,
     PreparedUpdate,
     Relation,
+    Scalar,
     Session,
     SessionSize,
     Sizes,
@@ -87,6 +88,7 @@ class DictReader(DictFacts):
         *,
         ids: Collection[str] | None = None,
         limit: int | None = None,
+        likely: Mapping[tuple[str, ...], Scalar] | None = None,  # noqa: ARG002 - reads every one
     ) -> list[Passage]:
         found = [
             passage_of(update, update.text)

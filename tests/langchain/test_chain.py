@@ -227,7 +227,7 @@ def test_statements_that_fit_only_without_their_delimiters_are_not_used() -> Non
     [
         {"namespace": 5},
         {"namespace": ""},
-        {"namespace": "user-{user_id}"},
+        {"namespace": "user-{user.id}"},
         {"session": ""},
         {"speaker": 4},
         {"where": 3},

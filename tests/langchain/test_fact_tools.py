@@ -148,7 +148,7 @@ def test_the_model_gets_the_error_of_a_failing_memory(caplog: pytest.LogCaptureF
     [
         ("memory", None),
         ("namespace", b"ann"),
-        ("namespace", "user-{user_id}"),
+        ("namespace", "user-{user.id}"),
         ("limit", 0),
         ("max_tokens", 20),
         ("prefix", "our team's "),

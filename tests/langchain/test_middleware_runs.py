@@ -402,7 +402,7 @@ def test_a_full_disk_does_not_cost_the_answer(
         ("memory", "memory.db"),
         ("namespace", 42),
         ("namespace", ""),
-        ("namespace", "user-{user_id}"),
+        ("namespace", "user-{user.id}"),
         ("namespace", asyncio.sleep),
         ("scope", "thread"),
         ("position", "top"),

@@ -15,6 +15,7 @@ from langchain_core.runnables import ConfigurableField, RunnableConfig, Runnable
 
 from langchain_recallm import RecallMRetriever
 from recallm import ClosedError, InvalidInputError, NewItem, RecallConfig, RecallM
+from recallm.facts import FactMemory
 
 MAY = datetime(2026, 5, 1, 12, 30, tzinfo=timezone(timedelta(hours=2)))
 DRINKS = (
@@ -181,6 +182,72 @@ def test_filters(talk: RecallM, filters: dict[str, Any], days: set[int]) -> None
     assert told(plain.bind(**filters).invoke(question)) == expected
 
 
+@pytest.mark.parametrize(
+    ("conditions", "days"),
+    [
+        ({"day": {"$gt": 2}}, {3, 4}),
+        ({"day": {"$gte": 2, "$lt": 4}}, {2, 3}),
+        ({"day": {"$lte": 1}}, {1}),
+        ({"day": {"$ne": 2}}, {1, 3, 4}),
+        ({"day": {"$eq": 3}}, {3}),
+        ({"day": 3.0}, {3}),
+        ({"speaker": "Anna", "day": {"$gt": 1}}, {3}),
+        ({"speaker": {"$ne": "Anna"}}, {2, 4}),
+        ({"timestamp": {"$gte": (MAY + timedelta(days=3)).isoformat()}}, {3, 4}),
+        ({"missing": None}, {1, 2, 3, 4}),
+        ({"missing": "x"}, set()),
+        ({"day": {"$gt": 9}}, set()),
+        ({}, {1, 2, 3, 4}),
+    ],
+    ids=str,
+)
+def test_operators_filter_by_the_metadata_of_the_documents(
+    talk: RecallM, conditions: dict[str, Any], days: set[int]
+) -> None:
+    question = "What is the cat called?"
+    expected = [f"My cat number {day}" for day in sorted(days)]
+    plain = RecallMRetriever(memory=talk)
+    for found in (
+        RecallMRetriever(memory=talk, filter=conditions).invoke(question),
+        plain.invoke(question, filter=conditions),
+    ):
+        assert [text.partition(" is ")[0] for text in texts(found)] == expected
+    whole = plain.invoke(question, filter=conditions, mode="context")
+    shown = whole[0].page_content if whole else ""
+    assert {day for day in range(1, 5) if f"number {day} " in shown} == days
+
+
+def test_few_statements_that_pass_are_found_among_many_that_do_not(memory: RecallM) -> None:
+    memory.update_many(
+        {"text": f"Box {n} holds a red ball.", "metadata": {"shelf": n % 50, "kind": "box"}}
+        for n in range(400)
+    )
+    retriever = RecallMRetriever(memory=memory, k=3)
+    found = retriever.invoke("Which box holds a ball?", filter={"shelf": {"$gte": 49}})
+    assert [document.metadata["shelf"] for document in found] == [49, 49, 49]
+    found = retriever.invoke("Which box holds a ball?", filter={"shelf": {"$lt": 1}, "kind": "box"})
+    assert [document.metadata["shelf"] for document in found] == [0, 0, 0]
+    assert retriever.invoke("Which box holds a ball?", filter={"kind": "crate"}) == []
+
+
+def test_a_fact_without_a_passage_does_not_pass_for_a_document(memory: RecallM) -> None:
+    memory.update("Ada loves tea.", metadata={"day": 2})
+    FactMemory(memory).write("Ada", "works for", "BMW")
+    retriever = RecallMRetriever(memory=memory)
+    assert len(retriever.invoke("What do you know about Ada?")) == 2
+    for mode in ("statements", "context"):
+        [found] = retriever.invoke("What about Ada?", filter={"day": {"$gt": 1}}, mode=mode)
+        assert "BMW" not in found.page_content
+
+
+def test_a_filtered_context_needs_the_default_ranking(memory: RecallM) -> None:
+    memory.update("Ada loves tea.", metadata={"day": 2})
+    retriever = RecallMRetriever(memory=memory.with_ranking("paper"), filter={"day": {"$gt": 1}})
+    assert texts(retriever.invoke("What does Ada love?")) == ["Ada loves tea."]
+    with pytest.raises(InvalidInputError, match="default ranking"):
+        retriever.invoke("What does Ada love?", mode="context")
+
+
 def test_tokens(talk: RecallM) -> None:
     retriever = RecallMRetriever(memory=talk, max_tokens=40)
     assert len(retriever.invoke("What is the cat called?")) == 2
@@ -228,9 +295,14 @@ def test_k_is_the_limit_of_the_memory_where_none_is_given() -> None:
         {"order": "random"},
         {"mode": "chunks"},
         {"namespace": ""},
-        {"namespace": "user-{user_id}"},
+        {"namespace": "user-{user.id}"},
         {"where": ["day"]},
         {"where": {"day": {"$gt": 1}}},
+        {"filter": {"day": {"$near": 1}}},
+        {"filter": {"$or": [{"day": 1}]}},
+        {"filter": {"day": {"$gt": None}}},
+        {"filter": {3: 1}},
+        {"filter": ["day"]},
         {"where": {"$or": [{"day": 1}, {"day": 2}]}},
         {"where": {"place": {"floor": [{"$ne": 1}]}}},
         {"path": "users"},

@@ -154,9 +154,9 @@ class TestSearching:
         limits: list[int | None] = []
         below = MemoryItems.below
 
-        def counted(items: MemoryItems, path: Any = (), *, limit: int | None = None) -> Any:
-            limits.append(limit)
-            return below(items, path, limit=limit)
+        def counted(items: MemoryItems, path: Any = (), **how: Any) -> Any:
+            limits.append(how.get("limit"))
+            return below(items, path, **how)
 
         monkeypatch.setattr(MemoryItems, "below", counted)
         pages = [store.search(("a",), query="boats", limit=4, offset=o) for o in range(0, 24, 4)]
@@ -406,3 +406,36 @@ class TestInAGraph:
         assert item is not None
         assert item.value == {"text": "Ann sings."}
         assert "Ann sings." in store.memory.recall("Who sings?").text
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"n": {"$near": 1}}, {"n": {"$gt": 1, "m": 2}}, {"$or": []}, {"n": {"$gt": []}}, {1: 2}],
+)
+def test_a_filter_that_cannot_be_used_is_refused_in_an_empty_store_too(
+    wrong: dict[Any, Any],
+) -> None:
+    with RecallM() as memory, pytest.raises(InvalidInputError, match="filter") as caught:
+        RecallMStore(memory=memory).search(("a",), filter=wrong)
+    assert caught.value.argument == "filter"
+
+
+def test_equal_values_are_found_among_many_items_and_pages_follow_one_order() -> None:
+    with RecallM() as memory:
+        store = RecallMStore(memory=memory)
+        store.batch(
+            [PutOp(("a",), f"{n}", {"n": n % 7, "text": f"Box {n}."}) for n in range(400)]
+            + [PutOp(("a",), "float", {"n": 3.0}), PutOp(("a",), "text", {"n": "3"})]
+        )
+        memory.items.put([NewItem(path=("a",), key="other", text="No store.", metadata={"n": 3})])
+        wanted = {"other", "float", *(f"{n}" for n in range(400) if n % 7 == 3)}
+        for query in (None, "Which box?"):
+            found: list[str] = []
+            while page := store.search(
+                ("a",), query=query, filter={"n": 3}, limit=25, offset=len(found)
+            ):
+                found += [item.key for item in page]
+            assert len(found) == len(wanted)
+            assert set(found) == wanted
+        assert store.search(("a",), filter={"n": 3, "missing": 1}) == []
+        assert len(store.search(("a",), filter={"n": {"$eq": "3"}})) == 1

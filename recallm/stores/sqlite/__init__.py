@@ -83,7 +83,7 @@ class SQLiteStore:
         # What is in memory is no other store's, though a later one may have the same address.
         self._place = uuid.uuid4().hex if path is None else os.path.realpath(path)
         # A memory that is dropped and not closed leaves no open file behind.
-        weakref.finalize(self, self._connections.close)
+        self._finalizer = weakref.finalize(self, self._connections.close)
 
     def __repr__(self) -> str:
         return f"SQLiteStore({self._place!r})"
@@ -151,3 +151,4 @@ class SQLiteStore:
     def close(self) -> None:
         """See ``GraphStore.close``."""
         self._connections.close()
+        self._finalizer.detach()

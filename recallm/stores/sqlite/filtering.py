@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import json
 import operator
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
 from typing import Any, LiteralString
 
-from recallm.model import Filter, canonical_json, statement_key
+from recallm.model import Filter, Scalar, canonical_json, statement_key
 from recallm.stores.semantics.sessions import session_key_of
 from recallm.stores.sqlite.codec import below, hash_of, path_text
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.view import View
 from recallm.stores.timestamps import microseconds
 
-__all__ = ["FilterSql", "NewestRows"]
+__all__ = ["FilterSql", "NewestRows", "likely_condition"]
 
 FEW = 1_000
 """The most passages that are found by an index first."""
@@ -30,6 +31,17 @@ _METADATA: LiteralString = (
     " AND (SELECT count(*) FROM metadata_entry m WHERE m.ns = :ns AND m.t = passage.t"
     " AND m.entry IN (SELECT value FROM json_each(:entries))) = json_array_length(:entries)"
 )
+
+_LIKELY: LiteralString = (
+    " AND CASE WHEN json_valid(passage.metadata)"
+    " THEN json_extract(passage.metadata, :path_0) IS :value_0"
+    "  OR json_type(passage.metadata, :around_0) IS NOT 'object' ELSE 1 END"
+)
+_LIKELY_NUMBERS: tuple[LiteralString, ...] = ("0", "1", "2")
+_PLAIN_KEY = re.compile(r"[ !#-\[\]-~]+")
+"""A key that JSON texts hold as it is."""
+_EXACT = 1 << 53
+"""SQLite reads whole numbers below it as they are, also where they have a fraction of 0."""
 
 _BY_T: LiteralString = "passage INDEXED BY passage_t WHERE ns = :ns"
 
@@ -127,6 +139,29 @@ class FilterSql:
             numbers = {passage_row(self._view.ns, key >> 20) for key in keys}
             sql: LiteralString = "SELECT metadata FROM passage WHERE row IN {list}"
             self.check_metadata(text for (text,) in self._view.rows(sql, numbers))
+
+
+def likely_condition(likely: Mapping[tuple[str, ...], Scalar]) -> tuple[LiteralString, Values]:
+    """``likely`` of ``GraphReader.passages`` as a condition that continues a WHERE, with its
+    parameters. A few passages with another value meet it too: SQLite's JSON takes true for 1."""
+    condition: LiteralString = ""
+    values: dict[str, Any] = {}
+    usable = (entry for entry in likely.items() if _can_be_looked_up(*entry))
+    for (path, value), number in zip(usable, _LIKELY_NUMBERS, strict=False):
+        condition += _LIKELY.replace("_0", "_" + number)
+        keys = [f'."{key}"' for key in path]
+        values["path_" + number] = "".join(["$", *keys])
+        values["around_" + number] = "".join(["$", *keys[:-1]])
+        values["value_" + number] = value
+    return condition, values
+
+
+def _can_be_looked_up(path: Iterable[str], value: Scalar) -> bool:
+    if isinstance(value, int) and not -_EXACT < value < _EXACT:
+        return False
+    if isinstance(value, str) and "\0" in value:  # SQLite ends a text there
+        return False
+    return all(map(_PLAIN_KEY.fullmatch, path))
 
 
 def _indexed(where: Filter) -> Iterator[tuple[LiteralString, LiteralString, Values]]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from operator import itemgetter
 from typing import Any, LiteralString
 
-from recallm.model import Filter, Passage, Session
+from recallm.model import Filter, Passage, Scalar, Session
 from recallm.stores.semantics.sessions import session_of_row
 from recallm.stores.sqlite.checksums import check_ascending
 from recallm.stores.sqlite.codec import read_path
-from recallm.stores.sqlite.filtering import FilterSql
+from recallm.stores.sqlite.filtering import FilterSql, likely_condition
 from recallm.stores.sqlite.schema import MAX_T
 from recallm.stores.sqlite.view import View
 from recallm.stores.timestamps import unpack_timestamp
@@ -22,20 +22,28 @@ _SESSION_KEYS: LiteralString = "SELECT {} FROM session WHERE ns = :ns AND id IN 
 
 
 def read_passages(
-    view: View, where: Filter, ids: Collection[str] | None, limit: int | None
+    view: View,
+    where: Filter,
+    ids: Collection[str] | None,
+    limit: int | None,
+    likely: Mapping[tuple[str, ...], Scalar],
 ) -> list[Passage]:
     """``GraphReader.passages``."""
     filter_sql = FilterSql(view, where)
+    likely_sql, likely_values = likely_condition(likely)
     order: LiteralString = ""
     if ids is not None:
         source: LiteralString = "passage INDEXED BY passage_id WHERE ns = :ns AND id IN {list}"
         ids = set(ids)
     else:
-        source = filter_sql.passage_source(every=limit is None or where.key is not None)
+        # Few may hold a likely value: from the newest on, the search for them reads all passages.
+        every = limit is None or where.key is not None or bool(likely_sql)
+        source = filter_sql.passage_source(every=every)
         order = " ORDER BY t DESC LIMIT :limit"
         filter_sql.values["limit"] = -1 if limit is None else limit
     sql: LiteralString = "SELECT {} FROM " + source + view.visible_passage + filter_sql.passages
-    rows = view.read("passage", sql + order, ids, **filter_sql.values)
+    values = {**filter_sql.values, **likely_values}
+    rows = view.read("passage", sql + likely_sql + order, ids, **values)
     rows.sort(key=itemgetter(1), reverse=True)
     check_ascending((-row[1] for row in rows), after=-MAX_T - 1)
     if ids is not None and any(row[2] not in ids for row in rows):

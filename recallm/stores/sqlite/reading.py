@@ -21,6 +21,7 @@ from recallm.model import (
     Postings,
     PreparedUpdate,
     Relation,
+    Scalar,
     Session,
     Sizes,
     Stats,
@@ -103,8 +104,9 @@ class SQLiteReader:
         *,
         ids: Collection[str] | None = None,
         limit: int | None = None,
+        likely: Mapping[tuple[str, ...], Scalar] | None = None,
     ) -> list[Passage]:
-        return read_passages(self._view, where, ids, limit)
+        return read_passages(self._view, where, ids, limit, likely or {})
 
     def paths(self) -> list[tuple[str, ...]]:
         return read_paths(self._view)

@@ -1,0 +1,63 @@
+"""What is recalled, as LangChain's documents, and as the retriever run of a tracer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+
+from recallm import RecalledContext, RecalledStatement
+from recallm.adapting import Conversation, statement_metadata
+
+__all__ = ["context_document", "statement_document", "traced"]
+
+
+def statement_document(statement: RecalledStatement) -> Document:
+    """One statement."""
+    return Document(
+        id=statement.id, page_content=statement.text, metadata=statement_metadata(statement)
+    )
+
+
+def context_document(context: RecalledContext) -> Document:
+    """A whole context, which is not empty."""
+    return Document(
+        page_content=context.text,
+        metadata={
+            "statements": [statement.id for statement in context.statements],
+            "t_index": max(statement.t_index for statement in context.statements),
+            "concepts": [concept.name for concept in context.concepts],
+            "tokens": context.tokens,
+        },
+    )
+
+
+def traced(
+    recall: Callable[[], RecalledContext], question: str, conversation: Conversation
+) -> None:
+    """Call ``recall`` as a retriever run: callbacks and tracers of the run around it see the
+    question, a document for each statement, and the namespace as a tag. What ``recall`` raises
+    comes through."""
+    namespace = conversation.memory.namespace
+    run = _RecallRun(
+        recall=recall,
+        tags=["recallm", f"namespace:{namespace}"],
+        metadata={"namespace": namespace, "session": conversation.session},
+    )
+    run.invoke(question, {"run_name": "recall_memory"})
+
+
+class _RecallRun(BaseRetriever):
+    """One recall. BaseRetriever calls the callbacks of the run that it is invoked in."""
+
+    recall: Callable[[], RecalledContext]
+
+    def _get_relevant_documents(
+        self,
+        query: str,  # noqa: ARG002
+        *,
+        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002
+    ) -> list[Document]:
+        return [statement_document(statement) for statement in self.recall().statements]

@@ -1,0 +1,53 @@
+"""``redact`` and ``accept`` for the items of a store: which are written, and in which words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recallm import NewItem
+from recallm.adapting import Message, MessageFilter
+
+__all__ = ["accepted_items", "redacted_value"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ItemMessage(Message):
+    """An item as ``accept`` sees it: the text that recall reads, the key as ``id``, the path."""
+
+    path: tuple[str, ...]
+
+
+def redacted_value(value: Any, filter: MessageFilter) -> Any:
+    """A value with all its texts redacted; the names of its fields stay.
+
+    Raises:
+        InvalidInputError: ``redact`` returned no text.
+        Exception: what ``redact`` raised.
+
+    """
+    if isinstance(value, str):
+        return filter.redacted(value)
+    if isinstance(value, dict):
+        return {name: redacted_value(inner, filter) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [redacted_value(inner, filter) for inner in value]
+    return value
+
+
+def accepted_items(items: Sequence[NewItem], filter: MessageFilter) -> list[NewItem]:
+    """The items, redacted already, that ``accept`` does not refuse.
+
+    Raises:
+        InvalidInputError: ``accept`` returned no bool.
+        Exception: what ``accept`` raised.
+
+    """
+    messages = [
+        _ItemMessage(text=item.text, speaker="", role="item", id=item.key, path=tuple(item.path))
+        for item in items
+    ]
+    # The texts are redacted already.
+    accepted = set(map(id, MessageFilter(accept=filter.accept).written(messages)))
+    return [item for item, message in zip(items, messages, strict=True) if id(message) in accepted]

@@ -1,0 +1,109 @@
+"""Templates of namespaces, ``"user-{user_id}"``, filled from the run.
+
+Two users must never share a namespace: a value that is missing is an error, and so is one that
+could be taken for another user's values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from string import Formatter
+from typing import Any
+from uuid import UUID
+
+from langgraph.config import get_config
+
+from recallm import InvalidInputError
+
+__all__ = ["NamespaceTemplate"]
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceTemplate:
+    """A callable from a run to a name: the template with the values of the run's context and of
+    ``configurable`` in place of its fields.
+
+    Raises:
+        InvalidInputError: it is no such template; in a call, a value is missing, or could merge two
+            users.
+
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        try:
+            parts = list(Formatter().parse(self.text))
+        except ValueError as error:
+            raise _unusable(self.text, f"cannot be read: {error}") from None
+        fields = [name for _, name, *_ in parts if name is not None]
+        if any("{" in literal or "}" in literal for literal, *_ in parts) or not fields:
+            raise _unusable(self.text, "must have fields in single braces, and no other braces")
+        for _, name, form, conversion in parts:
+            if name is not None and (not name.isidentifier() or form or conversion):
+                raise _unusable(self.text, "may have plain names in its braces alone: {user_id}")
+        if any(not literal for literal, name, *_ in parts[1:] if name is not None):
+            raise _unusable(self.text, "needs a text between its fields to keep values apart")
+
+    def __call__(self, run: Any) -> str:
+        """The name for whoever ``run`` runs for."""
+        parts = list(Formatter().parse(self.text))
+        between = {letter for literal, name, *_ in parts[1:] if name for letter in literal}
+        name = ""
+        for literal, field, *_ in parts:
+            name += literal
+            if field is not None:
+                name += self._checked(field, _value_in(run, field), between)
+        return name
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _checked(self, field: str, values: list[object], between: set[str]) -> str:
+        if not values:
+            raise _unusable(
+                self.text,
+                f"needs {field!r}, which this run does not have: give it in the run's context, or "
+                f"in config={{'configurable': {{{field!r}: …}}}}",
+            )
+        if any(isinstance(it, bool) or not isinstance(it, str | int | UUID) for it in values):
+            kinds = " and ".join(sorted({type(it).__name__ for it in values}))
+            raise _unusable(self.text, f"needs a str or an int as {field!r}, not {kinds}")
+        texts = {str(it) for it in values}
+        if len(texts) > 1:
+            raise _unusable(
+                self.text,
+                f"finds two values of {field!r}, in the run's context and in its config: give one",
+            )
+        text = texts.pop()
+        if not text.strip() or "{" in text or "}" in text:
+            raise _unusable(self.text, f"gets {text!r} as {field!r}: blank, or itself a template")
+        if shared := sorted(between.intersection(text)):
+            raise _unusable(
+                self.text,
+                f"gets {text!r} as {field!r}, which contains {', '.join(map(repr, shared))}, as "
+                "the text between the fields does: two users could share one memory. Separate "
+                "the fields by other characters",
+            )
+        return text
+
+
+def _value_in(run: Any, field: str) -> list[object]:
+    """The values of a field in the run's context and in its config; None counts as missing."""
+    context = getattr(run, "context", None)
+    config = run if isinstance(run, Mapping) else getattr(run, "config", None)
+    if config is None:
+        with suppress(RuntimeError):  # outside of a graph
+            config = get_config()
+    configurable = (config or {}).get("configurable") or {}
+    found = [
+        context.get(field) if isinstance(context, Mapping) else getattr(context, field, None),
+        configurable.get(field),
+    ]
+    return [value for value in found if value is not None]
+
+
+def _unusable(text: str, fault: str) -> InvalidInputError:
+    return InvalidInputError(f"the template namespace={text!r} {fault}", argument="namespace")

@@ -1,0 +1,131 @@
+"""Callbacks and tracers see what the middleware recalls, as a retriever run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from langchain_core.documents import Document
+from langchain_core.language_models import FakeListChatModel
+
+from langchain_recallm import RecallMMiddleware
+from recallm import RecallM, StoreError
+from tests.langchain.agents import human, memory
+
+__all__ = ["memory"]
+
+QUESTION = "Where does Ann live?"
+
+
+class Seen(BaseCallbackHandler):
+    """The retriever runs, with the ids of their parents."""
+
+    def __init__(self) -> None:
+        self.started: list[tuple[str, str, list[str], dict[str, Any], UUID | None]] = []
+        self.found: list[list[Document]] = []
+        self.failed: list[BaseException] = []
+
+    def on_retriever_start(
+        self,
+        serialized: dict[str, Any],
+        query: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self.started.append((kwargs["name"], query, tags or [], metadata or {}, parent_run_id))
+
+    def on_retriever_end(self, documents: Sequence[Document], **kwargs: Any) -> None:
+        self.found.append(list(documents))
+
+    def on_retriever_error(self, error: BaseException, **kwargs: Any) -> None:
+        self.failed.append(error)
+
+
+class SeenAsync(AsyncCallbackHandler):
+    """The texts of the documents of retriever runs."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    async def on_retriever_end(self, documents: Sequence[Document], **kwargs: Any) -> None:
+        self.texts += [document.page_content for document in documents]
+
+
+def agent_of(memory: RecallM, **arguments: Any) -> Any:
+    return create_agent(
+        FakeListChatModel(responses=["In Oslo."]),
+        middleware=[RecallMMiddleware(memory=memory, **arguments)],
+    )
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_recall_is_one_retriever_run_inside_the_agents_run(
+    memory: RecallM, asynchronous: bool
+) -> None:
+    memory.in_namespace("ann").update_many(["Ann lives in Oslo.", "Bo lives in Lima."])
+    agent, seen = agent_of(memory, namespace="ann"), Seen()
+    config = {"callbacks": [seen], "configurable": {"thread_id": "monday"}, "tags": ["mine"]}
+    if asynchronous:
+        await agent.ainvoke(human(QUESTION), config)
+    else:
+        agent.invoke(human(QUESTION), config)
+    [(name, query, tags, metadata, parent)] = seen.started
+    assert (name, query) == ("recall_memory", QUESTION)
+    assert {"recallm", "namespace:ann", "mine"} <= set(tags)
+    assert (metadata["namespace"], metadata["session"]) == ("ann", "monday")
+    assert parent is not None
+    [documents] = seen.found
+    assert [it.page_content for it in documents] == ["Ann lives in Oslo.", "Bo lives in Lima."]
+    assert documents[0].metadata["t_index"] == 1
+    assert seen.failed == []
+
+
+async def test_async_handlers_and_event_streams_see_it_too(memory: RecallM) -> None:
+    memory.update("Ann lives in Oslo.")
+    seen = SeenAsync()
+    await agent_of(memory).ainvoke(human(QUESTION), {"callbacks": [seen]})
+    assert seen.texts == ["Ann lives in Oslo."]
+    events = [
+        event
+        async for event in agent_of(memory).astream_events(human(QUESTION), version="v2")
+        if event["event"] == "on_retriever_end"
+    ]
+    assert [event["name"] for event in events] == ["recall_memory"]
+    assert "namespace:default" in events[0]["tags"]
+
+
+def test_the_budget_cuts_the_documents_too(memory: RecallM) -> None:
+    memory.update_many(f"Ann lived in city number {n} for a year." for n in range(9))
+    seen = Seen()
+    agent_of(memory, max_tokens=110).invoke(human(QUESTION), {"callbacks": [seen]})
+    [documents] = seen.found
+    assert 0 < len(documents) < 9
+
+
+def test_a_redacted_question_is_all_that_is_traced(memory: RecallM) -> None:
+    seen = Seen()
+    agent = agent_of(memory, redact=lambda text: text.replace("Ann", "[NAME]"))
+    agent.invoke(human(QUESTION), {"callbacks": [seen]})
+    assert [query for _, query, *_ in seen.started] == ["Where does [NAME] live?"]
+
+
+def test_a_failure_ends_the_run_and_not_the_agents(
+    memory: RecallM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise StoreError("the disk is gone")
+
+    monkeypatch.setattr(RecallM, "recall", fail)
+    seen = Seen()
+    state = agent_of(memory).invoke(human(QUESTION), {"callbacks": [seen]})
+    assert state["messages"][-1].content == "In Oslo."
+    assert [str(error) for error in seen.failed] == ["the disk is gone"]
+    assert seen.found == []

@@ -1,0 +1,202 @@
+"""``redact`` and ``accept`` decide what is written, wherever something is written."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import HumanMessage
+from langchain_core.tools import ToolException
+
+from langchain_recallm import (
+    RecallMChatMessageHistory,
+    RecallMMemory,
+    RecallMMiddleware,
+    RecallMStore,
+    create_recallm_tools,
+)
+from recallm import RecallM
+from recallm.adapting import Message
+from tests.langchain.agents import human, memory
+
+__all__ = ["memory"]
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:The class `BaseMemory`:langchain_core._api.deprecation.LangChainDeprecationWarning"
+)
+
+SECRET = "4711"
+SAID = f"My PIN is {SECRET}."
+
+
+def redact(text: str) -> str:
+    return text.replace(SECRET, "[PIN]")
+
+
+def refuse(message: Message) -> bool:
+    return "PIN" not in message.text
+
+
+def fail(*_: Any) -> Any:
+    raise LookupError("the list of names is gone")
+
+
+# Each writes one text, and raises what fails.
+
+
+def by_middleware(memory: RecallM, text: str, **hooks: Any) -> None:
+    middleware = RecallMMiddleware(memory=memory, raise_errors=True, **hooks)
+    model = FakeListChatModel(responses=["Noted."])
+    create_agent(model, middleware=[middleware]).invoke(human(text))
+
+
+def by_memory(memory: RecallM, text: str, **hooks: Any) -> None:
+    RecallMMemory(memory=memory, **hooks).save_context({"input": text}, {"output": "Noted."})
+
+
+def by_history(memory: RecallM, text: str, **hooks: Any) -> None:
+    history = RecallMChatMessageHistory(memory=memory, session="s", **hooks)
+    history.add_messages([HumanMessage(text), HumanMessage("Noted.")])
+
+
+def by_store(memory: RecallM, text: str, **hooks: Any) -> None:
+    store = RecallMStore(memory=memory, **hooks)
+    store.put(("a",), "noted", {"text": "Noted."})
+    store.put(("a",), "k", {"text": "Hello.", "deep": [{"note": text}], "n": 1})
+
+
+def by_tool(memory: RecallM, text: str, **hooks: Any) -> None:
+    save = create_recallm_tools(memory, **hooks)[1]
+    save.invoke({"text": "Noted."})
+    save.handle_tool_error = False
+    save.invoke({"text": text})
+
+
+EVERYWHERE = pytest.mark.parametrize(
+    "write",
+    [by_middleware, by_memory, by_history, by_store, by_tool],
+    ids=lambda it: it.__name__,
+)
+
+
+def archive(memory: RecallM) -> str:
+    written = io.StringIO()
+    memory.export(written)
+    return written.getvalue()
+
+
+@EVERYWHERE
+def test_a_text_is_written_as_it_is_redacted(memory: RecallM, write: Callable[..., None]) -> None:
+    write(memory, SAID, redact=redact)
+    assert SECRET not in archive(memory)
+    assert "My PIN is [PIN]." in archive(memory)
+
+
+@EVERYWHERE
+def test_what_is_refused_is_counted_without_its_text(
+    memory: RecallM, write: Callable[..., None], caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO):
+        with suppress(ToolException):  # the model is told so
+            write(memory, SAID, redact=redact, accept=refuse)
+    assert "PIN" not in archive(memory)
+    assert "Noted." in archive(memory)
+    assert "accept refused 1 of " in caplog.text
+    assert "PIN" not in "".join(it.getMessage() for it in caplog.records)
+
+
+@EVERYWHERE
+@pytest.mark.parametrize("hook", ["redact", "accept"])
+def test_where_a_hook_fails_nothing_is_written(
+    memory: RecallM, write: Callable[..., None], hook: str
+) -> None:
+    with pytest.raises(Exception, match=r"LookupError|names is gone"):
+        write(memory, SAID, **{hook: fail})
+    assert memory.stats().passages == 0
+
+
+@EVERYWHERE
+@pytest.mark.parametrize("hook", [{"redact": lambda _: 3}, {"accept": lambda _: "yes"}])
+def test_a_hook_that_returns_something_else_is_an_error(
+    memory: RecallM, write: Callable[..., None], hook: dict[str, Any]
+) -> None:
+    with pytest.raises(Exception, match="must return"):
+        write(memory, SAID, **hook)
+    assert memory.stats().passages == 0
+
+
+async def asynchronous(_: Any) -> Any:
+    return True
+
+
+@EVERYWHERE
+@pytest.mark.parametrize("hook", ["redact", "accept"])
+def test_a_hook_that_is_no_function_is_refused(
+    memory: RecallM, write: Callable[..., None], hook: str
+) -> None:
+    for wrong in ("text", asynchronous):
+        with pytest.raises(ValueError, match=hook):
+            write(memory, SAID, **{hook: wrong})
+
+
+# -- what is particular to one of them -------------------------------------------------------------
+
+
+def test_a_message_handed_in_again_is_known_by_its_redacted_text(memory: RecallM) -> None:
+    history = RecallMChatMessageHistory(memory=memory, session="s", redact=redact)
+    for _ in range(2):
+        history.add_messages([HumanMessage(SAID, id="1")])
+    assert [it.content for it in history.messages] == ["My PIN is [PIN]."]
+
+
+def test_a_chains_memory_asks_in_redacted_words(
+    memory: RecallM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    recall = RecallM.recall
+
+    def noted(self: RecallM, question: str, **how: Any) -> Any:
+        asked.append(question)
+        return recall(self, question, **how)
+
+    monkeypatch.setattr(RecallM, "recall", noted)
+    chain_memory = RecallMMemory(memory=memory, redact=redact)
+    chain_memory.load_memory_variables({"input": f"Is {SECRET} mine?"})
+    create_recallm_tools(memory, redact=redact)[0].invoke({"query": f"Is {SECRET} mine?"})
+    assert asked == ["Is [PIN] mine?"] * 2
+
+
+def test_a_store_shows_accept_the_item_and_keeps_what_it_refuses_to_replace(
+    memory: RecallM,
+) -> None:
+    seen: list[Any] = []
+
+    def accept(message: Any) -> bool:
+        seen.append((message.text, message.role, message.id, message.path))
+        return refuse(message)
+
+    store = RecallMStore(memory=memory, redact=redact, accept=accept)
+    store.put(("users", "ann"), "k", {"text": "Ann has a cat.", "n": 1})
+    store.put(("users", "ann"), "k", {"text": SAID})
+    assert seen == [
+        ("Ann has a cat.\nn: 1", "item", "k", ("users", "ann")),
+        ("My PIN is [PIN].", "item", "k", ("users", "ann")),
+    ]
+    item = store.get(("users", "ann"), "k")
+    assert item is not None
+    assert item.value == {"text": "Ann has a cat.", "n": 1}
+    store.delete(("users", "ann"), "k")
+    assert store.get(("users", "ann"), "k") is None
+
+
+def test_an_update_by_a_tool_is_refused_before_anything_is_forgotten(memory: RecallM) -> None:
+    memory.update("Ann lives in Oslo.", id="a")
+    [update] = create_recallm_tools(memory, tools=["update_memory"], accept=refuse)
+    assert "does not let that be remembered" in update.invoke({"id": "a#0", "text": SAID})
+    assert [it.text for it in memory.passages()] == ["Ann lives in Oslo."]

@@ -1,0 +1,185 @@
+"""A template names the user's namespace, in every class that runs; it never merges two users."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.runnables import RunnableConfig
+
+from langchain_recallm import (
+    RecallMMiddleware,
+    RecallMRetriever,
+    answer_chain,
+    create_fact_tools,
+    create_recallm_tools,
+    fact_chat,
+    hybrid_chain,
+)
+from langchain_recallm._templates import NamespaceTemplate
+from recallm import InvalidInputError, RecallM
+from tests.langchain.agents import human
+from tests.langchain.chat_models import ScriptedModel, call
+
+QUESTION = "What is the secret word?"
+TEMPLATE = "user-{user_id}"
+
+
+@dataclass
+class User:
+    """The context of a run."""
+
+    user_id: Any = None
+
+
+@pytest.fixture
+def memory() -> Iterator[RecallM]:
+    with RecallM() as memory:
+        for user in ("ann", "bob"):
+            own = memory.in_namespace(f"user-{user}")
+            own.update(f"The secret word is {user}{user}.")
+        yield memory
+
+
+def of(user: Any) -> RunnableConfig:
+    return {"configurable": {"user_id": user}}
+
+
+MODEL = FakeListChatModel(responses=["Noted."])
+
+
+# -- every class that runs -------------------------------------------------------------------------
+
+
+async def test_chains_and_retrievers(memory: RecallM) -> None:
+    retriever = RecallMRetriever(memory=memory, namespace=TEMPLATE)
+    assert "annann" in retriever.invoke(QUESTION, of("ann"))[0].page_content
+    assert "bobbob" in (await retriever.ainvoke(QUESTION, of("bob")))[0].page_content
+    chain = answer_chain(memory, MODEL, namespace=TEMPLATE)
+    assert "annann" in chain.invoke(QUESTION, of("ann"))["context"]
+    hybrid = hybrid_chain(memory, MODEL, vectors=lambda _: "", namespace=TEMPLATE)
+    assert "bobbob" in hybrid.invoke(QUESTION, of("bob"))["answers"]["recallm"].context.text
+    for runnable in (retriever, chain, hybrid, fact_chat(memory, MODEL, namespace=TEMPLATE)):
+        with pytest.raises(InvalidInputError, match="needs 'user_id', which this run does not"):
+            runnable.invoke(QUESTION)
+
+
+@pytest.mark.parametrize("by", ["context", "configurable"])
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_an_agent(memory: RecallM, by: str, asynchronous: bool) -> None:
+    agent = create_agent(
+        ScriptedModel(lines=[call("save_memory", text="The cat is called Kim."), "Noted."]),
+        create_recallm_tools(memory, namespace=TEMPLATE),
+        middleware=[RecallMMiddleware(memory=memory, namespace=TEMPLATE, raise_errors=True)],
+        context_schema=User,
+    )
+    given: dict[str, Any] = {"context": User("ann")} if by == "context" else {"config": of("ann")}
+    if asynchronous:
+        await agent.ainvoke(human("Hello, who am I?"), **given)
+    else:
+        agent.invoke(human("Hello, who am I?"), **given)
+    texts = [it.text for it in memory.in_namespace("user-ann").passages()]
+    assert texts[1:] == ["Hello, who am I?", "The cat is called Kim.", "Noted."]
+    assert memory.stats().passages == 0
+    assert memory.in_namespace("user-bob").stats().passages == 1
+
+
+def test_tools_outside_of_an_agent_take_the_config(memory: RecallM) -> None:
+    recall = create_recallm_tools(memory, namespace=TEMPLATE)[0]
+    assert "annann" in recall.invoke({"query": QUESTION}, of("ann"))
+    assert "needs 'user_id'" in recall.invoke({"query": QUESTION})
+    tools = {tool.name: tool for tool in create_fact_tools(memory, namespace=TEMPLATE)}
+    fact = {"subject": "Ann", "relation": "is a", "object": "nurse"}
+    assert tools["write_fact"].invoke(fact, of("ann")) == "Written."
+    assert "nurse" in tools["read_facts"].invoke({"relation": "is a"}, of("ann"))
+    assert "nurse" not in tools["read_facts"].invoke({"relation": "is a"}, of("bob"))
+
+
+def test_an_agent_without_the_value_remembers_nothing_for_anybody(
+    memory: RecallM, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = create_agent(MODEL, middleware=[RecallMMiddleware(memory=memory, namespace=TEMPLATE)])
+    with caplog.at_level(logging.WARNING, "langchain_recallm"):
+        agent.invoke(human(QUESTION))
+    assert "needs 'user_id'" in caplog.text
+    assert memory.stats().passages == 0
+
+
+# -- the template ----------------------------------------------------------------------------------
+
+
+def filled(template: str, context: Any = None, **configurable: Any) -> str:
+    run = SimpleNamespace(context=context, config={"configurable": configurable})
+    return NamespaceTemplate(template)(run)
+
+
+def test_values_come_from_the_context_and_from_configurable() -> None:
+    id = UUID(int=7)
+    assert filled("user-{user_id}", User("ann")) == "user-ann"
+    assert filled("user-{user_id}", {"user_id": 7}) == "user-7"
+    assert filled("{user_id}", None, user_id=id) == str(id)
+    assert filled("{org}/{user}", {"org": "acme"}, user="ann-b") == "acme/ann-b"
+    assert filled("{user_id}", User("ann"), user_id="ann") == "ann"
+    assert filled("team-{name}-", None, name="a-b c") == "team-a-b c-"
+
+
+@pytest.mark.parametrize(
+    ("context", "configurable", "fault"),
+    [
+        (None, {}, "needs 'user_id'"),
+        (User(), {"user_id": None}, "needs 'user_id'"),
+        (User(""), {}, "blank"),
+        (User(" \n"), {}, "blank"),
+        (User("{user_id}"), {}, "itself a template"),
+        (User(True), {}, "not bool"),
+        (User(1.5), {}, "not float"),
+        (User(["ann"]), {}, "not list"),
+        (User("ann"), {"user_id": "bob"}, "two values"),
+    ],
+    ids=repr,
+)
+def test_a_value_that_cannot_be_used_is_refused(
+    context: Any, configurable: dict[str, Any], fault: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=fault) as caught:
+        filled("user-{user_id}", context, **configurable)
+    assert caught.value.argument == "namespace"
+
+
+@pytest.mark.parametrize(("org", "user"), [("a-b", "c"), ("a", "b-c"), ("-", "a")], ids=repr)
+def test_values_that_could_merge_two_users_are_refused(org: str, user: str) -> None:
+    with pytest.raises(InvalidInputError, match="two users could share one memory"):
+        filled("{org}-{user}", None, org=org, user=user)
+    assert filled("{org}/{user}", None, org=org, user=user) == f"{org}/{user}"
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "user-{user_id",
+        "user_id}",
+        "{}",
+        "{0}",
+        "{user.id}",
+        "{user[id]}",
+        "{user!r}",
+        "{user:>9}",
+        "{{user_id}}",
+        "{{x}}-{user}",
+        "{org}{user}",
+    ],
+)
+def test_a_template_that_cannot_be_used_is_refused_when_it_is_set(
+    memory: RecallM, template: str
+) -> None:
+    with pytest.raises(InvalidInputError, match="template"):
+        RecallMMiddleware(memory=memory, namespace=template)
+    with pytest.raises(ValueError, match="template"):
+        RecallMRetriever(memory=memory, namespace=template)
