@@ -9,8 +9,7 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, Self, cast
 
 from langgraph.store.base import (
@@ -32,6 +31,16 @@ from langchain_recallm._filter import check_filter, likely_values, passes_filter
 from langchain_recallm._item_privacy import accepted_items, redacted_value
 from langchain_recallm._item_text import is_number, recalled_text
 from langchain_recallm._opening import Opening
+from langchain_recallm._store_items import (
+    BLOCK,
+    NO_TEXT,
+    expiry,
+    is_unread,
+    item_arguments,
+    source_of,
+    unread_last,
+    value_of,
+)
 from langchain_recallm._sweeping import Sweeper
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
 from recallm.adapting import (
@@ -41,17 +50,11 @@ from recallm.adapting import (
     Redact,
     checked_memory,
     checks,
-    digest,
 )
 
 __all__ = ["RecallMStore"]
 
 _SWEEP_MINUTES = 60.0
-_NO_TEXT = "(nothing to recall)"
-"""The text of an item of whose value recall reads nothing."""
-_MAX_SOURCE = 1024
-_BLOCK = 500
-"""Within each block of so many items, the latest first, unread items come last."""
 _log = logging.getLogger("langchain_recallm")
 
 
@@ -276,7 +279,7 @@ class RecallMStore(BaseStore):
             return None
         if op.refresh_ttl:
             refreshed.append(item)
-        return Item(**_item_arguments(item))
+        return Item(**item_arguments(item))
 
     def _search(self, op: SearchOp, refreshed: list[Passage]) -> list[SearchItem]:
         checks.whole(op.limit, "limit", least=0)
@@ -289,18 +292,18 @@ class RecallMStore(BaseStore):
                 self._filter.redacted(op.query),
                 op.namespace_prefix,
                 limit=end,
-                accept=lambda item: passes_filter(_value_of(item), op.filter),
+                accept=lambda item: passes_filter(value_of(item), op.filter),
                 likely=likely_values(op.filter, "value"),
             )
             found = {item.id: (item, score) for item, score in ranked}
         if len(found) < end and op.limit:
             for item in self._latest(op, len(found)):
-                score = 0.0 if op.query and not _is_unread(item) else None
+                score = 0.0 if op.query and not is_unread(item) else None
                 found.setdefault(item.id, (item, score))
         page = list(found.values())[op.offset : end]
         if op.refresh_ttl:
             refreshed += [item for item, _ in page]
-        return [SearchItem(**_item_arguments(item), score=score) for item, score in page]
+        return [SearchItem(**item_arguments(item), score=score) for item, score in page]
 
     def _latest(self, op: SearchOp, found: int) -> Sequence[Passage]:
         """The items below the search's path that pass its filter, the latest first: as many as fill
@@ -316,13 +319,13 @@ class RecallMStore(BaseStore):
             )
 
         def is_found(item: Passage) -> bool:
-            return item.id not in hidden and passes_filter(_value_of(item), op.filter)
+            return item.id not in hidden and passes_filter(value_of(item), op.filter)
 
         most = op.offset + op.limit + found
         items = latest(most)
-        if op.query and any(map(_is_unread, items)):
-            blocks = -(-most // _BLOCK)
-            items = _unread_last(latest(blocks * _BLOCK))
+        if op.query and any(map(is_unread, items)):
+            blocks = -(-most // BLOCK)
+            items = unread_last(latest(blocks * BLOCK))
         return items
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
@@ -353,23 +356,23 @@ class RecallMStore(BaseStore):
             fields = [] if op.index is False else _checked_paths(op.index, "index")
         text = recalled_text(value, fields)
         before = self.memory.items.get(op.namespace, op.key)
-        created = now if before is None else _item_arguments(before)["created_at"]
+        created = now if before is None else item_arguments(before)["created_at"]
         return NewItem(
             path=tuple(op.namespace),
             key=op.key,
-            text=text if text.strip() else _NO_TEXT,
+            text=text if text.strip() else NO_TEXT,
             recalled=bool(text.strip()),
             timestamp=now,
             # Each item is a document of its own: other items are no context for it.
-            source=_source(op.namespace, op.key),
+            source=source_of(op.namespace, op.key),
             metadata={"value": value, "created_at": created.isoformat(), "ttl": op.ttl},
-            expires_at=_after(now, op.ttl),
+            expires_at=expiry(now, op.ttl),
         )
 
     def _refresh(self, items: Iterable[Passage]) -> None:
         now = self.memory.now()
         expiries = {
-            item.id: _after(now, item.metadata["ttl"])
+            item.id: expiry(now, item.metadata["ttl"])
             for item in items
             if item.expires_at is not None and is_number(item.metadata.get("ttl"))
         }
@@ -382,24 +385,6 @@ def _hidden(memory: RecallM, prefix: Sequence[str]) -> set[str]:
     if POSTPONED_PATH[: len(prefix)] != tuple(prefix):
         return set()
     return {item.id for item in memory.items.below(POSTPONED_PATH) if item.path == POSTPONED_PATH}
-
-
-def _after(now: datetime, minutes: float | None) -> datetime | None:
-    if minutes is None:
-        return None
-    if is_number(minutes):
-        with suppress(OverflowError, ValueError):
-            return now + timedelta(minutes=minutes)
-    raise InvalidInputError(f"ttl must be a number of minutes, not {minutes!r}", argument="ttl")
-
-
-def _source(path: Sequence[str], key: str) -> str:
-    """The source of an item: its path and key, which no other item has."""
-    parts = (part.replace("%", "%25").replace("/", "%2F") for part in (*path, key))
-    source = "store/" + "/".join(parts)
-    if len(source) <= _MAX_SOURCE:
-        return source
-    return "store/" + digest(source)
 
 
 def _checked_paths(value: object, argument: str) -> list[str]:
@@ -425,38 +410,6 @@ def _checked_ttl(ttl: object) -> TTLConfig | None:
             argument="ttl",
         )
     return cast(TTLConfig, ttl)
-
-
-def _unread_last(items: Sequence[Passage]) -> tuple[Passage, ...]:
-    """Items, the latest first, but within each block the unread ones last."""
-    places = sorted(range(len(items)), key=lambda it: (it // _BLOCK, _is_unread(items[it])))
-    return tuple(items[place] for place in places)
-
-
-def _is_unread(item: Passage) -> bool:
-    """Whether recall reads nothing of an item."""
-    return item.text == _NO_TEXT
-
-
-def _value_of(item: Passage) -> dict[str, Any]:
-    """The value of an item; the text and metadata of one that no store wrote."""
-    value = item.metadata.get("value")
-    return dict(value) if isinstance(value, dict) else {"text": item.text, **item.metadata}
-
-
-def _item_arguments(item: Passage) -> dict[str, Any]:
-    """The arguments of LangGraph's ``Item``."""
-    updated = item.timestamp or datetime.fromtimestamp(0, UTC)
-    created = updated
-    with suppress(TypeError, ValueError):
-        created = datetime.fromisoformat(item.metadata.get("created_at", ""))
-    return {
-        "value": _value_of(item),
-        "key": item.key,
-        "namespace": item.path,
-        "created_at": created,
-        "updated_at": updated,
-    }
 
 
 def _matches(path: Sequence[str], condition: MatchCondition) -> bool:
