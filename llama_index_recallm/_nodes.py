@@ -55,6 +55,7 @@ __all__ = [
     "passage_item",
     "relation_of",
     "statement_node",
+    "with_plain_metadata",
     "without_source",
 ]
 
@@ -218,6 +219,27 @@ def llama_node_of(chunk: ChunkNode) -> BaseNode:
         node = metadata_dict_to_node(chunk.properties)
     node.set_content(chunk.text)
     return node
+
+
+def with_plain_metadata(node: BaseNode) -> BaseNode:
+    """``node`` with its metadata, and that of the nodes that it names, as the store gives them
+    back: LlamaIndex's own JSON knows no NumPy.
+
+    Raises:
+        InvalidInputError: a value cannot be stored.
+
+    """
+
+    def plain(info: RelatedNodeInfo) -> RelatedNodeInfo:
+        metadata = decoded(encoded(info.metadata, of=info.node_id))
+        return info.model_copy(update={"metadata": metadata})
+
+    related = {
+        kind: [plain(it) for it in info] if isinstance(info, list) else plain(info)
+        for kind, info in node.relationships.items()
+    }
+    metadata = decoded(encoded(node.metadata, of=node.id_))
+    return node.model_copy(update={"metadata": metadata, "relationships": related})
 
 
 def statement_node(statement: RecalledStatement) -> TextNode:

@@ -43,9 +43,8 @@ from llama_index_recallm._graph_writing import (
     write_entities,
     write_relations,
 )
-from llama_index_recallm._nodes import is_chunk, llama_node_of
+from llama_index_recallm._nodes import is_chunk, llama_node_of, with_plain_metadata
 from llama_index_recallm._persistence import load_memory, persist_memory
-from llama_index_recallm._property_values import encoded
 from llama_index_recallm._relation_map import rel_map
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import checked_memory, checks
@@ -80,10 +79,11 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
 
     Nodes are looked up by exact id, then in any casing, then by stem (``get``, ``get_triplets``);
     ``delete`` takes exact ids and names only. An empty list means none, None means all. Properties
-    hold JSON values, datetimes, dates, times and bytes. They are merged: a new value replaces the
-    old one, and a chunk's properties are deleted with it. ``embedding_model`` names the embeddings
-    that LlamaIndex hands over with its nodes: under one name all have the same dimension. Nodes are
-    read without them.
+    hold JSON values, datetimes, dates, times, bytes, tuples, sets, Decimals, UUIDs and paths, which
+    come back as they were, and NumPy scalars, which come back as Python's. They are merged: a new
+    value replaces the old one, and a chunk's properties are deleted with it. ``embedding_model``
+    names the embeddings that LlamaIndex hands over with its nodes: under one name all have the same
+    dimension. Nodes are read without them.
 
     ``timestamp_key``: the key in a chunk's metadata under which its time stands (an aware datetime,
     ISO 8601 text, or a date, which begins in UTC), if any: recall orders statements by it.
@@ -279,17 +279,15 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
             write_entities(self._memory, entities, model=self._model)
 
     def upsert_llama_nodes(self, llama_nodes: Sequence[BaseNode]) -> None:
-        """Write LlamaIndex's nodes as chunks.
+        """Write LlamaIndex's nodes as chunks. LlamaIndex turns a node's metadata into JSON: lists
+        for tuples and sets, text for times, paths, UUIDs and Decimals.
 
         Raises:
             InvalidInputError: a node cannot be written, or its metadata could not be properties of
                 its entities, which are written later; nothing was written.
 
         """
-        nodes = list(llama_nodes)
-        for node in nodes:
-            encoded(node.metadata, of=node.node_id)
-        super().upsert_llama_nodes(nodes)
+        super().upsert_llama_nodes([with_plain_metadata(node) for node in llama_nodes])
 
     def upsert_relations(self, relations: list[Relation]) -> None:
         """Write relations; an unknown end becomes an entity with that name."""
