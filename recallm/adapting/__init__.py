@@ -1,5 +1,5 @@
 """What adapters of frameworks share: conversations as sessions of a memory, recalled text as data
-in a prompt, tools over facts, and checks of arguments.
+in a prompt, tools over memories and facts, and checks of arguments.
 
 The module knows neither LangChain nor LlamaIndex; both adapters build on it.
 """
@@ -9,6 +9,7 @@ from recallm.adapting import (
     arguments,
     conversation,
     fact_tools,
+    memory_tools,
     messages,
     postponing,
     recalled_text,
@@ -17,6 +18,7 @@ from recallm.adapting.arguments import *
 from recallm.adapting.conversation import *
 from recallm.adapting.fact_tools import *
 from recallm.adapting.failures import FailureGuard, answer_without_text, not_a_model
+from recallm.adapting.memory_tools import *
 from recallm.adapting.messages import *
 from recallm.adapting.postponing import *
 from recallm.adapting.recalled_text import *
@@ -39,6 +41,7 @@ __all__ = [
 __all__ += arguments.__all__
 __all__ += conversation.__all__
 __all__ += fact_tools.__all__
+__all__ += memory_tools.__all__
 __all__ += messages.__all__
 __all__ += postponing.__all__
 __all__ += recalled_text.__all__
