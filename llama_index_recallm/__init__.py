@@ -1,4 +1,5 @@
-"""RecallM in LlamaIndex: property graph store, retrievers, query engine, extractor, memory block.
+"""RecallM in LlamaIndex: property graph store, retrievers, query engine, extractor, memory block,
+tools.
 
 Every class takes the core as ``memory=`` and has defaults for all else:
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from llama_index_recallm.memory_block import RecallMMemoryBlock
     from llama_index_recallm.property_graph_store import RecallMPropertyGraphStore
     from llama_index_recallm.retrievers import RecallMRetriever, RecallMSubRetriever
+    from llama_index_recallm.tools import RecallMToolSpec
 
 __all__ = [
     "RecallMExtractor",
@@ -36,6 +38,7 @@ __all__ = [
     "RecallMPropertyGraphStore",
     "RecallMRetriever",
     "RecallMSubRetriever",
+    "RecallMToolSpec",
     "as_llm",
 ]
 
@@ -48,6 +51,7 @@ _MODULES = {
     "RecallMPropertyGraphStore": "property_graph_store",
     "RecallMRetriever": "retrievers",
     "RecallMSubRetriever": "retrievers",
+    "RecallMToolSpec": "tools",
     "as_llm": "llm",
 }
 

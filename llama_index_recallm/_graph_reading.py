@@ -15,8 +15,8 @@ from llama_index.core.graph_stores.types import (
 )
 from llama_index.core.graph_stores.types import Triplet as Path
 from llama_index.core.vector_stores.types import VectorStoreQuery
-from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 
+from llama_index_recallm._metadata_filters import checked_filters, passes
 from llama_index_recallm._nodes import entities_named_like, is_chunk, node_of, relation_of
 from llama_index_recallm._property_values import decoded
 from recallm import Entity, InvalidInputError, Passage, RecallM, Triplet
@@ -84,10 +84,9 @@ def ids_allowed_by(memory: RecallM, query: VectorStoreQuery) -> Collection[str] 
         of_documents = graph.entities(passages=passages)
         ids = {entity.id for entity in of_documents}
         allowed = of_documents if allowed is None else [it for it in allowed if it.id in ids]
-    if query.filters is not None and query.filters.filters:
+    if (filters := checked_filters(query.filters)) is not None:
         nodes = nodes_of(memory, graph.entities() if allowed is None else allowed)
-        passes = build_metadata_filter_fn(lambda id: _searched_properties(nodes[id]), query.filters)
-        return [id for id in nodes if passes(id)]
+        return [id for id, node in nodes.items() if passes(filters, _searched_properties(node))]
     return None if allowed is None else [entity.id for entity in allowed]
 
 

@@ -55,6 +55,7 @@ __all__ = [
     "passage_item",
     "relation_of",
     "statement_node",
+    "with_plain_metadata",
     "without_source",
 ]
 
@@ -220,9 +221,33 @@ def llama_node_of(chunk: ChunkNode) -> BaseNode:
     return node
 
 
-def statement_node(statement: RecalledStatement) -> TextNode:
-    """A recalled statement as a node: its text, its passage as the source, its metadata."""
+def with_plain_metadata(node: BaseNode) -> BaseNode:
+    """``node`` with its metadata, and that of the nodes that it names, as the store gives them
+    back: LlamaIndex's own JSON knows no NumPy.
+
+    Raises:
+        InvalidInputError: a value cannot be stored.
+
+    """
+
+    def plain(info: RelatedNodeInfo) -> RelatedNodeInfo:
+        metadata = decoded(encoded(info.metadata, of=info.node_id))
+        return info.model_copy(update={"metadata": metadata})
+
+    related = {
+        kind: [plain(it) for it in info] if isinstance(info, list) else plain(info)
+        for kind, info in node.relationships.items()
+    }
+    metadata = decoded(encoded(node.metadata, of=node.id_))
+    return node.model_copy(update={"metadata": metadata, "relationships": related})
+
+
+def statement_node(statement: RecalledStatement, *, include_properties: bool = False) -> TextNode:
+    """A recalled statement as a node: its text, its passage as the source, its metadata.
+    ``include_properties``: its own metadata stands behind the text, as LlamaIndex writes an entity
+    with its properties."""
     metadata = decoded(statement_metadata(statement))
+    own = decoded(statement.metadata) if include_properties else {}
     # A fusion identifies nodes by their hash, which must not depend on the question.
     del metadata["score"]
     if statement.timestamp is not None:
@@ -237,7 +262,7 @@ def statement_node(statement: RecalledStatement) -> TextNode:
     )
     return TextNode(
         id_=statement.id,
-        text=as_content(statement.text),
+        text=as_content(f"{statement.text} ({own})" if own else statement.text),
         metadata=metadata,
         excluded_llm_metadata_keys=[key for key in metadata if key not in shown],
         excluded_embed_metadata_keys=[

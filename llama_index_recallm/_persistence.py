@@ -1,6 +1,6 @@
-"""A memory's namespace in a file, on any file system of fsspec.
+"""A memory's namespace as a dict, or in a file on any file system of fsspec.
 
-The file is one JSON object in the form of LlamaIndex's own stores, which a ``StorageContext`` reads
+Both are one JSON object in the form of LlamaIndex's own stores, which a ``StorageContext`` reads
 whatever store wrote the file. One more member of the object, which these stores ignore, holds the
 namespace itself: the records of an archive.
 """
@@ -20,10 +20,10 @@ from typing import IO, Any, cast
 import fsspec
 from pydantic_core import to_jsonable_python
 
-from recallm import ArchiveError, RecallM
-from recallm.adapting import checked_memory
+from recallm import ArchiveError, InvalidInputError, RecallM
+from recallm.adapting import checked_memory, checks
 
-__all__ = ["load_memory", "persist_memory"]
+__all__ = ["load_memory", "memory_as_dict", "memory_from_dict", "persist_memory"]
 
 _RECORDS = "recallm"
 """The member that holds the records of the archive."""
@@ -44,15 +44,38 @@ def persist_memory(
             function nor one of LlamaIndex's own stores wrote it.
 
     """
-    archive = io.StringIO()
-    memory.export(archive)
-    records = archive.getvalue().rstrip("\n").replace("\n", ",\n")
-    graph_text = json.dumps(to_jsonable_python(graph, bytes_mode="base64"), ensure_ascii=False)
+    text = _json_text(memory, graph)
     try:
         with _replacement(path) if fs is None else _overwritten(path, fs) as stream:
-            stream.write(f'{graph_text.removesuffix("}")}, "{_RECORDS}": [\n{records}\n]}}\n')
+            stream.write(text)
     except OSError as error:
         raise ArchiveError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def memory_as_dict(memory: RecallM, graph: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``persist_memory`` writes, as JSON values."""
+    content: dict[str, Any] = json.loads(_json_text(memory, graph))
+    return content
+
+
+def memory_from_dict(memory: RecallM | None, content: object) -> RecallM:
+    """Read what ``memory_as_dict`` returned into ``memory``, as ``load_memory`` does.
+
+    Raises:
+        InvalidInputError: ``content`` is something else, or the namespace is not empty.
+        ArchiveError: the records cannot be read.
+
+    """
+    records = checks.mapping(content, "data").get(_RECORDS)
+    if not isinstance(records, list):
+        raise InvalidInputError(
+            f"data has no list {_RECORDS!r}: to_dict of this store did not return it; the nodes "
+            "and relations of another store are written with upsert_nodes and upsert_relations",
+            argument="data",
+        )
+    memory = RecallM() if memory is None else checked_memory(memory)
+    memory.load(io.StringIO(_archive_of(records)))
+    return memory
 
 
 def load_memory(memory: RecallM | None, path: str, fs: fsspec.AbstractFileSystem | None) -> RecallM:
@@ -74,6 +97,19 @@ def load_memory(memory: RecallM | None, path: str, fs: fsspec.AbstractFileSystem
     return memory
 
 
+def _json_text(memory: RecallM, graph: Mapping[str, Any]) -> str:
+    """The JSON object, with a line for each record."""
+    archive = io.StringIO()
+    memory.export(archive)
+    records = archive.getvalue().rstrip("\n").replace("\n", ",\n")
+    graph_text = json.dumps(to_jsonable_python(graph, bytes_mode="base64"), ensure_ascii=False)
+    return f'{graph_text.removesuffix("}")}, "{_RECORDS}": [\n{records}\n]}}\n'
+
+
+def _archive_of(records: list[Any]) -> str:
+    return "\n".join(json.dumps(record, ensure_ascii=False) for record in records)
+
+
 def _archive_in(text: str, path: str) -> str:
     """The lines of the archive in what ``persist_memory`` wrote; any other text as it is."""
     try:
@@ -81,7 +117,7 @@ def _archive_in(text: str, path: str) -> str:
         if not isinstance(content, dict) or "format" in content:
             return text
         if isinstance(records := content.get(_RECORDS), list):
-            return "\n".join(json.dumps(record, ensure_ascii=False) for record in records)
+            return _archive_of(records)
     except RecursionError:
         raise ArchiveError(f"{path} is nested too deeply: persist wrote no such file") from None
     except ValueError:

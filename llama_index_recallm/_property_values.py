@@ -1,16 +1,32 @@
 """Property values as JSON values, and back: each comes back equal and of the same type.
 
-JSON's own values stay as they are. A datetime, date, time or bytes becomes an object with two
-members, ``$type`` and ``value``; so does a user's own dict that has a key ``$type``.
+JSON's own values stay as they are. Other values become an object with two members, ``$type`` and
+``value``; so does a user's own dict that has a key ``$type``:
+
+| type | ``$type`` | ``value`` |
+|---|---|---|
+| datetime, date, time | the type's name | ISO 8601 text |
+| bytes | "bytes" | base64 |
+| tuple, set, frozenset | the type's name | a list; of a set in a fixed order |
+| Decimal, UUID, a path of this system | "decimal", "uuid", "path" | text |
+
+NumPy's booleans, integers and floats become Python's, and stay so. An instance of a subclass comes
+back as one of the class here, such as a tuple for a namedtuple.
 """
 
 from __future__ import annotations
 
 import base64
+import json
 import math
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
+from decimal import Decimal
+from pathlib import Path, PurePath
 from typing import Any
+from uuid import UUID
+
+import numpy as np
 
 from recallm import InvalidInputError
 
@@ -25,6 +41,12 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "date": date.fromisoformat,
     "time": time.fromisoformat,
     "bytes": base64.b64decode,
+    "tuple": lambda value: tuple(_members(value)),
+    "set": lambda value: set(_members(value)),
+    "frozenset": lambda value: frozenset(_members(value)),
+    "decimal": Decimal,
+    "uuid": UUID,
+    "path": Path,
     "dict": lambda value: {key: _decoded(it) for key, it in value.items()},
 }
 
@@ -64,6 +86,12 @@ def _encoded(value: Any, where: str) -> Any:
             return int(value)
         case float() if math.isfinite(value):
             return float(value)
+        case np.bool_():
+            return bool(value)
+        case np.integer() if value.dtype.kind in "iu":  # a timedelta64 is one too
+            return int(value)
+        case np.floating():
+            return _encoded(float(value), where)
         case bytes() if type(value) is bytes:
             return _typed("bytes", base64.b64encode(value).decode())
         # A subclass may hold more than would come back.
@@ -71,13 +99,24 @@ def _encoded(value: Any, where: str) -> Any:
             return _typed(_TIME_TYPES[type(value)], value.isoformat())
         case list():
             return [_encoded(it, where) for it in value]
+        case tuple():
+            return _typed("tuple", [_encoded(it, where) for it in value])
+        case set() | frozenset():
+            members = sorted((_encoded(it, where) for it in value), key=_json)
+            return _typed("set" if isinstance(value, set) else "frozenset", members)
+        case Decimal() if value.is_finite():
+            return _typed("decimal", str(value))
+        case UUID():
+            return _typed("uuid", str(value))
+        case PurePath() if isinstance(value, type(PurePath())):
+            return _typed("path", str(value))
         case dict():
-            members = {_key(key): _encoded(it, where) for key, it in value.items()}
-            return _typed("dict", members) if _TYPE in members else members
+            named = {_key(key): _encoded(it, where) for key, it in value.items()}
+            return _typed("dict", named) if _TYPE in named else named
     raise InvalidInputError(
         f"property {where} holds {value!r} ({type(value).__name__}), which would not come back "
-        "as it is; use str, int, finite float, bool, None, datetime, date, time, bytes, lists, or "
-        "dicts with str keys",
+        "as it is; use str, int, finite float or Decimal, bool, None, datetime, date, time, bytes, "
+        "UUID, Path, NumPy scalars, lists, tuples, sets, or dicts with str keys",
         argument="properties",
     )
 
@@ -99,10 +138,20 @@ def _decoded(value: Any) -> Any:
         if value.keys() == {_TYPE, "value"} and value[_TYPE] in list(_DECODERS):
             try:
                 return _DECODERS[value[_TYPE]](value["value"])
-            except (AttributeError, TypeError, ValueError):
+            except (ArithmeticError, AttributeError, TypeError, ValueError):
                 return value  # a user's value that only looks like an encoded one
         return {key: _decoded(it) for key, it in value.items()}
     return value
+
+
+def _members(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError
+    return [_decoded(it) for it in value]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def _key(key: object) -> str:

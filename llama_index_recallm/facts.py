@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSpec
-from llama_index.core.tools.types import ToolMetadata
-from llama_index.core.tools.utils import create_schema_from_function
+from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE
 
+from llama_index_recallm._tool_spec import DescribedToolSpec
 from recallm import RecallM
 from recallm.adapting import FactTools, checked_facts, checked_namespace
 from recallm.facts import FactMemory
@@ -13,7 +12,7 @@ from recallm.facts import FactMemory
 __all__ = ["RecallMFactToolSpec"]
 
 
-class RecallMFactToolSpec(FactTools, BaseToolSpec):
+class RecallMFactToolSpec(FactTools, DescribedToolSpec):
     """The tools ``write_fact``, ``end_fact``, ``read_facts``, ``fact_history``, ``count_facts``,
     ``top_facts`` and ``find_facts``.
 
@@ -55,16 +54,3 @@ class RecallMFactToolSpec(FactTools, BaseToolSpec):
         if namespace is not None:
             facts = facts.in_namespace(checked_namespace(namespace))
         super().__init__(facts, limit=limit, max_tokens=max_tokens, source=source)
-
-    def get_metadata_from_fn_name(
-        self,
-        fn_name: str,
-        spec_functions: list[SPEC_FUNCTION_TYPE] | None = None,  # noqa: ARG002
-    ) -> ToolMetadata:
-        """The description of a tool: LlamaIndex's own repeats the signature."""
-        method = getattr(self, fn_name)
-        return ToolMetadata(
-            name=fn_name,
-            description=method.__doc__,
-            fn_schema=create_schema_from_function(fn_name, method),
-        )

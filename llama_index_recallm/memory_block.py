@@ -18,19 +18,28 @@ from typing import Annotated, Any, Self
 
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.instrumentation.events.retrieval import (
+    RetrievalEndEvent,
+    RetrievalStartEvent,
+)
 from llama_index.core.memory import BaseMemoryBlock, Memory
+from llama_index.core.prompts import BasePromptTemplate, PromptTemplate, RichPromptTemplate
+from llama_index.core.schema import NodeWithScore
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.utils import get_tokenizer
+from llama_index_instrumentation import get_dispatcher
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     ConfigDict,
     Field,
     PrivateAttr,
+    field_validator,
     model_validator,
 )
 
 from llama_index_recallm._chat_messages import messages_of
+from llama_index_recallm._nodes import statement_node
 from llama_index_recallm._session_queue import SessionQueues
 from llama_index_recallm._truncation import RecalledTexts
 from recallm import InvalidInputError, RecalledContext, RecallM
@@ -46,6 +55,7 @@ from recallm.adapting import (
     Redact,
     Role,
     Scope,
+    as_data,
     check_budget,
     checked_memory,
     checked_namespace,
@@ -60,6 +70,7 @@ from recallm.adapting import (
 
 __all__ = ["RecallMMemoryBlock"]
 
+_dispatcher = get_dispatcher(__name__)
 _log = logging.getLogger("llama_index_recallm")
 
 _Name = Annotated[str, Field(min_length=1, strict=True, pattern=r"\S")]
@@ -90,6 +101,11 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     ``priority`` is 1: where everything together exceeds ``Memory``'s ``token_limit``, the block is
     cut by whole statements, the least relevant first (0: never; of several blocks ``Memory`` cuts
     the lowest number first). ``tokenizer_fn`` counts these tokens: give ``Memory`` the same.
+    ``format_template``, a prompt template or its text, stands around the recalled text: its
+    variable ``text`` once, and words that stay the same, which ``max_tokens`` does not count.
+
+    Each recall dispatches LlamaIndex's ``RetrievalStartEvent`` and ``RetrievalEndEvent``, with the
+    redacted question and the recalled statements, nodes like those of ``RecallMRetriever``.
 
     ``eager``, the default, writes the new messages of the queue whenever ``Memory`` is asked for
     its messages: a block that waits for an overflow remembers nothing of a conversation that ends
@@ -152,6 +168,9 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     min_score: float | None = None
     redact: Redact | None = Field(default=None, exclude=True)
     accept: Accept | None = Field(default=None, exclude=True)
+    format_template: BasePromptTemplate = Field(
+        default_factory=lambda: RichPromptTemplate("{{ text }}")
+    )
     eager: bool = True
     raise_errors: bool = False
     tokenizer_fn: Callable[[str], Sequence[Any]] = Field(
@@ -161,6 +180,20 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     _filter: MessageFilter = PrivateAttr()
     _queues: SessionQueues = PrivateAttr()
     _recalled: RecalledTexts = PrivateAttr(default_factory=RecalledTexts)
+    _around: tuple[str, str] = PrivateAttr()
+
+    @field_validator("format_template", mode="before")
+    @classmethod
+    def _template_of_text(cls, given: object) -> object:
+        if not isinstance(given, str):
+            return given
+        try:
+            # As LlamaIndex's own blocks tell the two kinds apart.
+            return RichPromptTemplate(given) if "{{" in given else PromptTemplate(given)
+        except Exception as error:
+            raise InvalidInputError(
+                f"format_template is no template: {error}", argument="format_template"
+            ) from error
 
     @model_validator(mode="after")
     def _check_fields_together(self) -> Self:
@@ -170,6 +203,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         check_budget(self.memory, self.max_tokens)
         self._filter = MessageFilter(redact=self.redact, accept=self.accept)
         self._queues = SessionQueues(complete=self.eager)
+        self._around = _around_text(self.format_template)
         return self
 
     # -- called by Memory ------------------------------------------------------------------
@@ -213,13 +247,17 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         True
 
         """
-        return await asyncio.to_thread(
+        before, after = self._around
+        if not (isinstance(content, str) and content.startswith(before)):
+            return None
+        shorter = await asyncio.to_thread(
             self._recalled.truncated,
-            content,
+            content.removeprefix(before).removesuffix(after),
             by_tokens=tokens_to_truncate,
-            tokenizer=self.tokenizer_fn,
+            tokenizer=lambda text: self.tokenizer_fn(f"{before}{text}{after}"),
             separator=text_separator(self.memory),
         )
+        return None if shorter is None else f"{before}{shorter}{after}"
 
     # -- called by users -------------------------------------------------------------------
 
@@ -308,6 +346,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
             question = shortened_question("\n".join(texts))
             if not question:
                 return ""
+            _dispatcher.event(RetrievalStartEvent(str_or_query_bundle=question))
 
             def recall_within(max_tokens: int | None) -> RecalledContext:
                 context = conversation.recall(
@@ -321,13 +360,18 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
                 contexts.append(context)
                 return context
 
-            return data_within(self.max_tokens, conversation.memory, recall_within)
+            text = data_within(self.max_tokens, conversation.memory, recall_within)
+            shown = contexts[-1].statements if text else ()
+            nodes = [NodeWithScore(node=statement_node(it), score=it.score) for it in shown]
+            _dispatcher.event(RetrievalEndEvent(str_or_query_bundle=question, nodes=nodes))
+            return text
 
         text = self._guard().run(recall, "nothing was recalled")
         if not text:
             return ""
         self._recalled.add(text, contexts[-1])
-        return text
+        before, after = self._around
+        return f"{before}{text}{after}"
 
     def _accepted(self, shown: Sequence[Message]) -> dict[int, Message]:
         """By place in ``shown``: the messages that may be written, redacted."""
@@ -393,6 +437,36 @@ def _repeats_question(shown: Sequence[Message]) -> bool:
         return False
     before = next((message for message in reversed(shown[:-1]) if message.role == "human"), None)
     return before is not None and before.text == shown[-1].text
+
+
+def _around_text(template: BasePromptTemplate) -> tuple[str, str]:
+    """What a template puts before and after ``text``.
+
+    Raises:
+        InvalidInputError: it has another variable, or does not show the text once, as it is.
+
+    """
+    filled = {"text", *template.kwargs, *(template.function_mappings or ())}
+    if others := sorted(set(template.template_vars) - filled):
+        raise InvalidInputError(
+            f"format_template has the variable {others[0]!r}; the block fills text alone",
+            argument="format_template",
+        )
+    sample = as_data("A sample.")
+    try:
+        before, *after = template.format(text=sample).split(sample)
+    except Exception as error:
+        raise InvalidInputError(
+            f"format_template cannot be formatted: {error!r}",
+            argument="format_template",
+        ) from error
+    if len(after) != 1:
+        raise InvalidInputError(
+            "format_template must show its variable text once, as in 'Known: {text}', not "
+            f"{len(after)} times",
+            argument="format_template",
+        )
+    return before, after[0]
 
 
 def _session_of(message: ChatMessage) -> str | None:

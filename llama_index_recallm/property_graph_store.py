@@ -22,6 +22,7 @@ from llama_index.core.graph_stores.types import Triplet as Path
 from llama_index.core.schema import BaseNode
 from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQueryMode
 
+from llama_index_recallm._drawing import draw
 from llama_index_recallm._graph_reading import (
     entities_meant_by,
     has_properties,
@@ -43,9 +44,13 @@ from llama_index_recallm._graph_writing import (
     write_entities,
     write_relations,
 )
-from llama_index_recallm._nodes import is_chunk, llama_node_of
-from llama_index_recallm._persistence import load_memory, persist_memory
-from llama_index_recallm._property_values import encoded
+from llama_index_recallm._nodes import is_chunk, llama_node_of, with_plain_metadata
+from llama_index_recallm._persistence import (
+    load_memory,
+    memory_as_dict,
+    memory_from_dict,
+    persist_memory,
+)
 from llama_index_recallm._relation_map import rel_map
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import checked_memory, checks
@@ -80,10 +85,11 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
 
     Nodes are looked up by exact id, then in any casing, then by stem (``get``, ``get_triplets``);
     ``delete`` takes exact ids and names only. An empty list means none, None means all. Properties
-    hold JSON values, datetimes, dates, times and bytes. They are merged: a new value replaces the
-    old one, and a chunk's properties are deleted with it. ``embedding_model`` names the embeddings
-    that LlamaIndex hands over with its nodes: under one name all have the same dimension. Nodes are
-    read without them.
+    hold JSON values, datetimes, dates, times, bytes, tuples, sets, Decimals, UUIDs and paths, which
+    come back as they were, and NumPy scalars, which come back as Python's. They are merged: a new
+    value replaces the old one, and a chunk's properties are deleted with it. ``embedding_model``
+    names the embeddings that LlamaIndex hands over with its nodes: under one name all have the same
+    dimension. Nodes are read without them.
 
     ``timestamp_key``: the key in a chunk's metadata under which its time stands (an aware datetime,
     ISO 8601 text, or a date, which begins in UTC), if any: recall orders statements by it.
@@ -261,6 +267,10 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
             self._schema = schema_of(graph.entities(), graph.triplets())
         return copy.deepcopy(self._schema)
 
+    def refresh_schema(self) -> None:
+        """Read the schema anew, as ``get_schema(refresh=True)`` does."""
+        self.get_schema(refresh=True)
+
     def get_schema_str(self, refresh: bool = False) -> str:
         """``get_schema`` in words; with structured queries, how Neo4j holds it."""
         schema = self.get_schema(refresh=refresh)
@@ -279,17 +289,15 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
             write_entities(self._memory, entities, model=self._model)
 
     def upsert_llama_nodes(self, llama_nodes: Sequence[BaseNode]) -> None:
-        """Write LlamaIndex's nodes as chunks.
+        """Write LlamaIndex's nodes as chunks. LlamaIndex turns a node's metadata into JSON: lists
+        for tuples and sets, text for times, paths, UUIDs and Decimals.
 
         Raises:
             InvalidInputError: a node cannot be written, or its metadata could not be properties of
                 its entities, which are written later; nothing was written.
 
         """
-        nodes = list(llama_nodes)
-        for node in nodes:
-            encoded(node.metadata, of=node.node_id)
-        super().upsert_llama_nodes(nodes)
+        super().upsert_llama_nodes([with_plain_metadata(node) for node in llama_nodes])
 
     def upsert_relations(self, relations: list[Relation]) -> None:
         """Write relations; an unknown end becomes an entity with that name."""
@@ -352,11 +360,37 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
 
     # -- persisting ------------------------------------------------------------------------
 
+    def to_dict(self) -> dict[str, Any]:
+        """The memory's namespace as JSON values, as ``persist`` writes them and ``from_dict`` reads
+        them; LlamaIndex's ``SimplePropertyGraphStore.from_dict`` reads the nodes and relations."""
+        return memory_as_dict(self._memory, llama_graph(self._memory))
+
+    @classmethod
+    def from_dict(
+        cls, data: dict[str, Any], *, memory: RecallM | None = None, **settings: Any
+    ) -> RecallMPropertyGraphStore:
+        """A store with what ``to_dict`` returned, in ``memory``, whose namespace must be empty
+        (None: in a new memory, embedded and without a file). ``settings`` are the constructor's.
+
+        >>> from llama_index.core.graph_stores.types import EntityNode
+        >>> from recallm import RecallM
+        >>> store = RecallMPropertyGraphStore(memory=RecallM())
+        >>> store.upsert_nodes([EntityNode(name="Ann")])
+        >>> [node.id for node in RecallMPropertyGraphStore.from_dict(store.to_dict()).get()]
+        ['Ann']
+
+        Raises:
+            InvalidInputError: ``data`` is something else, or the namespace is not empty.
+            ArchiveError: the records in ``data`` cannot be read.
+
+        """
+        return cls(memory_from_dict(memory, data), **settings)
+
     def persist(self, persist_path: str, fs: fsspec.AbstractFileSystem | None = None) -> None:
         """Write the memory's namespace to a file, which ``from_persist_path`` reads. A memory in a
-        file or on a server does not need it. LlamaIndex's own store reads the nodes and relations
-        in the file: ``StorageContext.from_defaults(persist_dir=…)`` opens that store, which does
-        not recall, unless ``property_graph_store=`` is given; where that store is persisted to the
+        file or on a server does not need it. ``StorageContext.from_defaults(persist_dir=…)`` opens
+        LlamaIndex's own store for any such file, unless ``property_graph_store=`` is given; that
+        store has the nodes and relations, and does not recall. Where that store is persisted to the
         same folder, the file keeps the graph alone and everything else is lost.
 
         Raises:
@@ -393,6 +427,21 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         memory: RecallM | None = None,
         **settings: Any,
     ) -> RecallMPropertyGraphStore:
-        """``from_persist_path`` for the file that a ``StorageContext`` writes into a directory."""
+        """``from_persist_path`` for the file that a ``StorageContext`` writes into a directory. A
+        ``StorageContext.from_defaults(persist_dir=…, property_graph_store=store)`` with this store
+        then reads the rest of the directory."""
         path = str(PurePosixPath(persist_dir) / DEFAULT_PG_PERSIST_FNAME)
         return cls.from_persist_path(path, fs, memory=memory, **settings)
+
+    def save_networkx_graph(self, name: str = "kg.html") -> None:
+        """Draw all nodes and relations into an HTML file, as LlamaIndex's own store does: a node is
+        labelled with its id, an edge with its relation's label. A file of that name is replaced.
+        ``memory.graph.write_graphml(…)`` is for other programs.
+
+        Raises:
+            InvalidInputError: the name is no text, or is empty.
+            ImportError: networkx or pyvis is not installed.
+
+        """
+        path = checks.name(name, "name")
+        draw((node.id for node in self.get()), self._memory.graph.triplets(), path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import Unpack
+from typing import Any, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
@@ -15,17 +15,20 @@ from llama_index.core.indices.property_graph.sub_retrievers.base import (
     BasePGRetriever,
 )
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from llama_index.core.vector_stores.types import MetadataFilters
 
+from llama_index_recallm._metadata_filters import checked_filters, passages_meeting
 from llama_index_recallm._nodes import statement_node
 from llama_index_recallm._property_values import encoded
 from llama_index_recallm.property_graph_store import RecallMPropertyGraphStore
-from recallm import InvalidInputError, RecallM
+from recallm import InvalidInputError, RecalledStatement, RecallM
 from recallm.adapting import (
     Order,
     RecallOptions,
     RetrieverArguments,
     checked_memory,
     checked_namespace,
+    checks,
 )
 
 __all__ = ["RecallMRetriever", "RecallMSubRetriever"]
@@ -42,7 +45,13 @@ class RecallMRetriever(BaseRetriever):
     that is no more text than the two chunks of other retrievers. ``similarity_top_k`` is
     LlamaIndex's name for it. ``max_tokens``, ``as_of``, ``since``, ``until``, ``speaker``,
     ``session``, ``path``, ``min_score``, ``asker`` are those of ``RecallM.recall``; ``where`` is
-    its ``metadata``: values that are compared for equality, no operators.
+    its ``metadata``: values that are compared for equality, no operators. ``filters`` are
+    LlamaIndex's, with all operators and conditions, also nested, and mean what they mean in a
+    ``SimpleVectorStore``: tests of a passage's metadata as JSON (times are ISO 8601 text), and of
+    ``t_index``, ``timestamp``, ``speaker``, ``source``, ``session``, ``passage`` and
+    ``ref_doc_id``, the source under LlamaIndex's name. A triplet that no passage shows does not
+    pass. Each call reads all passages to test them: in a large memory ``where``, ``since`` and
+    ``session`` beside ``filters`` save time.
 
     ``order``: "time", as things became true, or "score", the most helpful first; "score" and
     ``min_score`` need the default ranking, the only one that gives probabilities. A
@@ -56,6 +65,8 @@ class RecallMRetriever(BaseRetriever):
     that are also one of these, or ``score``, stand under ``own``. A language model sees the time
     and the speaker, where they are known; an embedding model sees the speaker. Nodes have no
     delimiters: whoever writes them into a prompt says that they are data.
+
+    With ``include_properties`` a node's text ends with the statement's own metadata in brackets.
 
     The question is the query's text; ``custom_embedding_strs`` and embeddings of the query are not
     used. An empty question recalls nothing.
@@ -85,22 +96,24 @@ class RecallMRetriever(BaseRetriever):
         namespace: str | None = None,
         similarity_top_k: int | None = None,
         order: Order = "time",
+        filters: MetadataFilters | None = None,
+        include_properties: bool = False,
         callback_manager: CallbackManager | None = None,
         verbose: bool = False,
         **arguments: Unpack[RetrieverArguments],
     ) -> None:
-        if similarity_top_k is not None:
-            if arguments.get("limit") is not None:
-                raise InvalidInputError(
-                    "limit and similarity_top_k are the same; give one",
-                    argument="similarity_top_k",
-                )
-            arguments["limit"] = similarity_top_k
         memory = checked_memory(memory)
         if namespace is not None:
             memory = memory.in_namespace(namespace)
             checked_namespace(namespace)
-        self._recall = _NodeRecall(memory, order=order, **arguments)
+        self._recall = _NodeRecall(
+            memory,
+            order=order,
+            similarity_top_k=similarity_top_k,
+            filters=filters,
+            include_properties=include_properties,
+            **arguments,
+        )
         super().__init__(callback_manager=callback_manager, verbose=verbose)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -117,9 +130,9 @@ class RecallMSubRetriever(BasePGRetriever):
     place. Each statement is a node, like those of ``RecallMRetriever``. With ``include_text``
     LlamaIndex shows the statements' chunks in their place: a chunk is one node with all of its
     statements above its text and the best of their scores, the newest chunk last. A statement that
-    comes from no chunk is a node alone. ``limit``, ``max_tokens``, ``as_of``, ``since``, ``until``,
-    ``speaker``, ``session``, ``where``, ``path``, ``min_score`` and ``asker`` are those of
-    ``RecallMRetriever``.
+    comes from no chunk is a node alone. ``limit`` or ``similarity_top_k``, ``max_tokens``,
+    ``as_of``, ``since``, ``until``, ``speaker``, ``session``, ``where``, ``path``, ``filters``,
+    ``min_score``, ``asker`` and ``include_properties`` are those of ``RecallMRetriever``.
 
     >>> from llama_index.core import PropertyGraphIndex
     >>> from llama_index.core.schema import TextNode
@@ -153,15 +166,25 @@ class RecallMSubRetriever(BasePGRetriever):
         memory: RecallM | None = None,
         include_text: bool = False,
         include_text_preamble: str | None = DEFAULT_PREAMBLE,
+        include_properties: bool = False,
+        similarity_top_k: int | None = None,
+        filters: MetadataFilters | None = None,
         callback_manager: CallbackManager | None = None,
         **arguments: Unpack[RetrieverArguments],
     ) -> None:
         store = _checked_store(graph_store, memory)
-        self._recall = _NodeRecall(store.memory, **arguments)
+        self._recall = _NodeRecall(
+            store.memory,
+            similarity_top_k=similarity_top_k,
+            filters=filters,
+            include_properties=include_properties,
+            **arguments,
+        )
         super().__init__(
             graph_store=store,
             include_text=include_text,
             include_text_preamble=include_text_preamble,
+            include_properties=include_properties,
             callback_manager=callback_manager,
         )
 
@@ -189,20 +212,55 @@ class _NodeRecall:
     """What both retrievers do: recall with the arguments they were given, a node a statement."""
 
     def __init__(
-        self, memory: RecallM, order: Order = "time", **arguments: Unpack[RetrieverArguments]
+        self,
+        memory: RecallM,
+        *,
+        order: Order = "time",
+        similarity_top_k: int | None = None,
+        filters: MetadataFilters | None = None,
+        include_properties: bool = False,
+        **arguments: Unpack[RetrieverArguments],
     ) -> None:
+        if similarity_top_k is not None:
+            if arguments.get("limit") is not None:
+                raise InvalidInputError(
+                    "limit and similarity_top_k are the same; give one",
+                    argument="similarity_top_k",
+                )
+            arguments["limit"] = similarity_top_k
         self._memory = memory
+        self._filters = checked_filters(filters)
+        self._include_properties = checks.flag(include_properties, "include_properties")
         # The property graph store writes metadata in this encoding.
         self._options = RecallOptions(order=order, encode=partial(encoded, of="where"), **arguments)
         self._options.check(memory)
 
     def nodes(self, query: QueryBundle) -> list[NodeWithScore]:
         """The statements recalled for the query's text."""
-        context = self._memory.recall(query.query_str, **self._options.arguments())
+        statements = self._statements(query.query_str, self._options.arguments())
         return [
-            NodeWithScore(node=statement_node(statement), score=statement.score)
-            for statement in self._options.ordered(context)
+            NodeWithScore(
+                node=statement_node(statement, include_properties=self._include_properties),
+                score=statement.score,
+            )
+            for statement in statements
         ]
+
+    def _statements(self, question: str, arguments: dict[str, Any]) -> list[RecalledStatement]:
+        if self._filters is None:
+            return self._options.ordered(self._memory.recall(question, **arguments))
+        meeting, others = passages_meeting(self._memory, self._filters, arguments)
+        if not meeting:
+            return []
+        # What is no passage, such as a summary of several, does not stand within bounds of t.
+        first, last = meeting[0].t_index, meeting[-1].t_index
+        for bound, t_index in (("since", first), ("until", last)):
+            if arguments.get(bound) is None:
+                arguments[bound] = t_index
+        arguments["known"] = [it.id for it in others if first < it.t_index < last]
+        ids = {it.id for it in meeting}
+        found = self._options.ordered(self._memory.recall(question, **arguments))
+        return [it for it in found if it.passage in ids]
 
 
 def _checked_store(

@@ -1,5 +1,5 @@
 """What adapters of frameworks share: conversations as sessions of a memory, recalled text as data
-in a prompt, tools over facts, and checks of arguments.
+in a prompt, tools over memories and facts, and checks of arguments.
 
 The module knows neither LangChain nor LlamaIndex; both adapters build on it.
 """

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import stat
+import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,7 @@ from llama_index.core.schema import Document, TextNode
 from llama_index.core.vector_stores.types import VectorStoreQuery
 
 from llama_index_recallm import RecallMExtractor, RecallMGraphStore, RecallMPropertyGraphStore
-from recallm import ArchiveError, ClosedError, RecallM
+from recallm import ArchiveError, ClosedError, InvalidInputError, RecallM
 
 _NO_MODEL: dict[str, Any] = {"kg_extractors": [ImplicitPathExtractor()], "embed_kg_nodes": False}
 
@@ -181,3 +184,93 @@ def test_an_archive_is_read_too(tmp_path: Path) -> None:
     with RecallM() as memory:
         store = RecallMPropertyGraphStore.from_persist_path(str(path), memory=memory)
         assert [node.id for node in store.get()] == ["Ann"]
+
+
+def test_as_a_dict(store: RecallMPropertyGraphStore) -> None:
+    """JSON values, which both stores read."""
+    store.upsert_llama_nodes([TextNode(id_="c", text="Ann lives in Oslo.\u2028She sings.")])
+    typed = EntityNode(name="Ann", properties={"raw": b"\xff", "tags": {"a"}, "at": Path("a")})
+    store.upsert_nodes([typed])
+    store.upsert_relations([Relation(label="LIVES_IN", source_id="Ann", target_id="Oslo")])
+    data = store.to_dict()
+    assert json.loads(json.dumps(data)) == data
+    with RecallM() as memory:
+        again = RecallMPropertyGraphStore.from_dict(data, memory=memory, timestamp_key="said")
+        assert again.get() == store.get()
+        assert again.get_triplets() == store.get_triplets()
+        assert "Oslo" in memory.recall("Where does Ann live?").text
+        with pytest.raises(InvalidInputError, match="namespace"):
+            RecallMPropertyGraphStore.from_dict(data, memory=memory)
+    assert len(SimplePropertyGraphStore.from_dict(data).get()) == 3
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (None, InvalidInputError),
+        ([], InvalidInputError),
+        ({}, InvalidInputError),
+        (SimplePropertyGraphStore().to_dict(), InvalidInputError),
+        ({"recallm": "text"}, InvalidInputError),
+        ({"recallm": []}, ArchiveError),
+        ({"recallm": [1]}, ArchiveError),
+    ],
+)
+def test_a_dict_of_another_store(data: Any, error: type[Exception]) -> None:
+    with RecallM() as memory:
+        with pytest.raises(error):
+            RecallMPropertyGraphStore.from_dict(data, memory=memory)
+        assert memory.stats().t_index == 0
+
+
+def test_a_drawing_needs_pyvis(
+    memory: RecallM, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyvis.network", None)
+    path = tmp_path / "kg.html"
+    with pytest.raises(ImportError, match="pip install networkx pyvis"):
+        RecallMPropertyGraphStore(memory=memory).save_networkx_graph(str(path))
+    with pytest.raises(InvalidInputError, match="name"):
+        RecallMPropertyGraphStore(memory=memory).save_networkx_graph("")
+    assert not path.exists()
+
+
+def test_a_drawing_shows_every_node_and_relation(
+    memory: RecallM, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The part of pyvis that is called, which is no dependency of the tests."""
+
+    class Network:
+        def __init__(self, *, notebook: bool, directed: bool) -> None:
+            assert (notebook, directed) == (False, True)
+
+        def from_nx(self, graph: Any) -> None:
+            self.graph = graph
+
+        def write_html(self, name: str) -> None:
+            drawn = [dict(self.graph.nodes(data="label")), [*self.graph.edges(data="label")]]
+            Path(name).write_text(json.dumps(drawn))
+
+    network = types.ModuleType("pyvis.network")
+    network.Network = Network  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pyvis", types.ModuleType("pyvis"))
+    monkeypatch.setitem(sys.modules, "pyvis.network", network)
+    store = RecallMPropertyGraphStore(memory=memory)
+    store.upsert_nodes([EntityNode(name="Cy")])
+    for label in ("KNOWS", "LIKES"):
+        store.upsert_relations([Relation(label=label, source_id="Ann", target_id="Bo")])
+    path = tmp_path / "kg.html"
+    store.save_networkx_graph(str(path))
+    assert json.loads(path.read_text()) == [
+        {"Ann": "Ann", "Bo": "Bo", "Cy": "Cy"},
+        [["Ann", "Bo", "KNOWS"], ["Ann", "Bo", "LIKES"]],
+    ]
+
+
+def test_a_schema_that_is_read_anew(memory: RecallM) -> None:
+    store = RecallMPropertyGraphStore(memory=memory)
+    assert store.get_schema()["node_props"] == {}
+    store.upsert_nodes([EntityNode(name="Ann", label="PERSON")])
+    assert store.get_schema()["node_props"] == {}
+    store.refresh_schema()
+    assert store.get_schema()["node_props"] == {"PERSON": {"name": "str"}}

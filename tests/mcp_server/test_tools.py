@@ -299,11 +299,14 @@ async def test_a_statement_and_all_that_mention_a_name_are_forgotten(memory: Rec
         assert text_of(one) == "Forgot the statement a#0."
         about = await session.call_tool("forget", {"about": "Ann"})
         assert text_of(about) == "Forgot 1 statement that mentions 'Ann'."
-        for arguments in ({}, {"id": "b#0", "about": "Bob"}, {"id": "a#0"}, {"id": "b"}):
+        for arguments in ({}, {"id": "b#0", "about": "Bob"}, {"id": "a#0"}, {"id": "c"}):
             refused = await session.call_tool("forget", arguments)
             assert refused.isError
             assert "nothing was forgotten" in text_of(refused)
-    assert [passage.id for passage in memory.passages()] == ["b"]
+        assert [passage.id for passage in memory.passages()] == ["b"]
+        whole = await session.call_tool("forget", {"id": "b"})
+        assert text_of(whole) == "Forgot the memory b."
+    assert memory.passages() == ()
 
 
 # -- resources ---------------------------------------------------------------------------------

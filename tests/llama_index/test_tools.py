@@ -1,0 +1,182 @@
+"""``RecallMToolSpec``: its tools, agents that use them, whose memory."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+import pytest
+from llama_index.core.agent import FunctionAgent
+from llama_index.core.tools import FunctionTool
+
+from llama_index_recallm import RecallMToolSpec
+from recallm import InvalidInputError, NewEntity, NewTriplet, RecallM
+from recallm.adapting import CLOSING, MemoryTools
+from recallm.facts import FactMemory
+from tests.llama_index.scripted_model import ScriptedLLM, call
+
+
+def tools_of(memory: RecallM, **how: Any) -> dict[str, FunctionTool]:
+    tools = RecallMToolSpec(memory, **how).to_tool_list()
+    return {tool.metadata.get_name(): tool for tool in tools}
+
+
+def test_the_descriptions_that_the_model_gets(memory: RecallM) -> None:
+    tools = tools_of(memory)
+    assert list(tools) == list(MemoryTools.NAMES)
+    for tool in tools.values():
+        seen = tool.metadata.to_openai_tool()["function"]
+        assert "Annotated" not in seen["description"]
+        assert seen["description"]
+        assert all(it["description"] for it in seen["parameters"]["properties"].values())
+        assert json.loads(json.dumps(seen)) == seen
+    assert tools["recall"].metadata.get_parameters_dict()["required"] == ["query"]
+    assert "required" not in tools["forget"].metadata.get_parameters_dict()
+
+
+async def test_remembered_recalled_and_forgotten(memory: RecallM) -> None:
+    tools = tools_of(memory, session="monday")
+    memory.update("I lived in Malaga.", speaker="Human")
+    written = await tools["remember"].acall(text="Ann moved to Porto. Ann has a cat.")
+    [first, second] = [row["id"] for row in written.raw_output.rows]
+    assert written.content == f"Remembered as {first}, {second}."
+    [statement, _] = memory.history("Ann")
+    assert (statement.speaker, statement.session) == ("AI", "monday")
+    assert statement.timestamp is not None
+    found = await tools["recall"].acall(query="Where does Ann live?")
+    assert f"[{first}]" in found.content
+    assert "AI: Ann moved to Porto." in found.content
+    assert found.content.count(CLOSING) == 1
+    assert first in [row["id"] for row in found.raw_output.rows]
+    assert json.loads(json.dumps(found.raw_output.rows)) == found.raw_output.rows
+    assert "I lived in Malaga." in tools["recall"].call(query="Where did I live?").content
+    assert tools["forget"].call(id=f' "{first}"').content == f"Forgot the statement {first}."
+    history = tools["history"].call(about="Ann").raw_output
+    assert [row["text"] for row in history.rows] == ["Ann has a cat."]
+    assert tools["forget"].call(about="Ann").content == "Forgot 1 statement that mentions 'Ann'."
+    assert "nothing was forgotten" in tools["forget"].call(about="Ann").content
+    assert tools["history"].call(about="Ann").content == "Nothing is remembered about that."
+
+
+def test_a_history_shows_the_latest_and_says_how_much_more_there_is(memory: RecallM) -> None:
+    memory.update_many(f"Ann lives in City{number}." for number in range(9))
+    shown = tools_of(memory, limit=3)["history"].call(about="Ann")
+    assert [row["t_index"] for row in shown.raw_output.rows] == [7, 8, 9]
+    assert "\n6 earlier statements are not shown" in shown.content
+    short = tools_of(memory, max_tokens=150)
+    for output in (short["history"].call(about="Ann"), short["recall"].call(query="Ann?")):
+        assert 0 < len(output.raw_output.rows) < 9
+        assert memory.count_tokens(output.content) <= 150
+    assert short["history"].call(about="Ann").raw_output.rows[-1]["t_index"] == 9
+    memory.update("Zoe wrote: " + "a very long text with many words, " * 40)
+    long = short["history"].call(about="Zoe")
+    assert (long.content, long.raw_output.rows) == (
+        "What is remembered about that is too long to be shown.",
+        [],
+    )
+
+
+def test_facts_are_recalled_and_forgotten(memory: RecallM) -> None:
+    FactMemory(memory).write("Ada", "works for", "BMW")
+    memory.graph.upsert(
+        [NewEntity(id="Bo"), NewEntity(id="Rome")],
+        [NewTriplet(subject="Bo", predicate="lives in", object="Rome")],
+    )
+    tools = tools_of(memory)
+    assert "[fact] " in tools["recall"].call(query="Where does Bo live?").content
+    shown = tools["recall"].call(query="Whom does Ada work for?").content
+    [line] = [line for line in shown.splitlines() if "BMW" in line]
+    id = line[1:].partition("]")[0]
+    assert tools["forget"].call(id=id).content == f"Forgot the fact {id}."
+    assert not FactMemory(memory).read("Ada")
+
+
+def test_whose_memory(memory: RecallM) -> None:
+    ann = memory.in_namespace("ann")
+    tools_of(memory, namespace="ann")["remember"].call(text="Ann has a cat.")
+    assert (memory.stats().passages, ann.stats().passages) == (0, 1)
+    ann.update("Ann has a dog.", session="old")
+    inside = tools_of(ann, session="new", scope="session")
+    inside["remember"].call(text="Ann has a bird.")
+    for output in (inside["recall"].call(query="Ann?"), inside["history"].call(about="Ann")):
+        assert [row["text"] for row in output.raw_output.rows] == ["Ann has a bird."]
+    [dog] = [it.id for it in ann.history("dog")]
+    with pytest.raises(InvalidInputError, match="nothing was forgotten"):
+        inside["forget"].call(id=dog)
+    inside["forget"].call(about="Ann")
+    assert sorted(it.text for it in ann.history("Ann")) == ["Ann has a cat.", "Ann has a dog."]
+
+
+async def test_tools_leave_the_event_loop(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[threading.Thread] = []
+    recall = RecallM.recall
+
+    def watched(self: RecallM, *given: Any, **how: Any) -> Any:
+        threads.append(threading.current_thread())
+        return recall(self, *given, **how)
+
+    monkeypatch.setattr(RecallM, "recall", watched)
+    await tools_of(memory)["recall"].acall(query="Ada?")
+    assert threads
+    assert threading.current_thread() not in threads
+
+
+# LlamaIndex's workflows use what pydantic and they themselves have deprecated.
+@pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
+@pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
+async def test_an_agent(memory: RecallM) -> None:
+    """It remembers, makes a wrong call, is shown the error, and recalls."""
+    llm = ScriptedLLM(
+        call("remember", text="The user moved to Porto."),
+        call("forget"),
+        call("recall", query="Where did the user move to?"),
+        "To Porto.",
+    )
+    tools: list[Any] = [*RecallMToolSpec(memory).to_tool_list()]
+    agent = FunctionAgent(tools=tools, llm=llm, streaming=False)
+    assert str(await agent.run("I moved to Porto. Where did I move to?")) == "To Porto."
+    assert "Give exactly one of id and about" in llm.prompt(2)
+    assert "AI: The user moved to Porto." in llm.prompt(3)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("remember", {"text": "  "}),
+        ("recall", {"query": ""}),
+        ("history", {"about": "\n"}),
+        ("forget", {}),
+        ("forget", {"id": "x#0"}),
+        ("forget", {"id": "x#0", "about": "Ann"}),
+    ],
+)
+def test_wrong_calls_change_nothing(memory: RecallM, name: str, arguments: dict[str, str]) -> None:
+    memory.update("Ann ran.")
+    with pytest.raises(InvalidInputError, match="nothing was"):
+        tools_of(memory)[name].call(**arguments)
+    assert memory.stats().passages == 1
+
+
+def test_text_that_no_store_can_hold(memory: RecallM) -> None:
+    tools = tools_of(memory)
+    tools["remember"].call(text="Ann ran \ud83d.")
+    assert "Ann ran ?." in tools["recall"].call(query="Who \ud83d ran?").content
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("memory", None),
+        ("namespace", "user-{id}"),
+        ("session", "{thread}"),
+        ("scope", "all"),
+        ("scope", "session"),
+        ("limit", 0),
+        ("max_tokens", 20),
+    ],
+)
+def test_arguments_are_checked_at_once(memory: RecallM, argument: str, value: Any) -> None:
+    with pytest.raises(InvalidInputError) as refused:
+        RecallMToolSpec(**{"memory": memory, argument: value})
+    assert refused.value.argument == argument
