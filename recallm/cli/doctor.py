@@ -142,23 +142,26 @@ def _packages() -> Iterator[Finding]:
         wanted = [it for it in requirements if it.name != "recallm" and _belongs(it, extra)]
         if not wanted:  # an extra that consists of others
             continue
-        problems = [problem for it in wanted for problem in _problems_of(it)]
-        versions = ", ".join(f"{it.name} {_version(it.name)}" for it in wanted if _version(it.name))
         subject = f"extra {extra}" if extra else "packages"
-        if not problems:
-            yield Finding(state="ok", subject=subject, detail=versions)
-        elif extra and all(_version(it.name) is None for it in wanted):
+        missing = [it.name for it in wanted if _version(it.name) is None]
+        unfit = [
+            f"{it.name} {version} is installed, recallm needs {it.specifier}"
+            for it in wanted
+            if (version := _version(it.name)) and not it.specifier.contains(version, True)
+        ]
+        if extra and missing:
+            # Other packages may have brought some of the extra's.
             yield Finding(
                 state="note",
                 subject=subject,
                 detail=f"not installed; pip install 'recallm[{extra}]'",
             )
+        elif missing or unfit:
+            problems = [*(f"{name} is missing" for name in missing), *unfit]
+            yield Finding(state="error", subject=subject, detail="; ".join(problems))
         else:
-            # Some packages are there for other reasons: an extra may be installed in part.
-            is_wrong = not extra or any("is installed" in problem for problem in problems)
-            yield Finding(
-                state="error" if is_wrong else "note", subject=subject, detail="; ".join(problems)
-            )
+            versions = ", ".join(f"{it.name} {_version(it.name)}" for it in wanted)
+            yield Finding(state="ok", subject=subject, detail=versions)
 
 
 def _belongs(requirement: Requirement, extra: str) -> bool:
@@ -166,14 +169,6 @@ def _belongs(requirement: Requirement, extra: str) -> bool:
     if marker is None:
         return not extra
     return marker.evaluate({"extra": extra}) and not (extra and marker.evaluate({"extra": ""}))
-
-
-def _problems_of(requirement: Requirement) -> Iterator[str]:
-    version = _version(requirement.name)
-    if version is None:
-        yield f"{requirement.name} is missing"
-    elif not requirement.specifier.contains(version, prereleases=True):
-        yield f"{requirement.name} {version} is installed, recallm needs {requirement.specifier}"
 
 
 def _version(package: str) -> str | None:
