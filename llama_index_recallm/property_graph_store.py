@@ -286,7 +286,7 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         if chunks:
             write_chunks(self._memory, chunks, model=self._model, timestamp_key=self._timestamp_key)
         if entities:
-            write_entities(self._memory, entities, model=self._model)
+            write_entities(self._memory, entities)
 
     def upsert_llama_nodes(self, llama_nodes: Sequence[BaseNode]) -> None:
         """Write LlamaIndex's nodes as chunks. LlamaIndex turns a node's metadata into JSON: lists

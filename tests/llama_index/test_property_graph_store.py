@@ -232,6 +232,27 @@ def test_embeddings_of_one_dimension(memory: RecallM) -> None:
         assert names(found.vector_query(query)[0]) == {"a"}
 
 
+def test_an_entity_handed_over_again_has_the_last_embedding(memory: RecallM) -> None:
+    """LlamaIndex embeds an entity with the id of its chunk, for each chunk anew."""
+    store = RecallMPropertyGraphStore(memory=memory)
+    store.upsert_llama_nodes([chunk("c1", "Ann ran."), chunk("c2", "Ann sat.")])
+
+    def ann(chunk: str, embedding: list[float] | None) -> EntityNode:
+        return EntityNode(
+            name="Ann", embedding=embedding, properties={TRIPLET_SOURCE_KEY: chunk, chunk: 1}
+        )
+
+    store.upsert_nodes([ann("c1", [1.0, 0.0]), ann("c2", [0.0, 1.0]), ann("c2", None)])
+    [node], [cosine] = store.vector_query(VectorStoreQuery(query_embedding=[0.0, 1.0]))
+    assert (node.id, round(cosine, 3)) == ("Ann", 1.0)
+    assert node.properties == {TRIPLET_SOURCE_KEY: "c2", "c1": 1, "c2": 1}
+    with pytest.raises(DimensionError):
+        store.upsert_nodes([ann("c1", [1.0, 0.0, 0.0]), ann("c2", [0.5, 0.5])])
+    store.delete_llama_nodes(node_ids=["c2"])
+    [node], _ = store.vector_query(VectorStoreQuery(query_embedding=[0.0, 1.0]))
+    assert node.properties == {TRIPLET_SOURCE_KEY: "c1", "c1": 1}
+
+
 def test_structured_queries_are_off_unless_asked_for(
     store: RecallMPropertyGraphStore, memory: RecallM
 ) -> None:
