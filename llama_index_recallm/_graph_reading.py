@@ -23,6 +23,7 @@ from recallm import Entity, InvalidInputError, Passage, RecallM, Triplet
 from recallm.adapting import checks
 
 __all__ = [
+    "SourceNames",
     "entities_meant_by",
     "has_properties",
     "ids_allowed_by",
@@ -37,6 +38,10 @@ __all__ = [
     "structured_query",
     "values_text",
 ]
+
+
+_SOURCE_KEYS = (TRIPLET_SOURCE_KEY, "ref_doc_id")
+"""The properties by which an entity names its chunk and its document."""
 
 
 def llama_id(name: str) -> str:
@@ -90,14 +95,50 @@ def ids_allowed_by(memory: RecallM, query: VectorStoreQuery) -> Collection[str] 
     return None if allowed is None else [entity.id for entity in allowed]
 
 
-def ids_of_sources(memory: RecallM, chunks: Iterable[str], documents: Collection[str]) -> list[str]:
+class SourceNames:
+    """The entities of a memory whose properties name a chunk or a document: those that were written
+    without one. Only the first call, and those after an update without a passage, read all
+    entities: what a passage brought names no source in its properties."""
+
+    def __init__(self, memory: RecallM) -> None:
+        self._memory = memory
+        self._seen: tuple[int, frozenset[str]] | None = None
+
+    def ids(self) -> frozenset[str]:
+        """The ids of these entities, and perhaps of some that exist no more."""
+        with self._memory.graph.reader() as reader:
+            now = reader.state.t_index
+        if self._seen is None or not self._all_are_passages(self._seen[0], now):
+            found = frozenset(
+                entity.id
+                for entity in self._memory.graph.entities()
+                if not is_chunk(entity) and not entity.properties.keys().isdisjoint(_SOURCE_KEYS)
+            )
+        else:
+            found = self._seen[1]
+        self._seen = now, found
+        return found
+
+    def _all_are_passages(self, before: int, now: int) -> bool:
+        """Whether each update after ``before`` has a passage, which was not forgotten since."""
+        return before == now or now - before == len(
+            self._memory.passages(since=before + 1, until=now)
+        )
+
+
+def ids_of_sources(
+    memory: RecallM, names: SourceNames, chunks: Iterable[str], documents: Collection[str]
+) -> list[str]:
     """The ids of these chunks, of the chunks of these documents (a document that was not split is a
     chunk with the document's own id), and of the entities that were written without a chunk and
     name such a chunk or document."""
     chunk_ids = {*chunks, *documents}
     for document in documents:
         chunk_ids.update(passage.id for passage in memory.passages(session=document))
-    sources = {TRIPLET_SOURCE_KEY: chunk_ids, "ref_doc_id": {*documents}}
+    if not chunk_ids:
+        return []
+    chunk_key, document_key = _SOURCE_KEYS
+    sources: dict[str, set[str]] = {chunk_key: chunk_ids, document_key: {*documents}}
 
     def names_a_source(entity: Entity) -> bool:
         named = {key: entity.properties.get(key) for key in sources}
@@ -105,7 +146,7 @@ def ids_of_sources(memory: RecallM, chunks: Iterable[str], documents: Collection
 
     return [
         entity.id
-        for entity in memory.graph.entities()
+        for entity in memory.graph.entities(chunk_ids | names.ids())
         if (entity.id in chunk_ids and is_chunk(entity))
         or (entity.source is None and names_a_source(entity))
     ]

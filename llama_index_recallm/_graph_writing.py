@@ -8,7 +8,7 @@ which chunks show an entity or a relation, and forgetting a chunk keeps what ano
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from llama_index.core.graph_stores.types import (
@@ -39,7 +39,10 @@ from recallm import (
     RecallM,
 )
 
-__all__ = ["checked_nodes", "write_chunks", "write_entities", "write_relations"]
+__all__ = ["SourcedEntity", "checked_nodes", "write_chunks", "write_entities", "write_relations"]
+
+SourcedEntity = tuple[str | None, NewEntity]
+"""An entity with the chunk whose update it joins."""
 
 _BATCH = 500
 """Knowledge updates in one transaction: an index may hand over a whole library."""
@@ -68,14 +71,11 @@ def write_chunks(
     _write(memory, additions)
 
 
-def write_entities(memory: RecallM, nodes: Sequence[EntityNode], *, model: str) -> None:
-    """Write entity nodes: those that name a chunk join its update, the others together are one
-    update of their own."""
-    passages = _existing_passages(memory, map(_named_source, nodes))
+def write_entities(memory: RecallM, entities: Sequence[SourcedEntity]) -> None:
+    """Write entities: those of a chunk join its update, the others together are one update of
+    their own."""
     by_source: dict[str | None, list[NewEntity]] = {}
-    for node in nodes:
-        source = _named_source(node) if _named_source(node) in passages else None
-        entity = entity_of(node, model, source=source is not None)
+    for source, entity in entities:
         by_source.setdefault(source, []).append(entity)
     _write(
         memory,
@@ -122,8 +122,8 @@ def write_relations(memory: RecallM, relations: Sequence[Relation]) -> None:
 
 def checked_nodes(
     memory: RecallM, nodes: Iterable[LabelledNode], model: str
-) -> tuple[list[ChunkNode], list[EntityNode]]:
-    """The chunk nodes and the entity nodes among ``nodes``.
+) -> tuple[list[ChunkNode], list[SourcedEntity]]:
+    """The chunk nodes among ``nodes``, and the entities that the entity nodes among them become.
 
     Raises:
         InvalidInputError: one cannot be written.
@@ -131,12 +131,14 @@ def checked_nodes(
 
     """
     chunks, entities = _split(nodes)
-    new = [chunk_entity(node, model) for node in chunks]
-    new += [entity_of(node, model, source=False) for node in entities]
-    if new:
-        memory.graph.check([GraphUpdate(entities=new)])
-    known = memory.graph.entities([it.id for it in new])
-    chunk_ids = {it.id for it in chunks} | {it.id for it in known if is_chunk(it)}
+    of_chunks = [chunk_entity(node, model) for node in chunks]
+    chunk_ids = {it.id for it in chunks}
+    passages = _existing_passages(memory, map(_named_source, entities)) | chunk_ids
+    of_entities = list(_new_entities(entities, passages, model))
+    new = [*of_chunks, *(entity for _, entity in of_entities)]
+    _check_dimensions(memory, [*chunks, *entities], model)
+    known = memory.graph.entities({it.id for it in new})
+    chunk_ids |= {it.id for it in known if is_chunk(it)}
     entity_ids = {it.id for it in entities} | {
         it.id for it in known if not is_chunk(it) and not is_bare(it)
     }
@@ -146,7 +148,34 @@ def checked_nodes(
             f"{used_twice[0]!r} is the id of a text chunk and of an entity; give each its own",
             argument="nodes",
         )
-    return chunks, entities
+    return chunks, of_entities
+
+
+def _new_entities(
+    nodes: Sequence[EntityNode], passages: Collection[str], model: str
+) -> Iterator[SourcedEntity]:
+    """Each node as an entity of the chunk that the node names, where there is such a chunk.
+    LlamaIndex hands an entity over once for each chunk that shows it, each time embedded with the
+    chunk's id: the last embedding is written, which would replace the others."""
+    last = {node.id: place for place, node in enumerate(nodes) if node.embedding is not None}
+    for place, node in enumerate(nodes):
+        source = _named_source(node)
+        if source not in passages:
+            source = None
+        embedding_model = model if last.get(node.id) == place else None
+        yield source, entity_of(node, embedding_model, source=source is not None)
+
+
+def _check_dimensions(memory: RecallM, nodes: Iterable[LabelledNode], model: str) -> None:
+    """Refuse embeddings of different dimensions, among themselves or beside the stored ones."""
+    by_size = {len(node.embedding): node for node in nodes if node.embedding is not None}
+    examples = [
+        NewEntity(id=node.id, embeddings={model: embedding})
+        for node in by_size.values()
+        if (embedding := node.embedding) is not None
+    ]
+    if examples:
+        memory.graph.check([GraphUpdate(entities=examples)])
 
 
 def _split(nodes: Iterable[LabelledNode]) -> tuple[list[ChunkNode], list[EntityNode]]:

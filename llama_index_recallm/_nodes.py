@@ -95,9 +95,9 @@ class _IdentifiedNode(EntityNode):
         return self.entity_id
 
 
-def entity_of(node: EntityNode, model: str, *, source: bool) -> NewEntity:
-    """An entity node as it is written; ``model`` names its embedding. ``source``: the chunk that
-    the node names is written as evidence, not as a property."""
+def entity_of(node: EntityNode, model: str | None, *, source: bool) -> NewEntity:
+    """An entity node as it is written; ``model`` names its embedding (None: written already).
+    ``source``: the chunk that the node names is written as evidence, not as a property."""
     return NewEntity(
         id=node.id,
         type=node.label,
@@ -274,8 +274,8 @@ def statement_node(statement: RecalledStatement, *, include_properties: bool = F
     )
 
 
-def _embeddings(node: LabelledNode, model: str) -> Mapping[str, Sequence[float]]:
-    return {} if node.embedding is None else {model: node.embedding}
+def _embeddings(node: LabelledNode, model: str | None) -> Mapping[str, Sequence[float]]:
+    return {} if node.embedding is None or model is None else {model: node.embedding}
 
 
 def _timestamp(value: object, id: str) -> datetime | None:

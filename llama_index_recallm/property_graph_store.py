@@ -24,6 +24,7 @@ from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQu
 
 from llama_index_recallm._drawing import draw
 from llama_index_recallm._graph_reading import (
+    SourceNames,
     entities_meant_by,
     has_properties,
     ids_allowed_by,
@@ -131,6 +132,7 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         self._timestamp_key = checks.optional_name(timestamp_key, "timestamp_key")
         self.supports_structured_queries = structured_queries_allowed(memory, structured_queries)
         self._schema: dict[str, Any] | None = None
+        self._source_names = SourceNames(memory)
 
     @property
     def memory(self) -> RecallM:
@@ -286,7 +288,7 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         if chunks:
             write_chunks(self._memory, chunks, model=self._model, timestamp_key=self._timestamp_key)
         if entities:
-            write_entities(self._memory, entities, model=self._model)
+            write_entities(self._memory, entities)
 
     def upsert_llama_nodes(self, llama_nodes: Sequence[BaseNode]) -> None:
         """Write LlamaIndex's nodes as chunks. LlamaIndex turns a node's metadata into JSON: lists
@@ -337,7 +339,7 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         too."""
         chunks = checks.strings(node_ids or (), "node_ids")
         documents = checks.strings(ref_doc_ids or (), "ref_doc_ids")
-        self.delete(ids=ids_of_sources(self._memory, chunks, documents))
+        self.delete(ids=ids_of_sources(self._memory, self._source_names, chunks, documents))
 
     # -- async -----------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import IO, TYPE_CHECKING, Any
 
 from recallm import checks
@@ -411,11 +411,12 @@ class MemoryGraph:
         )
 
     def _prepared(self, updates: Iterable[GraphUpdate]) -> list[PreparedUpdate]:
+        concept_name = cache(self._concept_name)  # many updates show the same entities
         return [
             PreparedUpdate(
                 id="" if update.passage is None else update.passage,
                 text=None,
-                entities=tuple(entity_upsert(it, self._concept_name) for it in update.entities),
+                entities=tuple(entity_upsert(it, concept_name) for it in update.entities),
                 triplets=tuple(triplet_upsert(it) for it in update.triplets),
             )
             for update in checks.instances(GraphUpdate, updates, "updates")

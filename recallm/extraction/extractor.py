@@ -92,7 +92,7 @@ class Extractor:
         self._earlier: TextCache[TextRead] = TextCache(_EARLIER_CHARACTERS)
         self._answers: TextCache[tuple[str, ...]] = TextCache(_CACHED_CHARACTERS)
         # The same labels are named again and again, as ends of relations and in checks.
-        self._concept_names = lru_cache(maxsize=4096)(lambda label: self._named(label)[0].name)
+        self._concept_names = lru_cache(maxsize=32_768)(lambda label: self._named(label)[0].name)
         self._named = lru_cache(maxsize=4096)(self._mentions_of_label)
 
     def load(self, *, parser: bool = False) -> None:

@@ -20,7 +20,7 @@ from llama_index.core.schema import Document, NodeRelationship, RelatedNodeInfo,
 from llama_index.core.vector_stores.types import VectorStoreQuery
 
 from llama_index_recallm import RecallMPropertyGraphStore
-from recallm import DimensionError, InvalidInputError, NewEntity, RecallM
+from recallm import DimensionError, InvalidInputError, MemoryGraph, NewEntity, RecallM
 
 
 @pytest.fixture
@@ -230,6 +230,60 @@ def test_embeddings_of_one_dimension(memory: RecallM) -> None:
     for found, size in ((store, 2), (other, 3)):
         query = VectorStoreQuery(query_embedding=[1.0] * size, similarity_top_k=3)
         assert names(found.vector_query(query)[0]) == {"a"}
+
+
+def test_an_entity_handed_over_again_has_the_last_embedding(memory: RecallM) -> None:
+    """LlamaIndex embeds an entity with the id of its chunk, for each chunk anew."""
+    store = RecallMPropertyGraphStore(memory=memory)
+    store.upsert_llama_nodes([chunk("c1", "Ann ran."), chunk("c2", "Ann sat.")])
+
+    def ann(chunk: str, embedding: list[float] | None) -> EntityNode:
+        return EntityNode(
+            name="Ann", embedding=embedding, properties={TRIPLET_SOURCE_KEY: chunk, chunk: 1}
+        )
+
+    store.upsert_nodes([ann("c1", [1.0, 0.0]), ann("c2", [0.0, 1.0]), ann("c2", None)])
+    [node], [cosine] = store.vector_query(VectorStoreQuery(query_embedding=[0.0, 1.0]))
+    assert (node.id, round(cosine, 3)) == ("Ann", 1.0)
+    assert node.properties == {TRIPLET_SOURCE_KEY: "c2", "c1": 1, "c2": 1}
+    with pytest.raises(DimensionError):
+        store.upsert_nodes([ann("c1", [1.0, 0.0, 0.0]), ann("c2", [0.5, 0.5])])
+    store.delete_llama_nodes(node_ids=["c2"])
+    [node], _ = store.vector_query(VectorStoreQuery(query_embedding=[0.0, 1.0]))
+    assert node.properties == {TRIPLET_SOURCE_KEY: "c1", "c1": 1}
+
+
+def test_deleting_chunks_reads_all_entities_once(
+    memory: RecallM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = RecallMPropertyGraphStore(memory=memory)
+    for n in range(4):
+        tell(store, chunk(f"c{n}", f"Ann met Bo{n}.", "d"), ("Ann", "MET", f"Bo{n}"))
+    read: list[Any] = []
+    entities = MemoryGraph.entities
+
+    def watched(graph: MemoryGraph, ids: Any = None, **how: Any) -> Any:
+        read.append(ids if ids is not None or how else "all")
+        return entities(graph, ids, **how)
+
+    monkeypatch.setattr(MemoryGraph, "entities", watched)
+    store.delete_llama_nodes(node_ids=["c0"])
+    assert read.count("all") == 1
+    store.delete_llama_nodes(node_ids=["c1"])
+    tell(store, chunk("c4", "Ann met Bo4.", "d"), ("Ann", "MET", "Bo4"))
+    store.delete_llama_nodes(node_ids=["c2"])
+    assert read.count("all") == 1
+    # Written by another store, without a chunk: found all the same.
+    other = RecallMPropertyGraphStore(memory=memory)
+    other.upsert_nodes([EntityNode(name="Zoe", properties={TRIPLET_SOURCE_KEY: "c4"})])
+    late = EntityNode(name="Cy", properties={TRIPLET_SOURCE_KEY: "unknown"})
+    other.upsert_nodes([late])
+    store.delete_llama_nodes(node_ids=["unknown"])
+    assert names(store.get()) == {"c3", "c4", "Ann", "Bo3", "Bo4", "Zoe"}
+    memory.graph.upsert([NewEntity(id="Di", properties={"ref_doc_id": "d"})])
+    memory.update("A passage.")
+    store.delete_llama_nodes(ref_doc_ids=["d"])
+    assert store.get() == []
 
 
 def test_structured_queries_are_off_unless_asked_for(
