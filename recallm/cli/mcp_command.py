@@ -57,8 +57,9 @@ def mcp(
     token = os.environ.get(_TOKEN) if token_file is None else read_secret(token_file, "token_file")
     if http:
         check_exposure(host, token)  # before the memory is opened: no file is left behind
-    # A client, or a supervisor, ends a server that it started with SIGTERM: the memory is closed.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Clients and supervisors end a server with SIGTERM: as Ctrl-C, so that the memory is closed.
+    # asyncio takes SIGINT between two steps of its loop; an exception could come within a step.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     with open_memory(asks=http) as memory:
         server = create_server(memory, allow_forget=allow_forget, max_tokens=max_tokens)
         if not http:
