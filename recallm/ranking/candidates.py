@@ -99,7 +99,7 @@ class Candidates:
       the statements that they led to.
     * ``vectors``: the embeddings of ``context``, by key; empty without ``question_vector``.
     * ``states``: for a question about the present, by their places, the relations of one value that
-      standalone facts state, each with whom it is stated of.
+      statements state, each with whom it is stated of.
 
     The question:
 

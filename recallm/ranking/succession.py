@@ -98,8 +98,9 @@ def succession_signals(
         found["neighbour state"] = _NO_ANCHOR * later * np.exp(1.0 - later)
     elif reading.recency:
         weight = np.where(candidates.alone > 0, 1.0, _SUPERSEDED_IN_CONVERSATION)
-        superseded = np.maximum(_superseded(match, moments, vectors), replaced)
-        found["superseded"] = reading.recency * weight * superseded
+        superseded = weight * np.maximum(_superseded(match, moments, vectors), replaced)
+        superseded = np.maximum(superseded, _stated_anew(candidates, moments))
+        found["superseded"] = reading.recency * superseded
     return found
 
 
@@ -178,16 +179,30 @@ def _replacing(
     and, as far as the two share rare stems (``shared``), where the row has a word of change
     ("swapped Malaga for Porto")."""
     found = shared * tell_changes(candidates)[:, None]
-    places = defaultdict(list)
-    for place, states in candidates.states.items():
-        for state in states:
-            places[state].append(place)
-    for alike in places.values():
+    for alike in _places_of_states(candidates).values():
         found[np.ix_(alike, alike)] = 1.0
     later: NDArray[np.bool_] = moments[:, None] > moments[None, :]
     facts = same_names & (candidates.alone > 0)
     found *= later & facts[:, None] & same_names[None, :]
     return found
+
+
+def _stated_anew(candidates: Candidates, moments: Floats) -> Floats:
+    """1 for each statement of a relation of one value that a later statement states anew, in a
+    conversation or alone; 0 for all others."""
+    found = np.zeros(len(moments))
+    for places in _places_of_states(candidates).values():
+        found[places] = np.maximum(found[places], moments[places] < moments[places].max())
+    return found
+
+
+def _places_of_states(candidates: Candidates) -> dict[tuple[str, str], list[int]]:
+    """By each state that a candidate states: the places of the candidates that do."""
+    places = defaultdict(list)
+    for place, states in candidates.states.items():
+        for state in states:
+            places[state].append(place)
+    return places
 
 
 def moments_of(statements: Sequence[StoredStatement]) -> Floats:

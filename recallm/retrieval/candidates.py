@@ -48,7 +48,7 @@ from recallm.retrieval.nearest import EmbeddedQuestion, meets
 from recallm.retrieval.relations import RelationIndex
 from recallm.stores.base import GraphReader
 
-__all__ = ["FETCHED", "read_candidates", "standalone_states", "statements_of_related_stems"]
+__all__ = ["FETCHED", "read_candidates", "statements_of_related_stems", "states_of"]
 
 FETCHED = 112
 """Statements fetched as rows, best by the first score; at least twice the statements wanted. Half
@@ -350,22 +350,21 @@ def _read_context(
 def _states(
     statements: Sequence[StoredStatement], question: Question
 ) -> dict[int, set[tuple[str, str]]]:
-    """For a question about the present: ``standalone_states`` of the names that it asks for."""
+    """For a question about the present: ``states_of`` of the names that it asks for."""
     if question.time.order != "latest" or question.time.previous:
         return {}
-    return standalone_states(statements, names_asked_for(question))
+    return states_of(statements, names_asked_for(question))
 
 
-def standalone_states(
+def states_of(
     statements: Sequence[StoredStatement], names: Iterable[str]
 ) -> dict[int, set[tuple[str, str]]]:
-    """By the places of standalone facts: the relations of one value that they state, each with the
-    speaker of whom it is stated, or "" for whoever bears one of the concepts' ``names``."""
+    """By the places of statements: the relations of one value that they state ("lives in"), each
+    with the speaker of whom it is stated, or "" for whoever bears one of the concepts' ``names``.
+    """
     asked = {word for name in names for word in name.split(" ")}
     found: dict[int, set[tuple[str, str]]] = {}
     for place, row in enumerate(statements):
-        if row.previous is not None or row.next is not None:
-            continue
         stated = stated_relations(row.text)
         if not stated:
             continue

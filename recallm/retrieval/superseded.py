@@ -1,8 +1,8 @@
 """Which statements later ones took the place of, whatever is asked.
 
 Two things say so. Statements whose facts were all replaced or ended are superseded (as in
-``ranking="paper"`` with symbolic revision). So are standalone facts that state a relation of one
-value ("lives in"), where a later one states the same relation of the same concept (as in the
+``ranking="paper"`` with symbolic revision). So are statements that state a relation of one value
+("lives in"), where a later one states the same relation of the same concept (as in the
 default ranking of questions about the present).
 """
 
@@ -15,7 +15,7 @@ from datetime import datetime
 from recallm.model import Filter, StoredStatement
 from recallm.predicates import FactReading, stated_relations
 from recallm.ranking.succession import moments_of
-from recallm.retrieval.candidates import standalone_states
+from recallm.retrieval.candidates import states_of
 from recallm.retrieval.facts import outdated_statements
 from recallm.retrieval.relations import RelationIndex
 from recallm.stores.base import GraphReader
@@ -53,7 +53,7 @@ def _restated(reader: GraphReader, statements: Sequence[StoredStatement]) -> Ite
         keys = mentions[owner].keys if owner in mentions else ()
         rows = {row.key: row for row in reader.statements(keys)} | own
         read = [row for row in rows.values() if row.concepts and row.concepts[0].name == owner]
-        states = standalone_states(read, [owner])
+        states = states_of(read, [owner])
         moments = moments_of(read)
         mentioned = [{mention.name for mention in row.concepts} for row in read]
         for place, stated in states.items():

@@ -364,3 +364,15 @@ def test_each_speaker_lives_somewhere() -> None:
         assert first.text == text
     (first,) = memory.recall("Where does Ben live?", limit=1).statements
     assert first.text == "I live in Rome."
+
+
+def test_a_state_said_in_a_conversation_supersedes_the_state_before() -> None:
+    memory = RecallM()
+    memory.update("I live in Malaga and I love it. The sea is warm.", speaker="Ingrid", session="a")
+    memory.update("Where do you live, Ingrid? I live in Oslo.", speaker="Tom", session="b")
+    memory.update("It rains a lot here. I moved to Porto.", speaker="Ingrid", session="b")
+    statements = memory.recall("Where does Ingrid live now?").statements
+    superseded = {it.text: it.contributions["superseded"] for it in statements}
+    assert max(statements, key=lambda it: it.score or 0).text == "I moved to Porto."
+    assert superseded["I live in Malaga and I love it."] < -2
+    assert superseded["I live in Oslo."] > -1, "Tom lives there, whatever Ingrid says"
