@@ -368,6 +368,31 @@ def test_export_and_load_make_the_same_memory(told: Run, tmp_path: Path) -> None
     assert told("export", "--db", "b.db").stdout == written.stdout
 
 
+def test_export_and_load_name_the_namespace(told: Run) -> None:
+    assert told("update", "Ann sings.", "--namespace", "ann").exit_code == 0
+    done = told("export", "archive.jsonl")
+    assert "3 knowledge updates exported from namespace default" in done.stderr
+    assert "not those of 1 other namespace" in done.stderr
+    loaded = told("load", "archive.jsonl", "--namespace", "bo")
+    assert loaded.stdout == "3 knowledge updates loaded into namespace bo\n"
+    alone = told("export", "--namespace", "bo", "--db", "recallm.db")
+    assert "not those of 2 other namespaces" in alone.stderr
+
+
+def test_version(run: Run) -> None:
+    done = run("--version")
+    assert (done.exit_code, done.stdout) == (0, f"recallm {metadata.version('recallm')}\n")
+
+
+@pytest.mark.parametrize("name", ["story.txt", "recallm.db"])
+def test_the_name_of_a_file_is_no_text(told: Run, name: str) -> None:
+    done = told("update", name)
+    assert done.exit_code == 2
+    assert f"{name} is a file" in done.stderr
+    assert stats(told)["passages"] == 3
+    assert told("update", "story.txt is a file of mine.").exit_code == 0
+
+
 def test_load_refuses_another_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text('{"hello": 1}\n')
     done = run("load", "bad.jsonl")
@@ -504,8 +529,9 @@ def test_doctor_finds_a_sound_memory_sound(told: Run, tmp_path: Path) -> None:
 
 def test_doctor_without_a_memory_examines_the_installation(run: Run, tmp_path: Path) -> None:
     done = run("doctor")
-    assert done.exit_code == 0
-    assert "note   memory: there is no memory at recallm.db" in done.stdout
+    assert done.exit_code == 1, "a memory that is not where it was looked for is a fault"
+    assert "ok     pipeline" in done.stdout
+    assert "error  memory: there is no memory at recallm.db" in done.stdout
     assert not list(tmp_path.iterdir())
 
 

@@ -14,19 +14,15 @@ from typing import Annotated, Any, Literal, TypeAlias
 import typer
 from typer.core import TyperGroup
 
-from recallm import InvalidInputError, RecallConfig, RecallM, RecallMError, StoreError
+from recallm import InvalidInputError, RecallConfig, RecallM, RecallMError, StoreError, __version__
 from recallm.cli.arguments import read_secret
 from recallm.cli.output import printable
 from recallm.config import RankingName
 from recallm.stores.addresses import checked_uri, is_server
 
-__all__ = ["NoMemoryError", "Opener", "app", "command", "facts"]
+__all__ = ["Opener", "app", "command", "facts"]
 
 Opener: TypeAlias = Callable[..., RecallM]
-
-
-class NoMemoryError(StoreError):
-    """A command that makes no file found none."""
 
 
 class _Commands(TyperGroup):
@@ -66,6 +62,24 @@ facts = typer.Typer(
     cls=_Commands, help="Read and write facts, and the tables that hold them.", no_args_is_help=True
 )
 app.add_typer(facts, name="facts")
+
+
+def _show_version(is_asked_for: bool) -> None:
+    if is_asked_for:
+        typer.echo(f"recallm {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options_of_all(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", callback=_show_version, is_eager=True
+        ),
+    ] = False,
+) -> None: ...
 
 
 def _option(*, help: str, envvar: str, **rest: Any) -> Any:
@@ -171,7 +185,7 @@ def _open(
         checked_uri(db)  # before a password is asked for
         options["auth"] = (user, _password(user, password_file, asks=asks))
     elif not creates and not Path(db).exists():
-        raise NoMemoryError(
+        raise StoreError(
             f"there is no memory at {db}; make one with 'recallm update', or name another with --db"
         )
     return RecallM(db, **options)

@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from rich.text import Text
 
 from recallm import RecallM, RecallMError, __version__
-from recallm.cli.app import NoMemoryError, Opener, command
+from recallm.cli.app import Opener, command
 from recallm.cli.arguments import Json
 from recallm.cli.output import console, counted, printable, write_json
 from recallm.vectors.minilm import model_folder
@@ -90,9 +90,6 @@ def _memory(open_memory: Opener) -> Iterator[Finding]:
     """What the store holds: its file, and each namespace."""
     try:
         memory = open_memory()
-    except NoMemoryError as error:
-        yield Finding(state="note", subject="memory", detail=str(error))
-        return
     except (RecallMError, OSError) as error:
         yield Finding(state="error", subject="memory", detail=str(error))
         return

@@ -14,7 +14,7 @@ import typer
 from recallm import InvalidInputError, KnowledgeUpdate, RecallM
 from recallm.cli.app import Opener, command
 from recallm.cli.arguments import STANDARD_STREAM, check_readable, date_of, moment_of
-from recallm.cli.output import console, counted, working
+from recallm.cli.output import console, counted, printable, working
 from recallm.documents import check_no_table
 
 __all__ = ["embed", "export", "forget", "load", "update"]
@@ -75,6 +75,8 @@ def update(
         file = [STANDARD_STREAM]
     if text == ["-"] and not file:
         text, file = None, [STANDARD_STREAM]
+    for each in text or ():
+        _check_no_file(each)
     for path in file or ():
         check_readable(path)
         _check_prose(path)
@@ -122,12 +124,15 @@ def load(
         Path, typer.Argument(help="The archive; - is standard input.")
     ] = STANDARD_STREAM,
 ) -> None:
-    """Fill an empty memory from an archive that ``export`` wrote."""
+    """Fill an empty namespace from an archive that ``export`` wrote."""
     check_readable(file)
     with open_memory() as memory:
         source = sys.stdin if file == STANDARD_STREAM else file
         count = memory.load(source, progress=sys.stderr.isatty())
-    console().print(f"{counted(count, 'knowledge update')} loaded")
+        namespace = memory.namespace
+    console().print(
+        f"{counted(count, 'knowledge update')} loaded into namespace {printable(namespace)}"
+    )
 
 
 @command()
@@ -138,11 +143,15 @@ def export(
         Path, typer.Argument(help="The archive; - is standard output.")
     ] = STANDARD_STREAM,
 ) -> None:
-    """Write the memory to an archive (JSON Lines)."""
+    """Write one namespace to an archive (JSON Lines)."""
     with open_memory() as memory:
         target = sys.stdout if file == STANDARD_STREAM else file
         count = memory.export(target, progress=sys.stderr.isatty())
-    typer.echo(f"{counted(count, 'knowledge update')} exported", err=True)
+        others = len({*memory.namespaces()} - {memory.namespace})
+        line = f"{counted(count, 'knowledge update')} exported from namespace {memory.namespace}"
+    if others:
+        line += f"; not those of {counted(others, 'other namespace')} (choose with --namespace)"
+    typer.echo(printable(line), err=True)
 
 
 @command()
@@ -207,6 +216,19 @@ def _check_prose(path: Path) -> None:
         check_no_table(path)
     except InvalidInputError as error:
         raise typer.BadParameter(error.message) from error
+
+
+def _check_no_file(text: str) -> None:
+    """Refuse the name of a file in the place of a text."""
+    try:
+        is_file = Path(text).is_file()
+    except (OSError, ValueError):  # no name that a file can have
+        return
+    if is_file:
+        raise typer.BadParameter(
+            f"{text} is a file: read a text with --file or --whole, a table with 'recallm facts "
+            "load', an archive with 'recallm load'"
+        )
 
 
 def _is_address(name: str) -> bool:
