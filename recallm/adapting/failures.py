@@ -23,7 +23,8 @@ class FailureGuard:
     raise_errors: bool
 
     def run(self, work: Callable[[], _T], loss: str) -> _T | None:
-        """The result of ``work``; None where it fails: the failure is logged with the ``loss``.
+        """The result of ``work``; None where it fails: the failure is logged with the ``loss``,
+        bad input in one line, anything else with its traceback.
 
         Raises:
             Exception: what ``work`` raised, with ``raise_errors``.
@@ -31,10 +32,13 @@ class FailureGuard:
         """
         try:
             return work()
-        except Exception:
+        except Exception as error:
             if self.raise_errors:
                 raise
-            self.log.warning("the memory failed, the agent goes on: %s", loss, exc_info=True)
+            if isinstance(error, InvalidInputError):
+                self.log.warning("%s: %s", loss, error)
+            else:
+                self.log.warning("the memory failed, the agent goes on: %s", loss, exc_info=True)
             return None
 
 

@@ -80,13 +80,11 @@ def serve_http(
 
     Raises:
         InvalidInputError: the host is open to other machines and there is no token, or the token
-            cannot be used.
-        OSError: the server cannot listen there.
+            cannot be used, or the server cannot listen there.
 
     """
     check_exposure(host, token)
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family) as listening:
+    with _listening(host, port) as listening:
         # Connections inherit it; asyncio sets it on sockets of its own alone. Without it an answer
         # waits 40 ms for the client's acknowledgement of its headers.
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -103,6 +101,19 @@ def serve_http(
         shown = f"[{host}]" if ":" in host else host
         ready(f"http://{shown}:{listening.getsockname()[1]}{PATH}")
         anyio.run(uvicorn.Server(config).serve, [listening])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidInputError(
+            f"the server cannot listen on port {port} of {host!r}: {reason}; choose another "
+            "--port, or --port 0 for any free one",
+            argument="port",
+        ) from error
 
 
 def _app(server: Server[Any, Any], host: str, token: str | None) -> Starlette:

@@ -81,6 +81,10 @@ class Tool:
 
     def call(self, given: dict[str, Any]) -> types.CallToolResult:
         """The result for the arguments of a client; a failure is an error that a model can read."""
+        if unknown := [name for name in given if name not in self.fields]:
+            named = ", ".join(map(repr, unknown))
+            message = f"unknown: {named}; {self.name} takes {', '.join(self.fields)}"
+            return _result(message, is_error=True)
         try:
             arguments = self.arguments.model_validate(given)
             reply = self.work(**{name: getattr(arguments, name) for name in self.fields})

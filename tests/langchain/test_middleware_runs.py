@@ -342,6 +342,20 @@ def test_a_closed_memory_does_not_cost_the_answer(
     assert all(it.exc_info and it.exc_info[0] is ClosedError for it in caplog.records)
 
 
+def test_a_run_without_the_value_of_a_template_says_so_in_one_line(
+    memory: RecallM, caplog: pytest.LogCaptureFixture
+) -> None:
+    middleware = RecallMMiddleware(memory=memory, namespace="user-{user_id}")
+    agent = create_agent(ScriptedModel(lines=["Hi!"]), middleware=[middleware])
+    assert agent.invoke(human("I live in Oslo."))["messages"][-1].text == "Hi!"
+    assert not memory.passages()
+    assert caplog.records
+    for record in caplog.records:
+        assert record.getMessage().startswith("nothing is recalled or remembered: the template")
+        assert "needs 'user_id'" in record.getMessage()
+        assert record.exc_info is None
+
+
 @pytest.mark.parametrize("asynchronous", [True, False])
 async def test_a_failure_is_raised_where_asked_for(asynchronous: bool) -> None:
     memory = RecallM()

@@ -365,7 +365,11 @@ async def test_other_resources_do_not_exist(memory: RecallM, uri: str) -> None:
         ("remember", {}, "text: Field required"),
         ("remember", {"text": " "}, "text is empty"),
         ("remember", {"text": 5}, "text: Input should be a valid string"),
-        ("remember", {"text": "A cat.", "namespace": "other"}, "namespace: Extra inputs"),
+        (
+            "remember",
+            {"text": "A cat.", "namespace": "other"},
+            "unknown: 'namespace'; remember takes text,",
+        ),
         ("remember", {"text": "A cat.", "date": "yesterday"}, "date must be a day"),
         ("remember", {"text": "A cat.", "source": ""}, "source"),
         ("recall", {"query": "\n"}, "query is empty"),

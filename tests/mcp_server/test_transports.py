@@ -466,6 +466,7 @@ def test_a_port_that_is_taken(folder: Path) -> None:
         done = CliRunner().invoke(app, ["mcp", "--http", "--port", port, "--db", "a.db"])
     assert done.exit_code == 1
     assert "Address already in use" in done.stderr
+    assert "choose another --port" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
