@@ -31,6 +31,7 @@ PAGES = ["README.md", *sorted(page.relative_to(ROOT).as_posix() for page in DOCS
 _BLOCK = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _GO_ON = frozenset({"chat", "mcp", "view"})
 """Commands of recallm that end when the user ends them; tests of their own run them."""
+_SHELL = ("recallm ", "printf ")
 _NOT_RUN = ("pip install ", "docker compose ", "python -m ", "make ", "openssl ")
 """Commands of other programs, and long ones of the project."""
 
@@ -112,7 +113,7 @@ def test_commands_run_one_after_the_other(page: str, tmp_path: Path) -> None:
     for command in commands:
         if not command or command.startswith(_NOT_RUN):
             continue
-        assert command.startswith("recallm "), command
+        assert command.startswith(_SHELL), command
         if command.split()[1] in _GO_ON:
             continue
         done = subprocess.run(
