@@ -57,12 +57,28 @@ def test_servers_over_http_are_where_the_command_serves() -> None:
         assert server["headers"]["Authorization"].startswith("Bearer ${")
 
 
-async def test_the_table_has_every_tool_and_says_what_writes() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| .+? \| (yes)? ?\|$", PAGE, re.MULTILINE)
+async def test_the_table_has_every_tool_its_arguments_and_says_what_writes() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \| (yes)? ?\|$", PAGE, re.MULTILINE)
     with RecallM() as memory:
         async with connected(memory, allow_forget=True) as session:
             tools = (await session.list_tools()).tools
     writers = {
         tool.name: not (tool.annotations and tool.annotations.readOnlyHint) for tool in tools
     }
-    assert {name: bool(writes) for name, writes in rows} == writers
+    assert {name: bool(writes) for name, _, writes in rows} == writers
+
+    for tool, (name, arguments, _) in zip(tools, rows, strict=True):
+        told = [
+            (bool(bold), argument, json.loads(default or "null"))
+            for bold, argument, default in re.findall(
+                r'(\*\*)?`(\w+)`(?:\*\*)?(?: = ("?\w+"?))?', arguments
+            )
+        ]
+        schema = tool.inputSchema
+        assert (name, told) == (
+            tool.name,
+            [
+                (argument in schema.get("required", ()), argument, it.get("default"))
+                for argument, it in schema["properties"].items()
+            ],
+        )
