@@ -377,6 +377,10 @@ def test_export_and_load_name_the_namespace(told: Run) -> None:
     assert loaded.stdout == "3 knowledge updates loaded into namespace bo\n"
     alone = told("export", "--namespace", "bo", "--db", "recallm.db")
     assert "not those of 2 other namespaces" in alone.stderr
+    unknown = told("export", "other.jsonl", "--namespace", "nobody")
+    assert unknown.exit_code == 1
+    assert "there is no namespace 'nobody'" in unknown.stderr
+    assert not Path("other.jsonl").exists()
 
 
 def test_version(run: Run) -> None:

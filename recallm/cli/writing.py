@@ -145,9 +145,15 @@ def export(
 ) -> None:
     """Write one namespace to an archive (JSON Lines)."""
     with open_memory() as memory:
+        namespaces = memory.namespaces()
+        if memory.namespace not in namespaces:
+            raise InvalidInputError(
+                f"there is no namespace {memory.namespace!r}; 'recallm namespaces' lists all",
+                argument="namespace",
+            )
         target = sys.stdout if file == STANDARD_STREAM else file
         count = memory.export(target, progress=sys.stderr.isatty())
-        others = len({*memory.namespaces()} - {memory.namespace})
+        others = len(namespaces) - 1
         line = f"{counted(count, 'knowledge update')} exported from namespace {memory.namespace}"
     if others:
         line += f"; not those of {counted(others, 'other namespace')} (choose with --namespace)"
