@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from itertools import chain
@@ -360,28 +361,36 @@ def states_of(
     statements: Sequence[StoredStatement], names: Iterable[str]
 ) -> dict[int, set[tuple[str, str]]]:
     """By the places of statements: the relations of one value that they state ("lives in"), each
-    with the speaker of whom it is stated, or "" for whoever bears one of the concepts' ``names``.
-    """
-    asked = {word for name in names for word in name.split(" ")}
+    with the one of the concepts' ``names`` whose bearer it may be stated of, or with the speaker
+    who states it of himself."""
+    asked = [(name, {*name.split(" ")}) for name in names] or [("", set[str]())]
     found: dict[int, set[tuple[str, str]]] = {}
     for place, row in enumerate(statements):
         stated = stated_relations(row.text)
         if not stated:
             continue
-        subjects = {SPEAKER, SOMEBODY}
-        for mention in row.concepts:
-            if not asked.isdisjoint(mention.name.split(" ")):
-                subjects.update(mention.label.lower().split())
-        speaker = row.speaker_concept or ""
-        is_asked_for = not asked.isdisjoint(speaker.split(" "))
         states = {
-            (relation, "" if is_asked_for or subject != SPEAKER else speaker)
-            for relation, subject in stated
-            if subject in subjects
+            state for name, words in asked for state in _states_of_name(row, stated, name, words)
         }
         if states:
             found[place] = states
     return found
+
+
+def _states_of_name(
+    row: StoredStatement, stated: Iterable[tuple[str, str]], name: str, words: AbstractSet[str]
+) -> Iterator[tuple[str, str]]:
+    """Of the relations ``stated`` with their subjects, those of the bearer of ``name``, which has
+    the ``words``, and those of the speaker."""
+    subjects = {SPEAKER, SOMEBODY}
+    for mention in row.concepts:
+        if not words.isdisjoint(mention.name.split(" ")):
+            subjects.update(mention.label.lower().split())
+    speaker = row.speaker_concept or ""
+    is_named = not words.isdisjoint(speaker.split(" "))
+    for relation, subject in stated:
+        if subject in subjects:
+            yield relation, name if is_named or subject != SPEAKER else speaker
 
 
 def _are_mostly_alone(rows: Sequence[StoredStatement]) -> bool:

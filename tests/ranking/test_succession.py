@@ -376,3 +376,20 @@ def test_a_state_said_in_a_conversation_supersedes_the_state_before() -> None:
     assert max(statements, key=lambda it: it.score or 0).text == "I moved to Porto."
     assert superseded["I live in Malaga and I love it."] < -2
     assert superseded["I live in Oslo."] > -1, "Tom lives there, whatever Ingrid says"
+
+
+@pytest.mark.parametrize("session", [None, "chat"])
+def test_of_two_that_are_asked_for_each_has_a_state(session: str | None) -> None:
+    memory = RecallM()
+    memory.update("I live in Rome. It is warm.", speaker="Ann", session=session)
+    memory.update("I live in Oslo. It is cold.", speaker="Bob", session=session)
+    memory.update("Cleo lives in Bonn.", session=session)
+    memory.update("Dora lives in Bern.", session=session)
+    for question, answers in (
+        ("Where do Ann and Bob live now?", {"I live in Rome.", "I live in Oslo."}),
+        ("Where do Cleo and Dora live now?", {"Cleo lives in Bonn.", "Dora lives in Bern."}),
+    ):
+        statements = memory.recall(question).statements
+        superseded = {it.text: it.contributions["superseded"] for it in statements}
+        found = {answer: superseded[answer] for answer in answers}
+        assert all(value > -2 for value in found.values()), (question, found)
