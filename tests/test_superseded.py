@@ -22,6 +22,15 @@ def test_a_standalone_fact_is_superseded_by_a_later_value_of_its_relation() -> N
     assert superseded(memory, "Ada", as_of=2) == []
 
 
+def test_a_state_said_in_a_conversation_is_superseded_by_the_same_speakers_later_state() -> None:
+    memory = RecallM()
+    memory.update("I live in Malaga and I love it. The sea is warm.", speaker="Ada", session="a")
+    memory.update("Where do you live, Ada? I live in Oslo.", speaker="Bo", session="b")
+    memory.update("It rains a lot here. I moved to Porto.", speaker="Ada", session="b")
+    assert superseded(memory, "Ada") == ["I live in Malaga and I love it."]
+    assert superseded(memory, "Bo") == []
+
+
 def test_other_subjects_and_repetitions_supersede_nothing() -> None:
     memory = RecallM()
     memory.update_many(

@@ -3,7 +3,9 @@
 **Newer and older.** A later statement supersedes an earlier one as far as it answers the question
 as well as that one (paper, Temporal Relations: later statements take precedence over earlier
 ones), the more so the more similar the two are. All other signals together say how well a statement
-answers: a statement that is merely newer supersedes nothing.
+answers: a statement that is merely newer supersedes nothing. Where both state the same relation of
+one value of the same person ("moved to Porto", "lives in Rome"), the later one supersedes the
+earlier one in any case.
 
 **The newest state.** An update told as an event ("swapped Malaga for Porto") may share no word with
 the question. Among standalone facts a statement is likely to tell the newest state if few later
@@ -66,7 +68,7 @@ IN_CONVERSATION = 0.2
 """Factor on what newer statements say if a statement has others beside it in its session. Facts in
 a chat are superseded as well, but one turn seldom states a new fact completely."""
 _SUPERSEDED_IN_CONVERSATION = 0.1
-"""The same for ``superseded``."""
+"""The same for ``superseded``, except where a later statement states the same relation anew."""
 
 _NO_ANCHOR = 0.2
 """Factor on ``neighbour state`` where the question names no value ("What did she do before?"): what

@@ -2,8 +2,8 @@
 
 Two things say so. Statements whose facts were all replaced or ended are superseded (as in
 ``ranking="paper"`` with symbolic revision). So are statements that state a relation of one value
-("lives in"), where a later one states the same relation of the same concept (as in the
-default ranking of questions about the present).
+("lives in"), where a later one states the same relation of the same concept (as in the default
+ranking of questions about the present).
 """
 
 from __future__ import annotations

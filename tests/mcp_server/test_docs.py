@@ -68,14 +68,14 @@ async def test_the_table_has_every_tool_its_arguments_and_says_what_writes() -> 
     assert {name: bool(writes) for name, _, writes in rows} == writers
 
     for tool, (name, arguments, _) in zip(tools, rows, strict=True):
-        told = [
+        listed = [
             (bool(bold), argument, json.loads(default or "null"))
             for bold, argument, default in re.findall(
                 r'(\*\*)?`(\w+)`(?:\*\*)?(?: = ("?\w+"?))?', arguments
             )
         ]
         schema = tool.inputSchema
-        assert (name, told) == (
+        assert (name, listed) == (
             tool.name,
             [
                 (argument in schema.get("required", ()), argument, it.get("default"))
