@@ -16,7 +16,14 @@ from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, Servic
 from recallm.errors import ClosedError, InvalidInputError, RecallMError, StoreBusyError
 from recallm.stores.addresses import checked_uri
 from recallm.stores.neo4j.failures import is_lost, is_passing, ran_out_of_time, translated
-from recallm.stores.neo4j.transaction import GRACE, AlreadyWrittenError, Row, Tx, WriteStamp
+from recallm.stores.neo4j.transaction import (
+    GRACE,
+    AlreadyWrittenError,
+    Row,
+    SingleQuery,
+    Tx,
+    WriteStamp,
+)
 
 __all__ = ["Connection"]
 
@@ -98,8 +105,13 @@ class Connection:
             raise self._failure(error) from error
 
     def rows(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
-        """The rows of one query in a read transaction."""
-        return self.read(lambda tx: tx.rows(query, parameters))
+        """The rows of one query that only reads, in one round trip; retried like ``read``."""
+        return self._transact(
+            lambda tx: tx.rows(query, parameters),
+            neo4j.READ_ACCESS,
+            work_limits=_WORK_LIMITS,
+            single=True,
+        )
 
     def read(self, work: Callable[[Tx], Result], *, timeout: float | None = None) -> Result:
         """Run ``work`` in a read transaction; retry it after transient errors. ``timeout``: seconds
@@ -149,6 +161,7 @@ class Connection:
         work_limits: tuple[float, ...],
         stamp: WriteStamp = _NO_STAMP,
         locks: bool = False,
+        single: bool = False,
     ) -> Result:
         lock_until = time.monotonic() + self._lock_patience
         retry_until: float | None = None
@@ -164,8 +177,14 @@ class Connection:
             committing = False
             try:
                 with self._session(access) as session:
+                    raw: neo4j.Transaction | SingleQuery
                     with _resolving():
-                        raw = session.begin_transaction(timeout=bound)
+                        # A longer limit needs another reply timeout, which a single query cannot
+                        # put back.
+                        if single and not place:
+                            raw = SingleQuery(session, bound=bound, owned=self._owned)
+                        else:
+                            raw = session.begin_transaction(timeout=bound)
                     tx = Tx(
                         raw,
                         bound=bound,
