@@ -130,6 +130,7 @@ def test_rows_that_a_crash_left(
     that is opened ends it."""
     with closing(Neo4jStore(driver)) as store:
         store.apply(namespace, [rich("1"), rich("2")])
+        rows = _rows(driver, namespace)
         with monkeypatch.context() as patch:
             patch.setattr(store_module, "purge", lambda connection: None)
             forgotten = store.forget(namespace, Selection(kind="everything", value=True))
@@ -137,12 +138,37 @@ def test_rows_that_a_crash_left(
             with store.reader(namespace, Horizon()) as reader:
                 assert reader.state.t_index == 2
                 assert (reader.concepts(), find_passage(reader, "1")) == ([], None)
-            assert _nodes(driver, namespace) > 0
+            assert _nodes(driver, rows) > 0
         assert store.apply(namespace, [rich("1")])[0].t_index == 3
     Neo4jStore(driver).close()
-    assert _nodes(driver, namespace) == 0
+    assert _nodes(driver, rows) == 0
     with closing(Neo4jStore(driver)) as store, store.reader(namespace, Horizon()) as reader:
         assert reader.relations(["ann", "bo"], among=True)[0].strength == 1
+
+
+def test_rows_have_a_number(driver: Driver, store: Neo4jStore, namespace: str) -> None:
+    """Not the name of their namespace: eight bytes in each node, relationship and index. Writers
+    who meet at a new namespace agree on the number, and no other namespace has it."""
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [pool.submit(store.apply, namespace, [rich(f"{n}")]) for n in range(4)]
+        assert sorted(job.result()[0].t_index for job in jobs) == [1, 2, 3, 4]
+    store.apply(f"{namespace}-other", [rich("1")])
+    numbers = {_rows(driver, name) for name in (namespace, f"{namespace}-other")}
+    assert len(numbers) == 2
+    kept, _, _ = driver.execute_query(
+        """MATCH (n) WHERE n.namespace IN $numbers RETURN DISTINCT n.namespace AS number
+        UNION MATCH ()-[n]->() WHERE n.namespace IN $numbers RETURN DISTINCT n.namespace AS number
+        """,
+        numbers=[*numbers],
+    )
+    assert {row["number"] for row in kept} == numbers
+    texts, _, _ = driver.execute_query(
+        "MATCH (n) WHERE n.namespace STARTS WITH '' RETURN count(n) AS count"
+    )
+    assert texts[0]["count"] == 0
+    with store.reader(f"{namespace}-none", Horizon()) as reader:
+        assert (reader.state.t_index, reader.concepts(), list(reader.dump())) == (0, [], [])
+    assert store.cypher(f"{namespace}-none", "RETURN $namespace AS rows") == [{"rows": -1}]
 
 
 def test_vectors_and_their_sizes_are_purged(
@@ -155,11 +181,12 @@ def test_vectors_and_their_sizes_are_purged(
     with store.reader(namespace, Horizon()) as reader:
         assert (reader.state.vector_bytes.get("m"), reader.state.vector_bytes.get(long)) == (4, 2)
         assert reader.entity_vectors(model=long) == {"e": b"2."}
-    counted = _nodes(driver, namespace)
+    rows = _rows(driver, namespace)
+    counted = _nodes(driver, rows)
     delete_graph(store, namespace, entities=["e"])
-    assert counted - _nodes(driver, namespace) == 4
+    assert counted - _nodes(driver, rows) == 4
     store.forget(namespace, Selection(kind="everything", value=True))
-    assert _nodes(driver, namespace) == 0
+    assert _nodes(driver, rows) == 0
 
 
 def test_no_node_of_what_was_forgotten_stays(
@@ -167,10 +194,11 @@ def test_no_node_of_what_was_forgotten_stays(
 ) -> None:
     """Not even the name of its session."""
     store.apply(namespace, [rich("1"), prepared("2", "[Ann] met [Bo].", session="a secret")])
-    assert _nodes(driver, namespace) > 0
+    rows = _rows(driver, namespace)
+    assert _nodes(driver, rows) > 0
     store.forget(namespace, Selection(kind="session", value="a secret"))
     store.forget(namespace, Selection(kind="id", value="1"))
-    assert _nodes(driver, namespace) == 0
+    assert _nodes(driver, rows) == 0
 
 
 def test_what_joins_while_it_is_dumped(
@@ -386,10 +414,19 @@ def _all_nodes(driver: Driver) -> int:
     return found
 
 
-def _nodes(driver: Driver, namespace: str) -> int:
-    """Nodes with the first generation of a namespace's rows."""
+def _rows(driver: Driver, namespace: str) -> int:
+    """The number of a namespace's rows."""
+    found, _, _ = driver.execute_query(
+        "MATCH (n:RecallMNamespace {key: $namespace}) RETURN n.rows AS rows", namespace=namespace
+    )
+    rows: int = found[0]["rows"]
+    return rows
+
+
+def _nodes(driver: Driver, rows: int) -> int:
+    """How many nodes a generation of a namespace has."""
     counted, _, _ = driver.execute_query(
-        "MATCH (n {namespace: $namespace}) RETURN count(n) AS count", namespace=namespace
+        "MATCH (n {namespace: $rows}) RETURN count(n) AS count", rows=rows
     )
     found: int = counted[0]["count"]
     return found

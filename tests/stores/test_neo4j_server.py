@@ -25,7 +25,7 @@ from recallm.errors import (
     StoreUnavailableError,
 )
 from recallm.model import Filter, Horizon, PreparedUpdate, Relation
-from recallm.stores.base import SCHEMA_VERSION
+from recallm.stores.cypher import schema
 from recallm.stores.neo4j import Neo4jStore
 from recallm.testing.marked_text import prepared
 from tests.neo4j import guard as guard_module
@@ -99,7 +99,7 @@ def test_opened_by_several_processes_at_once(neo4j_server: RunningServer) -> Non
         assert len(_schema(driver, "CONSTRAINT")) == 15
         assert len(_schema(driver, "INDEX")) == 32
         versions, _, _ = driver.execute_query("MATCH (n:RecallMSchema) RETURN n.version AS v")
-        assert [row["v"] for row in versions] == [SCHEMA_VERSION]
+        assert [row["v"] for row in versions] == [schema.VERSION]
 
 
 def _schema(driver: Driver, kind: str) -> list[str]:
@@ -163,7 +163,7 @@ def test_no_uri(uri: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "advice"), [(SCHEMA_VERSION + 1, "upgrade recallm"), (0, "export it")]
+    ("version", "advice"), [(schema.VERSION + 1, "upgrade recallm"), (3, "export it")]
 )
 def test_another_schema(driver: Driver, version: int, advice: str) -> None:
     """Refused, with what to do; nothing is touched."""
@@ -174,7 +174,7 @@ def test_another_schema(driver: Driver, version: int, advice: str) -> None:
         with pytest.raises(SchemaVersionError, match=advice):
             Neo4jStore(driver)
     finally:
-        driver.execute_query(other, version=SCHEMA_VERSION)
+        driver.execute_query(other, version=schema.VERSION)
 
 
 @pytest.mark.parametrize("messages", range(1, 10))

@@ -7,7 +7,7 @@ from typing import Final, LiteralString
 
 LOCK: Final[LiteralString] = """
 MERGE (n:RecallMNamespace {key: $key})
-ON CREATE SET n.name = $name, n.rows = $key, n.t = 0,
+ON CREATE SET n.name = $name, n.rows = $fresh, n.t = 0,
     n.statements = 0, n.terms = 0, n.sessions = 0
 SET n.locked = true
 WITH n, coalesce(n.writes, []) AS writes

@@ -6,7 +6,7 @@ Every key begins with the namespace:
   ``origin``, ``revision``), ``vector_bytes`` (JSON: the size of a vector under each model),
   ``vocabulary`` (that of ``NamespaceState``), ``open_t`` (the t of the update whose session the
   next one may continue), and the lock that a writer takes first. All other nodes of the namespace
-  have its ``rows`` as their ``namespace`` (``recallm.stores.neo4j.generations``).
+  have its ``rows``, a number, as their ``namespace`` (``recallm.stores.neo4j.generations``).
 * ``(:RecallMUpdate)-[:HAS]->(:RecallMStatement)``: a knowledge update, a passage where it has an
   ``id``, and its statements, of which propositions have an ``own_text``. ``references`` of a
   statement is JSON, parallel to ``names``, where a pronoun stands for one of its concepts.
@@ -40,6 +40,9 @@ an open reader at once, also in the middle of a read: ``recallm.stores.neo4j.tor
 from __future__ import annotations
 
 from typing import Final, LiteralString
+
+VERSION: Final = 4
+"""The version of this graph; SQLite's tables have their own."""
 
 READ_VERSION: Final[LiteralString] = """
 OPTIONAL MATCH (schema:RecallMSchema {key: 'schema'})

@@ -33,7 +33,7 @@ class _Write(Protocol):
     def __call__(self, query: LiteralString, **parameters: Any) -> object: ...
 
 
-def write_changes(write: _Write, namespace: str, changes: Changes) -> None:
+def write_changes(write: _Write, namespace: int, changes: Changes) -> None:
     """Write all changes into the rows of ``namespace``; each query with nothing to do is left
     out."""
     # A graph-only update that brings nothing is not stored.
@@ -140,7 +140,7 @@ _Said = Sequence[tuple[PreparedUpdate, Sequence[ExtractedStatement]]]
 """Updates, each with some of its statements."""
 
 
-def _update(namespace: str, update: PreparedUpdate) -> dict[str, Any]:
+def _update(namespace: int, update: PreparedUpdate) -> dict[str, Any]:
     """A row for the query that writes updates."""
     properties = update_out(namespace, update, stored_session_key(update))
     return {

@@ -1,6 +1,6 @@
 """The generations of a namespace's rows: any amount is restored or deleted at once.
 
-What a namespace holds carries the name that its node has in ``rows``. To forget everything, or to
+What a namespace holds carries the number that its node has in ``rows``. To forget everything, or to
 fill a namespace from an archive, ``rows`` is pointed at other rows in one small transaction:
 however much is deleted or written, it happens at once, and no transaction grows with it. Rows that
 nothing points at stand under a namespace node without a name, which has ``purge_after``: from that
@@ -19,7 +19,7 @@ from recallm.model import PreparedUpdate, Summary
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.rows import LockedRows, Neo4jRows, lock
 from recallm.stores.neo4j.transaction import Row, Tx
-from recallm.stores.neo4j.values import fresh_rows
+from recallm.stores.neo4j.values import fresh_key, fresh_rows
 from recallm.stores.semantics.archiving import restore_records
 from recallm.stores.semantics.rows import Opened
 
@@ -33,7 +33,7 @@ _PATIENCE = 86_400_000
 
 STAGE: Final[LiteralString] = """
 CREATE (:RecallMNamespace {
-    key: $stage, rows: $stage, t: 0, statements: 0, terms: 0, sessions: 0,
+    key: $stage, rows: $rows, t: 0, statements: 0, terms: 0, sessions: 0,
     purge_after: timestamp() + $patience
 })
 """
@@ -41,12 +41,12 @@ CREATE (:RecallMNamespace {
 PUBLISH: Final[LiteralString] = """
 MATCH (n:RecallMNamespace {rows: $namespace})
 MATCH (staged:RecallMNamespace {key: $stage})
-WITH n, staged, staged {
+WITH n, staged, staged.rows AS rows, staged {
     .t, .statements, .terms, .sessions, .open_t, .model, .origin, .revision,
     .vocabulary, .vector_bytes
 } AS totals
 DELETE staged
-SET n += totals, n.rows = $stage
+SET n += totals, n.rows = rows
 RETURN n.t AS t
 """
 
@@ -129,6 +129,7 @@ class _StagedRows(Neo4jRows):
         super().__init__(fresh_rows())
         self._connection = connection
         self._namespace = namespace
+        self._stage = fresh_key()
 
     def open(
         self,
@@ -140,7 +141,7 @@ class _StagedRows(Neo4jRows):
 
         def stage(tx: Tx) -> Opened:
             opened = LockedRows(tx, self._namespace).open()
-            tx.rows(STAGE, {"stage": self.key, "patience": _PATIENCE})
+            tx.rows(STAGE, {"stage": self._stage, "rows": self.rows, "patience": _PATIENCE})
             return opened
 
         return self._connection.write(stage)
@@ -155,7 +156,7 @@ class _StagedRows(Neo4jRows):
                     f"namespace {self._namespace!r} was written meanwhile; restore into a new one",
                     argument="namespace",
                 )
-            if not tx.rows(PUBLISH, {"namespace": namespace.key, "stage": self.key}):
+            if not tx.rows(PUBLISH, {"namespace": namespace.rows, "stage": self._stage}):
                 raise StoreError(
                     "what was written of the archive was deleted meanwhile, for it took longer "
                     "than a day; restore it again"
@@ -166,12 +167,12 @@ class _StagedRows(Neo4jRows):
     def discard(self) -> None:
         """Delete the staged rows."""
         with suppress(StoreError):
-            self._connection.write(lambda tx: tx.rows(DISCARD, {"stage": self.key}))
+            self._connection.write(lambda tx: tx.rows(DISCARD, {"stage": self._stage}))
         purge(self._connection)
 
     def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
         def run(tx: Tx) -> Sequence[Row]:
-            lock(tx, self.key, None)
-            return tx.rows(query, {"namespace": self.key, **parameters})
+            lock(tx, self._stage, None, self.rows)
+            return tx.rows(query, {"namespace": self.rows, **parameters})
 
         return self._connection.write(run)

@@ -75,9 +75,9 @@ class Neo4jReader:
         as_of, now = horizon.as_of, horizon.now
         said = microseconds(as_of) if isinstance(as_of, datetime) else None
         expired_by = -LARGEST_NUMBER if now is None else microseconds(now)
-        self._key = key_of(namespace)
-        state = self._run(cypher.OPEN, key=self._key, now=expired_by)[0]
-        self._key = state["rows"]
+        opened = {"key": key_of(namespace), "now": expired_by}
+        state = connection.rows(cypher.OPEN, opened)[0]
+        self._rows: int = state["rows"]
         self._opened_totals = {name: state[name] for name in ("t", *_CORPUS)}
         self._counter: int = state["t"]
         self._t: int = min(as_of, self._counter) if isinstance(as_of, int) else self._counter
@@ -355,7 +355,7 @@ class Neo4jReader:
         return complete_rows(lambda: self._run(query, **{**self._horizon, **parameters}))
 
     def _run(self, query: LiteralString, **parameters: Any) -> list[Row]:
-        return self._connection.rows(query, {"namespace": self._key, **parameters})
+        return self._connection.rows(query, {"namespace": self._rows, **parameters})
 
     def _concept_rows(self, found: list[Row]) -> list[ConceptRow]:
         """The concepts of these rows, latest first: by their totals where these are of the view,

@@ -27,6 +27,7 @@ from recallm.stores.neo4j.stored import stored_updates
 from recallm.stores.neo4j.transaction import AlreadyWrittenError, Row, Tx
 from recallm.stores.neo4j.values import (
     element_key,
+    fresh_key,
     fresh_rows,
     item_key,
     json_in,
@@ -60,11 +61,13 @@ def lock(
     tx: Tx,
     key: str,
     name: str | None,
+    rows: int,
     *,
     ids: Collection[str] = (),
     items: Collection[str] = (),
 ) -> Row:
     """Keep other writers out of the namespace whose node has this key: the row of ``LOCK``.
+    ``rows`` are those of a node that is not there yet.
 
     Raises:
         AlreadyWrittenError: an earlier try of this transaction was committed.
@@ -72,6 +75,7 @@ def lock(
     parameters = {
         "key": key,
         "name": name,
+        "fresh": rows,
         "ids": keys_of(ids),
         "items": list(items),
         "writer": tx.stamp.writer,
@@ -87,9 +91,9 @@ def lock(
 class Neo4jRows(ABC):
     """The rows of one namespace, but for how it is opened and how a query is run."""
 
-    def __init__(self, key: str) -> None:
-        self.key = key
-        """The namespace of all rows."""
+    def __init__(self, rows: int) -> None:
+        self.rows = rows
+        """The property ``namespace`` of all rows."""
 
     @abstractmethod
     def open(
@@ -142,7 +146,7 @@ class Neo4jRows(ABC):
         )
 
     def write(self, changes: Changes) -> None:
-        write_changes(self._rows, self.key, changes)
+        write_changes(self._rows, self.rows, changes)
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
         return stored_updates(partial(self._rows, before=LARGEST_NUMBER), sorted(ts))
@@ -241,8 +245,8 @@ class Neo4jRows(ABC):
     def delete_everything(self) -> Forgotten:
         """Let the namespace stand on fresh rows; ``generations.purge`` deletes the others."""
         fresh = fresh_rows()
-        counts = self._rows(writes.FORGET_EVERYTHING, fresh=fresh, garbage=fresh_rows())[0]
-        self.key = fresh
+        counts = self._rows(writes.FORGET_EVERYTHING, fresh=fresh, garbage=fresh_key())[0]
+        self.rows = fresh
         return Forgotten(**counts)
 
 
@@ -250,7 +254,7 @@ class LockedRows(Neo4jRows):
     """The rows of a namespace inside one write transaction."""
 
     def __init__(self, tx: Tx, namespace: str) -> None:
-        super().__init__(key_of(namespace))
+        super().__init__(fresh_rows())
         self._tx = tx
         self._name = namespace
 
@@ -261,9 +265,9 @@ class LockedRows(Neo4jRows):
         items: Collection[tuple[tuple[str, ...], str]] = (),
     ) -> Opened:
         by_key = {item_key(*item): item for item in items}
-        found = lock(self._tx, self.key, self._name, ids=ids, items=by_key)
+        found = lock(self._tx, key_of(self._name), self._name, self.rows, ids=ids, items=by_key)
         node = found["namespace"]
-        self.key = node["rows"]
+        self.rows = node["rows"]
         t_index, key, said, source = found["open_session"]
         opened = Opened(
             totals=NamespaceTotals(
@@ -285,4 +289,4 @@ class LockedRows(Neo4jRows):
         return opened
 
     def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
-        return self._tx.rows(query, {"namespace": self.key, **parameters})
+        return self._tx.rows(query, {"namespace": self.rows, **parameters})

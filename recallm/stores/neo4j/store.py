@@ -19,7 +19,7 @@ from recallm.model import (
     Selection,
     Summary,
 )
-from recallm.stores.base import SCHEMA_VERSION, Applied
+from recallm.stores.base import Applied
 from recallm.stores.cypher import reading, schema
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.generations import purge, restore
@@ -109,15 +109,15 @@ class Neo4jStore:
                 tx.rows(statement, {})
 
         def write_version(tx: Tx) -> list[Row]:
-            return tx.rows(schema.WRITE_VERSION, {"version": SCHEMA_VERSION})
+            return tx.rows(schema.WRITE_VERSION, {"version": schema.VERSION})
 
         version = self._connection.rows(schema.READ_VERSION, {})[0]["version"]
         if version is None:
             self._connection.write(create, locks=False)
             self._connection.rows(schema.AWAIT_INDEXES, {})
             version = self._connection.write(write_version, locks=False)[0]["version"]
-        if version != SCHEMA_VERSION:
-            raise SchemaVersionError(version, SCHEMA_VERSION)
+        if version != schema.VERSION:
+            raise SchemaVersionError(version, schema.VERSION)
 
     def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
         self._connection.check_open()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -25,6 +26,7 @@ from recallm.stores.timestamps import microseconds, timestamp_text, unpack_times
 __all__ = [
     "CONCEPT_WORDS",
     "element_key",
+    "fresh_key",
     "fresh_rows",
     "item_key",
     "json_in",
@@ -94,8 +96,14 @@ def item_key(path: Sequence[str], key: str) -> str:
     return key_of(json.dumps([list(path), key], ensure_ascii=False))
 
 
-def fresh_rows() -> str:
-    """A name for a new generation of a namespace's rows, which no namespace has."""
+def fresh_rows() -> int:
+    """A number for a new generation of a namespace's rows: 63 random bits, so that writers need
+    not agree on the next one. A constraint refuses a number that another generation has."""
+    return secrets.randbits(63)
+
+
+def fresh_key() -> str:
+    """A key for a namespace node without a name, which no other has."""
     return f"{_RESERVED}{uuid.uuid4().hex}"
 
 
@@ -122,7 +130,7 @@ def lane_of(session_key: str | None, t_index: int) -> str:
     return f"\0{t_index}" if session_key is None else key_of(session_key)
 
 
-def update_out(namespace: str, update: PreparedUpdate, session_key: str | None) -> dict[str, Any]:
+def update_out(namespace: int, update: PreparedUpdate, session_key: str | None) -> dict[str, Any]:
     """The properties of an update's node."""
     t_index = update.t_index or 0
     properties: dict[str, Any] = {"namespace": namespace, "t": t_index}
