@@ -1,10 +1,13 @@
-"""A TCP proxy that can drop or freeze its connections: a network that fails when a test says so."""
+"""A TCP proxy: a network that is slow, drops connections or freezes when a test says so."""
 
 from __future__ import annotations
 
 import contextlib
 import socket
 import threading
+import time
+from collections.abc import Iterator
+from queue import SimpleQueue
 from types import TracebackType
 from typing import Self
 
@@ -20,6 +23,10 @@ class Proxy:
     Attributes:
         uri: where it listens, as ``bolt://``.
         commits_lost: how many commits were lost, or their replies.
+        delay: seconds that a round trip takes more, half of them in each direction.
+        trips: round trips so far, those of greetings among them: how often the server replied to
+            what a client had sent since the reply before. What a client sends in several pieces
+            without waiting can only be counted right while there is a delay.
     """
 
     def __init__(self, target: tuple[str, int]) -> None:
@@ -34,6 +41,8 @@ class Proxy:
         self._commits_to_lose = 0
         self._lose_reply = True
         self.commits_lost = 0
+        self.delay = 0.0
+        self.trips = 0
         # Set where bytes flow; each connection has that of the time when it was made.
         self._flow = threading.Event()
         self._flow.set()
@@ -107,9 +116,12 @@ class Proxy:
                 self._pairs.append((client, server))
                 flow = self._flow
             doomed = threading.Event()
+            asked = threading.Event()
             for source, sink, counted in ((client, server, True), (server, client, False)):
                 threading.Thread(
-                    target=self._pump, args=(source, sink, counted, flow, doomed), daemon=True
+                    target=self._pump,
+                    args=(source, sink, counted, flow, doomed, asked),
+                    daemon=True,
                 ).start()
 
     def _pump(
@@ -119,10 +131,12 @@ class Proxy:
         counted: bool,
         flow: threading.Event,
         doomed: threading.Event,
+        asked: threading.Event,
     ) -> None:
-        """Forward from one end to the other; after `doomed` no reply arrives."""
+        """Forward from one end to the other; after `doomed` no reply arrives. `asked` is set while
+        the client waits for a reply."""
         with contextlib.suppress(OSError):
-            while chunk := source.recv(1 << 16):
+            for chunk in self._received(source):
                 flow.wait()
                 if doomed.is_set():
                     break
@@ -130,6 +144,7 @@ class Proxy:
                     doomed.set()
                     if not self._lose_reply:
                         break
+                self._count_trip(asked, is_reply=not counted)
                 sink.sendall(chunk)
                 if counted and self._is_last():
                     self._drop()
@@ -137,6 +152,34 @@ class Proxy:
         for end in (source, sink):
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
+
+    def _received(self, source: socket.socket) -> Iterator[bytes]:
+        """What arrives at one end, each piece after half of the delay; pieces that follow each
+        other are under way at the same time."""
+        arrived: SimpleQueue[tuple[float, bytes]] = SimpleQueue()
+
+        def receive() -> None:
+            with contextlib.suppress(OSError):
+                while chunk := source.recv(1 << 16):
+                    arrived.put((time.monotonic() + self.delay / 2, chunk))
+            arrived.put((0.0, b""))
+
+        threading.Thread(target=receive, daemon=True).start()
+        while True:
+            due, chunk = arrived.get()
+            if not chunk:
+                return
+            if (wait := due - time.monotonic()) > 0:
+                time.sleep(wait)
+            yield chunk
+
+    def _count_trip(self, asked: threading.Event, *, is_reply: bool) -> None:
+        with self._lock:
+            if not is_reply:
+                asked.set()
+            elif asked.is_set():
+                asked.clear()
+                self.trips += 1
 
     def _loses_commit(self) -> bool:
         with self._lock:
