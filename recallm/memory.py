@@ -48,6 +48,8 @@ class RecallM(WritableMemory):
     ``neo4j://`` or ``bolt://`` URI (user name and password in ``auth``, never in the URI; the
     server's database in ``database``); a ``neo4j.Driver``; or a ``GraphStore``. The memory closes
     neither of the last two. ``namespace`` is the owner of the memory: no data ever cross it.
+    ``bookmark``: that of a memory in another process on the same server, whose writes this memory
+    waits for.
 
     ``llm`` is a callable prompt → text: it revises contexts as in the paper, and answers ``ask``.
     ``count_tokens`` measures ``max_tokens``; the default is a quarter of the characters, rounded
@@ -105,6 +107,7 @@ class RecallM(WritableMemory):
         *,
         auth: tuple[str, str] | None = None,
         database: str | None = None,
+        bookmark: str | None = None,
         namespace: str = "default",
         config: RecallConfig | None = None,
         llm: Callable[[str], str] | None = None,
@@ -143,7 +146,11 @@ class RecallM(WritableMemory):
             # A missing pipeline fails here, not at the first update.
             self._extractor.load(parser=triplets)
         opened, is_own = open_store(
-            store, auth=auth, database=database, timeout=checks.seconds(timeout, "timeout")
+            store,
+            auth=auth,
+            database=database,
+            timeout=checks.seconds(timeout, "timeout"),
+            bookmark=checks.optional(checks.string, bookmark, "bookmark"),
         )
         self._vectors: StatementVectors | None = None
         closing = [opened.close] if is_own else []

@@ -31,7 +31,7 @@ from recallm.model import (
 )
 from recallm.neighbourhood import known_name
 from recallm.results import RecalledStatement, Receipt, RelatedConcept, chronological
-from recallm.stores.base import CheckedStore, GraphReader, GraphStore
+from recallm.stores.base import CheckedStore, ClusterStore, GraphReader, GraphStore
 
 __all__ = ["StoredMemory"]
 
@@ -351,6 +351,19 @@ class StoredMemory:
     def namespace(self) -> str:
         """The owner of this memory."""
         return self._namespace
+
+    @property
+    def bookmark(self) -> str | None:
+        """What this memory wrote and read, as a text: a memory of another process on the same
+        server, opened with ``bookmark=``, reads no earlier state. None for a store without
+        bookmarks: a file shows every process the latest state.
+
+        Raises:
+            ClosedError: the memory is closed.
+
+        """
+        self._check_open()
+        return self._store.bookmark if isinstance(self._store, ClusterStore) else None
 
     def now(self) -> datetime:
         """The present, aware, by this memory's clock."""

@@ -74,7 +74,14 @@ from recallm.model import (
     TripletEvidence,
 )
 
-__all__ = ["Applied", "CheckedStore", "CypherStore", "GraphReader", "GraphStore"]
+__all__ = [
+    "Applied",
+    "CheckedStore",
+    "ClusterStore",
+    "CypherStore",
+    "GraphReader",
+    "GraphStore",
+]
 
 SCHEMA_VERSION = 3
 """Of SQLite files and Neo4j databases: a store opens no other version."""
@@ -395,6 +402,18 @@ class CheckedStore(Protocol):
 
     def problems(self) -> list[str]:
         """What is wrong with the structure of the file, a line each; empty where nothing is."""
+        ...
+
+
+@runtime_checkable
+class ClusterStore(Protocol):
+    """A store whose writes another process may not see at once: the members of its cluster follow
+    each other."""
+
+    @property
+    def bookmark(self) -> str | None:
+        """What this store wrote and read, as a text that another process can wait for; None before
+        anything was."""
         ...
 
 

@@ -27,6 +27,7 @@ def open_store(
     auth: tuple[str, str] | None = None,
     database: str | None = None,
     timeout: float | None = None,
+    bookmark: str | None = None,
 ) -> tuple[GraphStore, bool]:
     """The store, and whether it was opened here, so that the caller must close it.
 
@@ -36,7 +37,13 @@ def open_store(
         StoreError: it cannot be opened.
     """
     if (isinstance(target, str) and is_server(target)) or _is_driver(target):
-        return _open_neo4j(target, auth, database, timeout), True
+        return _open_neo4j(target, auth, database, timeout, bookmark), True
+    if bookmark is not None:
+        raise InvalidInputError(
+            "bookmark goes with a neo4j server alone: a file shows what was written at once, and a "
+            "GraphStore takes the bookmark itself; leave it out",
+            argument="bookmark",
+        )
     for value, argument in ((auth, "auth"), (database, "database")):
         if value is not None:
             raise InvalidInputError(
@@ -57,7 +64,11 @@ def open_store(
 
 
 def _open_neo4j(
-    target: Any, auth: tuple[str, str] | None, database: str | None, timeout: float | None
+    target: Any,
+    auth: tuple[str, str] | None,
+    database: str | None,
+    timeout: float | None,
+    bookmark: str | None,
 ) -> GraphStore:
     try:
         from recallm.stores.neo4j import Neo4jStore
@@ -66,8 +77,8 @@ def _open_neo4j(
             raise
         raise MissingDependencyError("neo4j", extra="neo4j") from None
     if timeout is None:
-        return Neo4jStore(target, auth=auth, database=database)
-    return Neo4jStore(target, auth=auth, database=database, retry_time=timeout)
+        return Neo4jStore(target, auth=auth, database=database, bookmark=bookmark)
+    return Neo4jStore(target, auth=auth, database=database, retry_time=timeout, bookmark=bookmark)
 
 
 def _is_driver(target: object) -> bool:

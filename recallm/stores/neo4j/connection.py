@@ -15,7 +15,14 @@ from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, Servic
 
 from recallm.errors import ClosedError, InvalidInputError, RecallMError, StoreBusyError
 from recallm.stores.addresses import checked_uri
-from recallm.stores.neo4j.failures import is_lost, is_passing, ran_out_of_time, translated
+from recallm.stores.neo4j.bookmarks import bookmark_manager, bookmark_text, not_a_bookmark
+from recallm.stores.neo4j.failures import (
+    has_code,
+    is_lost,
+    is_passing,
+    ran_out_of_time,
+    translated,
+)
 from recallm.stores.neo4j.transaction import (
     GRACE,
     AlreadyWrittenError,
@@ -57,6 +64,7 @@ class Connection:
         database: the database's name; None: the user's home database.
         timeout: seconds for which a write waits for another one of its namespace, and for which
             transactions are retried after transient errors.
+        bookmark: what ``bookmark`` of another connection gave; reads here wait for its writes.
     """
 
     def __init__(
@@ -66,6 +74,7 @@ class Connection:
         auth: tuple[str, str] | None,
         database: str | None,
         timeout: float,
+        bookmark: str | None = None,
     ) -> None:
         self._database = database
         self._closed = False
@@ -75,7 +84,7 @@ class Connection:
         self._lock_patience = max(self._timeout, _LEAST_LOCK_WAIT)
         # Later transactions of this store wait for its earlier ones, whichever member of a
         # cluster they reach.
-        self._bookmarks = GraphDatabase.bookmark_manager()
+        self._bookmarks = bookmark_manager(bookmark)
         self._writers: deque[str] = deque()
         if isinstance(server, Driver):
             if auth is not None:
@@ -103,6 +112,42 @@ class Connection:
                 self.driver.verify_connectivity()
         except (DriverError, Neo4jError) as error:
             raise self._failure(error) from error
+
+    @property
+    def bookmark(self) -> str | None:
+        """What was written and read here, as a text; None before anything was."""
+        return bookmark_text(self._bookmarks)
+
+    def await_bookmark(self) -> None:
+        """Wait until the server has what the given bookmark stands for.
+
+        Raises:
+            InvalidInputError: the server cannot read the bookmark.
+            StoreBusyError: the server had not got it after ``timeout`` seconds.
+            StoreError: the server failed.
+        """
+        until = time.monotonic() + self._lock_patience
+        while True:
+            self.check_open()
+            wait = max(until - time.monotonic(), 0.1)
+            try:
+                with self._session(neo4j.READ_ACCESS) as session, _resolving():
+                    raw = SingleQuery(session, bound=wait, owned=self._owned)
+                    Tx(raw, bound=wait, stamp=_NO_STAMP, lock_patience=wait).rows("RETURN 1", {})
+                return
+            except (DriverError, Neo4jError) as error:
+                if has_code(error, ".InvalidBookmark"):
+                    raise not_a_bookmark() from error
+                late = _is_late(error) or has_code(error, ".BookmarkTimeout")
+                if late and time.monotonic() < until:
+                    continue
+                if late:
+                    raise StoreBusyError(
+                        f"{self._name} had not got the writes of the bookmark after "
+                        f"{self._lock_patience:g} s; try again, wait longer with timeout=… "
+                        "(retry_time=… of Neo4jStore), or check that the bookmark is of this server"
+                    ) from error
+                raise self._failure(error) from error
 
     def rows(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
         """The rows of one query that only reads, in one round trip; retried like ``read``."""

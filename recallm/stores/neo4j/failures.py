@@ -29,7 +29,7 @@ from recallm.errors import (
     StoreUnavailableError,
 )
 
-__all__ = ["is_lost", "is_passing", "ran_out_of_time", "translated"]
+__all__ = ["has_code", "is_lost", "is_passing", "ran_out_of_time", "translated"]
 
 _ENDED: Final = (
     ".LockClientStopped",
@@ -96,6 +96,11 @@ def translated(
 def is_lost(error: DriverError | Neo4jError) -> bool:
     """Whether the connection could not be made, or was lost."""
     return isinstance(error, ServiceUnavailable | SessionExpired) or _is_of_pool(error)
+
+
+def has_code(error: DriverError | Neo4jError, ending: str) -> bool:
+    """Whether the server's name for the error ends so."""
+    return _code(error).endswith(ending)
 
 
 def is_passing(error: DriverError | Neo4jError) -> bool:
