@@ -147,7 +147,7 @@ def _recall_nearest(asked: OpenQuestion, request: RecallRequest) -> RecalledCont
     return nearest_context(nearest, request)
 
 
-_NOTHING_NEAR = EmbeddedQuestion(model="", vector=np.zeros(0), nearest=lambda _: ())
+_NOTHING_NEAR = EmbeddedQuestion(model="", vector=np.zeros(0), nearest=lambda *_: ())
 """Of a namespace that has no vectors."""
 
 RANKINGS: Mapping[RankingName, Ranking] = MappingProxyType(
@@ -309,11 +309,11 @@ class Recaller:
         lasts."""
         question = self._extractor.question(request.question, asker=request.asker)
         uses_vectors = RANKINGS[request.config.ranking].embeddings != "unused"
-        embedded = self._embedded(question.text) if uses_vectors else None
         with self._store.reader(self._namespace, request.horizon) as reader:
+            embedded = self._embedded(question.text, reader) if uses_vectors else None
             vector = self._vector(embedded, reader, request)
             if vector is not None and request.config.ranking == "statements":
-                vector = self._with_asked(vector, question)
+                vector = self._with_asked(vector, question, reader)
             relations = self._indexes.of(self._namespace, reader)
             yield OpenQuestion(question, reader, vector, relations)
 
@@ -325,11 +325,12 @@ class Recaller:
         ``candidate_limit`` candidates are read, whatever the limit, so that pages follow one order.
         """
         question = self._extractor.question(request.question, asker=request.asker)
-        vector = self._vector(self._embedded(request.question), reader, request)
+        embedded = self._embedded(request.question, reader)
+        vector = self._vector(embedded, reader, request)
         candidates = read_candidates(
             reader,
             question,
-            None if vector is None else self._with_asked(vector, question),
+            None if vector is None else self._with_asked(vector, question, reader),
             request,
             wanted=request.config.candidate_limit,
         )
@@ -342,16 +343,18 @@ class Recaller:
         )
         return passage_scores(ranked, request.question, first_passages)
 
-    def _embedded(self, text: str) -> QuestionVector | None:
+    def _embedded(self, text: str, reader: GraphReader) -> QuestionVector | None:
         if self._vectors is None:
             return None
-        return self._vectors.embed_question(self._namespace, text)
+        return self._vectors.embed_question(self._namespace, text, reader)
 
-    def _with_asked(self, vector: EmbeddedQuestion, question: Question) -> EmbeddedQuestion:
+    def _with_asked(
+        self, vector: EmbeddedQuestion, question: Question, reader: GraphReader
+    ) -> EmbeddedQuestion:
         """``vector`` with that of what is asked for, where the question also says when."""
         if question.when is None:
             return vector
-        asked = self._embedded(f"{question.when.asked}?")
+        asked = self._embedded(f"{question.when.asked}?", reader)
         return vector if asked is None else replace(vector, asked=asked.vector.astype(np.float64))
 
     def _vector(

@@ -9,24 +9,18 @@ triplet that no statement shows (``recallm.retrieval.facts``).
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
-from datetime import UTC, date, datetime, time
 from itertools import chain
 from operator import itemgetter
 
 import numpy as np
 
-from recallm.dating import AskedDate, asked_dates
+from recallm.dating import asked_dates
 from recallm.model import (
     NO_POSITION,
     ConceptMention,
     ConceptRow,
-    CorpusSize,
-    Filter,
     Mentions,
     Postings,
     Question,
@@ -37,19 +31,19 @@ from recallm.model import (
     statement_key,
 )
 from recallm.predicates import SOMEBODY, SPEAKER, stated_relations
-from recallm.ranking.candidates import Activation, Candidates, activate
-from recallm.ranking.concepts import NAME_KINDS, names_asked_for
+from recallm.ranking.candidates import Candidates
+from recallm.ranking.concepts import names_asked_for
 from recallm.ranking.matches import Matches
-from recallm.ranking.meaning import related_stems
-from recallm.ranking.stem_counts import Keys, PostingCounts, StatementStems, rarity_of
+from recallm.ranking.stem_counts import Keys, PostingCounts, StatementStems
 from recallm.recall_request import RecallRequest
 from recallm.retrieval.facts import NO_FACTS, FactReader, ReadFacts
+from recallm.retrieval.leads import Leads, read_leads
 from recallm.retrieval.matches import all_matches
 from recallm.retrieval.nearest import EmbeddedQuestion, meets
 from recallm.retrieval.relations import RelationIndex
 from recallm.stores.base import GraphReader
 
-__all__ = ["FETCHED", "read_candidates", "statements_of_related_stems", "states_of"]
+__all__ = ["FETCHED", "read_candidates", "states_of"]
 
 FETCHED = 112
 """Statements fetched as rows, best by the first score; at least twice the statements wanted. Half
@@ -57,37 +51,6 @@ as many where the nearest by embedding come beside them."""
 
 _EXPANDED = 24
 """The first 24 of them bring the statements before and after them."""
-
-_MENTIONS = 2
-"""Mentions are read up to twice the limit of postings: in a talk of two nearly every statement
-mentions each of them, as its speaker or by "you" and "we"."""
-
-_RELATIONS = 32
-"""Newest relations read of each essential concept."""
-
-_NEIGHBOURS = 6
-"""Neighbouring concepts that add statements: those of greatest activation."""
-
-_NEIGHBOUR_STATEMENTS = 8
-"""Newest statements that a neighbouring concept brings."""
-
-_DATED_PASSAGES = 32
-"""Newest passages looked at for a date, in a question that has no concept beside its dates."""
-
-_DATED_POSITIONS = 4
-"""Statements of each that are candidates; further ones may come as the statements beside these."""
-
-_NEAREST = 112
-"""Statements that the question's vector brings."""
-
-_RELATED_STEMS = 12
-"""Related stems looked up for each of the question's."""
-
-_RELATED_NEWEST = 64
-"""Newest statements looked at for a related stem."""
-
-_RELATED_STATEMENTS = 40
-"""Statements that related stems bring."""
 
 
 def read_candidates(
@@ -104,33 +67,22 @@ def read_candidates(
     ``relations``: those of the namespace's triplets; None where it has no triplet."""
     where = request.where
     names = tuple(concept.name for concept in question.concepts)
-    stems = question.search_terms
-    limit = request.config.candidate_limit
     fetched = max(FETCHED, 2 * wanted)
-    postings = reader.postings((*stems, *question.tokens), limit=limit, where=where)
-    tokens = tuple(token for token in question.tokens if token in postings)
-    stems += tokens
-    mentions = reader.mentions(names, limit=_MENTIONS * limit, where=where)
-    essential = {row.name: row for row in reader.concepts(names)} if names else {}
-    session_keys = set().union(*(found.sessions for found in postings.values()))
-    sizes = reader.sizes({key for key in session_keys if key is not None})
-    corpus = sizes.corpus
-    similar = (
-        statements_of_related_stems(reader, question, mentions, corpus, where)
-        if vector is None
-        else [key for key, _ in vector.nearest(_NEAREST)]
-    )
     dates = asked_dates(question.text, request.asked_at)
-    dated = (
-        [] if _names_more_than(dates, question) else _statements_of_dates(reader, dates, request)
+    leads: Leads
+    leads, (facts, matches) = reader.together(
+        lambda reader: read_leads(reader, question, vector, request, dates),
+        lambda reader: _read_facts(reader, question, request, relations, len(names), wanted),
     )
-    facts, matches = _read_facts(reader, question, request, relations, len(essential), wanted)
-    if not (postings or mentions or similar or dated or facts.facts or facts.stated):
+    postings, mentions, sizes = leads.postings, leads.mentions, leads.sizes
+    essential, activation = leads.essential, leads.activation
+    if not (postings or mentions or leads.similar or leads.dated or facts.facts or facts.stated):
         return None
-    activation = _read_activation(reader, essential)
+    tokens = tuple(token for token in question.tokens if token in postings)
+    stems = question.search_terms + tokens
     posted = PostingCounts.read(
         stems, postings, mentions, speaker_stems=_likely_speaker_stems(mentions, postings)
-    ).with_rarer(question.exact_terms, stems, corpus.statements)
+    ).with_rarer(question.exact_terms, stems, sizes.corpus.statements)
     best = posted.best(fetched if vector is None else fetched // 2, sizes)
     summaries = [
         row.summary
@@ -145,9 +97,9 @@ def read_candidates(
         reader,
         best,
         {
-            *similar,
-            *dated,
-            *_statements_of_neighbours(reader, activation, where),
+            *leads.similar,
+            *leads.dated,
+            *leads.of_neighbours,
             *newest_covered.values(),
             *facts.stated,
         },
@@ -228,112 +180,21 @@ def _read_facts(
     return facts, all_matches(reader, question, request.where, pattern, facts.keys)
 
 
-def _read_activation(
-    reader: GraphReader, essential: Mapping[str, ConceptRow]
-) -> dict[str, Activation]:
-    if not essential:
-        return {}
-    relations = reader.relations(essential, limit=_RELATIONS)
-    ends = {end for relation in relations for end in (relation.a, relation.b)}
-    return activate(essential, relations, reader.concepts(ends - essential.keys()))
-
-
-def _statements_of_neighbours(
-    reader: GraphReader, activation: Mapping[str, Activation], where: Filter
-) -> list[int]:
-    """The keys of the newest statements of the concepts that are activated most."""
-    nearest = sorted(
-        activation.values(), key=lambda neighbour: (-neighbour.value, neighbour.concept.name)
-    )
-    names = [neighbour.concept.name for neighbour in nearest[:_NEIGHBOURS]]
-    mentions = reader.mentions(names, limit=_NEIGHBOUR_STATEMENTS, where=where)
-    return list(chain.from_iterable(found.keys for found in mentions.values()))
-
-
-def _names_more_than(dates: Sequence[AskedDate], question: Question) -> bool:
-    """Whether a question has concepts beside ``dates``: "What happened in May?" has none."""
-    of_dates = {word for asked in dates for word in _words(asked.name)}
-    return any(not of_dates.issuperset(_words(concept.label)) for concept in question.concepts)
-
-
-def _words(text: str) -> list[str]:
-    """The words and numbers without punctuation: the dates and the concepts of a question split
-    "New Year's Eve" and "2025-10-03" at other places."""
-    return re.findall(r"\w+", text.casefold())
-
-
-def _statements_of_dates(
-    reader: GraphReader, dates: Sequence[AskedDate], request: RecallRequest
-) -> list[int]:
-    """The keys that the statements of the newest passages may have whose timestamps lie in one of
-    ``dates``. A date without its year ("May") is the latest that has begun."""
-    where = request.where
-    keys: list[int] = []
-    for asked in dates:
-        interval = asked.near(date.max if request.asked_at is None else request.asked_at.date())
-        if interval is None:
-            continue
-        first = datetime.combine(interval.start, time.min, UTC)
-        last = datetime.combine(interval.last, time.max, UTC)
-        since = max(first, where.since) if isinstance(where.since, datetime) else first
-        until = min(last, where.until) if isinstance(where.until, datetime) else last
-        passages = reader.passages(replace(where, since=since, until=until), limit=_DATED_PASSAGES)
-        keys += [
-            statement_key(passage.t_index, position)
-            for passage in passages
-            for position in range(_DATED_POSITIONS)
-        ]
-    return keys
-
-
-def statements_of_related_stems(
-    reader: GraphReader,
-    question: Question,
-    mentions: Mapping[str, Mentions],
-    corpus: CorpusSize,
-    where: Filter,
-) -> list[int]:
-    """The keys of statements with words related to the question's: "I reside in Porto" answers
-    "Where does she live?". Names have no related words: a statement that mentions those of the
-    question (``mentions`` holds its concepts) counts up to twice. Rare words come first, then newer
-    statements."""
-    named = [concept.name for concept in question.concepts if concept.kind in NAME_KINDS]
-    names = {word for name in named for word in name.split(" ")}
-    related: dict[str, tuple[str, float]] = {}
-    for stem in question.terms:
-        if stem in names:
-            continue
-        for other, share in related_stems(stem, _RELATED_STEMS):
-            if other not in question.terms and share > related.get(other, ("", 0.0))[1]:
-                related[other] = (stem, share)
-    if not related:
-        return []
-    postings = reader.postings(related.keys(), limit=_RELATED_NEWEST, where=where)
-    worth: dict[int, dict[str, float]] = defaultdict(dict)
-    for other, found in postings.items():
-        stem, share = related[other]
-        value = share * rarity_of(found.documents, corpus.statements)
-        for key in found.keys:
-            worth[key][stem] = max(value, worth[key].get(stem, 0.0))
-
-    values = {key: sum(by_stem.values()) for key, by_stem in worth.items()}
-    mentioning = Counter[int]()
-    for name in named:
-        if name in mentions:
-            mentioning.update(worth.keys() & mentions[name].keys)
-    for key, number in mentioning.items():
-        values[key] *= 1.0 + number / len(named)
-    ordered = sorted(values, key=lambda key: (-values[key], -key))
-    return ordered[:_RELATED_STATEMENTS]
-
-
 def _read_context(
     reader: GraphReader, best: Sequence[int], others: Collection[int], fetched: int
 ) -> dict[int, StoredStatement]:
     """The rows of ``best`` and ``others`` by key, and the rows around the first of ``best``, one
     step further each time, until there are ``fetched``."""
-    context = {row.key: row for row in reader.statements({*best, *others})}
-    frontier = [context[key] for key in best[:_EXPANDED] if key in context]
+    first = best[:_EXPANDED]
+    wanted = {*best, *others}
+    ahead = _steps(fetched - len(wanted), len(first))
+    rows: list[list[StoredStatement]] = reader.together(
+        lambda reader: reader.statements(first, ahead=ahead),
+        lambda reader: reader.statements(wanted.difference(first)),
+    )
+    known = {row.key: row for row in chain.from_iterable(rows)}
+    context = {key: known[key] for key in sorted(wanted) if key in known}
+    frontier = [context[key] for key in first if key in context]
     while frontier:
         beside = {
             key
@@ -341,11 +202,19 @@ def _read_context(
             for key in (row.previous, row.next)
             if key is not None and key not in context
         }
-        frontier = reader.statements(beside) if beside else []
+        if unread := beside - known.keys():
+            ahead = _steps(fetched - len(context), len(unread))
+            known.update((row.key, row) for row in reader.statements(unread, ahead=ahead))
+        frontier = [known[key] for key in sorted(beside) if key in known]
         context.update((row.key, row) for row in frontier)
         if len(context) >= fetched:
             break
     return context
+
+
+def _steps(missing: int, places: int) -> int:
+    """Steps to both sides of so many statements that are surely needed to read ``missing`` more."""
+    return max(1, -(-missing // (2 * places))) if places else 0
 
 
 def _states(

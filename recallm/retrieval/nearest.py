@@ -25,15 +25,16 @@ as many."""
 class EmbeddedQuestion:
     """A question under an embedding model.
 
-    ``vector`` is a unit vector of shape (dimension,). ``nearest(n)`` gives the keys of the ``n``
-    statements of greatest cosine with it, with their cosines, greatest first; fewer where there are
-    fewer. The view may hide some of them: they are read by key before they are used. ``asked`` is
-    the unit vector of what is asked for, where the question also says when (``Question.when``).
+    ``vector`` is a unit vector of shape (dimension,). ``nearest(reader, n)`` gives the keys of the
+    ``n`` statements of greatest cosine with it, with their cosines, greatest first; fewer where
+    there are fewer. The view may hide some of them: they are read by key before they are used.
+    ``asked`` is the unit vector of what is asked for, where the question also says when
+    (``Question.when``).
     """
 
     model: str
     vector: Floats
-    nearest: Callable[[int], Sequence[tuple[int, float]]]
+    nearest: Callable[[GraphReader, int], Sequence[tuple[int, float]]]
     asked: Floats | None = None
 
     def of_asked(self, when: TemporalAnchor | None) -> Floats:
@@ -51,7 +52,7 @@ def read_nearest(
     done: set[int] = set()
     size = max(_FIRST_FETCH, 2 * (wanted + len(request.known)))
     while True:
-        nearest = vector.nearest(size)
+        nearest = vector.nearest(reader, size)
         fresh = {key: cosine for key, cosine in nearest if key not in done}
         rows = {row.key: row for row in reader.statements(fresh)}
         for key, cosine in fresh.items():

@@ -45,7 +45,7 @@ Strings hold any character, NUL included, but lone surrogates (callers refuse th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -121,6 +121,12 @@ class GraphReader(Protocol):
         """
         ...
 
+    def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:
+        """The results of functions that each read from this view. A reader on a server asks their
+        independent queries in one round trip. To learn what they ask, a function may be called
+        several times: a function does nothing but read."""
+        ...
+
     def passages(
         self,
         where: Filter = ...,
@@ -151,8 +157,9 @@ class GraphReader(Protocol):
         first."""
         ...
 
-    def statements(self, keys: Collection[int]) -> list[StoredStatement]:
-        """The visible statements with these keys, ascending by key.
+    def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
+        """The visible statements with these keys, ascending by key. A store for which each call
+        costs a round trip also returns those up to ``ahead`` steps before and after each.
 
         ``previous`` and ``next`` skip hidden and forgotten statements. Within a passage they go by
         position; beyond it to the last (first) statement of the passage before (after) it by t with

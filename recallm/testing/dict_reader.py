@@ -6,8 +6,9 @@ visible updates, what counts from all updates up to the view's t.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC
+from typing import Any
 
 from recallm.model import (
     ConceptKind,
@@ -32,6 +33,7 @@ from recallm.model import (
     VectorState,
     statement_key,
 )
+from recallm.stores.base import GraphReader
 from recallm.testing.dict_facts import DictFacts
 from recallm.testing.dict_namespace import (
     Namespace,
@@ -82,6 +84,9 @@ class DictReader(DictFacts):
             vocabulary=everything.vocabulary,
         )
 
+    def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:
+        return [read(self) for read in reads]
+
     def passages(
         self,
         where: Filter = _EVERY,
@@ -121,7 +126,8 @@ class DictReader(DictFacts):
         keys = [key_of(update, statement) for update, statement in self._said()]
         return [key for key in keys if key > after and (key in have) is embedded][:limit]
 
-    def statements(self, keys: Collection[int]) -> list[StoredStatement]:
+    def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
+        del ahead
         order: dict[tuple[str, str | int], list[int]] = {}
         for update, statement in self._said():
             order.setdefault(self._sequence(update), []).append(key_of(update, statement))

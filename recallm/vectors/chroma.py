@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from recallm import forking
 from recallm.forking import keep_for_good, new_lock
-from recallm.model import Horizon, VectorState
+from recallm.model import Horizon, NamespaceState, VectorState
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.arrays import Keys, Matches, Matrix, Vector, from_updates, nearest
 from recallm.vectors.chroma_collection import ChromaCollection, collection_name, open_collection
@@ -90,6 +90,10 @@ class ChromaIndex:
             except ChromaError as error:
                 self._note_failure(namespace, error)
         return self._exact.catch_up(namespace, state, reader)
+
+    def view_of(self, namespace: str, state: NamespaceState) -> None:
+        """Not known: other processes write into the collection."""
+        del namespace, state
 
     def drop(self, namespace: str, state: VectorState | None) -> None:
         """Delete the collection of the namespace."""

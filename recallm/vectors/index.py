@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from recallm.forking import new_lock
-from recallm.model import VectorState
+from recallm.model import NamespaceState, VectorState
 from recallm.stores.base import GraphReader
 from recallm.vectors.arrays import GrowingMatrix, Keys, Matches, Matrix, Vector
 
@@ -60,6 +60,11 @@ class VectorIndex(Protocol):
         of the namespace's vectors."""
         ...
 
+    def view_of(self, namespace: str, state: NamespaceState) -> VectorView | None:
+        """The view of the latest ``catch_up``, if nothing was written since, so that the store need
+        not be asked; None if that is not known. ``state`` is the present one."""
+        ...
+
     def drop(self, namespace: str, state: VectorState | None) -> None:
         """Delete everything of a namespace that has no vectors any more; ``state`` is its last one,
         if it is known."""
@@ -85,6 +90,7 @@ class CachedVectors:
         self.size = state.size
         self.origin = state.origin
         self.revision = -1  # nothing was read yet
+        self.t_index = 0
         self._last_key = int(self.keys_elsewhere.max(initial=-1))
 
     def belongs_to(self, state: VectorState) -> bool:
@@ -113,6 +119,7 @@ class CachedVectors:
         while vectors := reader.vectors(model=state.model, after=self._last_key, limit=PAGE):
             self.matrix.add(vectors)
             self._last_key = max(vectors)
+        self.t_index = max(self.t_index, reader.state.t_index)
         return removed
 
     def move_elsewhere(self, keys: Keys) -> None:
@@ -144,6 +151,18 @@ class ExactIndex:
             snapshot = cache.matrix.snapshot
         self._limit_memory()
         return snapshot
+
+    def view_of(self, namespace: str, state: NamespaceState) -> Matrix | None:
+        """The matrix, if it has all vectors of the namespace."""
+        with self._lock:
+            cache = self._caches.get(namespace)
+            if cache is None or state.vectors is None or not cache.belongs_to(state.vectors):
+                return None
+            self._caches.move_to_end(namespace)
+        with cache.lock:
+            if (cache.revision, cache.t_index) != (state.vectors.revision, state.t_index):
+                return None
+            return cache.matrix.snapshot
 
     def drop(self, namespace: str, state: VectorState | None) -> None:
         """Drop the matrix of the namespace."""

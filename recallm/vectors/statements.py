@@ -117,16 +117,17 @@ class StatementVectors:
         with self._store.reader(namespace, _EVERYTHING) as reader:
             self._own_state(reader)
 
-    def embed_question(self, namespace: str, question: str) -> QuestionVector | None:
-        """The question's vector; None if the namespace has no vectors.
+    def embed_question(
+        self, namespace: str, question: str, reader: GraphReader
+    ) -> QuestionVector | None:
+        """The question's vector; None if the namespace has no vectors, as ``reader`` sees it.
 
         Raises:
             EmbeddingModelError: its vectors are of another model.
             DimensionError: they have another dimension.
 
         """
-        with self._store.reader(namespace, _EVERYTHING) as reader:
-            state = self._own_state(reader)
+        state = self._own_state(reader)
         if state is None:
             if self._index.is_durable:
                 self._index.drop(namespace, None)
@@ -144,27 +145,39 @@ class StatementVectors:
         where: Filter,
         *,
         past: bool,
-    ) -> Callable[[int], Matches]:
-        """A function from n to the n nearest statements that ``reader`` shows and that meet
-        ``where``. ``past``: the reader's horizon is not the present."""
-        with self._store.reader(namespace, _EVERYTHING) as everything:
-            state = everything.state.vectors
-            if state is None or replace(state, revision=question.state.revision) != question.state:
-                return lambda _: []  # everything was forgotten since the question was embedded
-            view = self._index.catch_up(namespace, state, everything)
-        visible_updates = cache(lambda: reader.t_indexes(where))
+    ) -> Callable[[GraphReader, int], Matches]:
+        """A function from a reader and n to the n nearest statements that ``reader`` shows and that
+        meet ``where``. ``past``: the reader's horizon is not the present."""
+        view = None if past else self._index.view_of(namespace, reader.state)
+        if view is None:
+            with self._store.reader(namespace, _EVERYTHING) as everything:
+                state = everything.state.vectors
+                if state is None or (
+                    replace(state, revision=question.state.revision) != question.state
+                ):
+                    return lambda *_: []  # everything was forgotten meanwhile
+                view = self._index.catch_up(namespace, state, everything)
 
-        def nearest(limit: int) -> Matches:
+        # A reader on a server calls ``nearest`` again for each round trip (``together``).
+        @cache
+        def search(limit: int, updates: tuple[int, ...] | None = None) -> Matches:
+            return view.nearest(question.vector, limit, updates=updates)
+
+        visible_updates: list[tuple[int, ...]] = []
+
+        def nearest(reader: GraphReader, limit: int) -> Matches:
             # A few matches may be hidden: expired, or written after the reader was opened. If too
             # few are visible after over-fetching, only visible statements are searched.
             over_fetched = () if past or where else (limit, OVER_FETCH_FACTOR * limit)
             for fetched in over_fetched:
-                matches = view.nearest(question.vector, fetched)
+                matches = search(fetched)
                 shown = reader.vectors([key for key, _ in matches], model=self.model)
                 visible = [match for match in matches if match[0] in shown]
                 if len(visible) >= limit or len(visible) == len(matches) < fetched:
                     return visible[:limit]
-            return view.nearest(question.vector, limit, updates=visible_updates())
+            if not visible_updates:
+                visible_updates.append(tuple(reader.t_indexes(where)))
+            return search(limit, visible_updates[0])
 
         return nearest
 

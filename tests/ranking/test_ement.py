@@ -15,6 +15,7 @@ from recallm.recall_request import RecallRequest
 from recallm.recalling import RANKINGS, OpenQuestion
 from recallm.results import PREFIX, RecalledContext
 from recallm.retrieval.nearest import EmbeddedQuestion
+from recallm.stores.base import GraphReader
 from recallm.testing import DictStore
 from recallm.untrusted_text import as_data
 from tests.retrieval.talk import asked, store_of, texts, turn
@@ -40,7 +41,7 @@ def vector(store: DictStore, *order: int) -> EmbeddedQuestion:
     """The statements of these updates are the nearest, in this order, with falling cosines."""
     keys = [(statement_key(t, 0), round(0.9 - 0.1 * place, 1)) for place, t in enumerate(order)]
 
-    def nearest(number: int) -> Sequence[tuple[int, float]]:
+    def nearest(_: GraphReader, number: int) -> Sequence[tuple[int, float]]:
         return keys[:number]
 
     return EmbeddedQuestion(model="hand", vector=np.ones(1), nearest=nearest)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from recallm import RecallConfig, RecallM
 from recallm.model import ConceptMention, Filter, PreparedUpdate, Question
 from recallm.ranking.meaning import meaning_signals, relatedness, similar_in_topic
-from recallm.retrieval.candidates import statements_of_related_stems
+from recallm.retrieval.leads import related_stems_of, statements_of_related_stems
 from recallm.testing import DictStore
 from tests.retrieval.talk import NO_FILTER, asked, candidates, store_of, turn
 
@@ -185,9 +185,10 @@ def brought(store: DictStore, question: Question, where: Filter = NO_FILTER) -> 
     with store.reader("n") as reader:
         names = [concept.name for concept in question.concepts]
         mentions = reader.mentions(names, limit=None, where=where)
-        keys = statements_of_related_stems(
-            reader, question, mentions, reader.sizes().corpus, where=where
-        )
+        related = related_stems_of(question)
+        postings = reader.postings(related, limit=64, where=where) if related else {}
+        corpus = reader.sizes().corpus
+        keys = statements_of_related_stems(question, related, postings, mentions, corpus)
         texts = {one.key: one.text for one in reader.statements(keys)}
     return [texts[key] for key in keys]
 

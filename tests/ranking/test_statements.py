@@ -344,7 +344,7 @@ def test_the_same_question_gives_the_same_context() -> None:
 def test_what_is_near_and_filtered_out_is_not_recalled(time: TemporalReading) -> None:
     """Something was found, and nothing of it may be told: no error, nothing recalled."""
     store = store_of(embedded(turn("A heron here", session="a"), (1, 0)), turn("Owl", session="b"))
-    near = replace(under_model(1, 0), nearest=lambda _: [(statement_key(1, 0), 1.0)])
+    near = replace(under_model(1, 0), nearest=lambda *_: [(statement_key(1, 0), 1.0)])
     question = asked("kayak", time=time)
     assert texts(recall(store, question, under=near)) == ["A heron here"]
     assert not recall(store, question, under=near, where=Filter(session="b"))

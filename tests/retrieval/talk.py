@@ -113,7 +113,9 @@ def embedded(update: PreparedUpdate, *vectors: Sequence[float] | None) -> Prepar
 def under_model(*vector: float) -> EmbeddedQuestion:
     """A question's vector, to which nothing is found that its words do not find."""
     found = np.array(vector)
-    return EmbeddedQuestion(model=MODEL, vector=found / np.linalg.norm(found), nearest=lambda _: ())
+    return EmbeddedQuestion(
+        model=MODEL, vector=found / np.linalg.norm(found), nearest=lambda *_: ()
+    )
 
 
 def asked(

@@ -329,13 +329,13 @@ class TestConcurrency:
         with RecallM(tmp_path / "memory.db", embeddings=words, config=NEAREST) as memory:
             memory.update("Ann sings songs.")
             assert memory._vectors is not None
-            asked = memory._vectors.embed_question("default", "Ann sings")
-            assert asked is not None
             with memory._store.reader("default", Horizon()) as reader:
+                asked = memory._vectors.embed_question("default", "Ann sings", reader)
+                assert asked is not None
                 assert reader.state.vectors is not None
                 memory.update("Ann sings.")
                 find = memory._vectors.finder("default", asked, reader, Filter(), past=False)
-                assert [key for key, _ in find(1)] == [1 << 20]
+                assert [key for key, _ in find(reader, 1)] == [1 << 20]
             assert texts(memory, "Ann sings", limit=1) == ["Ann sings."]
 
 

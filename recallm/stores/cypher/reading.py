@@ -94,10 +94,7 @@ WITH u.session_key AS key, count(u) AS passages, min(u.t) AS first_t, max(u.t) A
 RETURN [key, passages, first_t, latest_t, began, ended] AS session ORDER BY latest_t DESC
 """)
 
-STATEMENTS: Final[LiteralString] = spelled("""
-UNWIND $keys AS key
-MATCH (s:RecallMStatement {namespace: $namespace, key: key})<-[:HAS]-(u:RecallMUpdate)
-WHERE {{STATEMENT_SHOWN}}
+_STATEMENT_ROWS: Final[LiteralString] = """
 RETURN s AS statement, u {
         .id, .timestamp, .speaker, .speaker_concept, .source, .session, .session_key, .metadata,
         .path, .key
@@ -115,7 +112,43 @@ RETURN s AS statement, u {
             AND {{NEIGHBOUR_SEEN}}
         RETURN other.key ORDER BY other.namespace, other.lane, other.key LIMIT 1
     }) AS next
-""")
+"""
+
+STATEMENTS: Final[LiteralString] = spelled(
+    """
+UNWIND $keys AS key
+MATCH (s:RecallMStatement {namespace: $namespace, key: key})<-[:HAS]-(u:RecallMUpdate)
+WHERE {{STATEMENT_SHOWN}}"""
+    + _STATEMENT_ROWS
+)
+
+SURROUNDINGS: Final[LiteralString] = spelled(
+    """
+CALL () {
+    UNWIND $keys AS key
+    MATCH (asked:RecallMStatement {namespace: $namespace, key: key})
+    CALL (asked) {
+        RETURN asked AS s
+        UNION ALL
+        MATCH (other:RecallMStatement)
+        WHERE other.namespace = $namespace AND other.lane = asked.lane AND other.key < asked.key
+            AND {{NEIGHBOUR_SEEN}}
+        RETURN other AS s
+        ORDER BY other.namespace DESC, other.lane DESC, other.key DESC LIMIT $ahead
+        UNION ALL
+        MATCH (other:RecallMStatement)
+        WHERE other.namespace = $namespace AND other.lane = asked.lane AND other.key > asked.key
+            AND {{NEIGHBOUR_SEEN}}
+        RETURN other AS s ORDER BY other.namespace, other.lane, other.key LIMIT $ahead
+    }
+    RETURN DISTINCT s
+}
+MATCH (s)<-[:HAS]-(u:RecallMUpdate)
+WHERE {{STATEMENT_SHOWN}}"""
+    + _STATEMENT_ROWS
+    + "ORDER BY s.key\n"
+)
+"""Statements, and up to ``$ahead`` of their lane before and after each."""
 
 POSTINGS: Final[LiteralString] = spelled("""
 UNWIND $stems AS stem

@@ -221,7 +221,8 @@ class Connection:
             tx: Tx | None = None
             committing = False
             try:
-                with self._session(access) as session:
+                # A single query's rows are all wanted: none waits for a second round trip.
+                with self._session(access, fetch_size=-1 if single else 1000) as session:
                     raw: neo4j.Transaction | SingleQuery
                     with _resolving():
                         # A longer limit needs another reply timeout, which a single query cannot
@@ -279,8 +280,9 @@ class Connection:
             time.sleep(pause)
             pause = min(2 * pause, 1.0)
 
-    def _session(self, access: str) -> Session:
+    def _session(self, access: str, *, fetch_size: int = 1000) -> Session:
         return self.driver.session(
+            fetch_size=fetch_size,
             default_access_mode=access,
             database=self._database,
             bookmark_manager=self._bookmarks,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from copy import copy
 from datetime import datetime
 from functools import partial
 from typing import Any, LiteralString
@@ -33,6 +34,7 @@ from recallm.model import (
     statement_key,
     t_index_of,
 )
+from recallm.stores.base import GraphReader
 from recallm.stores.cypher import graph, lookups
 from recallm.stores.cypher import reading as cypher
 from recallm.stores.neo4j.connection import Connection
@@ -41,6 +43,7 @@ from recallm.stores.neo4j.facts import (
     read_predicates,
     read_triplet_evidence,
 )
+from recallm.stores.neo4j.joining import Answers, Ask, UnansweredError, results_of
 from recallm.stores.neo4j.stored import dump
 from recallm.stores.neo4j.torn_reads import complete_rows
 from recallm.stores.neo4j.transaction import Row
@@ -72,6 +75,8 @@ class Neo4jReader:
 
     def __init__(self, connection: Connection, namespace: str, horizon: Horizon) -> None:
         self._connection = connection
+        self._answers: Answers | None = None
+        """Of a reader that records what is asked (``together``)."""
         as_of, now = horizon.as_of, horizon.now
         said = microseconds(as_of) if isinstance(as_of, datetime) else None
         expired_by = -LARGEST_NUMBER if now is None else microseconds(now)
@@ -109,6 +114,17 @@ class Neo4jReader:
             vector_bytes=vector_bytes,
             vocabulary=state["vocabulary"],
         )
+
+    def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:
+        if self._answers is not None:
+            return results_of(reads, self)
+        recorder = copy(self)
+        recorder._answers = answers = Answers(self._run_ask)
+        while True:
+            try:
+                return results_of(reads, recorder)
+            except UnansweredError:
+                answers.read()
 
     def passages(
         self,
@@ -152,9 +168,15 @@ class Neo4jReader:
         found = self._ask(query, after=after, limit=_bound(limit))
         return [row["key"] for row in found]
 
-    def statements(self, keys: Collection[int]) -> list[StoredStatement]:
+    def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
         known = sorted(key for key in set(keys) if key < self._before)
-        found = self._ask(cypher.STATEMENTS, keys=known) if known else []
+        if not known:
+            return []
+        found = (
+            self._ask(cypher.SURROUNDINGS, keys=known, ahead=ahead)
+            if ahead
+            else self._ask(cypher.STATEMENTS, keys=known)
+        )
         return [
             statement_in(row["statement"], row["origin"], row["previous"], row["next"])
             for row in found
@@ -352,7 +374,13 @@ class Neo4jReader:
 
     def _ask(self, query: LiteralString, **parameters: Any) -> list[Row]:
         """Run a query within the horizon; the rows that are complete."""
-        return complete_rows(lambda: self._run(query, **{**self._horizon, **parameters}))
+        ask = Ask(query, parameters)
+        if self._answers is not None:
+            return self._answers.of(ask)
+        return complete_rows(lambda: [self._run_ask(ask.query, ask.parameters)])[0]
+
+    def _run_ask(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
+        return self._run(query, **{**self._horizon, **parameters})
 
     def _run(self, query: LiteralString, **parameters: Any) -> list[Row]:
         return self._connection.rows(query, {"namespace": self._rows, **parameters})

@@ -6,7 +6,7 @@ none."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from recallm.stores.neo4j.transaction import Row
@@ -30,8 +30,8 @@ _ALWAYS_THERE: Final[Mapping[str, tuple[str, ...]]] = {
 """Column → the properties that a complete node in it always has."""
 
 
-def complete_rows(read: Callable[[], list[Row]]) -> list[Row]:
-    """The rows that ``read`` returns, without incomplete ones.
+def complete_rows(read: Callable[[], Sequence[list[Row]]]) -> list[list[Row]]:
+    """The rows of each query that ``read`` runs, without incomplete ones.
 
     If a row is incomplete, all rows are read again, at most ``_READS`` times: other rows may have
     values that were computed from the deleted node. The rows that are still incomplete after the
@@ -39,9 +39,9 @@ def complete_rows(read: Callable[[], list[Row]]) -> list[Row]:
     """
     for _ in range(_READS - 1):
         found = read()
-        if all(map(_is_complete, found)):
-            return found
-    return [row for row in read() if _is_complete(row)]
+        if all(_is_complete(row) for rows in found for row in rows):
+            return list(found)
+    return [[row for row in rows if _is_complete(row)] for rows in read()]
 
 
 def _is_complete(row: Row) -> bool:

@@ -7,7 +7,7 @@ is gone. Only the first query of a writer, which takes the lock, has a shorter l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, LiteralString
@@ -15,12 +15,21 @@ from typing import Any, Final, LiteralString
 from neo4j import READ_ACCESS, Query, Result, Session, Transaction
 from neo4j.graph import Node
 
-__all__ = ["GRACE", "AlreadyWrittenError", "Row", "SingleQuery", "Tx", "WriteStamp"]
+__all__ = ["GRACE", "AlreadyWrittenError", "Row", "SingleQuery", "Tx", "WriteStamp", "row_of"]
 
 Row = Mapping[str, Any]
 
 GRACE: Final = 5.0
 """Seconds that the server may take to end a transaction whose time is over: it checks every 2 s."""
+
+
+def row_of(names: Iterable[str], values: Iterable[Any]) -> Row:
+    """A row by its columns; a node is a dict of its properties."""
+    # Result.data() would look at each byte of a vector.
+    return {
+        name: dict(value.items()) if isinstance(value, Node) else value
+        for name, value in zip(names, values, strict=True)
+    }
 
 
 class AlreadyWrittenError(Exception):
@@ -108,14 +117,7 @@ class Tx:
         """Run one query and fetch all of its rows; nodes are dicts of their properties."""
         found = self.run(query, parameters)
         names = found.keys()
-        # Result.data() would look at each byte of a vector.
-        fetched: list[Row] = [
-            {
-                name: dict(value.items()) if isinstance(value, Node) else value
-                for name, value in zip(names, row.values(), strict=True)
-            }
-            for row in found
-        ]
+        fetched = [row_of(names, row.values()) for row in found]
         if self.lock_patience is not None:
             self.lock_patience = None
             self._wait(self.bound + GRACE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -31,6 +31,7 @@ from recallm.model import (
     Triplet,
     TripletEvidence,
 )
+from recallm.stores.base import GraphReader
 from recallm.stores.semantics.archiving import dump_records
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
 from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions
@@ -98,6 +99,9 @@ class SQLiteReader:
     def state(self) -> NamespaceState:
         return self._view.state
 
+    def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:
+        return [read(self) for read in reads]
+
     def passages(
         self,
         where: Filter = _EVERY_PASSAGE,
@@ -134,7 +138,8 @@ class SQLiteReader:
         check_ascending((at for (at,) in rows), after)
         return [at for (at,) in rows]
 
-    def statements(self, keys: Collection[int]) -> list[StoredStatement]:
+    def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
+        del ahead  # a call costs no round trip
         wanted = _keys(keys)
         rows = self._view.rows(_STATEMENTS.replace("{visible}", self._view.visible), wanted)
         found = verified((row[2:] for row in rows), "statement")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -14,10 +15,11 @@ from recallm.model import (
     PreparedUpdate,
     SessionSize,
     Stats,
+    StoredStatement,
     Trait,
     statement_key,
 )
-from recallm.stores.base import GraphStore
+from recallm.stores.base import GraphReader, GraphStore
 from recallm.testing.marked_text import entity, prepared, triplet, vector
 from recallm.testing.suite.base import (
     NOON,
@@ -151,6 +153,84 @@ class ReadingTests(StoreTests):
             found = reader.statements([*keys, statement_key(1, 2), statement_key(9, 0), 0, 1])
             assert [s.key for s in found] == [keys[1], keys[0]]
             assert reader.statements([]) == []
+
+    def test_statements_ahead(self, store: GraphStore, namespace: str) -> None:
+        """Asked for those around it, a statement may bring up to so many before and after it in
+        its session: each visible, and as by its own key."""
+        for place in range(9):
+            session = "other" if place == 4 else "talk"
+            expiry = NOON if place == 6 else None
+            update = prepared(str(place), f"{place} [Ann]", session=session, expires_at=expiry)
+            store.apply(namespace, [update])
+        around = [statement_key(t, 0) for t in (1, 2, 3, 4, 6, 8)]
+        with store.reader(namespace, Horizon(now=NOON, as_of=8)) as reader:
+            for ahead in (1, 2, 99):
+                found = reader.statements([around[3], statement_key(99, 0)], ahead=ahead)
+                keys = [row.key for row in found]
+                assert keys == sorted(keys)
+                assert {around[3]} <= {*keys} <= {*around[max(0, 3 - ahead) : 4 + ahead]}
+                assert found == reader.statements(keys)
+            visible = [*around, statement_key(5, 0)]
+            assert reader.statements(visible, ahead=3) == reader.statements(visible)
+
+    def test_reads_together(self, store: GraphStore, namespace: str) -> None:
+        """Reads together give what each gives alone, however many they are, and where one read
+        needs the answer of another."""
+        blob = b"\x00\x3c\x00\x00"
+        apply_each(
+            store,
+            namespace,
+            prepared("a", "[Ann] sings in [Rome]", vectors=(vector(0, blob),)),
+            prepared("b", "[Bob] sings with [Ann]", vectors=(vector(0, blob),)),
+            PreparedUpdate(
+                id="",
+                text=None,
+                entities=(entity("ann", "Ann"), entity("rome", "Rome")),
+                triplets=(triplet("ann", "lives in", "rome"),),
+            ),
+            prepared("c", "[Ann] rests"),
+        )
+        keys = [statement_key(1, 0), statement_key(2, 0)]
+
+        def chained(reader: GraphReader) -> list[StoredStatement]:
+            mentions = reader.mentions(["ann"], limit=None, where=Filter())
+            return reader.statements(mentions["ann"].keys)
+
+        reads: list[Callable[[GraphReader], object]] = [
+            lambda reader: reader.postings(["sings", "rome"], limit=5, where=Filter()),
+            lambda reader: reader.postings(["sings"], limit=1, where=Filter(until=1)),
+            lambda reader: reader.mentions(["ann", "bob"], limit=5, where=Filter()),
+            lambda reader: reader.concepts(["ann", "rome"]),
+            lambda reader: reader.concepts(limit=2),
+            lambda reader: reader.relations(["ann"], limit=1),
+            lambda reader: reader.relations(["ann", "rome", "bob"], among=True),
+            lambda reader: reader.sizes(["@1"]),
+            lambda reader: reader.passages(ids=["a", "b"]),
+            lambda reader: reader.passages(Filter(session="s")),
+            lambda reader: reader.passages(limit=1),
+            lambda reader: reader.t_indexes(Filter()),
+            lambda reader: reader.sessions(),
+            lambda reader: reader.entities(),
+            lambda reader: reader.triplets(),
+            lambda reader: reader.triplet_evidence(subjects=["ann"], predicates=["lives in"]),
+            lambda reader: reader.predicates(),
+            lambda reader: reader.entities_by_words(["ann"], limit=3),
+            lambda reader: reader.vectors(model="m"),
+            lambda reader: reader.vectors(keys, model="m"),
+            lambda reader: reader.entity_vectors(model="m"),
+            lambda reader: reader.statement_keys(embedded=True),
+            lambda reader: reader.statement_keys(embedded=False),
+            lambda reader: reader.statements(keys),
+            lambda reader: reader.statements(keys[:1], ahead=1)[:1],
+            lambda reader: reader.stats(),
+            lambda reader: reader.paths(),
+            chained,
+            lambda reader: reader.together(chained, lambda it: it.concepts(["bob"])),
+        ]
+        for horizon in (Horizon(), Horizon(as_of=2)):
+            with store.reader(namespace, horizon) as reader:
+                assert reader.together(*reads) == [read(reader) for read in reads]
+                assert reader.together() == []
 
     def test_every_trait_comes_back(self, store: GraphStore, namespace: str) -> None:
         """Traits come back as a set of flags."""

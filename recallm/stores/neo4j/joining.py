@@ -1,0 +1,156 @@
+"""Several reads in one round trip: their queries are joined into one.
+
+``reader.together(a, b)`` calls the functions with a recorder of queries. A function that asks a
+query without a known answer ends there (``UnansweredError``), and the next function begins. Then
+one joined query answers all recorded ones, and the functions are called again, which now come
+further.
+Functions whose queries depend on each other's answers take as many rounds as the longest chain.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, Final, LiteralString
+
+from recallm.stores.base import GraphReader
+from recallm.stores.neo4j.torn_reads import complete_rows
+from recallm.stores.neo4j.transaction import Row, row_of
+
+__all__ = ["Answers", "Ask", "UnansweredError", "results_of"]
+
+_PREFIXES: Final[tuple[LiteralString, ...]] = (
+    "a_", "b_", "c_", "d_", "e_", "f_", "g_", "h_",
+    "i_", "j_", "k_", "l_", "m_", "n_", "o_", "p_",
+)  # fmt: skip
+"""What the names of a query's own parameters begin with in a joined query."""
+
+
+def results_of(reads: Sequence[Callable[[GraphReader], Any]], recorder: GraphReader) -> list[Any]:
+    """The results of all ``reads``.
+
+    Raises:
+        UnansweredError: some wait for an answer; those queries of all ``reads`` are recorded that
+            can be asked now.
+    """
+    results: list[Any] = []
+    for read in reads:
+        with suppress(UnansweredError):
+            results.append(read(recorder))
+    if len(results) < len(reads):
+        raise UnansweredError
+    return results
+
+
+class UnansweredError(Exception):
+    """The answer of a query is not known yet: it is asked with the next round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A query with its own parameters; those of the horizon are the same for all."""
+
+    query: LiteralString
+    parameters: Mapping[str, Any]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Equal for asks with equal answers."""
+        return self.query, repr(self.parameters)
+
+
+class Answers:
+    """The answers of one view, and the asks that have none yet.
+
+    Args:
+        run: runs a query in the view's namespace, with the parameters of its horizon.
+    """
+
+    def __init__(self, run: Callable[[LiteralString, Mapping[str, Any]], list[Row]]) -> None:
+        self._run = run
+        self._known: dict[tuple[str, str], list[Row]] = {}
+        self._wanted: dict[tuple[str, str], Ask] = {}
+
+    def of(self, ask: Ask) -> list[Row]:
+        """The rows that answer ``ask``.
+
+        Raises:
+            UnansweredError: they are read with the next round.
+        """
+        if ask.key not in self._known:
+            self._wanted[ask.key] = ask
+            raise UnansweredError
+        return self._known[ask.key]
+
+    def read(self) -> None:
+        """Read the answers of the asks that have none: a round trip for up to 16 of them."""
+        wanted, self._wanted = list(self._wanted.items()), {}
+        for first in range(0, len(wanted), len(_PREFIXES)):
+            asked = wanted[first : first + len(_PREFIXES)]
+            answers = complete_rows(partial(self._answers, [ask for _, ask in asked]))
+            self._known.update(zip((key for key, _ in asked), answers, strict=True))
+
+    def _answers(self, asks: Sequence[Ask]) -> list[list[Row]]:
+        if len(asks) == 1:
+            return [self._run(asks[0].query, asks[0].parameters)]
+        query = _joined(tuple((ask.query, tuple(ask.parameters)) for ask in asks))
+        parameters = {
+            prefix + name: value
+            for prefix, ask in zip(_PREFIXES, asks, strict=False)
+            for name, value in ask.parameters.items()
+        }
+        found = self._run(query, parameters)[0]
+        return [
+            [row_of(row.keys(), row.values()) for row in found[f"{prefix}rows"]]
+            for prefix, _ in zip(_PREFIXES, asks, strict=False)
+        ]
+
+
+@cache
+def _joined(asks: tuple[tuple[LiteralString, tuple[LiteralString, ...]], ...]) -> LiteralString:
+    """One query that answers all ``asks`` (query, names of its own parameters): one row, whose
+    columns ``…rows`` are lists of maps."""
+    parts: list[LiteralString] = []
+    columns: list[LiteralString] = []
+    for prefix, (query, names) in zip(_PREFIXES, asks, strict=False):
+        pieces: list[LiteralString] = query.split("$")  # a name begins each but the first
+        for place, piece in enumerate(pieces):
+            if place and _first_word(piece) in names:
+                pieces[place] = prefix + piece
+        own: LiteralString = "$".join(pieces)
+        entries: LiteralString = ", ".join([it + ": " + it for it in _columns(query)])
+        parts.append(
+            "CALL () {\nCALL () {\n" + own + "}\nRETURN collect({" + entries + "}) AS "
+            + prefix + "rows\n}\n"
+        )  # fmt: skip
+        columns.append(prefix + "rows")
+    return "".join(parts) + "RETURN " + ", ".join(columns)
+
+
+def _first_word(text: str) -> str:
+    found = re.match(r"\w*", text)
+    return found[0] if found else ""
+
+
+def _columns(query: LiteralString) -> list[LiteralString]:
+    """The names of the columns of a query, whose last RETURN begins a line without indent."""
+    returned = query.rpartition("\nRETURN ")[2].removeprefix("DISTINCT ")
+    returned = returned.rpartition("ORDER BY")[0] if _is_ordered(returned) else returned
+    parts: list[LiteralString] = [""]
+    depth = 0
+    for letter in returned:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.rpartition(" AS ")[2].strip() for part in parts]
+
+
+def _is_ordered(returned: str) -> bool:
+    """Whether ORDER BY follows the columns; within brackets it orders a subquery."""
+    before, _, after = returned.rpartition("ORDER BY")
+    return bool(before) and after.count("}") <= after.count("{")

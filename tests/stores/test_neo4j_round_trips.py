@@ -1,0 +1,96 @@
+"""How often a memory waits for its server."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from urllib.parse import urlsplit
+
+import pytest
+
+from recallm import RecallM
+from recallm.stores.neo4j import Neo4jStore
+from tests.neo4j.fixtures import RunningServer
+from tests.neo4j.proxy import Proxy
+
+_TALK = [
+    f"Ann moved to town {place} in May." if place % 3 else f"Bob cooks dish {place}; Ann sings."
+    for place in range(40)
+]
+_QUESTIONS = (
+    "Where does Ann live?",
+    "Who cooks dish 33?",
+    "What happened in May?",
+    "Which towns did Ann move to?",
+    "Is there a zebra?",
+)
+
+
+@pytest.fixture
+def proxy(neo4j_server: RunningServer) -> Iterator[Proxy]:
+    address = urlsplit(neo4j_server.uri)
+    with Proxy((address.hostname or "localhost", address.port or 7687)) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def store(neo4j_server: RunningServer, proxy: Proxy) -> Iterator[Neo4jStore]:
+    with closing(Neo4jStore(proxy.uri, auth=neo4j_server.auth)) as store:
+        yield store
+
+
+def _letters(texts: Sequence[str]) -> list[list[float]]:
+    """Vectors that are near where texts have the same letters."""
+    return [[1.0, *(float(text.lower().count(letter)) for letter in "abcdlmot")] for text in texts]
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.01, 0.03])
+@pytest.mark.parametrize("embeddings", [None, _letters])
+def test_a_recall_takes_at_most_eight(
+    store: Neo4jStore, proxy: Proxy, embeddings: object, delay: float
+) -> None:
+    """Also with vectors, for questions of all kinds; the answers are those of a local memory."""
+    with (
+        RecallM(store, namespace=str(uuid.uuid4()), embeddings=embeddings) as far,
+        RecallM(embeddings=embeddings) as near,
+    ):
+        for memory in (far, near):
+            memory.update_many([{"text": text, "session": "talk"} for text in _TALK])
+            memory.recall("Who sings?")  # reads the vectors into memory
+        proxy.delay = delay
+        for question in _QUESTIONS:
+            proxy.trips = 0
+            found = far.recall(question)
+            assert proxy.trips <= 8, question
+            assert found.text == near.recall(question).text
+
+
+def test_a_rare_word_in_a_long_session_takes_as_few(store: Neo4jStore, proxy: Proxy) -> None:
+    """The statements around it come in few reads, not each with one of its own."""
+    with RecallM(store, namespace=str(uuid.uuid4())) as memory:
+        memory.update_many(
+            [
+                {"text": "A zebra ran." if place == 100 else f"It rains on day {place}."}
+                | {"session": "talk"}
+                for place in range(200)
+            ]
+        )
+        memory.recall("Who rains?")
+        proxy.trips = 0
+        found = memory.recall("What about the zebra?", limit=50)
+        assert len(found.statements) > 1
+        assert proxy.trips <= 8
+
+
+def test_reads_together_take_one(store: Neo4jStore, proxy: Proxy) -> None:
+    with RecallM(store, namespace=str(uuid.uuid4())) as memory:
+        memory.update("Ann sings.")
+        with store.reader(memory.namespace) as reader:
+            proxy.trips = 0
+            reader.together(
+                lambda it: it.concepts(["ann"]),
+                lambda it: it.sizes(),
+                lambda it: it.passages(limit=3),
+            )
+            assert proxy.trips == 1
