@@ -1,0 +1,425 @@
+"""Many users at once: updates and recalls in namespaces of unequal size, on Neo4j and on SQLite.
+
+    python -m benchmarks.scale [--delay 0 10] [--json scale.json]
+    python -m benchmarks.scale --uri bolt://HOST:7687 --user neo4j --password-file FILE
+    python -m benchmarks.scale --plan 10000 1000000 100000000 --measured scale.json
+
+The namespaces hold shares of statements, updates and recalls by Zipf's law: the namespace of rank r
+has 1/r of the first one's. First they are filled in bulk, then one thread updates and recalls
+alone, which gives the costs of an operation, then all writers and readers work together, which
+gives the rates. Writers and readers are threads of several processes, never of the process with the
+proxy: within one process Python runs one thread at a time, and the benchmark would measure that.
+``--processes 1`` shows what a single process reaches; writers of a process may be grouped.
+
+The proxy adds ``--delay`` milliseconds to each round trip. Without ``--uri`` a server of the tests
+is started (Java, Maven), and only then bytes and the server's processor time are known. At the end
+each namespace must hold each of its updates once and nothing else.
+
+``--plan`` measures nothing: from the file of an earlier run it says what so many users need.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import neo4j
+import psutil
+
+from benchmarks.report import machine, percentile, save, show
+from benchmarks.scale_load import Load, Operation, Work, quick
+from benchmarks.scale_plan import Costs, Habits, plan
+from recallm import RecallM
+from tests.neo4j.proxy import Proxy
+from tests.neo4j.server import Neo4jServer
+
+__all__ = ["Target", "check", "measure"]
+
+_LONGEST = 1800.0
+"""Seconds for which a phase waits for its processes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where a store is, and what can be known of its server."""
+
+    name: str
+    place: str
+    auth: tuple[str, str] | None = None
+    folder: Path | None = None
+    server: int | None = None
+    """The id of the server's process."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """An operation that ended: its rank, seconds on the clock and those of the processor, the time
+    of its end, and statements recalled from other namespaces."""
+
+    rank: int
+    is_update: bool
+    seconds: float
+    processor: float
+    ended: float
+    strays: int
+
+
+def _perform(memory: RecallM, operation: Operation) -> _Done:
+    owner = memory.in_namespace(operation.namespace)
+    began, busy = time.perf_counter(), time.thread_time()
+    strays = 0
+    if operation.id is not None:
+        owner.update(operation.text, id=operation.id)
+    else:
+        found = owner.recall(operation.text)
+        strays = sum(
+            not str(each.passage).startswith(f"{operation.rank}/") for each in found.statements
+        )
+    return _Done(
+        operation.rank,
+        operation.id is not None,
+        time.perf_counter() - began,
+        time.thread_time() - busy,
+        time.time(),
+        strays,
+    )
+
+
+def _work(
+    place: str,
+    auth: tuple[str, str] | None,
+    threads: Sequence[Sequence[Operation]],
+    barrier: Barrier,
+    results: Any,
+) -> None:
+    """The life of a process: open, wait for the others, work in threads, report."""
+    done: list[_Done] = []
+    failures: list[str] = []
+
+    def run(operations: Sequence[Operation]) -> None:
+        try:
+            done.extend([_perform(memory, each) for each in operations])
+        except Exception as error:
+            failures.append(repr(error))
+            raise
+
+    try:
+        with RecallM(place, auth=auth) as memory:
+            # The pipeline and the connections of all threads are there before the clock runs.
+            _in_threads(lambda _: memory.recall("Who is it?"), threads)
+            barrier.wait(_LONGEST)
+            began = time.time()
+            _in_threads(run, threads)
+            barrier.wait(_LONGEST)
+    except BaseException:
+        barrier.abort()  # the others and the parent wait no longer
+        raise
+    results.put((done, began, failures))
+
+
+def _in_threads(call: Callable[[Sequence[Operation]], object], shares: Sequence[Any]) -> None:
+    started = [threading.Thread(target=call, args=(each,)) for each in shares]
+    for thread in started:
+        thread.start()
+    for thread in started:
+        thread.join()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Phase:
+    """What a phase showed: its operations, when it began, and the round trips and the server's
+    processor seconds until its end."""
+
+    done: list[_Done]
+    began: float
+    trips: int | None
+    server: float | None
+
+    def of(self, *, updates: bool) -> list[_Done]:
+        return [each for each in self.done if each.is_update is updates]
+
+    def seconds(self, *, updates: bool) -> float:
+        """Until the last operation of this kind had ended."""
+        return max((each.ended for each in self.of(updates=updates)), default=0.0) - self.began
+
+
+def _phase(target: Target, delay: float, processes: Sequence[Sequence[Any]]) -> _Phase:
+    """Run the operations of each thread of each process, at the same time."""
+    context = multiprocessing.get_context("spawn")
+    barrier, results = context.Barrier(len(processes) + 1), context.Queue()
+    with ExitStack() as open_:
+        place, proxy = target.place, None
+        if target.auth is not None:
+            address = urlsplit(target.place)
+            where = (address.hostname or "localhost", address.port or 7687)
+            proxy = open_.enter_context(Proxy(where))
+            place = proxy.uri
+        workers = [
+            context.Process(target=_work, args=(place, target.auth, each, barrier, results))
+            for each in processes
+        ]
+        for worker in workers:
+            worker.start()
+            open_.callback(worker.terminate)
+        if proxy is not None:
+            proxy.delay = delay
+        barrier.wait(_LONGEST)
+        trips, server = proxy.trips if proxy else 0, _processor_time(target)
+        barrier.wait(_LONGEST)
+        trips, after = (proxy.trips if proxy else 0) - trips, _processor_time(target)
+        reports = [results.get(timeout=_LONGEST) for _ in workers]
+        for worker in workers:
+            worker.join()
+    if failures := [each for report in reports for each in report[2]]:
+        raise SystemExit(f"{len(failures)} threads failed, the first with {failures[0]}")
+    return _Phase(
+        done=[each for report in reports for each in report[0]],
+        began=min(report[1] for report in reports),
+        trips=trips if proxy is not None else None,
+        server=None if server is None or after is None else after - server,
+    )
+
+
+def _processor_time(target: Target) -> float | None:
+    if target.server is None:
+        return None
+    spent = psutil.Process(target.server).cpu_times()
+    return float(spent.user + spent.system)
+
+
+def _dealt(operations: Sequence[Operation], threads: int) -> list[Sequence[Operation]]:
+    return [operations[place::threads] for place in range(threads)]
+
+
+def measure(target: Target, load: Load, delay: float = 0.0) -> dict[str, Any]:
+    """Fill the store, run the operations, check what it holds; ``delay`` in seconds a round trip.
+
+    The store must not hold namespaces of an earlier run.
+
+    Raises:
+        SystemExit: an update is missing or doubled, or something crossed namespaces.
+    """
+    # An empty store has its tables and indexes: they are not counted.
+    with RecallM(target.place, auth=target.auth) as memory:
+        used = [name for name in memory.namespaces() if name.startswith("scale-")]
+        if any(memory.in_namespace(name).stats().passages for name in used):
+            raise SystemExit("the store holds namespaces of an earlier run: erase scale-… first")
+    work = Work(load)
+    before = _bytes(target)
+    with RecallM(target.place, auth=target.auth) as memory:
+        memory.extract(["The pipeline is loaded."], triplets=False)
+        statements, began = 0, time.perf_counter()
+        for rank in range(1, load.namespaces + 1):
+            items = [{"text": o.text, "id": o.id} for o in work.filled if o.rank == rank]
+            memory.in_namespace(f"scale-{rank}").update_many(items)
+        bulk = load.filled / (time.perf_counter() - began)
+    after = _bytes(target)
+    updates_alone = _phase(target, delay, [[work.updates_alone]])
+    recalls_alone = _phase(target, delay, [[work.recalls_alone]])
+    threads = _dealt(work.updates, load.writers) + _dealt(work.recalls, load.readers)
+    together = _phase(
+        target, delay, [threads[at :: load.processes] for at in range(load.processes)]
+    )
+    with RecallM(target.place, auth=target.auth) as memory:
+        for name, expected in work.written().items():
+            check(memory.in_namespace(name), expected)
+            statements += memory.in_namespace(name).stats().statements
+        strays = sum(each.strays for each in chain(recalls_alone.done, together.done))
+        if strays:
+            raise SystemExit(f"{strays} recalled statements are of another namespace")
+    written = len(together.of(updates=True)) + len(updates_alone.done)
+    per_statement = statements / (load.filled + written)
+    return {
+        "row": {
+            "store": target.name,
+            "delay ms": 1000 * delay,
+            "updates/s": len(together.of(updates=True)) / together.seconds(updates=True),
+            "recalls/s": len(together.of(updates=False)) / together.seconds(updates=False),
+            **_times("update", together.of(updates=True)),
+            **_times("recall", together.of(updates=False)),
+            "bulk updates/s": bulk,
+            "bytes a statement": (after - before) / (load.filled * per_statement)
+            if before is not None and after is not None
+            else None,
+        },
+        "alone": {
+            "store": target.name,
+            "delay ms": 1000 * delay,
+            **_costs("update", updates_alone),
+            **_costs("recall", recalls_alone),
+        },
+        "ranks": _ranks(work, together),
+        "statements an update": per_statement,
+    }
+
+
+def check(memory: RecallM, expected: dict[str, str]) -> None:
+    """Whether a namespace holds each passage of ``expected`` (id → text) once, and nothing else.
+
+    Raises:
+        SystemExit: it does not.
+    """
+    stored = {each.id: each.text for each in memory.passages()}
+    counted = memory.stats().passages
+    if stored != expected or counted != len(expected):
+        raise SystemExit(
+            f"{memory.namespace} holds {counted} passages of {len(expected)} written, "
+            f"{len(stored.items() - expected.items())} of them of others"
+        )
+
+
+def _times(name: str, done: Sequence[_Done]) -> dict[str, float | None]:
+    spent = [1000 * each.seconds for each in done]
+    return {
+        f"{name} p50 ms": percentile(spent, 0.5) if spent else None,
+        f"{name} p95 ms": percentile(spent, 0.95) if spent else None,
+    }
+
+
+def _costs(name: str, phase: _Phase) -> dict[str, float | None]:
+    count = len(phase.done)
+    return {
+        f"{name} p50 ms": percentile([1000 * each.seconds for each in phase.done], 0.5),
+        f"{name} trips": None if phase.trips is None else phase.trips / count,
+        f"{name} client cpu ms": 1000 * sum(each.processor for each in phase.done) / count,
+        f"{name} server cpu ms": None if phase.server is None else 1000 * phase.server / count,
+    }
+
+
+def _ranks(work: Work, phase: _Phase) -> list[dict[str, Any]]:
+    held: defaultdict[int, int] = defaultdict(int)
+    for each in work.filled:
+        held[each.rank] += 1
+    rows = []
+    for rank in sorted({each.rank for each in phase.done} | set(held)):
+        own = [each for each in phase.done if each.rank == rank]
+        updates = [each for each in own if each.is_update]
+        recalls = [each for each in own if not each.is_update]
+        rows.append(
+            {
+                "rank": rank,
+                "filled": held[rank],
+                "updates": len(updates),
+                "recalls": len(recalls),
+                "updates/s": len(updates) / phase.seconds(updates=True),
+                "recalls/s": len(recalls) / phase.seconds(updates=False),
+                **_times("update", updates),
+                **_times("recall", recalls),
+            }
+        )
+    return rows
+
+
+def _bytes(target: Target) -> int | None:
+    """What the store takes on disk, without logs of transactions."""
+    if target.folder is None:
+        return None
+    if target.auth is not None:
+        with neo4j.GraphDatabase.driver(target.place, auth=target.auth) as driver:
+            driver.execute_query("CALL db.checkpoint()")
+    return sum(file.stat().st_size for file in target.folder.rglob("*") if file.is_file())
+
+
+@contextmanager
+def _own_server() -> Iterator[Target]:
+    """A server of the tests, empty."""
+    with Neo4jServer() as server:
+        java = next(
+            each
+            for each in psutil.Process().children(recursive=True)
+            if each.name() == "java" and f"--home-dir={server.home}" in each.cmdline()
+        )
+        yield Target(
+            name="Neo4j",
+            place=server.bolt_uri,
+            auth=server.auth,
+            folder=server.home / "data" / "databases" / "neo4j",
+            server=java.pid,
+        )
+
+
+def main() -> None:
+    """Measure and print, or plan."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    for name in ("writers", "readers", "processes", "namespaces", "filled", "updates", "recalls"):
+        parser.add_argument(f"--{name}", type=int, default=getattr(Load(), name))
+    parser.add_argument("--alone", type=int, default=Load().alone)
+    parser.add_argument("--zipf", type=float, default=Load().zipf, help="exponent of the law")
+    parser.add_argument("--seed", type=int, default=Load().seed)
+    parser.add_argument("--delay", type=float, nargs="+", default=[0, 10], help="milliseconds")
+    parser.add_argument(
+        "--quick", action="store_true", help="a run of seconds; its figures are no use"
+    )
+    parser.add_argument("--uri", help="a server; its namespaces scale-… are erased after each run")
+    parser.add_argument("--user", default="neo4j")
+    parser.add_argument("--password-file", type=Path)
+    parser.add_argument("--only", choices=["neo4j", "sqlite"])
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--plan", type=int, nargs="+", metavar="USERS")
+    parser.add_argument("--measured", type=Path, help="the --json of an earlier run, for --plan")
+    for name in Habits.__slots__:
+        option = "--" + name.replace("_", "-")
+        parser.add_argument(option, type=float, default=getattr(Habits(), name))
+    options = parser.parse_args()
+    if options.plan:
+        if options.measured is None:
+            parser.error("--plan needs --measured FILE")
+        habits = Habits(**{name: getattr(options, name) for name in Habits.__slots__})
+        costs = Costs.read(options.measured)
+        show("A user costs", [costs.shown()])
+        show("What so many users need", [plan(costs, users, habits) for users in options.plan])
+        return
+    load = Load(**{name: getattr(options, name) for name in Load.__slots__})
+    if options.quick:
+        load = quick(load)
+    found = []
+    if options.only != "neo4j":
+        with tempfile.TemporaryDirectory(prefix="recallm-bench-") as folder:
+            file = Path(folder) / "recallm.db"
+            found.append(measure(Target(name="SQLite", place=str(file), folder=Path(folder)), load))
+    if options.only != "sqlite":
+        found += [_on_neo4j(options, load, delay / 1000) for delay in options.delay]
+    title = (
+        f"{load.writers} writers and {load.readers} readers in {load.processes} processes, "
+        f"{load.filled:,} updates before in {load.namespaces:,} namespaces"
+    )
+    show(title, [each["row"] for each in found])
+    show("One thread alone: the costs of an operation", [each["alone"] for each in found])
+    for each in found:
+        ranks = [row for row in each["ranks"] if row["rank"] in (1, 2, 5, 10, 20, 50, 100, 200)]
+        show(f"By rank: {each['row']['store']}, {each['row']['delay ms']:g} ms", ranks)
+    show("Machine", [machine()])
+    if options.json is not None:
+        save(options.json, title=title, machine=machine(), load=load, runs=found)
+
+
+def _on_neo4j(options: argparse.Namespace, load: Load, delay: float) -> dict[str, Any]:
+    if options.uri is None:
+        with _own_server() as target:
+            return measure(target, load, delay)
+    if options.password_file is None:
+        raise SystemExit("--uri needs --password-file FILE")
+    auth = (options.user, options.password_file.read_text("utf-8").strip())
+    target = Target(name="Neo4j", place=options.uri, auth=auth)
+    try:
+        return measure(target, load, delay)
+    finally:
+        with RecallM(options.uri, auth=auth) as memory:
+            for rank in range(1, load.namespaces + 1):
+                memory.erase_namespace(f"scale-{rank}")
+
+
+if __name__ == "__main__":
+    main()

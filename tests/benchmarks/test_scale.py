@@ -1,0 +1,139 @@
+"""Many users at once: the figures add up, and what a store holds is checked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.scale import Target, check, measure
+from benchmarks.scale_load import Load, quick, shares
+from benchmarks.scale_plan import Costs, Habits, plan
+from recallm import RecallM
+from tests.neo4j.fixtures import RunningServer
+
+_LOAD = quick(Load(processes=1))
+
+
+def test_shares_follow_zipfs_law_and_lose_nothing() -> None:
+    assert shares(4, 25, 1.0) == [12, 6, 4, 3]
+    assert shares(3, 10, 0.0) == [4, 3, 3]
+    assert sum(shares(50, 997, 1.1)) == 997
+
+
+def _adds_up(found: dict[str, Any]) -> None:
+    ranks = found["ranks"]
+    assert [each["rank"] for each in ranks] == [1, 2, 3, 4]
+    for name in ("filled", "updates", "recalls"):
+        asked = getattr(_LOAD, name)
+        assert [each[name] for each in ranks] == shares(4, asked, _LOAD.zipf), name
+    row = found["row"]
+    assert sum(each["updates/s"] for each in ranks) == pytest.approx(row["updates/s"])
+    assert sum(each["recalls/s"] for each in ranks) == pytest.approx(row["recalls/s"])
+    assert row["update p50 ms"] <= row["update p95 ms"]
+    assert found["alone"]["update client cpu ms"] > 0
+    assert found["statements an update"] >= 1
+
+
+def test_a_run_on_sqlite_adds_up_and_gives_bytes(tmp_path: Path) -> None:
+    found = measure(Target(name="SQLite", place=str(tmp_path / "a.db"), folder=tmp_path), _LOAD)
+    _adds_up(found)
+    assert found["row"]["bytes a statement"] > 50
+    assert found["alone"]["update trips"] is None
+    with RecallM(tmp_path / "a.db") as memory:
+        held = [memory.in_namespace(f"scale-{rank}").stats().passages for rank in (1, 2, 3, 4)]
+    assert sum(held) == _LOAD.filled + _LOAD.updates + _LOAD.alone
+    with pytest.raises(SystemExit, match="an earlier run"):
+        measure(Target(name="SQLite", place=str(tmp_path / "a.db")), _LOAD)
+
+
+def test_a_run_on_a_server_counts_round_trips_with_their_delay(neo4j_server: RunningServer) -> None:
+    target = Target(name="Neo4j", place=neo4j_server.uri, auth=neo4j_server.auth)
+    try:
+        found = measure(target, _LOAD, 0.01)
+    finally:
+        with RecallM(neo4j_server.uri, auth=neo4j_server.auth) as memory:
+            for rank in (1, 2, 3, 4):
+                memory.erase_namespace(f"scale-{rank}")
+    _adds_up(found)
+    alone = found["alone"]
+    for name in ("update", "recall"):
+        assert alone[f"{name} trips"] >= 1
+        assert alone[f"{name} p50 ms"] >= 10
+    assert found["row"]["bytes a statement"] is None
+    assert alone["update server cpu ms"] is None
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        [],
+        [("1/1", "Ann sails.")] * 2,
+        [("1/1", "Ben sails.")],
+        [("1/1", "Ann sails."), ("2/1", "B.")],
+    ],
+    ids=["lost", "doubled", "other text", "of another namespace"],
+)
+def test_what_a_store_holds_must_be_what_was_written(written: list[tuple[str, str]]) -> None:
+    with RecallM() as memory:
+        for place, (name, text) in enumerate(written):
+            memory.update(text, id=f"{name}+" if place and name == "1/1" else name)
+        with pytest.raises(SystemExit, match="passages of 1 written"):
+            check(memory, {"1/1": "Ann sails."})
+        memory.forget(everything=True)
+        memory.update("Ann sails.", id="1/1")
+        check(memory, {"1/1": "Ann sails."})
+
+
+_COSTS = Costs(
+    bytes_an_update=2_000,
+    server_update=0.02,
+    server_recall=0.04,
+    client_update=0.005,
+    client_recall=0.1,
+)
+
+
+def test_the_plan_adds_up_operations_and_bytes() -> None:
+    habits = Habits(
+        updates_a_day=864,
+        recalls_a_day=432,
+        days=100,
+        peak=2,
+        busy=0.5,
+        shard_cores=8,
+        shard_terabytes=2,
+    )
+    assert plan(_COSTS, 10_000, habits) == {
+        "users": 10_000,
+        "updates/s": 200,
+        "recalls/s": 100,
+        "terabytes": 1.728,
+        "server cores": 16,
+        "client cores": 22,
+        "shards for cores": 2,
+        "shards for bytes": 1,
+        "shards": 2,
+    }
+
+
+def test_costs_are_those_of_the_server_at_the_smallest_delay(tmp_path: Path) -> None:
+    def run(delay: float, server: float | None) -> dict[str, Any]:
+        costs = dict.fromkeys(
+            [f"{o} {side} cpu ms" for o in ("update", "recall") for side in ("server", "client")],
+            server,
+        )
+        row = {"delay ms": delay, "bytes a statement": server and 1000.0}
+        return {"row": row, "alone": costs, "statements an update": 1.5}
+
+    file = tmp_path / "scale.json"
+    file.write_text(json.dumps({"runs": [run(0, None), run(10, 9.0), run(5, 2.0)]}))
+    assert asdict(Costs.read(file)) == {"bytes_an_update": 1500.0} | dict.fromkeys(
+        ["server_update", "server_recall", "client_update", "client_recall"], 0.002
+    )
+    file.write_text(json.dumps({"runs": [run(0, None)]}))
+    with pytest.raises(SystemExit, match="without --uri"):
+        Costs.read(file)
