@@ -392,8 +392,8 @@ class MemoryGraph:
     def cypher(
         self, query: str, parameters: Mapping[str, Any] | None = None
     ) -> list[dict[str, Any]]:
-        """The rows of ``query``, in a read-only session. It sees every namespace; ``$namespace``
-        holds this one.
+        """The rows of ``query``, in a read-only session. ``$namespace`` holds the
+        number of this namespace: a query that reads others is refused.
 
         Raises:
             InvalidInputError: the store answers no Cypher, or refuses this query.

@@ -107,7 +107,7 @@ def test_08_get_schema(store: RecallMGraphStore) -> None:
 def test_09_custom_query(store: RecallMGraphStore) -> None:
     """Cypher where there is Neo4j, a clear answer where there is not."""
     store.upsert_triplet("TestS", "TEST_REL", "TestO")
-    query = "MATCH (n) WHERE n.namespace = $namespace AND n.id = $id RETURN n.id AS id"
+    query = "MATCH (n:Entity) WHERE n.namespace = $namespace AND n.id = $id RETURN n.id AS id"
     if store.memory.graph.cypher_schema is None:
         with pytest.raises(NotImplementedError, match="structured_queries=True"):
             store.query(query, {"id": "TestS"})
@@ -115,6 +115,8 @@ def test_09_custom_query(store: RecallMGraphStore) -> None:
         assert store.query(query, {"id": "TestS"}) == [{"id": "TestS"}]
         with pytest.raises(InvalidInputError):
             store.query("MATCH (n) DETACH DELETE n")
+        with pytest.raises(InvalidInputError, match="other namespaces"):
+            store.query("MATCH (n) WHERE n.id = 'TestS' RETURN n")
         assert store.get("TestS") == [["TEST_REL", "TestO"]]
 
 
@@ -437,7 +439,7 @@ def test_a_question_as_cypher(store: RecallMGraphStore) -> None:
             if prompt.startswith("Schema:"):
                 assert store.schema in prompt
                 return CompletionResponse(
-                    text="MATCH (n {namespace: $namespace, id: 'Ann'}) RETURN n.id AS found"
+                    text="MATCH (n:Entity {namespace: $namespace, id: 'Ann'}) RETURN n.id AS found"
                 )
             return CompletionResponse(text=prompt)
 

@@ -310,7 +310,7 @@ def test_text_to_cypher(memory: RecallM) -> None:
         embed_kg_nodes=False,
     )
     llm = ScriptedLLM(
-        answer="MATCH (e:RecallMEntity {namespace: $namespace}) RETURN e.id AS id ORDER BY id"
+        answer="MATCH (e:Entity {namespace: $namespace}) RETURN e.id AS id ORDER BY id"
     )
     retriever = TextToCypherRetriever(store, llm=llm, allowed_output_fields=["id"])
     [found] = retriever.retrieve("Who is there?")

@@ -299,7 +299,7 @@ def test_structured_queries_are_off_unless_asked_for(
     asked = RecallMPropertyGraphStore(memory=memory, structured_queries=True)
     asked.upsert_relations([Relation(label="KNOWS", source_id="Ann", target_id="Bob")])
     rows = asked.structured_query(
-        "MATCH (e:RecallMEntity {namespace: $namespace}) RETURN e.id AS id ORDER BY id"
+        "MATCH (e:Entity {namespace: $namespace}) RETURN e.id AS id ORDER BY id"
     )
     assert rows == [{"id": "Ann"}, {"id": "Bob"}]
     with pytest.raises(InvalidInputError):

@@ -111,4 +111,4 @@ class TestNeo4jWithCypher(OnNeo4j, StructuredQueryTests, AsyncTests):
     @pytest.fixture
     def entity_query(self) -> str:
         """The entities of this namespace."""
-        return "MATCH (e:RecallMEntity {namespace: $namespace}) RETURN e.id AS name"
+        return "MATCH (e:Entity {namespace: $namespace}) RETURN e.id AS name"

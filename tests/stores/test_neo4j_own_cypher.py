@@ -6,7 +6,7 @@ import time
 from datetime import UTC, date, datetime, timedelta
 from datetime import time as daytime
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 
 import pytest
 from neo4j import Driver
@@ -45,7 +45,7 @@ def test_the_example_runs(store: Neo4jStore, namespace: str) -> None:
     ]
     assert store.cypher(f"{namespace}-empty", query, {}) == []
     [condition] = [line.strip() for line in schema.splitlines() if "CONTAINS" in line]
-    aged = f"MATCH (e:RecallMEntity {{namespace: $namespace}}) WHERE e.{condition[:-1]} RETURN e.id"
+    aged = f"MATCH (e:Entity {{namespace: $namespace}}) WHERE e.{condition[:-1]} RETURN e.id"
     assert store.cypher(namespace, aged, {}) == [{"e.id": "Ann"}]
 
 
@@ -54,14 +54,18 @@ def test_the_schema_text_says_what_is_there(store: Neo4jStore, namespace: str) -
     _filled(store, namespace)
     [found] = store.cypher(
         namespace,
-        """MATCH (x:RecallMTriplet {namespace: $namespace})-[:SUBJECT]->(e:RecallMEntity)
-        MATCH (x)-[:OBJECT]->(o:RecallMEntity) MATCH (x)-[:SHOWN]->(u:RecallMUpdate)
-        MATCH (e)-[:SHOWN]->(u) MATCH (e)-[:STANDS_ON]->(c:RecallMConcept)
-        RETURN x {.name, .predicate, .properties} AS x,
+        """MATCH (x:Triplet {namespace: $namespace})-[:SUBJECT]->(e:Entity)
+        MATCH (x)-[:OBJECT]->(o:Entity) MATCH (x)-[:SHOWN]->(u:Update)
+        MATCH (e)-[:SHOWN]->(u) MATCH (e)-[:STANDS_ON]->(c:Concept)
+        MATCH (u)-[:HAS]->(s:Statement)-[:MENTIONS]->(c)
+        RETURN s {.text, .names} AS s, x {.name, .predicate, .properties} AS x,
             e {.key, .id, .type, .label, .concept, .properties} AS e,
-            o.id AS o, u {.t, .id, .text} AS u, c {.name, .label, .kind} AS c""",
+            o.id AS o, u {.t, .id, .text} AS u, c {
+                .name, .label, .kind, .t_index, .updates, .statements, .namespace_name
+            } AS c""",
     )
     assert found == {
+        "s": {"text": "Ann met Bo", "names": ["ann", "bo"]},
         "x": {"name": "KNOWS", "predicate": "KNOWS", "properties": "{}"},
         "e": {
             "key": "ann",
@@ -73,13 +77,21 @@ def test_the_schema_text_says_what_is_there(store: Neo4jStore, namespace: str) -
         },
         "o": "bo",
         "u": {"t": 1, "id": "p", "text": "Ann met Bo"},
-        "c": {"name": "ann", "label": "Ann", "kind": "name"},
+        "c": {
+            "name": "ann",
+            "label": "Ann",
+            "kind": "name",
+            "t_index": 1,
+            "updates": 1,
+            "statements": 1,
+            "namespace_name": namespace,
+        },
     }
 
 
 def test_rows_of_a_namespace_that_was_forgotten(store: Neo4jStore, namespace: str) -> None:
     """``$namespace`` is what the rows have now."""
-    count = "MATCH (e:RecallMEntity {namespace: $namespace}) RETURN count(e) AS count"
+    count = "MATCH (e:Entity {namespace: $namespace}) RETURN count(e) AS count"
     _filled(store, namespace)
     assert store.cypher(namespace, count) == [{"count": 2}]
     store.forget(namespace, Selection(kind="everything", value=True))
@@ -93,7 +105,7 @@ def test_values_are_those_of_python(store: Neo4jStore, namespace: str) -> None:
     _filled(store, namespace)
     [found] = store.cypher(
         namespace,
-        """MATCH path = (x:RecallMTriplet {namespace: $namespace})-[r:SUBJECT]->(e)
+        """MATCH path = (x:Triplet {namespace: $namespace})-[r:SUBJECT]->(e)
         RETURN path, r, [{node: e.id}, null, 1.5, true] AS mixed,
             datetime('2026-01-02T03:04:05.000006Z') AS instant, date('2026-01-02') AS day,
             localtime('03:04') AS time, localdatetime('2026-01-02T03:04') AS local,
@@ -207,6 +219,157 @@ def test_what_is_wrong_is_said(
     with pytest.raises(InvalidInputError, match=message) as failure:
         store.cypher(namespace, query, parameters)
     assert failure.value.argument == argument
+
+
+_ANSWERS: list[list[dict[str, Any]]] = [
+    [
+        {"d.name": "ann", "r.strength": 2, "r.t_index": 2},
+    ],
+    [{"both.name": "ann"}],
+    [{"s.text": "Brandon met Ann"}, {"s.text": "Brandon saw Ann in Lisbon"}],
+    [{"s.text": "Brandon saw Ann in Lisbon"}, {"s.text": "Brandon met Ann"}],
+    [{"u.id": "p2", "u.speaker": "Eve"}, {"u.id": "p3", "u.speaker": None}],
+    [
+        {"c.label": "Cy", "c.t_index": 3},
+        {"c.label": "Dee", "c.t_index": 3},
+        {"c.label": "Ann", "c.t_index": 2},
+    ],
+    [{"c.label": "Ann", "c.statements": 3}, {"c.label": "Brandon", "c.statements": 2}],
+    [{"way": ["brandon", "ann", "cy", "dee"]}],
+    [{"s.text": "Brandon met Ann"}, {"s.text": "Ann met Cy"}],
+    [{"x.name": "KNOWS", "o.id": "Ann", "passages": ["p1"]}],
+]
+
+
+def test_the_ten_queries_of_the_docs(store: Neo4jStore, driver: Driver, namespace: str) -> None:
+    """Each answers, from one namespace only but for the first, which reads all."""
+    for name in (namespace, f"{namespace}-other"):
+        told = (
+            prepared("p1", "[Brandon] saw [Ann] in [Lisbon]"),
+            PreparedUpdate(
+                id="p1",
+                text=None,
+                entities=(entity("Brandon", "Brandon"), entity("Ann", "Ann")),
+                triplets=(triplet("Brandon", "KNOWS", "Ann"),),
+            ),
+            prepared("p2", "[Brandon] met [Ann]", "[Ann] met [Cy]", speaker="Eve"),
+            prepared("p3", "[Cy] met [Dee]"),
+        )
+        store.apply(name, told)
+    page = (Path(__file__).parents[2] / "docs" / "neo4j.md").read_text()
+    queries = [block.partition("```")[0] for block in page.split("```cypher\n")[1:]]
+    assert len(queries) == 10
+    every: LiteralString = queries[0].replace(  # pyright: ignore[reportAssignmentType]
+        "'brandon'})", "'brandon', namespace_name: $name})"
+    )
+    found, _, _ = driver.execute_query(every, name=namespace)
+    answers = [[row.data() for row in found]]
+    answers += [store.cypher(namespace, query) for query in queries[1:]]
+    for query, answer, expected in zip(queries, answers, _ANSWERS, strict=True):
+        assert sorted(map(repr, answer)) == sorted(map(repr, expected)), query
+        if "ORDER BY" in query:
+            assert answer == expected, query
+    with pytest.raises(InvalidInputError, match="other namespaces"):
+        store.cypher(namespace, queries[0])
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "MATCH (n) RETURN n",
+        "MATCH (n) WHERE n.namespace = $namespace RETURN n",
+        "MATCH (n) RETURN count(n)",
+        "MATCH ()-[r]->() RETURN count(r)",
+        "MATCH ()-[r:RELATED]->() RETURN r",
+        "MATCH (n:$($label)) RETURN n",
+        "MATCH (n) WHERE elementId(n) = '4:x:1' RETURN n",
+        "MATCH (n) WHERE id(n) = 1 RETURN n",
+        "MATCH (c:Concept) RETURN c.name",
+        "MATCH (c:Concept {name: 'ann'}) RETURN c",
+        "MATCH (n:RecallMNamespace) RETURN n.name",
+        "MATCH (c:Concept) WHERE c.namespace = $namespace OR c.name = 'ann' RETURN c",
+        "MATCH (c:Concept) WHERE c.namespace IN [$namespace, $namespace + 1] RETURN c",
+        "MATCH (c:Concept {namespace: $namespace + 1}) RETURN c",
+        "MATCH (c:Concept) WHERE c.namespace > 0 RETURN c",
+        "MATCH (c:Concept) WHERE c.namespace >= $namespace RETURN c",
+        "MATCH (c:Concept {namespace: $namespace}) OPTIONAL MATCH (u:Update) RETURN c, u",
+        "MATCH (c:Concept {namespace: $namespace}), (s:Statement) RETURN c, s",
+        "MATCH (c:Concept {namespace: $namespace}) RETURN c UNION MATCH (c:Concept) RETURN c",
+        "MATCH (c:Concept {namespace: $namespace}) CALL () { MATCH (u:Update) RETURN u } RETURN u",
+        "MATCH (c:Concept {namespace: $namespace}) WHERE EXISTS { (:Update {id: 'p'}) } RETURN c",
+        "MATCH (c:Concept {namespace: $namespace}) RETURN COUNT { (:Update) } AS n",
+        """MATCH (c:Concept {namespace: $namespace})
+        RETURN CASE WHEN EXISTS { (:Update {id: 'p'}) } THEN 1 END AS x""",
+        "RETURN [x IN [1] | [(u:Update)-[:HAS]->(s) | s.text]] AS x",
+        "RETURN [x IN [1] | COLLECT { MATCH (u:Update) RETURN u.text }] AS x",
+        "RETURN [x IN [1] WHERE EXISTS { (:Update {id: 'p'}) } | x] AS x",
+        "MATCH (`c WHERE namespace = $namespace`:Concept {namespace: 5}) RETURN 1",
+        "CYPHER runtime=slotted MATCH (c:Concept) RETURN c",
+        "WITH 5 AS namespace MATCH (c:Concept {namespace: namespace}) RETURN c",
+    ],
+)
+def test_other_namespaces_are_not_read(store: Neo4jStore, namespace: str, query: str) -> None:
+    """Each way into the graph that is not bound to the namespace, wherever in the query."""
+    _filled(store, namespace)
+    with pytest.raises(InvalidInputError, match=r"other namespaces|subquery") as failure:
+        store.cypher(namespace, query, {"label": "Concept"})
+    assert failure.value.argument == "query"
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("RETURN 1 AS x", 1),
+        ("UNWIND [1, 2] AS x RETURN x", 2),
+        ("MATCH (c:Concept {namespace: $namespace}) RETURN c", 2),
+        ("MATCH (c:Concept {namespace: $namespace, name: 'ann'}) RETURN c", 1),
+        ("MATCH (c:Concept {name: 'ann'}) WHERE c.namespace = $namespace RETURN c", 1),
+        ("MATCH (c:Concept) WHERE c.namespace = $namespace AND c.name >= 'b' RETURN c", 1),
+        ("MATCH (c:Concept {namespace: $namespace}) WHERE c.name CONTAINS 'n' RETURN c", 1),
+        ("MATCH (c:Concept {namespace: $namespace}) WHERE c.name STARTS WITH 'a' RETURN c", 1),
+        ("MATCH (c:Concept {namespace: $namespace}) WHERE c.name IN ['ann', 'bo'] RETURN c", 2),
+        ("MATCH (u:Update {namespace: $namespace, t: 1})-[:HAS]->(s) RETURN s.text", 1),
+        ("MATCH (s:Statement {namespace: $namespace}) RETURN s ORDER BY s.key DESC LIMIT 1", 1),
+        ("MATCH (e:RecallMEntity {namespace: $namespace, key: 'ann'}) RETURN e", 1),
+        (
+            "MATCH ()-[r:HOLDS {namespace: $namespace, stem: 'met'}]->(w) WHERE r.key > 0 RETURN w",
+            1,
+        ),
+        (
+            """MATCH (a:Concept {namespace: $namespace, name: 'ann'}),
+            (b:Concept {namespace: $namespace, name: 'bo'}) RETURN a, b""",
+            1,
+        ),
+        (
+            """MATCH (c:Concept {namespace: $namespace})
+            OPTIONAL MATCH (c)-[:RELATED]-(d) RETURN c, collect(d)""",
+            2,
+        ),
+        (
+            """MATCH (c:Concept {namespace: $namespace}) RETURN c.name AS name
+            UNION MATCH (e:Entity {namespace: $namespace}) RETURN e.id AS name""",
+            2,
+        ),
+        (
+            """MATCH (c:Concept {namespace: $namespace}) WHERE EXISTS { (c)-[:RELATED]-() }
+            RETURN c.name, COUNT { (c)<-[:MENTIONS]-() } AS n""",
+            2,
+        ),
+        (
+            """MATCH (c:Concept {namespace: $namespace, name: 'ann'})
+            CALL (c) { MATCH (c)<-[:MENTIONS]-(s) RETURN count(s) AS n } RETURN n""",
+            1,
+        ),
+        ("MATCH (e:Entity {namespace: $namespace})-[*1..2]-(x) RETURN DISTINCT e.id", 2),
+    ],
+)
+def test_queries_within_the_namespace(
+    store: Neo4jStore, namespace: str, query: str, rows: int
+) -> None:
+    """What begins at the namespace's nodes is run."""
+    _filled(store, namespace)
+    _filled(store, f"{namespace}-other")
+    assert len(store.cypher(namespace, query)) == rows
 
 
 def test_a_query_that_takes_long(store: Neo4jStore, namespace: str) -> None:

@@ -9,9 +9,10 @@ TOTALS: Final[LiteralString] = """
 CALL () {
     UNWIND $concepts AS row
     MERGE (c:RecallMConcept {namespace: $namespace, key: row.key})
-    ON CREATE SET c.name = row.name
+    ON CREATE SET c.name = row.name, c.namespace_name = $name
     SET c.label = row.label, c.kind = row.kind, c.t_index = row.t_index, c.updates = row.updates,
         c.statements = row.statements
+    FOREACH (it IN CASE WHEN row.key = row.name THEN [c] ELSE [] END | SET it:Concept)
 }
 CALL () {
     UNWIND $untouched AS key
@@ -56,10 +57,10 @@ MATCH (n:RecallMNamespace {rows: $namespace})
 SET n += $totals
 """
 """``$t`` is the counter. A stem, a session or a predicate has no t of its own: at an earlier t it
-is counted."""
+is counted. A concept has the label ``Concept`` if an index can hold its name."""
 
 _CREATE_STATEMENT: Final[LiteralString] = """
-CREATE (u)-[:HAS]->(s:RecallMStatement)
+CREATE (u)-[:HAS]->(s:RecallMStatement:Statement)
 SET s = said.properties
 WITH s, said
 CALL (s, said) {
@@ -77,7 +78,7 @@ CALL (s, said) {
 UPDATES: Final[LiteralString] = (
     """
 UNWIND $updates AS row
-CREATE (u:RecallMUpdate)
+CREATE (u:RecallMUpdate:Update)
 SET u = row.properties
 WITH u, row
 CALL (u, row) {
@@ -108,7 +109,7 @@ RELATIONS: Final[LiteralString] = """
 UNWIND $relations AS row
 MATCH (a:RecallMConcept {namespace: $namespace, key: row.a})
 MATCH (b:RecallMConcept {namespace: $namespace, key: row.b})
-MERGE (a)-[r:RELATES]->(b)
+MERGE (a)-[r:RELATED]->(b)
 SET r.strength = row.strength, r.t_index = row.t_index
 WITH a, b, row
 UNWIND row.evidence AS shown
@@ -125,11 +126,11 @@ CALL (a, b, row) {
     DELETE e
 }
 CALL (a, b, row) {
-    MATCH (a)-[r:RELATES]->(b) WHERE row.strength > 0
+    MATCH (a)-[r:RELATED]->(b) WHERE row.strength > 0
     SET r.strength = row.strength, r.t_index = row.t_index
 }
 CALL (a, b, row) {
-    MATCH (a)-[r:RELATES]->(b) WHERE row.strength = 0
+    MATCH (a)-[r:RELATED]->(b) WHERE row.strength = 0
     DELETE r
 }
 """
@@ -191,8 +192,8 @@ ELEMENTS: Final[LiteralString] = (
 UNWIND $elements AS row
 MERGE (x:RecallMElement {namespace: $namespace, key: row.key})
 SET x += row.properties
-FOREACH (it IN CASE WHEN row.subject IS NULL THEN [x] ELSE [] END | SET it:RecallMEntity)
-FOREACH (it IN CASE WHEN row.subject IS NULL THEN [] ELSE [x] END | SET it:RecallMTriplet)
+FOREACH (it IN CASE WHEN row.subject IS NULL THEN [x] ELSE [] END | SET it:RecallMEntity:Entity)
+FOREACH (it IN CASE WHEN row.subject IS NULL THEN [] ELSE [x] END | SET it:RecallMTriplet:Triplet)
 WITH x, row"""
     + _SET_WORDS
     + """
@@ -305,7 +306,7 @@ RETURN COUNT { MATCH (x:RecallMUpdate)
         WHERE x.namespace = $namespace AND x.key IS NOT NULL } AS statements,
     COUNT { MATCH (x:RecallMConcept)
         WHERE x.namespace = $namespace AND x.key IS NOT NULL } AS concepts,
-    COUNT { MATCH (x:RecallMConcept)-[:RELATES]->()
+    COUNT { MATCH (x:RecallMConcept)-[:RELATED]->()
         WHERE x.namespace = $namespace AND x.key IS NOT NULL } AS relations,
     COUNT { MATCH (x:RecallMEntity)
         WHERE x.namespace = $namespace AND x.key IS NOT NULL } AS entities,

@@ -58,10 +58,10 @@ UNWIND $names AS name
 MATCH (a:RecallMConcept {namespace: $namespace, key: name})
 CALL (a) {
     CALL (a) {
-        MATCH (a)-[r:RELATES]-(b:RecallMConcept) WHERE r.t_index <= $t AND {{RELATION_SEEN}}
+        MATCH (a)-[r:RELATED]-(b:RecallMConcept) WHERE r.t_index <= $t AND {{RELATION_SEEN}}
         RETURN b, startNode(r) = a AS out, r.strength AS strength, r.t_index AS t_index
         UNION ALL
-        MATCH (a)-[r:RELATES]-(b:RecallMConcept) WHERE r.t_index > $t AND {{RELATION_SEEN}}
+        MATCH (a)-[r:RELATED]-(b:RecallMConcept) WHERE r.t_index > $t AND {{RELATION_SEEN}}
         MATCH (a)-[e:EVIDENCE]-(b) WHERE e.t <= $t
         RETURN b, startNode(e) = a AS out, count(e) AS strength, max(e.t) AS t_index
     }
@@ -75,7 +75,7 @@ RETURN DISTINCT CASE WHEN out THEN a.name ELSE b.name END AS a,
 RELATIONS_AMONG: Final[LiteralString] = spelled("""
 MATCH (a:RecallMConcept)
 WHERE a.namespace = $namespace AND a.key IN $names
-MATCH (a)-[r:RELATES]->(b:RecallMConcept)
+MATCH (a)-[r:RELATED]->(b:RecallMConcept)
 WHERE b.key IN $names AND {{RELATION_SEEN}}
 CALL (a, b, r) {
     WITH r WHERE r.t_index <= $t

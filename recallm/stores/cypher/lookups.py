@@ -61,7 +61,7 @@ CALL () {
     UNWIND $relations AS pair
     MATCH (a:RecallMConcept {namespace: $namespace, key: pair[0]})
     MATCH (b:RecallMConcept {namespace: $namespace, key: pair[1]})
-    MATCH (a)-[r:RELATES]->(b)
+    MATCH (a)-[r:RELATED]->(b)
     RETURN collect([a.name, b.name, r.strength, r.t_index]) AS relations
 }
 CALL () {

@@ -273,7 +273,7 @@ CALL () {
     RETURN count(c) AS concepts
 }
 CALL () {
-    MATCH (a:RecallMConcept)-[r:RELATES]->(b)
+    MATCH (a:RecallMConcept)-[r:RELATED]->(b)
     WHERE a.namespace = $namespace AND a.key IS NOT NULL AND (
         r.t_index <= $t OR EXISTS { MATCH (a)-[e:EVIDENCE]->(b) WHERE e.t <= $t }
     )

@@ -18,7 +18,7 @@ Every key begins with the namespace:
 * ``(statement)-[:MENTIONS]->(:RecallMConcept)``, ``(statement)-[:HOLDS]->(:RecallMStem)``: with
   the name of the other end and the statement's key, indexed, so that the newest come first.
 * ``(statement)-[:REFERS_TO]->(update)``: to each other passage that its ``references`` name.
-* ``(a)-[:RELATES]->(b)`` between concepts (a < b): totals over ``(a)-[:EVIDENCE]->(b)``, one for
+* ``(a)-[:RELATED]->(b)`` between concepts (a < b): totals over ``(a)-[:EVIDENCE]->(b)``, one for
   each update that shows the relation, with the positions of the statements that show it.
 * ``(:RecallMElement:RecallMEntity)-[:STANDS_ON]->(concept)`` is an entity,
   ``(:RecallMElement:RecallMTriplet)-[:SUBJECT|OBJECT]->(entity)`` a triplet;
@@ -27,6 +27,9 @@ Every key begins with the namespace:
   of a triplet are keys; each two of them have an index.
 * ``(entity)-[:BEARS]->(entity)``, a loop for each word that the entity bears
   (``recallm.entity_words``), indexed: by its vector under a ``model``, or by its concept.
+* ``Concept``, ``Update``, ``Statement``, ``Entity`` and ``Triplet`` are the same nodes under the
+  names of the paper and of the glossary, for a user's own queries; the indexes on them serve no
+  query of ours. A concept has the name of its namespace in ``namespace_name``.
 * ``(:RecallMPredicate)``: how many triplets have a predicate.
 * ``(:RecallMSummary)-[:SUMMARISES]->(concept)``, ``(statement)-[:EMBEDDED]->(:RecallMVector)``,
   ``(:RecallMSession)``: the size of a session.
@@ -41,7 +44,7 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-VERSION: Final = 4
+VERSION: Final = 5
 """The version of this graph; SQLite's tables have their own."""
 
 READ_VERSION: Final[LiteralString] = """
@@ -112,6 +115,20 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     FOR (n:RecallMTriplet) ON (n.namespace, n.object, n.predicate)""",
     """CREATE INDEX recallm_triplet_predicate IF NOT EXISTS
     FOR (n:RecallMTriplet) ON (n.namespace, n.predicate)""",
+    """CREATE INDEX recallm_own_concept_name IF NOT EXISTS
+    FOR (n:Concept) ON (n.name)""",
+    """CREATE INDEX recallm_own_concept IF NOT EXISTS
+    FOR (n:Concept) ON (n.namespace)""",
+    """CREATE INDEX recallm_own_concept_named IF NOT EXISTS
+    FOR (n:Concept) ON (n.namespace, n.name)""",
+    """CREATE INDEX recallm_own_update IF NOT EXISTS
+    FOR (n:Update) ON (n.namespace)""",
+    """CREATE INDEX recallm_own_statement IF NOT EXISTS
+    FOR (n:Statement) ON (n.namespace)""",
+    """CREATE INDEX recallm_own_entity IF NOT EXISTS
+    FOR (n:Entity) ON (n.namespace)""",
+    """CREATE INDEX recallm_own_triplet IF NOT EXISTS
+    FOR (n:Triplet) ON (n.namespace)""",
     """CREATE INDEX recallm_mentions IF NOT EXISTS
     FOR ()-[n:MENTIONS]-() ON (n.namespace, n.concept, n.key)""",
     """CREATE INDEX recallm_holds IF NOT EXISTS

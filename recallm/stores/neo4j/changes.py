@@ -33,9 +33,9 @@ class _Write(Protocol):
     def __call__(self, query: LiteralString, **parameters: Any) -> object: ...
 
 
-def write_changes(write: _Write, namespace: int, changes: Changes) -> None:
-    """Write all changes into the rows of ``namespace``; each query with nothing to do is left
-    out."""
+def write_changes(write: _Write, name: str, namespace: int, changes: Changes) -> None:
+    """Write all changes into the rows ``namespace`` of the namespace ``name``; each query with
+    nothing to do is left out."""
     # A graph-only update that brings nothing is not stored.
     new = [
         after
@@ -48,7 +48,7 @@ def write_changes(write: _Write, namespace: int, changes: Changes) -> None:
     _delete_elements(write, changes)
     if gone or cut:
         _forget(write, gone, cut)
-    _write_totals(write, changes)
+    _write_totals(write, name, changes)
     written = [(update, update.statements) for update in new]
     if new:
         write(cypher.UPDATES, updates=[_update(namespace, it) for it in new])
@@ -76,10 +76,11 @@ def write_changes(write: _Write, namespace: int, changes: Changes) -> None:
         write(cypher.SUMMARIES, summaries=[summary_out(it) for it in changes.summaries])
 
 
-def _write_totals(write: _Write, changes: Changes) -> None:
+def _write_totals(write: _Write, name: str, changes: Changes) -> None:
     write(
         cypher.TOTALS,
         t=changes.namespace.t,
+        name=name,
         totals=_namespace(changes.namespace),
         concepts=[
             {

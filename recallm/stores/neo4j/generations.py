@@ -73,7 +73,7 @@ PURGE: Final[tuple[LiteralString, ...]] = tuple(
         "(x:RecallMStatement) WHERE x.namespace = namespace AND x.key >= 0",
         """(:RecallMConcept)-[x:EVIDENCE]->(:RecallMConcept)
         WHERE x.namespace = namespace AND x.t > 0""",
-        "(a:RecallMConcept)-[x:RELATES]->() WHERE a.namespace = namespace AND a.key >= ''",
+        "(a:RecallMConcept)-[x:RELATED]->() WHERE a.namespace = namespace AND a.key >= ''",
         "(x:RecallMSummary) WHERE x.namespace = namespace AND x.concept >= ''",
         "(x:RecallMUpdate) WHERE x.namespace = namespace AND x.t >= 0",
         "(x:RecallMElement) WHERE x.namespace = namespace AND x.key >= ''",
@@ -126,9 +126,8 @@ class _StagedRows(Neo4jRows):
     sees these rows, and nobody else writes them, until they are published."""
 
     def __init__(self, connection: Connection, namespace: str) -> None:
-        super().__init__(fresh_rows())
+        super().__init__(namespace, fresh_rows())
         self._connection = connection
-        self._namespace = namespace
         self._stage = fresh_key()
 
     def open(
@@ -140,7 +139,7 @@ class _StagedRows(Neo4jRows):
         del ids, items
 
         def stage(tx: Tx) -> Opened:
-            opened = LockedRows(tx, self._namespace).open()
+            opened = LockedRows(tx, self.namespace).open()
             tx.rows(STAGE, {"stage": self._stage, "rows": self.rows, "patience": _PATIENCE})
             return opened
 
@@ -150,10 +149,10 @@ class _StagedRows(Neo4jRows):
         """Let the namespace, if it is still empty, stand on the staged rows."""
 
         def publish(tx: Tx) -> None:
-            namespace = LockedRows(tx, self._namespace)
+            namespace = LockedRows(tx, self.namespace)
             if namespace.open().totals.t > 0:
                 raise InvalidInputError(
-                    f"namespace {self._namespace!r} was written meanwhile; restore into a new one",
+                    f"namespace {self.namespace!r} was written meanwhile; restore into a new one",
                     argument="namespace",
                 )
             if not tx.rows(PUBLISH, {"namespace": namespace.rows, "stage": self._stage}):

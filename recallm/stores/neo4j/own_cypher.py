@@ -3,10 +3,15 @@
 Such a query may read the graph and nothing else. It runs in a read-only session, where the server
 refuses every write. What a server lets readers do besides is found in the query's plan, which is
 asked for first: files and addresses (``LOAD CSV``), procedures, the server's own state.
+
+The plan also shows where the query enters the graph: by an index, under the namespace's number, or
+the query is refused. No relationship leads from one namespace to another, so that what is reached
+from there is of the namespace too.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from itertools import islice
@@ -38,45 +43,73 @@ _REFUSED: Final = {
     "Transaction": "CALL { … } IN TRANSACTIONS",
 }
 """What the names of operators begin with that do more than read the graph."""
+_ENTERS: Final = re.compile("Scan|Seek|CountStore")
+"""What the names of all operators hold that find nodes or relationships in the whole graph."""
+_SEEKS: Final = re.compile(
+    r"(?:Node(?:Unique)?IndexSeek(?:ByRange)?|(?:Und|D)irectedRelationship(?:Unique)?IndexSeek"
+    r"(?:ByRange)?)"
+)
+"""Operators that find them by one index."""
+_BOUND: Final = re.compile(
+    r"(?:UNIQUE|RANGE INDEX) (?:\w+:\w+|\(\w+\)<?-\[\w+:\w+)\(namespace(?:, \w+)*\)"
+    r"(?:\]->?\(\w+\))? WHERE namespace = \$namespace(?: AND .*|, cache\[.*)?",
+    re.DOTALL,
+)
+"""The details of an index seek within the namespace. A name in backticks is none of these words."""
+_QUOTED: Final = re.compile(r"""`[^`]*`|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
+_NESTED: Final = re.compile(r"\b(?:EXISTS|COUNT|COLLECT) *\{|\bMATCH\b")
+"""A subquery inside an expression: its plan is not shown."""
 _NOT_THE_QUERY = ("Neo.ClientError.Security", "Neo.ClientError.Database")
 """How the codes of a client's errors begin that are no fault of its query."""
 _IN_TRANSACTIONS = "Neo.DatabaseError.Transaction.TransactionStartFailed"
 """The code of a query that would have to run outside of a transaction."""
 
 CYPHER_SCHEMA: Final = """\
-The graph holds entities and triplets (directed relations with a predicate between entities).
-Every node in a MATCH must have the property namespace: $namespace. Queries may only read.
+The graph holds concepts, the statements that mention them, entities, and triplets (directed
+relations with a predicate between entities). Queries may only read. Give every node in a MATCH a
+label and the property namespace: $namespace; a query that begins at other nodes is refused. A node
+without label and properties, which is reached from those, needs none.
 
 Nodes
-(:RecallMEntity {namespace, key, id, type, label, concept, properties})
-    id: the exact id of the entity; key: the same, to find it by the index (only of an id above
-    1000 bytes another text); type and label: strings; concept: the name of the concept that it
-    stands on, "" for none; properties: JSON text, to be matched as text, as in
-    properties CONTAINS '"age": 28'.
-(:RecallMTriplet {namespace, predicate, name, properties})
-    A triplet is a node. name: its predicate; predicate: the same, to find it by the index (only of
-    one above 1000 bytes another text); properties: JSON text.
-(:RecallMPredicate {namespace, name, triplets})
-    name: a predicate; triplets: the number of the triplets that have it.
-(:RecallMUpdate {namespace, t, id, text, source, timestamp})
+(:Concept {namespace, name, label, kind, t_index, updates, statements, namespace_name})
+    name: lower case, the stem of a word, as in 'brandon'; label: as written first, as in 'Brandon';
+    kind: "name", "noun" …; t_index: the t of the latest update that touches the concept; updates
+    and statements: how many do; namespace_name: the name of the namespace.
+(:Statement {namespace, key, text, names, start, end})
+    A sentence, newest last by key; names: those of the concepts that it mentions.
+(:Update {namespace, t, id, text, source, session, speaker, timestamp})
     What was told at t (1, 2, 3 …), and showed entities and triplets. id and text: those of the
     passage; neither where entities and triplets were told alone. timestamp: ISO 8601 text.
-(:RecallMConcept {namespace, name, label, kind})
+(:Entity {namespace, key, id, type, label, concept, properties})
+    id: the exact id of the entity; key: the same (only of an id above 1000 bytes another text),
+    with the label RecallMEntity found by an index; type and label: strings; concept: the name of
+    the concept that it stands on, "" for none; properties: JSON text, to be matched as text, as in
+    properties CONTAINS '"age": 28'.
+(:Triplet {namespace, predicate, name, properties})
+    A triplet is a node. name: its predicate; predicate: the same (only of one above 1000 bytes
+    another text), with the label RecallMTriplet found by an index; properties: JSON text.
 
 Relationships
-(:RecallMTriplet)-[:SUBJECT]->(:RecallMEntity)
-(:RecallMTriplet)-[:OBJECT]->(:RecallMEntity)
-(:RecallMEntity)-[:SHOWN {properties}]->(:RecallMUpdate)
-(:RecallMTriplet)-[:SHOWN {properties}]->(:RecallMUpdate)
+(:Concept)-[:RELATED {strength, t_index}]-(:Concept)
+    Match without a direction. strength: how many updates show the relation; t_index: the latest.
+(:Update)-[:HAS]->(:Statement)
+(:Statement)-[:MENTIONS]->(:Concept)
+(:Statement)-[:REFERS_TO]->(:Update)
+    To the passage that a pronoun of the statement refers to.
+(:RecallMSummary {text, t_index})-[:SUMMARISES]->(:Concept)
+(:Triplet)-[:SUBJECT]->(:Entity)
+(:Triplet)-[:OBJECT]->(:Entity)
+(:Entity)-[:SHOWN {properties}]->(:Update)
+(:Triplet)-[:SHOWN {properties}]->(:Update)
     properties: JSON text of those that were told there, if any; the node's are all these merged.
-(:RecallMEntity)-[:STANDS_ON]->(:RecallMConcept)
+(:Entity)-[:STANDS_ON]->(:Concept)
 
 $namespace is given; other parameters are not.
 
 Example: what the entity Ann is related to, in which way, and which passages say so
 MATCH (s:RecallMEntity {namespace: $namespace, key: 'Ann'})
-MATCH (s)<-[:SUBJECT]-(x:RecallMTriplet {namespace: $namespace})-[:OBJECT]->(o:RecallMEntity)
-OPTIONAL MATCH (x)-[:SHOWN]->(u:RecallMUpdate {namespace: $namespace})
+MATCH (s)<-[:SUBJECT]-(x:Triplet {namespace: $namespace})-[:OBJECT]->(o)
+OPTIONAL MATCH (x)-[:SHOWN]->(u)
 RETURN s.id AS subject, x.name AS predicate, o.id AS object, collect(u.id) AS passages
 """
 
@@ -145,15 +178,29 @@ def _check(explained: ResultSummary) -> None:
     """Refuse a query that would do something other than read the graph."""
     if explained.query_type != "r":
         raise _refused("it would write; here it may only read the graph")
-    for operator in _operators(explained.plan or {}):
+    for operator, details in _operators(explained.plan or {}):
         for beginning, name in _REFUSED.items():
             if operator.startswith(beginning):
                 raise _refused(f"{name} is not allowed here: a query may only read the graph")
+        if _NESTED.search(_QUOTED.sub("quoted", details)):
+            raise _refused(
+                "the server does not show how it runs a subquery inside an expression; put the "
+                "subquery into a WHERE, an OPTIONAL MATCH or a CALL of its own"
+            )
+        if _ENTERS.search(operator) and not (
+            _SEEKS.fullmatch(operator) and _BOUND.fullmatch(details)
+        ):
+            raise _refused(
+                f"it would read other namespaces too, by {operator} {details}; give each node of "
+                "a MATCH, or that at which it begins, a label (Concept, Statement, Update, "
+                "Entity or Triplet) and {namespace: $namespace}"
+            )
 
 
-def _operators(plan: Mapping[str, Any]) -> Iterator[str]:
+def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The name of each operator, without that of the database, and its details."""
     if plan:
-        yield plan["operatorType"]
+        yield plan["operatorType"].partition("@")[0], plan["args"].get("Details") or ""
     for child in plan.get("children", ()):
         yield from _operators(child)
 

@@ -91,7 +91,8 @@ def lock(
 class Neo4jRows(ABC):
     """The rows of one namespace, but for how it is opened and how a query is run."""
 
-    def __init__(self, rows: int) -> None:
+    def __init__(self, namespace: str, rows: int) -> None:
+        self.namespace = namespace
         self.rows = rows
         """The property ``namespace`` of all rows."""
 
@@ -146,7 +147,7 @@ class Neo4jRows(ABC):
         )
 
     def write(self, changes: Changes) -> None:
-        write_changes(self._rows, self.rows, changes)
+        write_changes(self._rows, self.namespace, self.rows, changes)
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
         return stored_updates(partial(self._rows, before=LARGEST_NUMBER), sorted(ts))
@@ -254,9 +255,8 @@ class LockedRows(Neo4jRows):
     """The rows of a namespace inside one write transaction."""
 
     def __init__(self, tx: Tx, namespace: str) -> None:
-        super().__init__(fresh_rows())
+        super().__init__(namespace, fresh_rows())
         self._tx = tx
-        self._name = namespace
 
     def open(
         self,
@@ -265,7 +265,9 @@ class LockedRows(Neo4jRows):
         items: Collection[tuple[tuple[str, ...], str]] = (),
     ) -> Opened:
         by_key = {item_key(*item): item for item in items}
-        found = lock(self._tx, key_of(self._name), self._name, self.rows, ids=ids, items=by_key)
+        found = lock(
+            self._tx, key_of(self.namespace), self.namespace, self.rows, ids=ids, items=by_key
+        )
         node = found["namespace"]
         self.rows = node["rows"]
         t_index, key, said, source = found["open_session"]

@@ -175,7 +175,8 @@ class Neo4jStore:
     ) -> list[dict[str, Any]]:
         """Run a query of one's own, which may only read the graph, and see all that is stored,
         expired or not. It is given ``$namespace``, the value of the property ``namespace`` of all
-        nodes of this namespace: a query that leaves it out reads those of others too.
+        nodes of this namespace: a query that enters the graph
+        otherwise is refused.
 
         Nodes come back as their properties, relationships likewise with their ``type``, paths as
         their ``nodes`` and ``relationships``, points as ``srid`` and ``coordinates``, temporal
@@ -189,8 +190,8 @@ class Neo4jStore:
 
         Raises:
             InvalidInputError: the query is not valid, would write, uses ``LOAD CSV``, a
-                procedure, ``SHOW`` or another command, or takes too long; or ``parameters`` hold
-                a ``namespace`` or what the server cannot be given.
+                procedure, ``SHOW`` or another command, reads other namespaces, or takes too
+                long; or ``parameters`` hold a ``namespace`` or what the server cannot be given.
         """
         return run_own_cypher(self._connection, namespace, query, parameters or {}, timeout=timeout)
 
