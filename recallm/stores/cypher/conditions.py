@@ -27,11 +27,9 @@ _MEETS: Final[LiteralString] = """
     (NOT $timed OR it.said >= $since_said AND it.said <= $until_said)
     AND ($lanes = [] OR it.lane IN $lanes)
     AND ($paths = [] OR any(path IN $paths WHERE path IN it.paths))
-"""
-_PASSAGE_MEETS: Final[LiteralString] = """
-    ($speakers = [] OR u.speaker IN $speakers)
-    AND all(entry IN $metadata WHERE entry IN u.metadata_entries)
-    AND ($items = [] OR u.item_key IN $items)
+    AND ($speakers = [] OR it.speaker IN $speakers)
+    AND all(entry IN $metadata WHERE entry IN it.metadata_entries)
+    AND ($items = [] OR it.item_key IN $items)
 """
 
 _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
@@ -41,8 +39,6 @@ _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
     + _UPDATE_SEEN
     + " AND (NOT $filtered OR "
     + _MEETS.replace("it.", "u.")
-    + " AND "
-    + _PASSAGE_MEETS
     + ")",
     "{{STATEMENT_SEEN}}": _STATEMENT_SEEN,
     # Of a statement that is found by its key: with a second condition on the key, the planner may
@@ -51,10 +47,7 @@ _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
     "{{STATEMENT_FOUND}}": _STATEMENT_SEEN
     + " AND (NOT $filtered OR s.key >= $since_key AND s.key < $until_key AND "
     + _MEETS.replace("it.", "s.")
-    + """ AND ($speakers = [] AND $metadata = [] AND $items = [] OR EXISTS {
-        MATCH (s)<-[:HAS]-(u:RecallMUpdate) WHERE """
-    + _PASSAGE_MEETS
-    + "}))",
+    + ")",
     "{{STATEMENT_HIDDEN}}": """(
         $dated AND coalesce(s.said > $said, true) OR coalesce(s.expires <= $now, false)
     )""",

@@ -207,9 +207,10 @@ RETURN coalesce(n.t, 0) AS t, coalesce(n.statements, 0) AS statements,
         WITH x WHERE x.t_index <= $t
         RETURN x.statements AS counted, x.terms AS length
         UNION ALL
-        WITH x, lane WHERE x.t_index > $t
+        // The plan would put a WHERE of its own behind the search, and read every statement.
+        UNWIND CASE WHEN x.t_index > $t THEN [lane] ELSE [] END AS later
         MATCH (s:RecallMStatement)
-        WHERE s.namespace = $namespace AND s.lane = lane AND s.key < $before
+        WHERE s.namespace = $namespace AND s.lane = later AND s.key < $before
         RETURN count(s) AS counted, coalesce(sum(s.length), 0) AS length
     }
     WITH x, counted, length WHERE counted > 0 AND x.name IS NOT NULL
