@@ -7,11 +7,10 @@ What writes stands in ``recallm.writable_memory``, what reads without a question
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from recallm import checks
 from recallm.async_methods import in_thread
@@ -27,16 +26,13 @@ from recallm.results import Answer, RecalledContext, RecalledStatement
 from recallm.retrieval.relations import RelationIndexes
 from recallm.retrieval.superseded import superseded_statements
 from recallm.stored_memory import StoredMemory
-from recallm.stores.base import GraphReader, GraphStore
-from recallm.stores.opening import open_store
+from recallm.stores.base import GraphReader
+from recallm.stores.opening import StoreTarget, open_store
 from recallm.updating import Updater
 from recallm.vectors import Embedding
 from recallm.vectors.arguments import checked_embedding, checked_index, open_index
 from recallm.vectors.statements import StatementVectors
 from recallm.writable_memory import WritableMemory
-
-if TYPE_CHECKING:
-    from neo4j import Driver
 
 __all__ = ["RecallM"]
 
@@ -47,7 +43,9 @@ class RecallM(WritableMemory):
     ``store``: None (embedded, in memory); the path of an SQLite file, made if it is missing; a
     ``neo4j://`` or ``bolt://`` URI (user name and password in ``auth``, never in the URI; the
     server's database in ``database``); a ``neo4j.Driver``; or a ``GraphStore``. The memory closes
-    neither of the last two. ``namespace`` is the owner of the memory: no data ever cross it.
+    neither of the last two. A function from namespaces to any of these spreads the namespaces over
+    several stores (``docs/namespaces.md``); ``auth``, ``database`` and ``timeout`` go to each that
+    is named by a URI. ``namespace`` is the owner of the memory: no data ever cross it.
     ``bookmark``: that of a memory in another process on the same server, whose writes this memory
     waits for.
 
@@ -103,7 +101,7 @@ class RecallM(WritableMemory):
 
     def __init__(
         self,
-        store: str | os.PathLike[str] | Driver | GraphStore | None = None,
+        store: StoreTarget | Callable[[str], StoreTarget] = None,
         *,
         auth: tuple[str, str] | None = None,
         database: str | None = None,
@@ -147,6 +145,7 @@ class RecallM(WritableMemory):
             self._extractor.load(parser=triplets)
         opened, is_own = open_store(
             store,
+            namespace=namespace,
             auth=auth,
             database=database,
             timeout=checks.seconds(timeout, "timeout"),

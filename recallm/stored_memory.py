@@ -32,6 +32,7 @@ from recallm.model import (
 from recallm.neighbourhood import known_name
 from recallm.results import RecalledStatement, Receipt, RelatedConcept, chronological
 from recallm.stores.base import CheckedStore, ClusterStore, GraphReader, GraphStore
+from recallm.stores.sharded import shard_of
 
 __all__ = ["StoredMemory"]
 
@@ -186,7 +187,9 @@ class StoredMemory:
     def graph(self) -> MemoryGraph:
         """Entities and triplets by exact id."""
         self._check_open()
-        return MemoryGraph(self._store, self._namespace, self._concept_name, self._clock)
+        return MemoryGraph(
+            shard_of(self._store, self._namespace), self._namespace, self._concept_name, self._clock
+        )
 
     def sessions(
         self, *, limit: int | None = None, as_of: int | datetime | None = None
@@ -213,7 +216,8 @@ class StoredMemory:
 
     def namespaces(self) -> tuple[str, ...]:
         """The names of all namespaces of the store that hold or ever held something, sorted; for
-        those who administer a store, not for its users."""
+        those who administer a store, not for its users. Of several stores (``store=`` as a
+        function), those of the stores that this memory has opened."""
         self._check_open()
         return tuple(self._store.namespaces())
 
@@ -252,8 +256,9 @@ class StoredMemory:
         self._check_open()
         found: list[str] = []
         try:
-            if structure and isinstance(self._store, CheckedStore):
-                found += self._store.problems()
+            store = shard_of(self._store, self._namespace)
+            if structure and isinstance(store, CheckedStore):
+                found += store.problems()
             with self._reader() as reader:
                 held = reader.stats()
                 counted = _counted(_shown(reader.dump(), progress, "examined", total=held.t_index))
@@ -363,7 +368,8 @@ class StoredMemory:
 
         """
         self._check_open()
-        return self._store.bookmark if isinstance(self._store, ClusterStore) else None
+        store = shard_of(self._store, self._namespace)
+        return store.bookmark if isinstance(store, ClusterStore) else None
 
     def now(self) -> datetime:
         """The present, aware, by this memory's clock."""

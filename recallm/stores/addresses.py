@@ -13,7 +13,10 @@ from recallm.errors import InvalidInputError
 
 __all__ = ["TARGETS", "checked_uri", "is_server"]
 
-TARGETS: Final = "a file path, a neo4j:// or bolt:// URI, a neo4j Driver, a GraphStore, or None"
+TARGETS: Final = (
+    "a file path, a neo4j:// or bolt:// URI, a neo4j Driver, a GraphStore, a function from "
+    "namespaces to these, or None"
+)
 """What can be named as a store."""
 
 _SERVER = re.compile(r"(neo4j|bolt)(\+s|\+ssc)?://", re.IGNORECASE)

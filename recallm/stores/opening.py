@@ -1,4 +1,4 @@
-"""Opens the store that a user names: a path, a URI, a driver, or a store.
+"""Opens the store that a user names: a path, a URI, a driver, a store, or a function to these.
 
 Each backend is imported inside a function, when a user names it: the neo4j driver is optional, and
 the backends import ``recallm.stores.addresses`` and ``base``, so that an import at the top would
@@ -8,34 +8,59 @@ make a circle of packages.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 from recallm import checks
 from recallm.errors import InvalidInputError, MissingDependencyError
 from recallm.stores.addresses import TARGETS, is_server
 from recallm.stores.base import GraphStore
+from recallm.stores.sharded import ShardedStore
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
-__all__ = ["open_store"]
+__all__ = ["StoreTarget", "open_store"]
+
+StoreTarget: TypeAlias = "str | os.PathLike[str] | Driver | GraphStore | None"
+"""What names one store."""
 
 
 def open_store(
-    target: str | os.PathLike[str] | Driver | GraphStore | None,
+    target: StoreTarget | Callable[[str], StoreTarget],
     *,
+    namespace: str,
     auth: tuple[str, str] | None = None,
     database: str | None = None,
     timeout: float | None = None,
     bookmark: str | None = None,
 ) -> tuple[GraphStore, bool]:
-    """The store, and whether it was opened here, so that the caller must close it.
+    """The store, and whether it was opened here, so that the caller must close it. Of the shards of
+    a function only that of ``namespace`` is opened already.
 
     Raises:
         InvalidInputError: ``target`` names no store.
         MissingDependencyError: the driver is not installed.
         StoreError: it cannot be opened.
     """
+    if _is_place(target):
+
+        def open_shard(target: Any, bookmark: str | None) -> tuple[GraphStore, bool]:
+            if _is_place(target):
+                raise InvalidInputError("store= gave a function again", argument="store")
+            by_uri = isinstance(target, str) and is_server(target)
+            return open_store(
+                target,
+                namespace=namespace,
+                auth=auth if by_uri else None,
+                database=database if by_uri or _is_driver(target) else None,
+                timeout=timeout,
+                bookmark=bookmark,
+            )
+
+        sharded = ShardedStore(target, open_shard)
+        sharded.shard(namespace, bookmark=bookmark)
+        return sharded, True
     if (isinstance(target, str) and is_server(target)) or _is_driver(target):
         return _open_neo4j(target, auth, database, timeout, bookmark), True
     if bookmark is not None:
@@ -79,6 +104,11 @@ def _open_neo4j(
     if timeout is None:
         return Neo4jStore(target, auth=auth, database=database, bookmark=bookmark)
     return Neo4jStore(target, auth=auth, database=database, retry_time=timeout, bookmark=bookmark)
+
+
+def _is_place(target: object) -> TypeGuard[Callable[[str], StoreTarget]]:
+    """Whether ``target`` is a function from namespaces to stores."""
+    return callable(target) and not isinstance(target, type) and not hasattr(target, "apply")
 
 
 def _is_driver(target: object) -> bool:
