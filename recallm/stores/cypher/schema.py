@@ -14,8 +14,8 @@ Every key begins with the namespace:
   of the update's own where it has none.
 * ``(item)-[:UNDER]->(item)``, a loop for each path that an item is at or below, with its t,
   indexed, so that the newest come first; ``paths`` of the item and of its statements lists them.
-  A statement repeats what filters ask of its update (``speaker``, ``metadata_entries``, ``item_key``).
-  ``item_key`` is made of the item's path and key.
+  A statement repeats what filters ask of its update: ``speaker``, ``metadata_entries`` and
+  ``item_key``, which is made of the item's path and key.
 * ``(statement)-[:MENTIONS]->(:RecallMConcept)``, ``(statement)-[:HOLDS]->(:RecallMStem)``: with
   the name of the other end and the statement's key, indexed, so that the newest come first.
 * ``(statement)-[:REFERS_TO]->(update)``: to each other passage that its ``references`` name.
