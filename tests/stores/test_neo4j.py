@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -11,12 +13,11 @@ from typing import Any, LiteralString
 
 import pytest
 from neo4j import Driver
+from neo4j.exceptions import DriverError
 
 from recallm import RecallM
 from recallm.entity_words import whole_name
-from recallm.errors import (
-    ArchiveError,
-)
+from recallm.errors import ArchiveError, ClosedError
 from recallm.model import (
     Filter,
     Horizon,
@@ -27,14 +28,16 @@ from recallm.model import (
     Trait,
     WriteSummary,
 )
-from recallm.stores.cypher import changes, facts, graph, lookups, reading
+from recallm.stores.cypher import changes, facts, graph, lookups, reading, schema
 from recallm.stores.neo4j import Neo4jStore, generations, stored
 from recallm.stores.neo4j import store as store_module
+from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.semantics import archiving
 from recallm.testing.marked_text import entity, mention, prepared, triplet, vector
 from recallm.testing.snapshots import snapshot
 from recallm.testing.suite.base import context_version, delete_graph, find_passage
+from tests.neo4j.fixtures import RunningServer
 from tests.stores.rich import rich, snapshot_of
 
 
@@ -127,7 +130,7 @@ def test_rows_that_a_crash_left(
     driver: Driver, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is forgotten is gone at once; where deleting its rows was cut short, the next store
-    that is opened ends it."""
+    that is opened ends it in the background."""
     with closing(Neo4jStore(driver)) as store:
         store.apply(namespace, [rich("1"), rich("2")])
         rows = _rows(driver, namespace)
@@ -140,10 +143,62 @@ def test_rows_that_a_crash_left(
                 assert (reader.concepts(), find_passage(reader, "1")) == ([], None)
             assert _nodes(driver, rows) > 0
         assert store.apply(namespace, [rich("1")])[0].t_index == 3
-    Neo4jStore(driver).close()
-    assert _nodes(driver, rows) == 0
+    with closing(Neo4jStore(driver)):
+        _wait_until(lambda: _nodes(driver, rows) == 0)
     with closing(Neo4jStore(driver)) as store, store.reader(namespace, Horizon()) as reader:
         assert reader.relations(["ann", "bo"], among=True)[0].strength == 1
+
+
+def test_a_store_is_closed_while_it_purges(
+    neo4j_server: RunningServer, driver: Driver, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither opening nor closing waits for a portion; what is left is for the next store."""
+    monkeypatch.setattr(generations, "_AT_ONCE", 1)
+    begun, go_on = threading.Event(), threading.Event()
+    write = Connection.write
+
+    def held(self: Connection, work: Callable[[Tx], Any], *, locks: bool = True) -> Any:
+        if threading.current_thread().name == "recallm-purge":
+            begun.set()
+            assert go_on.wait(60)
+        return write(self, work, locks=locks)
+
+    with closing(Neo4jStore(driver)) as store, monkeypatch.context() as patch:
+        store.apply(namespace, [rich("1"), rich("2")])
+        rows = _rows(driver, namespace)
+        patch.setattr(store_module, "purge", lambda connection: None)
+        store.forget(namespace, Selection(kind="everything", value=True))
+    before = _nodes(driver, rows)
+    with monkeypatch.context() as patch:
+        patch.setattr(Connection, "write", held)
+        store = Neo4jStore(neo4j_server.uri, auth=neo4j_server.auth)
+        assert begun.wait(60)
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.state.t_index == 2
+        store.close()
+        with pytest.raises(ClosedError):
+            store.namespaces()
+        go_on.set()
+        _wait_until(lambda: "recallm-purge" not in {it.name for it in threading.enumerate()})
+        with pytest.raises(DriverError):
+            store.driver.verify_connectivity()
+    assert 0 < _nodes(driver, rows) <= before
+    with closing(Neo4jStore(driver)):
+        _wait_until(lambda: _nodes(driver, rows) == 0)
+
+
+def _wait_until(is_so: Callable[[], bool]) -> None:
+    """Wait for what happens in the background."""
+    until = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_opening_is_one_query(driver: Driver, store: Neo4jStore, queries: list[str]) -> None:
+    """Where the graph is there and nothing is to be purged."""
+    Neo4jStore(driver).close()
+    assert queries == [schema.READ_VERSION]
 
 
 def test_rows_have_a_number(driver: Driver, store: Neo4jStore, namespace: str) -> None:

@@ -50,8 +50,11 @@ VERSION: Final = 5
 
 READ_VERSION: Final[LiteralString] = """
 OPTIONAL MATCH (schema:RecallMSchema {key: 'schema'})
-RETURN schema.version AS version
+RETURN schema.version AS version, EXISTS {
+    MATCH (n:RecallMNamespace) WHERE n.purge_after <= timestamp()
+} AS garbage
 """
+"""``garbage``: whether rows that no namespace points at are to be deleted (``generations``)."""
 
 WRITE_VERSION: Final[LiteralString] = """
 MERGE (schema:RecallMSchema {key: 'schema'})

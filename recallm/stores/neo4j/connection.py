@@ -100,19 +100,6 @@ class Connection:
             self._name = f"{uri.scheme}://{uri.netloc}"
             self.driver = self._opened(server.strip(), auth)
 
-    def check(self) -> None:
-        """Connect once, without the retries of ``read`` and ``write``.
-
-        Raises:
-            StoreError: no server answers, or it refuses this user.
-        """
-        self.check_open()
-        try:
-            with _resolving():
-                self.driver.verify_connectivity()
-        except (DriverError, Neo4jError) as error:
-            raise self._failure(error) from error
-
     @property
     def bookmark(self) -> str | None:
         """What was written and read here, as a text; None before anything was."""
@@ -149,13 +136,17 @@ class Connection:
                     ) from error
                 raise self._failure(error) from error
 
-    def rows(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
-        """The rows of one query that only reads, in one round trip; retried like ``read``."""
+    def rows(
+        self, query: LiteralString, parameters: Mapping[str, Any], *, retry: bool = True
+    ) -> list[Row]:
+        """The rows of one query that only reads, in one round trip; retried like ``read``, unless
+        no server need be there."""
         return self._transact(
             lambda tx: tx.rows(query, parameters),
             neo4j.READ_ACCESS,
             work_limits=_WORK_LIMITS,
             single=True,
+            retry=retry,
         )
 
     def read(self, work: Callable[[Tx], Result], *, timeout: float | None = None) -> Result:
@@ -186,12 +177,15 @@ class Connection:
         finally:
             self._writers.append(writer)
 
+    def refuse(self) -> None:
+        """Begin nothing from now on."""
+        self._closed = True
+
     def close(self) -> None:
-        """Close the driver if it is ours."""
-        if not self._closed:
-            self._closed = True
-            if self._owned:
-                self.driver.close()
+        """Begin nothing from now on, and close the driver if it is ours."""
+        self.refuse()
+        if self._owned:
+            self.driver.close()
 
     def check_open(self) -> None:
         """Raise ClosedError after ``close``."""
@@ -207,6 +201,7 @@ class Connection:
         stamp: WriteStamp = _NO_STAMP,
         locks: bool = False,
         single: bool = False,
+        retry: bool = True,
     ) -> Result:
         lock_until = time.monotonic() + self._lock_patience
         retry_until: float | None = None
@@ -275,7 +270,7 @@ class Connection:
                     retry_until = max(retry_until, now + _LEAST_COMMIT_CHECK)
                     # The server may keep the earlier try, and its lock, until its bound.
                     lock_until = max(lock_until, now + bound + GRACE)
-                if self._closed or now > retry_until or not is_passing(error):
+                if self._closed or now > retry_until or not retry or not is_passing(error):
                     raise self._failure(error, unknown=unknown) from error
             time.sleep(pause)
             pause = min(2 * pause, 1.0)

@@ -4,17 +4,20 @@ What a namespace holds carries the number that its node has in ``rows``. To forg
 fill a namespace from an archive, ``rows`` is pointed at other rows in one small transaction:
 however much is deleted or written, it happens at once, and no transaction grows with it. Rows that
 nothing points at stand under a namespace node without a name, which has ``purge_after``: from that
-moment (milliseconds since 1970) they are to be deleted.
+moment (milliseconds since 1970) they are to be deleted. Who forgets them deletes them; what a
+killed process left, a ``Purger`` of the next store deletes in the background.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final, LiteralString
 
-from recallm.errors import InvalidInputError, StoreError
+from recallm.errors import ClosedError, InvalidInputError, StoreError
+from recallm.forking import new_lock
 from recallm.model import PreparedUpdate, Summary
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.rows import LockedRows, Neo4jRows, lock
@@ -23,9 +26,9 @@ from recallm.stores.neo4j.values import fresh_key, fresh_rows
 from recallm.stores.semantics.archiving import restore_records
 from recallm.stores.semantics.rows import Opened
 
-__all__ = ["purge", "restore"]
+__all__ = ["Purger", "purge", "restore"]
 
-_AT_ONCE = 500
+_AT_ONCE = 5000
 """Rows that one transaction deletes."""
 
 _PATIENCE = 86_400_000
@@ -107,18 +110,59 @@ def restore(
     return written
 
 
-def purge(connection: Connection) -> None:
-    """Delete the rows that no namespace points at. What fails is left for the next time: nobody
-    sees these rows."""
+def _never() -> bool:
+    return False
+
+
+def purge(connection: Connection, is_over: Callable[[], bool] = _never) -> None:
+    """Delete the rows that no namespace points at, until ``is_over``. What fails is left for the
+    next time: nobody sees these rows."""
     with suppress(StoreError):
         for garbage in connection.rows(GARBAGE, {}):
             given = {"key": garbage["key"], "limit": _AT_ONCE}
             for query in PURGE:
                 some = partial(Tx.rows, query=query, parameters=given)
-                while connection.write(some, locks=False)[0]["deleted"]:
+                while not is_over() and connection.write(some, locks=False)[0]["deleted"]:
                     pass
+            if is_over():
+                return
             last = partial(Tx.rows, query=FORGET_GARBAGE, parameters=given)
             connection.write(last, locks=False)
+
+
+class Purger:
+    """Purges in a daemon thread. ``close`` waits for nothing: a portion that is being deleted then
+    is the last, and the thread closes the connection behind it."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._lock = new_lock()
+        self._thread: threading.Thread | None = None
+        self._is_closed = False
+
+    def begin(self) -> None:
+        """Purge from now on."""
+        with self._lock:
+            self._thread = threading.Thread(target=self._run, name="recallm-purge", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        """Close the connection, at once or behind the last portion."""
+        with self._lock:
+            self._is_closed = True
+            self._connection.refuse()
+            if self._thread is None or not self._thread.is_alive():  # as in a forked child
+                self._connection.close()
+
+    def _run(self) -> None:
+        try:
+            with suppress(ClosedError):
+                purge(self._connection, lambda: self._is_closed)
+        finally:
+            with self._lock:
+                self._thread = None
+                if self._is_closed:
+                    self._connection.close()
 
 
 class _StagedRows(Neo4jRows):

@@ -22,7 +22,7 @@ from recallm.model import (
 from recallm.stores.base import Applied
 from recallm.stores.cypher import reading, schema
 from recallm.stores.neo4j.connection import Connection
-from recallm.stores.neo4j.generations import purge, restore
+from recallm.stores.neo4j.generations import Purger, purge, restore
 from recallm.stores.neo4j.own_cypher import CYPHER_SCHEMA, run_own_cypher
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.rows import LockedRows
@@ -93,12 +93,11 @@ class Neo4jStore:
             timeout=_RETRY_TIME if patience is None else patience,
             bookmark=checks.optional(checks.string, bookmark, "bookmark"),
         )
+        self._purger = Purger(self._connection)
         try:
-            self._connection.check()
             if bookmark is not None:
                 self._connection.await_bookmark()
             self._prepare_schema()
-            purge(self._connection)
         except BaseException:
             self._connection.close()
             raise
@@ -124,13 +123,16 @@ class Neo4jStore:
         def write_version(tx: Tx) -> list[Row]:
             return tx.rows(schema.WRITE_VERSION, {"version": schema.VERSION})
 
-        version = self._connection.rows(schema.READ_VERSION, {})[0]["version"]
+        found = self._connection.rows(schema.READ_VERSION, {}, retry=False)[0]
+        version = found["version"]
         if version is None:
             self._connection.write(create, locks=False)
             self._connection.rows(schema.AWAIT_INDEXES, {})
             version = self._connection.write(write_version, locks=False)[0]["version"]
         if version != schema.VERSION:
             raise SchemaVersionError(version, schema.VERSION)
+        if found["garbage"]:
+            self._purger.begin()
 
     def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
         self._connection.check_open()
@@ -147,8 +149,8 @@ class Neo4jStore:
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
         """Forget the selection. ``everything`` is forgotten at once, however much it is; its rows
-        are deleted in portions before this returns, or, where that fails, when a store is opened
-        next."""
+        are deleted in portions before this returns, or, where that fails, in the background of
+        the next store that is opened."""
         if selection.limit is not None and isinstance(selection.value, datetime):
             opened = {"key": key_of(namespace), "now": microseconds(selection.value)}
             if not self._connection.rows(reading.OPEN, opened)[0]["expired"]:
@@ -200,4 +202,4 @@ class Neo4jStore:
         return sorted(row["name"] for row in found)
 
     def close(self) -> None:
-        self._connection.close()
+        self._purger.close()
