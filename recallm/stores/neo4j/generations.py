@@ -215,7 +215,7 @@ class _StagedRows(Neo4jRows):
 
     def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
         def run(tx: Tx) -> Sequence[Row]:
-            lock(tx, self._stage, None, self.rows)
+            lock(tx, self._stage, None, rows=self.rows)
             return tx.rows(query, {"namespace": self.rows, **parameters})
 
         return self._connection.write(run)

@@ -61,8 +61,8 @@ def lock(
     tx: Tx,
     key: str,
     name: str | None,
-    rows: int,
     *,
+    rows: int,
     ids: Collection[str] = (),
     items: Collection[str] = (),
 ) -> Row:
@@ -266,7 +266,7 @@ class LockedRows(Neo4jRows):
     ) -> Opened:
         by_key = {item_key(*item): item for item in items}
         found = lock(
-            self._tx, key_of(self.namespace), self.namespace, self.rows, ids=ids, items=by_key
+            self._tx, key_of(self.namespace), self.namespace, rows=self.rows, ids=ids, items=by_key
         )
         node = found["namespace"]
         self.rows = node["rows"]
