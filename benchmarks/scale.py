@@ -35,7 +35,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import neo4j
 import psutil
 
 from benchmarks.report import machine, percentile, save, show
@@ -59,8 +58,8 @@ class Target:
     place: str
     auth: tuple[str, str] | None = None
     folder: Path | None = None
-    server: int | None = None
-    """The id of the server's process."""
+    server: Neo4jServer | None = None
+    """The server, where it was started here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +194,12 @@ def _phase(target: Target, delay: float, processes: Sequence[Sequence[Any]]) -> 
 def _processor_time(target: Target) -> float | None:
     if target.server is None:
         return None
-    spent = psutil.Process(target.server).cpu_times()
+    java = next(
+        each
+        for each in psutil.Process().children(recursive=True)
+        if each.name() == "java" and f"--home-dir={target.server.home}" in each.cmdline()
+    )
+    spent = java.cpu_times()
     return float(spent.user + spent.system)
 
 
@@ -218,14 +222,20 @@ def measure(target: Target, load: Load, delay: float = 0.0) -> dict[str, Any]:
             raise SystemExit("the store holds namespaces of an earlier run: erase scale-… first")
     work = Work(load)
     before = _bytes(target)
+    if target.server is not None:
+        target.server.start()
     with RecallM(target.place, auth=target.auth) as memory:
         memory.extract(["The pipeline is loaded."], triplets=False)
         statements, began = 0, time.perf_counter()
         for rank in range(1, load.namespaces + 1):
             items = [{"text": o.text, "id": o.id} for o in work.filled if o.rank == rank]
-            memory.in_namespace(f"scale-{rank}").update_many(items)
+            owner = memory.in_namespace(f"scale-{rank}")
+            owner.update_many(items[:-1])
+            # The server has planned the queries of single calls before they count.
+            for last in [each for each in work.filled if each.rank == rank][-1:]:
+                owner.update(last.text, id=last.id)
+                owner.recall(last.text)
         bulk = load.filled / (time.perf_counter() - began)
-    after = _bytes(target)
     updates_alone = _phase(target, delay, [[work.updates_alone]])
     recalls_alone = _phase(target, delay, [[work.recalls_alone]])
     threads = _dealt(work.updates, load.writers) + _dealt(work.recalls, load.readers)
@@ -239,6 +249,7 @@ def measure(target: Target, load: Load, delay: float = 0.0) -> dict[str, Any]:
         strays = sum(each.strays for each in chain(recalls_alone.done, together.done))
         if strays:
             raise SystemExit(f"{strays} recalled statements are of another namespace")
+    after = _bytes(target)
     written = len(together.of(updates=True)) + len(updates_alone.done)
     per_statement = statements / (load.filled + written)
     return {
@@ -250,7 +261,7 @@ def measure(target: Target, load: Load, delay: float = 0.0) -> dict[str, Any]:
             **_times("update", together.of(updates=True)),
             **_times("recall", together.of(updates=False)),
             "bulk updates/s": bulk,
-            "bytes a statement": (after - before) / (load.filled * per_statement)
+            "bytes a statement": (after - before) / statements
             if before is not None and after is not None
             else None,
         },
@@ -323,12 +334,12 @@ def _ranks(work: Work, phase: _Phase) -> list[dict[str, Any]]:
 
 
 def _bytes(target: Target) -> int | None:
-    """What the store takes on disk, without logs of transactions."""
+    """What the store takes on disk, without logs of transactions. A server of ours is stopped for
+    this: only then all of it lies in files."""
     if target.folder is None:
         return None
-    if target.auth is not None:
-        with neo4j.GraphDatabase.driver(target.place, auth=target.auth) as driver:
-            driver.execute_query("CALL db.checkpoint()")
+    if target.server is not None:
+        target.server.stop()
     return sum(file.stat().st_size for file in target.folder.rglob("*") if file.is_file())
 
 
@@ -336,17 +347,12 @@ def _bytes(target: Target) -> int | None:
 def _own_server() -> Iterator[Target]:
     """A server of the tests, empty."""
     with Neo4jServer() as server:
-        java = next(
-            each
-            for each in psutil.Process().children(recursive=True)
-            if each.name() == "java" and f"--home-dir={server.home}" in each.cmdline()
-        )
         yield Target(
             name="Neo4j",
             place=server.bolt_uri,
             auth=server.auth,
             folder=server.home / "data" / "databases" / "neo4j",
-            server=java.pid,
+            server=server,
         )
 
 
@@ -378,7 +384,7 @@ def main() -> None:
             parser.error("--plan needs --measured FILE")
         habits = Habits(**{name: getattr(options, name) for name in Habits.__slots__})
         costs = Costs.read(options.measured)
-        show("A user costs", [costs.shown()])
+        show("An operation costs", [costs.shown()])
         show("What so many users need", [plan(costs, users, habits) for users in options.plan])
         return
     load = Load(**{name: getattr(options, name) for name in Load.__slots__})
