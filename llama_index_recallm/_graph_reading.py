@@ -236,12 +236,12 @@ def structured_query(
 
     Raises:
         NotImplementedError: structured queries are not ``allowed``.
-        InvalidInputError: the query cannot be run, or would write.
+        InvalidInputError: the query cannot be run, would write, or would read other namespaces.
 
     """
     if not allowed:
         raise NotImplementedError(
-            "structured queries are off: they see every namespace of a Neo4j server; "
+            "structured queries are off: a model writes them, and a Neo4j server runs them; "
             f"{store}(memory=…, structured_queries=True) allows them"
         )
     return memory.graph.cypher(query, parameters)

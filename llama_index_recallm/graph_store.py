@@ -33,7 +33,7 @@ class RecallMGraphStore(GraphStore):
     latest knowledge update that showed them.
 
     ``structured_queries=True`` (on Neo4j only) lets ``query`` run Cypher, in sessions that can only
-    read: it sees every namespace of the server.
+    read; a query that would read other namespaces is refused.
 
     >>> from recallm import RecallM
     >>> store = RecallMGraphStore(memory=RecallM())

@@ -95,7 +95,7 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
     ``timestamp_key``: the key in a chunk's metadata under which its time stands (an aware datetime,
     ISO 8601 text, or a date, which begins in UTC), if any: recall orders statements by it.
     ``structured_queries=True`` (on Neo4j only) lets ``structured_query`` run Cypher, in sessions
-    that can only read: it sees every namespace of the server.
+    that can only read; a query that would read other namespaces is refused.
 
     >>> from llama_index.core.graph_stores.types import EntityNode, Relation
     >>> from recallm import RecallM
