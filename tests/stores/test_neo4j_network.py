@@ -141,7 +141,8 @@ def test_a_lost_commit(
         store.apply(name, [rich("1"), prepared("2", "[Ann] sat", path=("p",), key="k")])
     proxy.lose_commits(1, reply=reply)
     assert write(unsteady, namespace) == write(store, steady)
-    assert proxy.commits_lost == 1
+    # What changes nothing commits nothing.
+    assert proxy.commits_lost == (write is not _WRITES["a passage that is there"])
     assert _dumped(store, namespace) == _dumped(store, steady)
     assert write(unsteady, namespace) == write(store, steady)
     assert _dumped(store, namespace) == _dumped(store, steady)
@@ -223,8 +224,8 @@ def test_a_writer_that_vanished(
     """Its lock goes in a bounded time; until then others are told that they wait in vain."""
     store.apply(namespace, [rich("1")])
 
-    def vanish(tx: Tx, key: str, name: str | None, **given: Any) -> Row:
-        state = lock(tx, key, name, **given)
+    def vanish(tx: Tx, *key: Any, **given: Any) -> Row:
+        state = lock(tx, *key, **given)
         monkeypatch.setattr(rows, "lock", lock)
         proxy.freeze(later_ones=True)
         holds.set_result(None)
@@ -232,7 +233,9 @@ def test_a_writer_that_vanished(
 
     holds: Future[None] = Future()
     monkeypatch.setattr(rows, "lock", vanish)
-    vanished = pool.submit(unsteady.apply, namespace, [rich("2")])
+    # What replaces a passage holds the lock between its queries.
+    replacing = prepared("1", "[Dee] sat", replaces=True)
+    vanished = pool.submit(unsteady.apply, namespace, [replacing])
     holds.result(_BOUND)
     with closing(Neo4jStore(neo4j_server.uri, auth=neo4j_server.auth, retry_time=1)) as hasty:
         refused = pool.submit(hasty.apply, namespace, [rich("3")])
@@ -250,8 +253,8 @@ def test_a_writer_that_vanished(
 def _stop_with_the_lock(uri: str, auth: tuple[str, str], namespace: str) -> None:
     """In a process of its own, which stops when it has the lock."""
 
-    def stop(tx: Tx, key: str, name: str | None, **given: Any) -> Row:
-        state = lock(tx, key, name, **given)
+    def stop(tx: Tx, *key: Any, **given: Any) -> Row:
+        state = lock(tx, *key, **given)
         vars(rows)["lock"] = lock
         os.kill(os.getpid(), signal.SIGSTOP)
         return state

@@ -5,12 +5,16 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 import pytest
 
 from recallm import RecallM
+from recallm.stores.base import Applied
 from recallm.stores.neo4j import Neo4jStore
+from recallm.stores.neo4j.transaction import UnlockedQueries
+from recallm.testing.marked_text import prepared
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
 
@@ -94,3 +98,47 @@ def test_reads_together_take_one(store: Neo4jStore, proxy: Proxy) -> None:
                 lambda it: it.passages(limit=3),
             )
             assert proxy.trips == 1
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.01, 0.03])
+@pytest.mark.parametrize(("embeddings", "most"), [(None, 4), (_letters, 6)])
+def test_a_write_takes_few(
+    store: Neo4jStore, proxy: Proxy, embeddings: object, most: int, delay: float
+) -> None:
+    """An update and a batch, with new ids or with those that are there."""
+    batch = [{"text": text, "session": "talk", "id": f"{n}"} for n, text in enumerate(_TALK)]
+    with RecallM(store, namespace=str(uuid.uuid4()), embeddings=embeddings) as memory:
+        memory.update("Dan sings.")
+        proxy.delay = delay
+        proxy.trips = 0
+        memory.update("Ann cooks for Bob.", timestamp=datetime(2030, 1, 1, tzinfo=UTC))
+        assert proxy.trips <= most
+        for _ in range(2):
+            proxy.trips = 0
+            memory.update_many(batch)
+            assert proxy.trips <= most
+
+
+def test_writers_that_are_in_each_others_way(
+    store: Neo4jStore, neo4j_server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who finds each time that another one wrote meanwhile takes the lock; nothing is lost."""
+    namespace = str(uuid.uuid4())
+    store.apply(namespace, [prepared("0", "[Ann]")])
+    commit, tries = UnlockedQueries.commit, []
+
+    with closing(Neo4jStore(neo4j_server.uri, auth=neo4j_server.auth)) as other:
+
+        def commit_later(queries: UnlockedQueries) -> None:
+            tries.append(queries)
+            monkeypatch.setattr(UnlockedQueries, "commit", commit)
+            other.apply(namespace, [prepared(f"other-{len(tries)}", "[Ann] met [Bo]")])
+            monkeypatch.setattr(UnlockedQueries, "commit", commit_later)
+            commit(queries)
+
+        monkeypatch.setattr(UnlockedQueries, "commit", commit_later)
+        assert store.apply(namespace, [prepared("1", "[Ann] met [Bo]")]) == [Applied(t_index=5)]
+    assert len(tries) == 3
+    with store.reader(namespace) as reader:
+        assert reader.state.t_index == 5
+        assert reader.relations(["ann"], limit=9)[0].strength == 4

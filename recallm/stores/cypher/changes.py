@@ -224,7 +224,7 @@ SET shown.properties = coalesce(place[1], shown.properties)
 
 ENTITY_VECTORS: Final[LiteralString] = (
     """
-UNWIND $vectors AS row
+UNWIND $entity_vectors AS row
 MATCH (x:RecallMElement {namespace: $namespace, key: row.entity})
 MERGE (v:RecallMEntityVector {
     namespace: $namespace, model_key: row.model_key, entity: row.entity
@@ -234,6 +234,36 @@ MERGE (x)-[:EMBEDDED]->(v)
 WITH x, row"""
     + _SET_WORDS
 )
+
+GUARDED: Final[LiteralString] = (
+    """
+MATCH (n:RecallMNamespace {key: $key})
+SET n.locked = true
+WITH n, coalesce(n.writes, []) AS writes
+WHERE last(writes) = $latest
+SET n.writes = [
+    it IN writes WHERE NOT it STARTS WITH $writer
+        AND toInteger(split(it, ' ')[1]) > timestamp() - $remembered
+] + [$writer + ' ' + timestamp() + ' ' + $write]
+WITH n
+CALL () {"""
+    + TOTALS
+    + "}\nCALL () {"
+    + UPDATES
+    + "}\nCALL () {"
+    + RELATIONS
+    + "}\nCALL () {"
+    + REFERENCES
+    + "}\nCALL () {"
+    + VECTORS
+    + "}\nCALL () {"
+    + ELEMENTS
+    + "}\nCALL () {"
+    + ENTITY_VECTORS
+    + "}\nRETURN true AS written"
+)
+"""New updates in one query, which needs no ``LOCK`` before: it does nothing, and has no row, if the
+latest of the ``writes`` is not ``$latest`` any more. Every write becomes the latest."""
 
 DELETE_EVIDENCE: Final[LiteralString] = """
 UNWIND $evidence AS row

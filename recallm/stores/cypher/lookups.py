@@ -79,6 +79,40 @@ CALL () {
 RETURN concepts, terms, sessions, relations, elements, their_concepts, predicates
 """
 
+PREPARE: Final[LiteralString] = (
+    """
+MATCH (n:RecallMNamespace {key: $key})
+SET n.locked = true
+WITH n, n.rows AS namespace, coalesce(n.writes, []) AS writes
+CALL (namespace) {
+    UNWIND $ids AS id
+    MATCH (u:RecallMUpdate {namespace: namespace, id_key: id})
+    RETURN collect([u.id, u.t, u.text]) AS passages
+}
+CALL (namespace) {
+    UNWIND $items AS item
+    MATCH (u:RecallMUpdate {namespace: namespace, item_key: item})
+    RETURN collect([item, u.t, u.id]) AS items
+}
+OPTIONAL MATCH (latest:RecallMUpdate {namespace: namespace, t: n.open_t})
+CALL (namespace, latest) {
+    MATCH (x:RecallMSession {namespace: namespace, key: latest.lane})
+    RETURN collect([x.name, x.statements, x.terms]) AS open_sessions
+}
+"""
+    + LOOK_UP.replace("CALL () {", "CALL (namespace) {").replace("$namespace", "namespace")
+    + """, n {
+    .rows, .t, .statements, .terms, .sessions, .model, .origin, .revision, .vocabulary,
+    .vector_bytes
+} AS namespace, [latest.t, latest.session_key, latest.said, latest.source] AS open_session,
+    passages, items, open_sessions, last(writes) AS latest,
+    any(it IN writes WHERE it ENDS WITH $write) AS written
+"""
+)
+"""What ``LOCK`` and ``LOOK_UP`` find, for a write that ``GUARDED`` does later. The lock, which ends
+with the query, keeps it from reading half of another writer's commit. ``open_sessions`` has the
+session that is open. No row: the namespace was never written."""
+
 EVIDENCE: Final[LiteralString] = """
 UNWIND $elements AS key
 MATCH (x:RecallMElement {namespace: $namespace, key: key})-[shown:SHOWN]->()

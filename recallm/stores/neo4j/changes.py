@@ -308,7 +308,7 @@ def _write_elements(write: _Write, changes: Changes) -> None:
             }
             for (id, model), blob in changes.entity_vectors.items()
         ]
-        write(cypher.ENTITY_VECTORS, vectors=vectors)
+        write(cypher.ENTITY_VECTORS, entity_vectors=vectors)
 
 
 def _element(

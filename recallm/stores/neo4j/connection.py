@@ -26,9 +26,12 @@ from recallm.stores.neo4j.failures import (
 from recallm.stores.neo4j.transaction import (
     GRACE,
     AlreadyWrittenError,
+    ChangedError,
+    NeedsLockError,
     Row,
     SingleQuery,
     Tx,
+    UnlockedQueries,
     WriteStamp,
 )
 
@@ -50,6 +53,8 @@ _LOCK_WAIT_PER_TRY: Final = 20.0
 transaction: the wait counts in the bound of a transaction, which must not grow with ``timeout``."""
 _LEAST_COMMIT_CHECK: Final = 10.0
 """Seconds; the shortest time of retries after the reply to a commit was lost."""
+_UNLOCKED_TRIES: Final = 3
+"""Tries of a write without the lock; then the writer takes it, so that every writer gets on."""
 _NO_STAMP: Final = WriteStamp("", "")
 _LIVENESS_CHECK_AFTER: Final = 2.0
 """Seconds without use after which the driver tests a connection before it uses it."""
@@ -155,11 +160,19 @@ class Connection:
         work_limits = _WORK_LIMITS if timeout is None else (min(timeout, _LONGEST_TIMEOUT),)
         return self._transact(work, neo4j.READ_ACCESS, work_limits=work_limits)
 
-    def write(self, work: Callable[[Tx], Result], *, locks: bool = True) -> Result:
+    def write(
+        self,
+        work: Callable[[Tx], Result],
+        *,
+        locks: bool = True,
+        unlocked: Callable[[Tx], Result] | None = None,
+    ) -> Result:
         """Run ``work`` in a write transaction; retry it after transient errors.
 
         The first query must take a lock. ``rows.lock`` also makes a retry safe when the reply to a
         commit was lost. Work that may run twice can use another lock. ``locks=False``: no lock.
+        ``unlocked`` does the same without a lock between its queries; it is tried first, until
+        other writers changed too often what it had looked up.
 
         Raises:
             StoreBusyError: the lock was not free in time, or the work took too long.
@@ -172,7 +185,12 @@ class Connection:
         stamp = WriteStamp(writer, uuid.uuid4().hex)
         try:
             return self._transact(
-                work, neo4j.WRITE_ACCESS, work_limits=_WORK_LIMITS, stamp=stamp, locks=locks
+                work,
+                neo4j.WRITE_ACCESS,
+                work_limits=_WORK_LIMITS,
+                stamp=stamp,
+                locks=locks,
+                unlocked=unlocked,
             )
         finally:
             self._writers.append(writer)
@@ -202,12 +220,14 @@ class Connection:
         locks: bool = False,
         single: bool = False,
         retry: bool = True,
+        unlocked: Callable[[Tx], Result] | None = None,
     ) -> Result:
         lock_until = time.monotonic() + self._lock_patience
         retry_until: float | None = None
         place = 0
         given: list[Result] = []  # the result of the latest try that reached its commit
         unknown = False  # whether the reply to a commit was lost
+        unlocked_tries = 0 if unlocked is None else _UNLOCKED_TRIES
         pause = 0.05  # seconds between tries, longer each time
         while True:
             self.check_open()
@@ -215,15 +235,19 @@ class Connection:
             bound = wait + work_limits[place]
             tx: Tx | None = None
             committing = False
+            todo = work
             try:
                 # A single query's rows are all wanted: none waits for a second round trip.
                 with self._session(access, fetch_size=-1 if single else 1000) as session:
-                    raw: neo4j.Transaction | SingleQuery
+                    raw: neo4j.Transaction | SingleQuery | UnlockedQueries
                     with _resolving():
                         # A longer limit needs another reply timeout, which a single query cannot
                         # put back.
                         if single and not place:
                             raw = SingleQuery(session, bound=bound, owned=self._owned)
+                        elif unlocked is not None and unlocked_tries and not place:
+                            raw = UnlockedQueries(session, bound=bound, owned=self._owned)
+                            todo = unlocked
                         else:
                             raw = session.begin_transaction(timeout=bound)
                     tx = Tx(
@@ -234,7 +258,7 @@ class Connection:
                         lock_patience=wait or None,
                     )
                     try:
-                        result = work(tx)
+                        result = todo(tx)
                     except AlreadyWrittenError:
                         result = given[0]
                     finally:
@@ -243,11 +267,19 @@ class Connection:
                     committing = True
                     tx.raw.commit()
                     return result
+            except NeedsLockError:
+                unlocked_tries = 0
+                continue
+            except ChangedError:
+                unlocked_tries -= 1
+                lock_until = max(lock_until, time.monotonic() + self._lock_patience)
+                continue
             except (DriverError, Neo4jError) as error:
                 now = time.monotonic()
                 if committing and access == neo4j.READ_ACCESS:
                     return given[0]
-                if tx is not None and tx.lock_patience is not None and _is_late(error):
+                is_late = ran_out_of_time if todo is unlocked else _is_late
+                if tx is not None and tx.lock_patience is not None and is_late(error):
                     if now < lock_until:
                         continue
                     if not unknown:

@@ -51,9 +51,17 @@ from recallm.stores.semantics.rows import (
 from recallm.stores.semantics.sessions import session_key_of
 from recallm.stores.timestamps import from_microseconds, microseconds, timestamp_text
 
-__all__ = ["LockedRows", "Neo4jRows", "lock"]
+__all__ = [
+    "REMEMBERED",
+    "LockedRows",
+    "Neo4jRows",
+    "lock",
+    "look_up_parameters",
+    "opened_of",
+    "totals_of",
+]
 
-_REMEMBERED = 900_000
+REMEMBERED = 900_000
 """Milliseconds after which a writer has learnt what became of its latest write: 15 minutes."""
 
 
@@ -80,12 +88,77 @@ def lock(
         "items": list(items),
         "writer": tx.stamp.writer,
         "write": tx.stamp.write,
-        "remembered": _REMEMBERED,
+        "remembered": REMEMBERED,
     }
     state = tx.rows(cypher.LOCK, parameters)[0]
     if state["written"]:
         raise AlreadyWrittenError
     return state
+
+
+def look_up_parameters(
+    concepts: Collection[str],
+    terms: Collection[str],
+    sessions: Collection[str],
+    relations: Collection[Pair],
+    elements: Collection[ElementKey],
+    predicates: Collection[str],
+) -> dict[str, Any]:
+    """The parameters of ``LOOK_UP``."""
+    return {
+        "concepts": keys_of(concepts),
+        "terms": keys_of(terms),
+        "sessions": keys_of(sessions),
+        "relations": [pair_key(pair) for pair in relations],
+        "elements": [element_key(it) for it in elements],
+        "predicates": keys_of(predicates),
+    }
+
+
+def totals_of(found: Row, elements: Collection[ElementKey]) -> Totals:
+    """The row of ``LOOK_UP``; ``elements`` are those that were looked up."""
+    by_key = {element_key(it): it for it in elements}
+    return Totals(
+        concepts={
+            name: ConceptTotals(*row)
+            for name, *row in [*found["concepts"], *found["their_concepts"]]
+            if name is not None
+        },
+        terms=dict(found["terms"]),
+        sessions={name: SessionTotals(*row) for name, *row in found["sessions"]},
+        relations={(a, b): RelationTotals(*row) for a, b, *row in found["relations"]},
+        elements={
+            by_key[key]: ElementRow(
+                type, ConceptMention(name=name, label=label, kind=kind), json_in(properties), at
+            )
+            for key, type, name, label, kind, properties, at in found["elements"]
+        },
+        predicates=dict(found["predicates"]),
+    )
+
+
+def opened_of(found: Row, by_key: Mapping[str, tuple[tuple[str, ...], str]]) -> Opened:
+    """The row of ``LOCK``; ``by_key`` are the items that were looked up."""
+    node = found["namespace"]
+    t_index, key, said, source = found["open_session"]
+    opened = Opened(
+        totals=NamespaceTotals(
+            t=node["t"],
+            statements=node["statements"],
+            terms=node["terms"],
+            sessions=node["sessions"],
+            model=node["model"],
+            origin=node["origin"],
+            revision=node["revision"] or 0,
+            vocabulary=node["vocabulary"] or 0,
+            vector_sizes=json_in(node["vector_bytes"] or "{}"),
+            open_session=key and OpenSession(t_index, key, from_microseconds(said), source),
+        ),
+        passages={id: (t, text) for id, t, text in found["passages"]},
+    )
+    for item, t, id in found["items"]:
+        opened.items.setdefault(by_key[item], {})[t] = id
+    return opened
 
 
 class Neo4jRows(ABC):
@@ -118,33 +191,8 @@ class Neo4jRows(ABC):
         elements: Collection[ElementKey] = (),
         predicates: Collection[str] = (),
     ) -> Totals:
-        by_key = {element_key(it): it for it in elements}
-        found = self._rows(
-            cypher.LOOK_UP,
-            concepts=keys_of(concepts),
-            terms=keys_of(terms),
-            sessions=keys_of(sessions),
-            relations=[pair_key(pair) for pair in relations],
-            elements=list(by_key),
-            predicates=keys_of(predicates),
-        )[0]
-        return Totals(
-            concepts={
-                name: ConceptTotals(*row)
-                for name, *row in [*found["concepts"], *found["their_concepts"]]
-                if name is not None
-            },
-            terms=dict(found["terms"]),
-            sessions={name: SessionTotals(*row) for name, *row in found["sessions"]},
-            relations={(a, b): RelationTotals(*row) for a, b, *row in found["relations"]},
-            elements={
-                by_key[key]: ElementRow(
-                    type, ConceptMention(name=name, label=label, kind=kind), json_in(properties), at
-                )
-                for key, type, name, label, kind, properties, at in found["elements"]
-            },
-            predicates=dict(found["predicates"]),
-        )
+        given = look_up_parameters(concepts, terms, sessions, relations, elements, predicates)
+        return totals_of(self._rows(cypher.LOOK_UP, **given)[0], elements)
 
     def write(self, changes: Changes) -> None:
         write_changes(self._rows, self.namespace, self.rows, changes)
@@ -268,27 +316,8 @@ class LockedRows(Neo4jRows):
         found = lock(
             self._tx, key_of(self.namespace), self.namespace, rows=self.rows, ids=ids, items=by_key
         )
-        node = found["namespace"]
-        self.rows = node["rows"]
-        t_index, key, said, source = found["open_session"]
-        opened = Opened(
-            totals=NamespaceTotals(
-                t=node["t"],
-                statements=node["statements"],
-                terms=node["terms"],
-                sessions=node["sessions"],
-                model=node["model"],
-                origin=node["origin"],
-                revision=node["revision"] or 0,
-                vocabulary=node["vocabulary"] or 0,
-                vector_sizes=json_in(node["vector_bytes"] or "{}"),
-                open_session=key and OpenSession(t_index, key, from_microseconds(said), source),
-            ),
-            passages={id: (t, text) for id, t, text in found["passages"]},
-        )
-        for item, t, id in found["items"]:
-            opened.items.setdefault(by_key[item], {})[t] = id
-        return opened
+        self.rows = found["namespace"]["rows"]
+        return opened_of(found, by_key)
 
     def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
         return self._tx.rows(query, {"namespace": self.rows, **parameters})

@@ -23,10 +23,12 @@ from recallm.stores.base import Applied
 from recallm.stores.cypher import reading, schema
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.generations import Purger, purge, restore
+from recallm.stores.neo4j.groups import Groups
 from recallm.stores.neo4j.own_cypher import CYPHER_SCHEMA, run_own_cypher
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.rows import LockedRows
 from recallm.stores.neo4j.transaction import Row, Tx
+from recallm.stores.neo4j.unlocked import UnlockedRows
 from recallm.stores.neo4j.values import key_of
 from recallm.stores.semantics.applying import amend, apply_updates
 from recallm.stores.semantics.forgetting import forget
@@ -41,8 +43,9 @@ _RETRY_TIME = 15.0
 class Neo4jStore:
     """A ``GraphStore`` on Neo4j 5.23 or newer.
 
-    A writer locks the node of its namespace first, so that writers of one namespace, from any
-    process, follow each other; those of different namespaces do not wait. The server ends a
+    A writer locks the node of its namespace, so that writers of one namespace, from any process,
+    follow each other; those of different namespaces do not wait. ``apply`` holds the lock only
+    while the server runs a query, and writes for all threads that wait. The server ends a
     transaction that works for more than 20 seconds, and with it the lock of a writer that is gone;
     a writer that is not gone begins again and has 160 seconds, then 1,280.
 
@@ -94,6 +97,7 @@ class Neo4jStore:
             bookmark=checks.optional(checks.string, bookmark, "bookmark"),
         )
         self._purger = Purger(self._connection)
+        self._groups = Groups(self._apply)
         try:
             if bookmark is not None:
                 self._connection.await_bookmark()
@@ -138,7 +142,13 @@ class Neo4jStore:
         self._connection.check_open()
         if not updates:
             return []
-        return self._connection.write(lambda tx: apply_updates(LockedRows(tx, namespace), updates))
+        return self._groups.apply(namespace, updates)
+
+    def _apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
+        return self._connection.write(
+            lambda tx: apply_updates(LockedRows(tx, namespace), updates),
+            unlocked=lambda tx: apply_updates(UnlockedRows(tx, namespace, updates), updates),
+        )
 
     @contextmanager
     def reader(self, namespace: str, horizon: Horizon = _ALL) -> Generator[Neo4jReader, None, None]:

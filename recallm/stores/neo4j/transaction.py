@@ -12,10 +12,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, LiteralString
 
-from neo4j import READ_ACCESS, Query, Result, Session, Transaction
+from neo4j import READ_ACCESS, WRITE_ACCESS, Query, Result, Session, Transaction
 from neo4j.graph import Node
 
-__all__ = ["GRACE", "AlreadyWrittenError", "Row", "SingleQuery", "Tx", "WriteStamp", "row_of"]
+__all__ = [
+    "GRACE",
+    "AlreadyWrittenError",
+    "ChangedError",
+    "NeedsLockError",
+    "Row",
+    "SingleQuery",
+    "Tx",
+    "UnlockedQueries",
+    "WriteStamp",
+    "row_of",
+]
 
 Row = Mapping[str, Any]
 
@@ -51,8 +62,16 @@ class WriteStamp:
     write: str
 
 
+class NeedsLockError(Exception):
+    """A write cannot be done without the lock of its namespace held from its first query on."""
+
+
+class ChangedError(Exception):
+    """Another writer wrote between the look-ups of a write and its changes."""
+
+
 class SingleQuery:
-    """The part of ``neo4j.Transaction`` that ``Tx`` needs, for one query that only reads.
+    """The part of ``neo4j.Transaction`` that ``Tx`` needs, for one query.
 
     The server opens and ends its transaction with the query: one round trip instead of three.
 
@@ -61,14 +80,17 @@ class SingleQuery:
         bound: seconds after which the server ends it.
         owned: whether the driver is ours. The reply timeout of a user's connections stays as it is:
             the connection is back in the pool with the last row, before a timeout can be put back.
+        access: whether the query goes to a server that can write.
     """
 
-    def __init__(self, session: Session, *, bound: float, owned: bool) -> None:
+    def __init__(
+        self, session: Session, *, bound: float, owned: bool, access: str = READ_ACCESS
+    ) -> None:
         self._session = session
         self._bound = bound
         connect = getattr(session, "_connect", None)
         if owned and connect is not None:
-            connect(READ_ACCESS)  # now, so that the socket's timeout can be set before the query
+            connect(access)  # now, so that the socket's timeout can be set before the query
         self._connection = getattr(session, "_connection", None)
 
     def run(self, query: LiteralString, parameters: dict[str, Any]) -> Result:
@@ -77,6 +99,48 @@ class SingleQuery:
 
     def commit(self) -> None:
         """Nothing: the server committed with the last row."""
+
+
+class UnlockedQueries:
+    """The part of ``neo4j.Transaction`` that ``Tx`` needs, for queries in a transaction each.
+
+    ``commit`` runs the query that was given to ``at_commit``, the only one that changes anything.
+    """
+
+    def __init__(self, session: Session, *, bound: float, owned: bool) -> None:
+        self._session = session
+        self._bound = bound
+        self._owned = owned
+        self._patience: float | None = None
+        self.at_commit: tuple[LiteralString, dict[str, Any]] | None = None
+
+    def set_reply_timeout(self, seconds: float | None) -> None:
+        """Seconds that later queries wait for a reply at most."""
+        self._patience = seconds
+
+    def run(self, query: LiteralString, parameters: dict[str, Any]) -> Result:
+        """Run the query. The server ends what waits too long for the lock of another writer; where
+        no reply comes, the connection is lost."""
+        patience = self._bound + GRACE if self._patience is None else self._patience
+        single = SingleQuery(
+            self._session,
+            bound=min(self._bound, patience),
+            owned=self._owned,
+            access=WRITE_ACCESS,
+        )
+        if self._owned:
+            with suppress(OSError):
+                _reply_timeout(single)[1](patience + GRACE)
+        return single.run(query, parameters)
+
+    def commit(self) -> None:
+        """Write.
+
+        Raises:
+            ChangedError: the query wrote nothing, for what was looked up has changed.
+        """
+        if self.at_commit is not None and not list(self.run(*self.at_commit)):
+            raise ChangedError
 
 
 class Tx:
@@ -94,7 +158,7 @@ class Tx:
 
     def __init__(
         self,
-        raw: Transaction | SingleQuery,
+        raw: Transaction | SingleQuery | UnlockedQueries,
         *,
         bound: float,
         stamp: WriteStamp,
@@ -123,6 +187,17 @@ class Tx:
             self._wait(self.bound + GRACE)
         return fetched
 
+    def write_at_commit(self, query: LiteralString, parameters: Mapping[str, Any]) -> None:
+        """Let the query run when the transaction is committed; without a row from the query,
+        nothing is written.
+
+        Raises:
+            NeedsLockError: this is not a transaction of ``UnlockedQueries``.
+        """
+        if not isinstance(self.raw, UnlockedQueries):
+            raise NeedsLockError
+        self.raw.at_commit = query, dict(parameters)
+
     def settle(self) -> None:
         """Set the reply timeout of the connection for its next transaction. That of a single query
         is the same, and the connection may already serve somebody else."""
@@ -136,13 +211,15 @@ class Tx:
 
 
 def _reply_timeout(
-    raw: Transaction | SingleQuery,
+    raw: Transaction | SingleQuery | UnlockedQueries,
 ) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
     """The getter and the setter of the socket's read timeout.
 
     The driver has no setting for it: it waits as long as the server says (two minutes). Where
     a version of the driver has sockets without these methods, that timeout stays.
     """
+    if isinstance(raw, UnlockedQueries):
+        return (lambda: None), raw.set_reply_timeout
     socket = getattr(getattr(raw, "_connection", None), "socket", None)
     for names in (("get_read_timeout", "set_read_timeout"), ("gettimeout", "settimeout")):
         if all(hasattr(socket, name) for name in names):

@@ -13,6 +13,7 @@ once, adds the batch in order of its updates, and writes all changed rows at onc
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypedDict
 
 from recallm.errors import InvalidInputError, UnknownEntityError
 from recallm.model import (
@@ -40,7 +41,9 @@ from recallm.stores.semantics.rows import (
 from recallm.stores.semantics.sessions import stored_session_key
 
 __all__ = [
+    "Contents",
     "UpdateWriter",
+    "contents_of",
     "count_statements",
     "count_triplets",
     "look_up_contents",
@@ -64,8 +67,19 @@ def merged(base: Properties, evidence: Mapping[int, Properties]) -> Properties:
     return properties
 
 
-def look_up_contents(rows: Rows, updates: Iterable[PreparedUpdate]) -> Totals:
-    """The stored rows that updates touch."""
+class Contents(TypedDict):
+    """The keys of the rows that updates touch: the arguments of `Rows.look_up`."""
+
+    concepts: set[str]
+    terms: set[str]
+    sessions: set[str]
+    relations: set[Pair]
+    elements: set[ElementKey]
+    predicates: set[str]
+
+
+def contents_of(updates: Iterable[PreparedUpdate]) -> Contents:
+    """The keys of the rows that updates touch."""
     concepts: set[str] = set()
     terms: set[str] = set()
     sessions: set[str] = set()
@@ -87,7 +101,7 @@ def look_up_contents(rows: Rows, updates: Iterable[PreparedUpdate]) -> Totals:
         for triplet in update.triplets:
             elements.update((triplet.element, triplet.subject, triplet.object))
             predicates.add(triplet.predicate)
-    return rows.look_up(
+    return Contents(
         concepts=concepts,
         terms=terms,
         sessions=sessions,
@@ -95,6 +109,11 @@ def look_up_contents(rows: Rows, updates: Iterable[PreparedUpdate]) -> Totals:
         elements=elements,
         predicates=predicates,
     )
+
+
+def look_up_contents(rows: Rows, updates: Iterable[PreparedUpdate]) -> Totals:
+    """The stored rows that updates touch."""
+    return rows.look_up(**contents_of(updates))
 
 
 def count_statements(changes: Changes, update: PreparedUpdate, sign: int) -> None:

@@ -1,0 +1,175 @@
+"""The rows of a namespace for a write that holds no lock between its queries.
+
+A writer reads what it needs (``PREPARE``), computes its changes, and sends them as one query
+(``GUARDED``), which writes only if nobody wrote since. The lock of the namespace is held while
+the server runs a query, never while it waits for a client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, LiteralString, TypeVar
+
+from recallm.model import ElementKey, PreparedUpdate
+from recallm.stores.cypher import changes as writes
+from recallm.stores.cypher import lookups as cypher
+from recallm.stores.neo4j.changes import write_changes
+from recallm.stores.neo4j.rows import (
+    REMEMBERED,
+    Neo4jRows,
+    look_up_parameters,
+    opened_of,
+    totals_of,
+)
+from recallm.stores.neo4j.transaction import AlreadyWrittenError, NeedsLockError, Row, Tx
+from recallm.stores.neo4j.values import fresh_rows, item_key, key_of, keys_of
+from recallm.stores.semantics.rows import Changes, Opened, Pair, Totals
+from recallm.stores.semantics.writing import contents_of
+
+__all__ = ["UnlockedRows"]
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+_NOTHING: dict[str, list[Any]] = {
+    "updates": [],
+    "relations": [],
+    "references": [],
+    "vectors": [],
+    "elements": [],
+    "entity_vectors": [],
+}
+"""The parameters of the queries in ``GUARDED`` that a write may leave out."""
+
+_JOINED = {
+    writes.TOTALS,
+    writes.UPDATES,
+    writes.RELATIONS,
+    writes.REFERENCES,
+    writes.VECTORS,
+    writes.ELEMENTS,
+    writes.ENTITY_VECTORS,
+}
+
+
+class UnlockedRows(Neo4jRows):
+    """The rows of a namespace for ``updates`` that only add to them.
+
+    ``open`` looks up the rows of all updates too. ``write`` keeps the changes until the transaction
+    is committed. What else a write needs is refused with ``NeedsLockError``.
+    """
+
+    def __init__(self, tx: Tx, namespace: str, updates: Sequence[PreparedUpdate]) -> None:
+        super().__init__(namespace, fresh_rows())
+        self._tx = tx
+        self._key = key_of(namespace)
+        self._contents = contents_of(updates)
+        self._found: Row = {}
+        self._t = 0
+        self._recorded: dict[str, Any] | None = None
+
+    def open(
+        self,
+        *,
+        ids: Collection[str] = (),
+        items: Collection[tuple[tuple[str, ...], str]] = (),
+    ) -> Opened:
+        """What ``LockedRows.open`` finds.
+
+        Raises:
+            AlreadyWrittenError: an earlier try of this write was committed.
+            NeedsLockError: the namespace was never written.
+        """
+        by_key = {item_key(*item): item for item in items}
+        parameters = {
+            "key": self._key,
+            "ids": keys_of(ids),
+            "items": list(by_key),
+            "write": self._tx.stamp.write,
+            **look_up_parameters(**self._contents),
+        }
+        rows = self._tx.rows(cypher.PREPARE, parameters)
+        if not rows or rows[0]["latest"] is None:
+            raise NeedsLockError
+        if rows[0]["written"]:
+            raise AlreadyWrittenError
+        self._found = rows[0]
+        self.rows = self._found["namespace"]["rows"]
+        self._t = self._found["namespace"]["t"]
+        return opened_of(self._found, by_key)
+
+    def look_up(
+        self,
+        *,
+        concepts: Collection[str] = (),
+        terms: Collection[str] = (),
+        sessions: Collection[str] = (),
+        relations: Collection[Pair] = (),
+        elements: Collection[ElementKey] = (),
+        predicates: Collection[str] = (),
+    ) -> Totals:
+        """The rows that ``open`` found; none for a session that begins with this write."""
+        known = totals_of(self._found, self._contents["elements"])
+        known.sessions |= totals_of(
+            {**self._found, "sessions": self._found["open_sessions"]}, self._contents["elements"]
+        ).sessions
+        covered = (
+            self._contents["concepts"].issuperset(concepts)
+            and self._contents["terms"].issuperset(terms)
+            and self._contents["relations"].issuperset(relations)
+            and self._contents["elements"].issuperset(elements)
+            and self._contents["predicates"].issuperset(predicates)
+            and all(
+                it in known.sessions or it in self._contents["sessions"] or self._is_new(it)
+                for it in sessions
+            )
+        )
+        if not covered:
+            raise NeedsLockError
+        kept = {key: row for key, row in known.elements.items() if key in set(elements)}
+        names = {*concepts, *(row.concept.name for row in kept.values())}
+        return Totals(
+            concepts=_only(known.concepts, names),
+            terms=_only(known.terms, terms),
+            sessions=_only(known.sessions, sessions),
+            relations=_only(known.relations, relations),
+            elements=kept,
+            predicates=_only(known.predicates, predicates),
+        )
+
+    def write(self, changes: Changes) -> None:
+        if self._recorded is not None:
+            raise NeedsLockError
+        recorded = {**_NOTHING}
+
+        def record(query: LiteralString, **parameters: Any) -> None:
+            if query not in _JOINED:
+                raise NeedsLockError
+            recorded.update(parameters)
+
+        write_changes(record, self.namespace, self.rows, changes)
+        self._recorded = {
+            **recorded,
+            "key": self._key,
+            "namespace": self.rows,
+            "latest": self._found["latest"],
+            "writer": self._tx.stamp.writer,
+            "write": self._tx.stamp.write,
+            "remembered": REMEMBERED,
+        }
+        self._tx.write_at_commit(writes.GUARDED, self._recorded)
+
+    def _is_new(self, session_key: str) -> bool:
+        """Whether the session begins with an update that is not yet written."""
+        return session_key.startswith("@") and int(session_key[1:]) > self._t
+
+    def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
+        # What reads after the changes must see them.
+        if query != cypher.EVIDENCE or self._recorded is not None:
+            raise NeedsLockError
+        return self._tx.rows(query, {"namespace": self.rows, **parameters})
+
+
+def _only(rows: dict[Key, Value], keys: Collection[Key]) -> dict[Key, Value]:
+    kept = set(keys)
+    return {key: row for key, row in rows.items() if key in kept}
