@@ -44,7 +44,7 @@ from recallm.model import (
 from recallm.results import KnowledgeUpdate
 from recallm.revision import Reviser
 from recallm.stated import stated_elements
-from recallm.stores.base import GraphStore
+from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.statements import StatementVectors
 
 if TYPE_CHECKING:
@@ -331,9 +331,9 @@ class Updater:
     def _write(
         self, namespace: str, first: int | None, updates: list[PreparedUpdate]
     ) -> list[KnowledgeUpdate]:
-        self._sweep(namespace, updates)
+        duplicates = self._made_ready(namespace, updates)
         if self._vectors is not None:
-            updates = self._vectors.with_vectors(namespace, updates)
+            updates = self._vectors.with_vectors(updates, duplicates)
         try:
             applied = self._store.apply(namespace, updates)
         except ConflictError as error:
@@ -350,11 +350,23 @@ class Updater:
         ]
         return results if self._reviser is None else self._reviser.after(namespace, results)
 
-    def _sweep(self, namespace: str, updates: Sequence[PreparedUpdate]) -> None:
+    def _made_ready(self, namespace: str, updates: Sequence[PreparedUpdate]) -> set[str]:
+        """Sweep the namespace if a passage expired; the ids of ``_duplicates``, which only a memory
+        with embeddings needs."""
+        now = self._clock()
+        with self._store.reader(namespace, Horizon(now=now)) as reader:
+            if not reader.state.has_expired:
+                return set() if self._vectors is None else _duplicates(reader, updates)
+        self._sweep(namespace, updates, now)
+        if self._vectors is None:
+            return set()
+        with self._store.reader(namespace, Horizon()) as reader:
+            return _duplicates(reader, updates)
+
+    def _sweep(self, namespace: str, updates: Sequence[PreparedUpdate], now: datetime) -> None:
         """Forget some expired passages before a write, so that recall has few to hide. If the
         sweep fails or leaves some, the expired passages with the ids of ``updates`` are forgotten
         one by one: these ids must be free for the write."""
-        now = self._clock()
         try:
             selection = Selection(kind="expired", value=now, limit=_SWEPT_PASSAGES)
             swept = self._store.forget(namespace, selection)
@@ -421,6 +433,13 @@ class Updater:
                 total += embedded
                 latest = keys[-1]
                 bar.update(embedded)
+
+
+def _duplicates(reader: GraphReader, updates: Sequence[PreparedUpdate]) -> set[str]:
+    """The ids that are stored with the same text, so that a repeated call embeds nothing."""
+    passages = reader.passages(ids={update.id for update in updates})
+    texts = {passage.id: passage.text for passage in passages}
+    return {update.id for update in updates if texts.get(update.id) == update.text}
 
 
 def _result(update: PreparedUpdate, t_index: int) -> KnowledgeUpdate:

@@ -3,7 +3,7 @@ index searches them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -60,11 +60,10 @@ class StatementVectors:
         return self._embedding.name
 
     def with_vectors(
-        self, namespace: str, updates: Sequence[PreparedUpdate]
+        self, updates: Sequence[PreparedUpdate], duplicates: Collection[str]
     ) -> list[PreparedUpdate]:
-        """The updates with the vectors of their statements. Duplicates stay without: the store
-        writes nothing of them."""
-        duplicates = self._duplicates(namespace, updates)
+        """The updates with the vectors of their statements. Those with the ids ``duplicates`` stay
+        without: the store writes nothing of them."""
         new = [update for update in updates if update.id not in duplicates]
         texts = [
             statement_text(span.text_in(update.text or ""), update.speaker)
@@ -99,13 +98,6 @@ class StatementVectors:
         ]
         if keys:
             self.embed_statements(namespace, keys)
-
-    def _duplicates(self, namespace: str, updates: Sequence[PreparedUpdate]) -> set[str]:
-        """The ids that are stored with the same text, so that a repeated call embeds nothing."""
-        with self._store.reader(namespace, _EVERYTHING) as reader:
-            passages = reader.passages(ids={update.id for update in updates})
-        texts = {passage.id: passage.text for passage in passages}
-        return {update.id for update in updates if texts.get(update.id) == update.text}
 
     def check_model(self, namespace: str) -> None:
         """Refuse a namespace whose vectors are of another model, before anything is embedded.

@@ -101,7 +101,7 @@ def test_reads_together_take_one(store: Neo4jStore, proxy: Proxy) -> None:
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.01, 0.03])
-@pytest.mark.parametrize(("embeddings", "most"), [(None, 4), (_letters, 6)])
+@pytest.mark.parametrize(("embeddings", "most"), [(None, 3), (_letters, 5)])
 def test_a_write_takes_few(
     store: Neo4jStore, proxy: Proxy, embeddings: object, most: int, delay: float
 ) -> None:

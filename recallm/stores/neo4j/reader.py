@@ -113,6 +113,7 @@ class Neo4jReader:
             vectors=vectors,
             vector_bytes=vector_bytes,
             vocabulary=state["vocabulary"],
+            has_expired=state["expired"],
         )
 
     def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:

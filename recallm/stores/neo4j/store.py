@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from typing import Any, ClassVar
 
 from neo4j import Driver
@@ -29,10 +28,8 @@ from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.rows import LockedRows
 from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.neo4j.unlocked import UnlockedRows
-from recallm.stores.neo4j.values import key_of
 from recallm.stores.semantics.applying import amend, apply_updates
 from recallm.stores.semantics.forgetting import forget
-from recallm.stores.timestamps import microseconds
 
 __all__ = ["Neo4jStore"]
 
@@ -161,10 +158,6 @@ class Neo4jStore:
         """Forget the selection. ``everything`` is forgotten at once, however much it is; its rows
         are deleted in portions before this returns, or, where that fails, in the background of
         the next store that is opened."""
-        if selection.limit is not None and isinstance(selection.value, datetime):
-            opened = {"key": key_of(namespace), "now": microseconds(selection.value)}
-            if not self._connection.rows(reading.OPEN, opened)[0]["expired"]:
-                return Forgotten()
         forgotten = self._connection.write(lambda tx: forget(LockedRows(tx, namespace), selection))
         if selection.kind == "everything":
             purge(self._connection)
@@ -187,8 +180,7 @@ class Neo4jStore:
     ) -> list[dict[str, Any]]:
         """Run a query of one's own, which may only read the graph, and see all that is stored,
         expired or not. It is given ``$namespace``, the value of the property ``namespace`` of all
-        nodes of this namespace: a query that enters the graph
-        otherwise is refused.
+        nodes of this namespace: a query that enters the graph otherwise is refused.
 
         Nodes come back as their properties, relationships likewise with their ``type``, paths as
         their ``nodes`` and ``relationships``, points as ``srid`` and ``coordinates``, temporal

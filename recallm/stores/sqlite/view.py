@@ -80,7 +80,11 @@ class View(Queries):
         else:
             t_index = counter if as_of is None else min(as_of, counter)
         self.state = NamespaceState(
-            t_index=t_index, vectors=vectors, vector_bytes=vector_bytes, vocabulary=vocabulary
+            t_index=t_index,
+            vectors=vectors,
+            vector_bytes=vector_bytes,
+            vocabulary=vocabulary,
+            has_expired=bool(has_expired),
         )
         self.is_present = t_index >= counter
         self.is_dated = said is not None
