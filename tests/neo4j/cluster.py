@@ -14,6 +14,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Self
 
+from recallm.stores.cypher.changes import GUARDED
+
 __all__ = ["Cluster", "Member"]
 
 _HANDSHAKE = b"\x60\x60\xb0\x17\x00\x04\x04\x05" + bytes(12)
@@ -22,6 +24,8 @@ _RUN, _BEGIN, _COMMIT, _ROLLBACK, _RESET = 0x10, 0x11, 0x12, 0x13, 0x0F
 _SUCCESS, _FAILURE = 0x70, 0x7F
 _ROUTING_TABLE = b"\xb1\x70\xa1\x82rt"
 _READS = b"\x84mode\x81r"
+_COMMITS_ITSELF = GUARDED.splitlines()[-1].encode()
+"""The end of a query that is a transaction of its own."""
 _REFUSED = b"\xb3\x10\x81x\xa0\xa0"
 """RUN of a query that is no Cypher."""
 
@@ -97,24 +101,29 @@ class Member:
                 self.reads += not writes
             open_ = kind == _BEGIN or (open_ and kind not in (_COMMIT, _ROLLBACK, _RESET))
             if writes and kind in (_BEGIN, _RUN, _COMMIT):
-                lost, code = self._cluster.meets(self, commits=kind == _COMMIT)
+                commits = kind == _COMMIT or _COMMITS_ITSELF in message
+                lost, code = self._cluster.meets(self, commits=commits)
                 if lost == "before":
                     return
                 if code is not None:
                     failures.append(code)
                     writes = False
                     message = _REFUSED
-                elif kind == _COMMIT:
+                elif commits:
                     self.commits += 1
-                    if lost == "after":
-                        failures.append("")
+                    if lost == "after":  # a query has two replies, before and behind its rows
+                        failures += [""] if kind == _COMMIT else ["", ""]
             _send(server, message)
 
     def _answer(self, server: socket.socket, client: socket.socket, failures: list[str]) -> None:
         with contextlib.suppress(OSError, EOFError):
             for message in _messages(server):
-                if "" in failures:  # the reply to a commit that is lost
-                    break
+                if "" in failures:  # a reply to a commit that is lost
+                    if message[1] == _SUCCESS:
+                        failures.remove("")
+                        if "" not in failures:
+                            break
+                    continue
                 if message.startswith(_ROUTING_TABLE):
                     message = b"\xb1\x70" + _packed({"rt": self._cluster.routing_table()})
                 elif message[1] == _FAILURE and failures:
