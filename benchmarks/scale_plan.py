@@ -24,7 +24,7 @@ class Habits:
     updates_a_day: float = 20
     recalls_a_day: float = 20
     days: float = 365
-    """How long updates are kept."""
+    """Days for which a shard keeps an update."""
     peak: float = 4
     """The busiest hour over the mean."""
     busy: float = 0.5

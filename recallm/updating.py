@@ -331,7 +331,7 @@ class Updater:
     def _write(
         self, namespace: str, first: int | None, updates: list[PreparedUpdate]
     ) -> list[KnowledgeUpdate]:
-        duplicates = self._made_ready(namespace, updates)
+        duplicates = self._sweep_and_find_duplicates(namespace, updates)
         if self._vectors is not None:
             updates = self._vectors.with_vectors(updates, duplicates)
         try:
@@ -350,9 +350,11 @@ class Updater:
         ]
         return results if self._reviser is None else self._reviser.after(namespace, results)
 
-    def _made_ready(self, namespace: str, updates: Sequence[PreparedUpdate]) -> set[str]:
-        """Sweep the namespace if a passage expired; the ids of ``_duplicates``, which only a memory
-        with embeddings needs."""
+    def _sweep_and_find_duplicates(
+        self, namespace: str, updates: Sequence[PreparedUpdate]
+    ) -> set[str]:
+        """Sweep the namespace if a passage has expired. Returns the ids of ``_duplicates``; none
+        without embeddings, for which alone they are looked up."""
         now = self._clock()
         with self._store.reader(namespace, Horizon(now=now)) as reader:
             if not reader.state.has_expired:

@@ -84,7 +84,7 @@ __all__ = [
 ]
 
 SCHEMA_VERSION = 3
-"""Of SQLite files and Neo4j databases: a store opens no other version."""
+"""Of SQLite files: a store opens no other version. Neo4j databases have a version of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
+from urllib.parse import urlsplit
 
 import pytest
 from neo4j import Driver, GraphDatabase
 
 from recallm.stores.neo4j import Neo4jStore
 from tests.neo4j.fixtures import RunningServer
+from tests.neo4j.proxy import Proxy
 
 
 @pytest.fixture
@@ -22,6 +24,13 @@ def namespace() -> str:
 def driver(neo4j_server: RunningServer) -> Iterator[Driver]:
     with GraphDatabase.driver(neo4j_server.uri, auth=neo4j_server.auth) as driver:
         yield driver
+
+
+@pytest.fixture
+def proxy(neo4j_server: RunningServer) -> Iterator[Proxy]:
+    address = urlsplit(neo4j_server.uri)
+    with Proxy((address.hostname or "localhost", address.port or 7687)) as proxy:
+        yield proxy
 
 
 @pytest.fixture

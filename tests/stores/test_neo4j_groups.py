@@ -160,7 +160,7 @@ def test_a_leader_that_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_many_writers(store: Neo4jStore, namespace: str) -> None:
-    """All are written once, each at the t that it is told, and a conflict harms nobody else."""
+    """All are written once, each at the t of its answer, and a conflict harms nobody else."""
     store.apply(namespace, [prepared("0", "[Ann]")])
 
     def write(n: int) -> tuple[str, int]:
@@ -171,8 +171,8 @@ def test_many_writers(store: Neo4jStore, namespace: str) -> None:
         return f"{n}-x", store.apply(namespace, [prepared(f"{n}-x", "[Ann] met [Bo]")])[0].t_index
 
     with ThreadPoolExecutor(8) as pool:
-        told = dict(pool.map(write, range(60)))
+        answers = dict(pool.map(write, range(60)))
     with store.reader(namespace, Horizon()) as reader:
-        assert {it.id: it.t_index for it in reader.passages(Filter())} == told
-        assert reader.state.t_index == len(told) == 55
+        assert {it.id: it.t_index for it in reader.passages(Filter())} == answers
+        assert reader.state.t_index == len(answers) == 55
         assert reader.relations(["ann"], limit=9)[0].strength == 54

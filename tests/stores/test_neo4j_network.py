@@ -50,13 +50,6 @@ _BOUND = 100
 
 
 @pytest.fixture
-def proxy(neo4j_server: RunningServer) -> Iterator[Proxy]:
-    address = urlsplit(neo4j_server.uri)
-    with Proxy((address.hostname or "localhost", address.port or 7687)) as proxy:
-        yield proxy
-
-
-@pytest.fixture
 def unsteady(neo4j_server: RunningServer, proxy: Proxy) -> Iterator[Neo4jStore]:
     """A store behind the proxy."""
     with closing(Neo4jStore(proxy.uri, auth=neo4j_server.auth, retry_time=8)) as store:

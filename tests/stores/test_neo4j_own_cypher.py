@@ -244,7 +244,7 @@ _ANSWERS: list[list[dict[str, Any]]] = [
 def test_the_ten_queries_of_the_docs(store: Neo4jStore, driver: Driver, namespace: str) -> None:
     """Each answers, from one namespace only but for the first, which reads all."""
     for name in (namespace, f"{namespace}-other"):
-        told = (
+        updates = (
             prepared("p1", "[Brandon] saw [Ann] in [Lisbon]"),
             PreparedUpdate(
                 id="p1",
@@ -255,7 +255,7 @@ def test_the_ten_queries_of_the_docs(store: Neo4jStore, driver: Driver, namespac
             prepared("p2", "[Brandon] met [Ann]", "[Ann] met [Cy]", speaker="Eve"),
             prepared("p3", "[Cy] met [Dee]"),
         )
-        store.apply(name, told)
+        store.apply(name, updates)
     page = (Path(__file__).parents[2] / "docs" / "neo4j.md").read_text()
     queries = [block.partition("```")[0] for block in page.split("```cypher\n")[1:]]
     assert len(queries) == 10

@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -29,13 +28,6 @@ _QUESTIONS = (
     "Which towns did Ann move to?",
     "Is there a zebra?",
 )
-
-
-@pytest.fixture
-def proxy(neo4j_server: RunningServer) -> Iterator[Proxy]:
-    address = urlsplit(neo4j_server.uri)
-    with Proxy((address.hostname or "localhost", address.port or 7687)) as proxy:
-        yield proxy
 
 
 @pytest.fixture
@@ -112,7 +104,7 @@ def test_a_write_takes_few(
         proxy.delay = delay
         proxy.trips = 0
         memory.update("Ann cooks for Bob.", timestamp=datetime(2030, 1, 1, tzinfo=UTC))
-        assert proxy.trips <= most
+        assert proxy.trips <= 4
         for _ in range(2):
             proxy.trips = 0
             memory.update_many(batch)

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from multiprocessing import get_context
@@ -32,13 +31,6 @@ from tests.neo4j import guard as guard_module
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
 from tests.stores.rich import rich, snapshot_of
-
-
-@pytest.fixture
-def proxy(neo4j_server: RunningServer) -> Iterator[Proxy]:
-    address = urlsplit(neo4j_server.uri)
-    with Proxy((address.hostname or "localhost", address.port or 7687)) as proxy:
-        yield proxy
 
 
 def _write_many(uri: str, auth: tuple[str, str], namespace: str, writer: int) -> list[int]:

@@ -144,8 +144,8 @@ class Connection:
     def rows(
         self, query: LiteralString, parameters: Mapping[str, Any], *, retry: bool = True
     ) -> list[Row]:
-        """The rows of one query that only reads, in one round trip; retried like ``read``, unless
-        no server need be there."""
+        """The rows of one query that only reads, in one round trip. ``retry``: after transient
+        errors the query is tried again, as in ``read``; without, a wrong address fails at once."""
         return self._transact(
             lambda tx: tx.rows(query, parameters),
             neo4j.READ_ACCESS,
