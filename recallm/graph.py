@@ -28,7 +28,7 @@ from recallm.model import (
     empty_mapping,
 )
 from recallm.neighbourhood import Neighbourhood, known_name, read_neighbourhood
-from recallm.stores.base import CypherStore, GraphReader, GraphStore
+from recallm.stores.base import CypherStore, GraphReader, GraphStore, VectorSearchReader
 from recallm.vectors import encode, nearest
 
 if TYPE_CHECKING:
@@ -241,7 +241,8 @@ class MemoryGraph:
         as_of: int | datetime | None = None,
     ) -> list[tuple[Entity, float]]:
         """The entities whose embeddings under ``model`` are nearest to ``embedding``, each with its
-        cosine, nearest first; only among ``ids``, if given. The search compares all of them.
+        cosine, nearest first; only among ``ids``, if given. The search compares all of them; only
+        without ``ids`` and with ``vector_index="neo4j"`` it asks an index, which may miss some.
 
         Raises:
             InvalidInputError: an argument cannot be used.
@@ -255,7 +256,15 @@ class MemoryGraph:
             size = reader.state.vector_bytes.get(checks.name(model, "model"))
             if size is not None and size != len(blob):
                 raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
-            found = nearest(embedding, reader.entity_vectors(among, model=model), at_most)
+            if (
+                among is None
+                and isinstance(reader, VectorSearchReader)
+                and reader.searches_entities(model)
+                and any(embedding)
+            ):
+                found = reader.nearest_entities(embedding, model=model, limit=at_most)
+            else:
+                found = nearest(embedding, reader.entity_vectors(among, model=model), at_most)
             entities = {it.id: it for it in reader.entities([id for id, _ in found])}
         return [(entities[id], cosine) for id, cosine in found if id in entities]
 

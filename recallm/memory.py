@@ -70,6 +70,8 @@ class RecallM(WritableMemory):
     stores it. The store's vectors are authoritative: an index that is behind, broken or missing is
     filled from them. Forgotten vectors leave Chroma's collection at once; their numbers (never a
     text) may stay in Chroma's files until the folder is deleted while no memory has it open.
+    "neo4j" is the server's own index, also over the vectors of entities, so that no process reads
+    all vectors of a large namespace (``docs/neo4j.md``).
 
     ``triplets``: an update also writes the triplets that its text states, such as ⟨Ingrid, live in,
     Malaga⟩, to ``graph``, as evidence of its statements. What the text denies or does not assert is
@@ -130,7 +132,8 @@ class RecallM(WritableMemory):
         embedding = checked_embedding(embeddings)
         check_ranking(self._config.ranking, embedded=embedding is not None)
         load_tables(self._config.weights)  # a bad file fails here, not at the first question
-        if embedding is None and vector_index is not None:
+        searches_itself = vector_index == "neo4j" and isinstance(vector_index, str)
+        if embedding is None and vector_index is not None and not searches_itself:
             raise InvalidInputError(
                 "vector_index needs embeddings: give RecallM(embeddings=…)",
                 argument="vector_index",
@@ -150,11 +153,15 @@ class RecallM(WritableMemory):
             database=database,
             timeout=checks.seconds(timeout, "timeout"),
             bookmark=checks.optional(checks.string, bookmark, "bookmark"),
+            vector_index=searches_itself,
         )
         self._vectors: StatementVectors | None = None
         closing = [opened.close] if is_own else []
         if embedding is not None:
-            self._vectors = StatementVectors(opened, embedding, open_index(chroma, opened))
+            index = open_index(chroma, opened)
+            self._vectors = StatementVectors(
+                opened, embedding, index, store_searches=searches_itself
+            )
             closing.insert(0, self._vectors.close)
         self._relation_indexes = RelationIndexes(self._extractor.concept_name)
         super().__init__(

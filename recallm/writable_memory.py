@@ -18,7 +18,8 @@ from recallm.model import Forgotten, Selection
 from recallm.neighbourhood import known_name
 from recallm.results import KnowledgeUpdate, Receipt
 from recallm.stored_memory import StoredMemory
-from recallm.stores.base import GraphStore
+from recallm.stores.base import GraphStore, VectorSearchStore
+from recallm.stores.sharded import shard_of
 from recallm.updating import Updater, UpdateRequest, batches, checked_requests, passage_id
 
 __all__ = ["WritableMemory"]
@@ -179,11 +180,13 @@ class WritableMemory(StoredMemory):
     def embed(self, *, batch_size: int = 1000, progress: bool = False) -> int:
         """Give a vector to every statement that has none, ``batch_size`` in a transaction; return
         how many statements got one. Such statements were written by a memory without embeddings, or
-        come from an archive. After an interruption, another call goes on where this one stopped.
-        ``progress`` shows a bar on standard error.
+        come from an archive. With ``vector_index="neo4j"``, vectors that are not in the server's
+        index come into the index too. After an interruption, another call goes on where this one
+        stopped. ``progress`` shows a bar on standard error.
 
         Raises:
-            InvalidInputError: the memory was opened without embeddings.
+            InvalidInputError: the memory was opened without embeddings, and without
+                ``vector_index="neo4j"``.
             EmbeddingModelError: the namespace's vectors are of another model.
             EmbeddingError: the model failed; the batches before are written.
             StoreError: the store failed; the batches before are written.
@@ -191,7 +194,14 @@ class WritableMemory(StoredMemory):
         """
         size = checks.count(batch_size, "batch_size") or 1
         self._check_open()
-        return self._updater.embed(self._namespace, size, progress=progress)
+        store = shard_of(self._store, self._namespace)
+        index = store if isinstance(store, VectorSearchStore) and store.has_vector_index else None
+        embedded = 0
+        if index is None or self._updater.has_embeddings:
+            embedded = self._updater.embed(self._namespace, size, progress=progress)
+        if index is not None:
+            index.index_vectors(self._namespace)
+        return embedded
 
     def forget(
         self,

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 from recallm import checks
 from recallm.errors import InvalidInputError, MissingDependencyError
 from recallm.stores.addresses import TARGETS, is_server
-from recallm.stores.base import GraphStore
+from recallm.stores.base import GraphStore, VectorSearchStore
 from recallm.stores.sharded import ShardedStore
 
 if TYPE_CHECKING:
@@ -34,9 +35,11 @@ def open_store(
     database: str | None = None,
     timeout: float | None = None,
     bookmark: str | None = None,
+    vector_index: bool = False,
 ) -> tuple[GraphStore, bool]:
     """The store, and whether it was opened here, so that the caller must close it. Of the shards of
-    a function only that of ``namespace`` is opened already.
+    a function only that of ``namespace`` is opened already. ``vector_index``: the store must have a
+    vector index of its own.
 
     Raises:
         InvalidInputError: ``target`` names no store.
@@ -56,13 +59,20 @@ def open_store(
                 database=database if by_uri or _is_driver(target) else None,
                 timeout=timeout,
                 bookmark=bookmark,
+                vector_index=vector_index,
             )
 
         sharded = ShardedStore(target, open_shard)
         sharded.shard(namespace, bookmark=bookmark)
         return sharded, True
     if (isinstance(target, str) and is_server(target)) or _is_driver(target):
-        return _open_neo4j(target, auth, database, timeout, bookmark), True
+        return _open_neo4j(target, auth, database, timeout, bookmark, vector_index), True
+    if vector_index and not _has_vector_index(target):
+        raise InvalidInputError(
+            "vector_index='neo4j' goes with a Neo4j server alone: give its neo4j:// or bolt:// "
+            "URI, a neo4j.Driver, or Neo4jStore(…, vector_index=True) as store=",
+            argument="vector_index",
+        )
     if bookmark is not None:
         raise InvalidInputError(
             "bookmark goes with a neo4j server alone: a file shows what was written at once, and a "
@@ -94,6 +104,7 @@ def _open_neo4j(
     database: str | None,
     timeout: float | None,
     bookmark: str | None,
+    vector_index: bool,
 ) -> GraphStore:
     try:
         from recallm.stores.neo4j import Neo4jStore
@@ -101,14 +112,24 @@ def _open_neo4j(
         if error.name != "neo4j":
             raise
         raise MissingDependencyError("neo4j", extra="neo4j") from None
-    if timeout is None:
-        return Neo4jStore(target, auth=auth, database=database, bookmark=bookmark)
-    return Neo4jStore(target, auth=auth, database=database, retry_time=timeout, bookmark=bookmark)
+    open_neo4j = partial(
+        Neo4jStore,
+        target,
+        auth=auth,
+        database=database,
+        bookmark=bookmark,
+        vector_index=vector_index,
+    )
+    return open_neo4j() if timeout is None else open_neo4j(retry_time=timeout)
 
 
 def _is_place(target: object) -> TypeGuard[Callable[[str], StoreTarget]]:
     """Whether ``target`` is a function from namespaces to stores."""
     return callable(target) and not isinstance(target, type) and not hasattr(target, "apply")
+
+
+def _has_vector_index(target: object) -> bool:
+    return isinstance(target, VectorSearchStore) and target.has_vector_index
 
 
 def _is_driver(target: object) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import cast
 
 from recallm.errors import DimensionError, EmbeddingModelError
 from recallm.model import (
@@ -17,7 +18,7 @@ from recallm.model import (
     VectorState,
     statement_key,
 )
-from recallm.stores.base import GraphReader, GraphStore
+from recallm.stores.base import GraphReader, GraphStore, VectorSearchReader
 from recallm.vectors.arrays import Matches, Rows, Vector
 from recallm.vectors.embedding import Embedding, statement_text
 from recallm.vectors.index import OVER_FETCH_FACTOR, VectorIndex
@@ -39,15 +40,30 @@ class QuestionVector:
 class StatementVectors:
     """The statement vectors of one store.
 
+    Args:
+        store: has the vectors.
+        embedding: the model.
+        index: finds the nearest.
+        store_searches: whether the store finds them itself, where it can
+            (``VectorSearchReader.searches_statements``).
+
     Raises:
         EmbeddingError: of each method, the model failed.
 
     """
 
-    def __init__(self, store: GraphStore, embedding: Embedding, index: VectorIndex) -> None:
+    def __init__(
+        self,
+        store: GraphStore,
+        embedding: Embedding,
+        index: VectorIndex,
+        *,
+        store_searches: bool = False,
+    ) -> None:
         self._store = store
         self._embedding = embedding
         self._index = index
+        self._store_searches = store_searches
 
     @property
     def embedding(self) -> Embedding:
@@ -140,6 +156,11 @@ class StatementVectors:
     ) -> Callable[[GraphReader, int], Matches]:
         """A function from a reader and n to the n nearest statements that ``reader`` shows and that
         meet ``where``. ``past``: the reader's horizon is not the present."""
+        if self._store_searches and question.vector.any() and _searches(reader):
+            floats = question.vector.tolist()
+            return lambda reader, limit: cast(VectorSearchReader, reader).nearest_statements(
+                floats, model=self.model, limit=limit, where=where
+            )
         view = None if past else self._index.view_of(namespace, reader.state)
         if view is None:
             with self._store.reader(namespace, _EVERYTHING) as everything:
@@ -209,6 +230,10 @@ class StatementVectors:
         if state is not None and state.model != self.model:
             raise EmbeddingModelError(stored=state.model, given=self.model)
         return state
+
+
+def _searches(reader: GraphReader) -> bool:
+    return isinstance(reader, VectorSearchReader) and reader.searches_statements()
 
 
 def _half_precision(rows: Rows) -> list[bytes]:

@@ -29,7 +29,7 @@ from recallm.model import (
     WriteSummary,
 )
 from recallm.stores.cypher import changes, facts, graph, lookups, reading, schema
-from recallm.stores.neo4j import Neo4jStore, generations, stored
+from recallm.stores.neo4j import Neo4jStore, generations, indexing, nearest, stored
 from recallm.stores.neo4j import store as store_module
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.transaction import Row, Tx, UnlockedQueries
@@ -393,6 +393,8 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore) -> No
             facts,
             stored,
             generations,
+            indexing,
+            nearest,
         )
         for name in vars(module)
         if name.isupper() and not name.startswith("_")

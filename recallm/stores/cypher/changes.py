@@ -59,6 +59,20 @@ SET n += $totals
 """``$t`` is the counter. A stem, a session or a predicate has no t of its own: at an earlier t it
 is counted. A concept has the label ``Concept`` if an index can hold its name."""
 
+
+def with_floats(query: LiteralString) -> LiteralString:
+    """A query that also gives floats to the vector ``v``, where its ``row`` has some."""
+    return (
+        query
+        + """
+CALL (v, row) {
+    WITH v, row WHERE row.floats IS NOT NULL
+    CALL db.create.setNodeVectorProperty(v, row.floats_name, row.floats)
+}
+"""
+    )
+
+
 _CREATE_STATEMENT: Final[LiteralString] = """
 CREATE (u)-[:HAS]->(s:RecallMStatement:Statement)
 SET s = said.properties
@@ -135,12 +149,12 @@ CALL (a, b, row) {
 }
 """
 
-VECTORS: Final[LiteralString] = """
+VECTORS: Final[LiteralString] = with_floats("""
 UNWIND $vectors AS row
-MATCH (s:RecallMStatement {namespace: $namespace, key: row.key})
+MATCH (s:RecallMStatement {namespace: $namespace, key: row.properties.key})
 CREATE (s)-[:EMBEDDED]->(v:RecallMVector)
-SET v = row
-"""
+SET v = row.properties
+WITH v, row""")
 
 CUT_PASSAGES: Final[LiteralString] = """
 UNWIND $passages AS row
@@ -222,18 +236,22 @@ SET shown.properties = coalesce(place[1], shown.properties)
 """
 )
 
-ENTITY_VECTORS: Final[LiteralString] = (
+ENTITY_VECTORS: Final[LiteralString] = with_floats(
     """
 UNWIND $entity_vectors AS row
 MATCH (x:RecallMElement {namespace: $namespace, key: row.entity})
 MERGE (v:RecallMEntityVector {
     namespace: $namespace, model_key: row.model_key, entity: row.entity
 })
-SET v.model = row.model, v.blob = row.blob
+SET v = {
+    namespace: $namespace, model_key: row.model_key, entity: row.entity, model: row.model,
+    blob: row.blob
+}
 MERGE (x)-[:EMBEDDED]->(v)
-WITH x, row"""
+WITH x, v, row"""
     + _SET_WORDS
 )
+"""A vector loses the floats of the earlier one."""
 
 GUARDED: Final[LiteralString] = (
     """

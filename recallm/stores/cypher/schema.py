@@ -34,6 +34,8 @@ Every key begins with the namespace:
 * ``(:RecallMPredicate)``: how many triplets have a predicate.
 * ``(:RecallMSummary)-[:SUMMARISES]->(concept)``, ``(statement)-[:EMBEDDED]->(:RecallMVector)``,
   ``(:RecallMSession)``: the size of a session.
+* In a namespace that is ``indexed``, the nodes of vectors have floats beside their ``blob``
+  (``recallm.stores.neo4j.vector_index``).
 
 **Isolation.** Neo4j reads what is committed at the moment of reading. So that a reader keeps one
 state, every row carries its t and every total the t of its last change: a reader at t leaves out

@@ -20,6 +20,7 @@ from recallm.stores.neo4j.values import (
     summary_out,
     update_out,
 )
+from recallm.stores.neo4j.vector_index import float_row
 from recallm.stores.semantics.rows import Changes, ElementRow, NamespaceTotals, Properties
 from recallm.stores.semantics.sessions import stored_session_key
 from recallm.stores.timestamps import microseconds
@@ -33,9 +34,11 @@ class _Write(Protocol):
     def __call__(self, query: LiteralString, **parameters: Any) -> object: ...
 
 
-def write_changes(write: _Write, name: str, namespace: int, changes: Changes) -> None:
+def write_changes(
+    write: _Write, name: str, namespace: int, changes: Changes, *, indexed: bool | None
+) -> None:
     """Write all changes into the rows ``namespace`` of the namespace ``name``; each query with
-    nothing to do is left out."""
+    nothing to do is left out. ``indexed``: that of ``recallm.stores.neo4j.vector_index``."""
     # A graph-only update that brings nothing is not stored.
     new = [
         after
@@ -48,7 +51,7 @@ def write_changes(write: _Write, name: str, namespace: int, changes: Changes) ->
     _delete_elements(write, changes)
     if gone or cut:
         _forget(write, gone, cut)
-    _write_totals(write, name, changes)
+    _write_totals(write, name, changes, indexed)
     written = [(update, update.statements) for update in new]
     if new:
         write(cypher.UPDATES, updates=[_update(namespace, it) for it in new])
@@ -66,22 +69,25 @@ def write_changes(write: _Write, name: str, namespace: int, changes: Changes) ->
     if references := [[key, key_of(id)] for key, id in _references(written)]:
         write(cypher.REFERENCES, references=references)
     vectors = [
-        {"namespace": namespace, "key": key, "model": model, "blob": blob}
+        {
+            "properties": {"namespace": namespace, "key": key, "model": model, "blob": blob},
+            **_floats(model, blob, indexed),
+        }
         for key, (model, blob) in [*_vectors_of(written), *changes.vectors.items()]
     ]
     if vectors:
         write(cypher.VECTORS, vectors=vectors)
-    _write_elements(write, changes)
+    _write_elements(write, changes, indexed)
     if changes.summaries:
         write(cypher.SUMMARIES, summaries=[summary_out(it) for it in changes.summaries])
 
 
-def _write_totals(write: _Write, name: str, changes: Changes) -> None:
+def _write_totals(write: _Write, name: str, changes: Changes, indexed: bool | None) -> None:
     write(
         cypher.TOTALS,
         t=changes.namespace.t,
         name=name,
-        totals=_namespace(changes.namespace),
+        totals={**_namespace(changes.namespace), "indexed": indexed},
         concepts=[
             {
                 "key": key_of(name),
@@ -288,7 +294,7 @@ def _delete_relations(write: _Write, changes: Changes) -> None:
 # -- entities and triplets ---------------------------------------------------------------------
 
 
-def _write_elements(write: _Write, changes: Changes) -> None:
+def _write_elements(write: _Write, changes: Changes, indexed: bool | None) -> None:
     """The entities and triplets that stay, with their new evidence, and the vectors of entities."""
     elements = [
         _element(key, row, changes.element_evidence.get(key, {}))
@@ -305,10 +311,15 @@ def _write_elements(write: _Write, changes: Changes) -> None:
                 "model_key": key_of(model),
                 "blob": blob,
                 "words": keys_of(codes_of(model, blob)),
+                **_floats(model, blob, indexed),
             }
             for (id, model), blob in changes.entity_vectors.items()
         ]
         write(cypher.ENTITY_VECTORS, entity_vectors=vectors)
+
+
+def _floats(model: str, blob: bytes, indexed: bool | None) -> dict[str, Any]:
+    return {} if indexed is None else float_row(model, blob)
 
 
 def _element(

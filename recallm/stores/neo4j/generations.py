@@ -46,7 +46,7 @@ MATCH (n:RecallMNamespace {rows: $namespace})
 MATCH (staged:RecallMNamespace {key: $stage})
 WITH n, staged, staged.rows AS rows, staged {
     .t, .statements, .terms, .sessions, .open_t, .model, .origin, .revision,
-    .vocabulary, .vector_bytes
+    .vocabulary, .vector_bytes, .indexed
 } AS totals
 DELETE staged
 SET n += totals, n.rows = rows
@@ -97,10 +97,12 @@ def restore(
     namespace: str,
     t_index: int,
     records: Iterable[PreparedUpdate | Summary],
+    *,
+    indexes: bool,
 ) -> int:
     """``GraphStore.restore``: everything is written beside the namespace, which then points at
-    it."""
-    staged = _StagedRows(connection, namespace)
+    it. ``indexes``: the vectors are written with their floats."""
+    staged = _StagedRows(connection, namespace, indexes=indexes)
     try:
         written = restore_records(staged, namespace, t_index, records)
         staged.publish()
@@ -169,8 +171,8 @@ class _StagedRows(Neo4jRows):
     """The rows of an archive that is being restored, each query in a transaction of its own. Nobody
     sees these rows, and nobody else writes them, until they are published."""
 
-    def __init__(self, connection: Connection, namespace: str) -> None:
-        super().__init__(namespace, fresh_rows())
+    def __init__(self, connection: Connection, namespace: str, *, indexes: bool) -> None:
+        super().__init__(namespace, fresh_rows(), indexes=indexes)
         self._connection = connection
         self._stage = fresh_key()
 

@@ -57,7 +57,6 @@ __all__ = [
     "Neo4jRows",
     "lock",
     "look_up_parameters",
-    "opened_of",
     "totals_of",
 ]
 
@@ -164,10 +163,13 @@ def opened_of(found: Row, by_key: Mapping[str, tuple[tuple[str, ...], str]]) -> 
 class Neo4jRows(ABC):
     """The rows of one namespace, but for how it is opened and how a query is run."""
 
-    def __init__(self, namespace: str, rows: int) -> None:
+    def __init__(self, namespace: str, rows: int, *, indexes: bool) -> None:
         self.namespace = namespace
         self.rows = rows
         """The property ``namespace`` of all rows."""
+        self.indexed: bool | None = indexes or None
+        """Whether all vectors have their floats (``recallm.stores.neo4j.vector_index``); None:
+        none has. ``indexes``: whether a namespace without vectors begins so."""
 
     @abstractmethod
     def open(
@@ -195,7 +197,16 @@ class Neo4jRows(ABC):
         return totals_of(self._rows(cypher.LOOK_UP, **given)[0], elements)
 
     def write(self, changes: Changes) -> None:
-        write_changes(self._rows, self.namespace, self.rows, changes)
+        write_changes(self._rows, self.namespace, self.rows, changes, indexed=self.indexed)
+
+    def _opened(self, found: Row, by_key: Mapping[str, tuple[tuple[str, ...], str]]) -> Opened:
+        """The row of ``LOCK`` or ``PREPARE``."""
+        node = found["namespace"]
+        opened = opened_of(found, by_key)
+        self.rows = node["rows"]
+        if node["indexed"] is not None or opened.totals.vector_sizes:
+            self.indexed = node["indexed"]
+        return opened
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
         return stored_updates(partial(self._rows, before=LARGEST_NUMBER), sorted(ts))
@@ -302,8 +313,8 @@ class Neo4jRows(ABC):
 class LockedRows(Neo4jRows):
     """The rows of a namespace inside one write transaction."""
 
-    def __init__(self, tx: Tx, namespace: str) -> None:
-        super().__init__(namespace, fresh_rows())
+    def __init__(self, tx: Tx, namespace: str, *, indexes: bool = False) -> None:
+        super().__init__(namespace, fresh_rows(), indexes=indexes)
         self._tx = tx
 
     def open(
@@ -316,8 +327,7 @@ class LockedRows(Neo4jRows):
         found = lock(
             self._tx, key_of(self.namespace), self.namespace, rows=self.rows, ids=ids, items=by_key
         )
-        self.rows = found["namespace"]["rows"]
-        return opened_of(found, by_key)
+        return self._opened(found, by_key)
 
     def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
         return self._tx.rows(query, {"namespace": self.rows, **parameters})

@@ -18,7 +18,6 @@ from recallm.stores.neo4j.rows import (
     REMEMBERED,
     Neo4jRows,
     look_up_parameters,
-    opened_of,
     totals_of,
 )
 from recallm.stores.neo4j.transaction import AlreadyWrittenError, NeedsLockError, Row, Tx
@@ -59,8 +58,10 @@ class UnlockedRows(Neo4jRows):
     is committed. What else a write needs is refused with ``NeedsLockError``.
     """
 
-    def __init__(self, tx: Tx, namespace: str, updates: Sequence[PreparedUpdate]) -> None:
-        super().__init__(namespace, fresh_rows())
+    def __init__(
+        self, tx: Tx, namespace: str, updates: Sequence[PreparedUpdate], *, indexes: bool
+    ) -> None:
+        super().__init__(namespace, fresh_rows(), indexes=indexes)
         self._tx = tx
         self._key = key_of(namespace)
         self._contents = contents_of(updates)
@@ -94,9 +95,8 @@ class UnlockedRows(Neo4jRows):
         if rows[0]["written"]:
             raise AlreadyWrittenError
         self._found = rows[0]
-        self.rows = self._found["namespace"]["rows"]
         self._t = self._found["namespace"]["t"]
-        return opened_of(self._found, by_key)
+        return self._opened(self._found, by_key)
 
     def look_up(
         self,
@@ -147,7 +147,7 @@ class UnlockedRows(Neo4jRows):
                 raise NeedsLockError
             recorded.update(parameters)
 
-        write_changes(record, self.namespace, self.rows, changes)
+        write_changes(record, self.namespace, self.rows, changes, indexed=self.indexed)
         self._recorded = {
             **recorded,
             "key": self._key,
