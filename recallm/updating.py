@@ -268,27 +268,16 @@ class Updater:
     def update_many(
         self, namespace: str, batches: Iterable[Batch]
     ) -> Iterator[list[KnowledgeUpdate]]:
-        """Write each batch in a transaction of its own. With embeddings, one batch is extracted in
-        another thread while the batch before it is embedded and written.
+        """Write each batch in a transaction of its own. One batch is extracted in another thread
+        while the batch before it is embedded and written. An error is raised when the turn of its
+        batch comes: the batches before it are written.
 
         Raises:
-            EmbeddingModelError: at once, the namespace's vectors are of another model.
+            EmbeddingModelError: the namespace's vectors are of another model.
 
         """
+        batches = iter(batches)
         discourses = self._conversations(namespace)
-        if self._vectors is None:
-            return (
-                self._write(namespace, first, self._prepare(requests, discourses))
-                for first, requests in batches
-            )
-        self._vectors.check_model(namespace)
-        return self._update_overlapped(namespace, iter(batches), discourses)
-
-    def _update_overlapped(
-        self, namespace: str, batches: Iterator[Batch], discourses: Discourses
-    ) -> Iterator[list[KnowledgeUpdate]]:
-        """An error is raised when the turn of its batch comes: the batches before it are
-        written."""
         waiting: tuple[int | None, Future[list[PreparedUpdate]]] | None = None
         with ThreadPoolExecutor(1, thread_name_prefix="recallm-extraction") as thread:
             while True:
@@ -354,9 +343,16 @@ class Updater:
         self, namespace: str, updates: Sequence[PreparedUpdate]
     ) -> set[str]:
         """Sweep the namespace if a passage has expired. Returns the ids of ``_duplicates``; none
-        without embeddings, for which alone they are looked up."""
+        without embeddings, for which alone they are looked up.
+
+        Raises:
+            EmbeddingModelError: the namespace's vectors are of another model than the embeddings.
+
+        """
         now = self._clock()
         with self._store.reader(namespace, Horizon(now=now)) as reader:
+            if self._vectors is not None:
+                self._vectors.checked_state(reader)
             if not reader.state.has_expired:
                 return set() if self._vectors is None else _duplicates(reader, updates)
         self._sweep(namespace, updates, now)
@@ -427,12 +423,12 @@ class Updater:
                 "embed needs an embedding model: open the memory with RecallM(…, embeddings=…)",
                 argument="embeddings",
             )
-        self._vectors.check_model(namespace)
         total = 0
         latest = -1
         with tqdm(disable=not progress, unit="statement") as bar:
             while True:
                 with self._store.reader(namespace, Horizon()) as reader:
+                    self._vectors.checked_state(reader)
                     keys = reader.statement_keys(embedded=False, after=latest, limit=size)
                 if not keys:
                     return total

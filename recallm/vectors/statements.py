@@ -115,15 +115,17 @@ class StatementVectors:
         if keys:
             self.embed_statements(namespace, keys)
 
-    def check_model(self, namespace: str) -> None:
-        """Refuse a namespace whose vectors are of another model, before anything is embedded.
+    def checked_state(self, reader: GraphReader) -> VectorState | None:
+        """The state of the namespace's vectors.
 
         Raises:
-            EmbeddingModelError: they are.
+            EmbeddingModelError: they are of another model.
 
         """
-        with self._store.reader(namespace, _EVERYTHING) as reader:
-            self._own_state(reader)
+        state = reader.state.vectors
+        if state is not None and state.model != self.model:
+            raise EmbeddingModelError(stored=state.model, given=self.model)
+        return state
 
     def embed_question(
         self, namespace: str, question: str, reader: GraphReader
@@ -135,7 +137,7 @@ class StatementVectors:
             DimensionError: they have another dimension.
 
         """
-        state = self._own_state(reader)
+        state = self.checked_state(reader)
         if state is None:
             if self._index.is_durable:
                 self._index.drop(namespace, None)
@@ -223,13 +225,6 @@ class StatementVectors:
     def close(self) -> None:
         """Close the index."""
         self._index.close()
-
-    def _own_state(self, reader: GraphReader) -> VectorState | None:
-        """The state of the namespace's vectors, which must be of this model."""
-        state = reader.state.vectors
-        if state is not None and state.model != self.model:
-            raise EmbeddingModelError(stored=state.model, given=self.model)
-        return state
 
 
 def _searches(reader: GraphReader) -> bool:

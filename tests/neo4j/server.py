@@ -41,7 +41,7 @@ server.bolt.advertised_address=127.0.0.1:{port}
 server.http.enabled=false
 server.https.enabled=false
 dbms.usage_report.enabled=false
-server.memory.pagecache.size=64m
+server.memory.pagecache.size={page_cache}
 db.tx_log.preallocate=false
 db.shutdown_transaction_end_timeout=1s
 dbms.cypher.min_replan_interval=10m
@@ -85,21 +85,31 @@ def classpath() -> str:
 class Neo4jServer:
     """One server in a temporary directory; a context manager.
 
+    Args:
+        for_benchmarks: with both of Java's compilers and memory enough, as a server in use has
+            them; one for tests is small and starts fast.
+
     Attributes:
         uri: where it listens, as ``neo4j://127.0.0.1:PORT``.
         auth: user name and password.
         home: its temporary directory.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, for_benchmarks: bool = False) -> None:
         self._classpath = classpath()
+        # Tests run each query a few times: the second compiler never earns back its time.
+        self._java_options = (
+            ["-Xmx2g"] if for_benchmarks else ["-Xmx512m", "-XX:TieredStopAtLevel=1"]
+        )
         self.home = Path(tempfile.mkdtemp(prefix="recallm-neo4j-"))
         self.port = _free_port()
         self.uri = f"neo4j://127.0.0.1:{self.port}"
         self.auth = ("neo4j", PASSWORD)
         self._guard: subprocess.Popen[str] | None = None
         (self.home / "conf").mkdir()
-        (self.home / "conf" / "neo4j.conf").write_text(_CONFIG.format(port=self.port))
+        (self.home / "conf" / "neo4j.conf").write_text(
+            _CONFIG.format(port=self.port, page_cache="1g" if for_benchmarks else "64m")
+        )
 
     @property
     def bolt_uri(self) -> str:
@@ -117,10 +127,8 @@ class Neo4jServer:
             return
         java = [
             "java",
-            "-Xmx512m",
+            *self._java_options,
             "-XX:+UseSerialGC",
-            # Tests run each query a few times: the second compiler never earns back its time.
-            "-XX:TieredStopAtLevel=1",
             "-cp",
             self._classpath,
             "--add-opens=java.base/java.nio=ALL-UNNAMED",

@@ -28,7 +28,7 @@ from recallm.model import (
     Trait,
     WriteSummary,
 )
-from recallm.stores.cypher import changes, facts, graph, lookups, reading, schema
+from recallm.stores.cypher import changes, facts, graph, lookups, postings, reading, schema
 from recallm.stores.neo4j import Neo4jStore, generations, indexing, nearest, stored
 from recallm.stores.neo4j import store as store_module
 from recallm.stores.neo4j.connection import Connection
@@ -391,6 +391,7 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore) -> No
             reading,
             graph,
             facts,
+            postings,
             stored,
             generations,
             indexing,

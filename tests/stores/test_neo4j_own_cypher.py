@@ -58,14 +58,14 @@ def test_the_schema_text_says_what_is_there(store: Neo4jStore, namespace: str) -
         MATCH (x)-[:OBJECT]->(o:Entity) MATCH (x)-[:SHOWN]->(u:Update)
         MATCH (e)-[:SHOWN]->(u) MATCH (e)-[:STANDS_ON]->(c:Concept)
         MATCH (u)-[:HAS]->(s:Statement)-[:MENTIONS]->(c)
-        RETURN s {.text, .names} AS s, x {.name, .predicate, .properties} AS x,
+        RETURN s {.text} AS s, x {.name, .predicate, .properties} AS x,
             e {.key, .id, .type, .label, .concept, .properties} AS e,
             o.id AS o, u {.t, .id, .text} AS u, c {
                 .name, .label, .kind, .t_index, .updates, .statements, .namespace_name
             } AS c""",
     )
     assert found == {
-        "s": {"text": "Ann met Bo", "names": ["ann", "bo"]},
+        "s": {"text": "Ann met Bo"},
         "x": {"name": "KNOWS", "predicate": "KNOWS", "properties": "{}"},
         "e": {
             "key": "ann",
@@ -331,10 +331,7 @@ def test_other_namespaces_are_not_read(store: Neo4jStore, namespace: str, query:
         ("MATCH (u:Update {namespace: $namespace, t: 1})-[:HAS]->(s) RETURN s.text", 1),
         ("MATCH (s:Statement {namespace: $namespace}) RETURN s ORDER BY s.key DESC LIMIT 1", 1),
         ("MATCH (e:RecallMEntity {namespace: $namespace, key: 'ann'}) RETURN e", 1),
-        (
-            "MATCH ()-[r:HOLDS {namespace: $namespace, stem: 'met'}]->(w) WHERE r.key > 0 RETURN w",
-            1,
-        ),
+        ("MATCH (e)-[b:BEARS {namespace: $namespace, word: 'ann'}]->() RETURN e", 1),
         (
             """MATCH (a:Concept {namespace: $namespace, name: 'ann'}),
             (b:Concept {namespace: $namespace, name: 'bo'}) RETURN a, b""",

@@ -5,6 +5,12 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
+from recallm.stores.cypher.postings import (
+    ADD_POSTINGS,
+    DELETE_POSTINGS,
+    INSERT_POSTINGS,
+)
+
 TOTALS: Final[LiteralString] = """
 CALL () {
     UNWIND $concepts AS row
@@ -80,17 +86,13 @@ WITH s, said
 CALL (s, said) {
     UNWIND said.concepts AS concept
     MATCH (c:RecallMConcept {namespace: $namespace, key: concept})
-    CREATE (s)-[:MENTIONS {namespace: $namespace, concept: concept, key: s.key}]->(c)
-}
-CALL (s, said) {
-    UNWIND said.stems AS stem
-    MATCH (w:RecallMStem {namespace: $namespace, key: stem[0]})
-    CREATE (s)-[:HOLDS {namespace: $namespace, stem: stem[0], key: s.key, count: stem[1]}]->(w)
+    CREATE (s)-[:MENTIONS]->(c)
 }
 """
 
 UPDATES: Final[LiteralString] = (
-    """
+    ADD_POSTINGS
+    + """
 UNWIND $updates AS row
 CREATE (u:RecallMUpdate:Update)
 SET u = row.properties
@@ -105,7 +107,8 @@ UNWIND row.statements AS said"""
 )
 
 STATEMENTS: Final[LiteralString] = (
-    """
+    INSERT_POSTINGS
+    + """
 UNWIND $statements AS said
 MATCH (u:RecallMUpdate {namespace: $namespace, t: said.t})"""
     + _CREATE_STATEMENT
@@ -124,11 +127,7 @@ UNWIND $relations AS row
 MATCH (a:RecallMConcept {namespace: $namespace, key: row.a})
 MATCH (b:RecallMConcept {namespace: $namespace, key: row.b})
 MERGE (a)-[r:RELATED]->(b)
-SET r.strength = row.strength, r.t_index = row.t_index
-WITH a, b, row
-UNWIND row.evidence AS shown
-CREATE (a)-[e:EVIDENCE]->(b)
-SET e = shown, e.namespace = $namespace
+SET r.strength = row.strength, r.t_index = row.t_index, r.ts = coalesce(r.ts, []) + row.ts
 """
 
 DELETE_RELATIONS: Final[LiteralString] = """
@@ -136,12 +135,9 @@ UNWIND $relations AS row
 MATCH (a:RecallMConcept {namespace: $namespace, key: row.a})
 MATCH (b:RecallMConcept {namespace: $namespace, key: row.b})
 CALL (a, b, row) {
-    MATCH (a)-[e:EVIDENCE]->(b) WHERE e.t IN row.ts
-    DELETE e
-}
-CALL (a, b, row) {
     MATCH (a)-[r:RELATED]->(b) WHERE row.strength > 0
-    SET r.strength = row.strength, r.t_index = row.t_index
+    SET r.strength = row.strength, r.t_index = row.t_index,
+        r.ts = [t IN r.ts WHERE NOT t IN row.ts]
 }
 CALL (a, b, row) {
     MATCH (a)-[r:RELATED]->(b) WHERE row.strength = 0
@@ -159,29 +155,25 @@ WITH v, row""")
 CUT_PASSAGES: Final[LiteralString] = """
 UNWIND $passages AS row
 MATCH (u:RecallMUpdate {namespace: $namespace, t: row.t})
-SET u.text = row.text, u.cuts = coalesce(u.cuts, 0) + 1
+SET u.text = row.text, u.neighbours = row.neighbours, u.cuts = coalesce(u.cuts, 0) + 1
 WITH row
 CALL (row) {
     UNWIND row.spans AS span
     MATCH (s:RecallMStatement {namespace: $namespace, key: span[0]})
     SET s.start = span[1], s.end = span[2]
 }
-CALL (row) {
-    UNWIND row.pairs AS pair
-    MATCH (a:RecallMConcept {namespace: $namespace, key: pair.a})
-    MATCH (b:RecallMConcept {namespace: $namespace, key: pair.b})
-    MATCH (a)-[e:EVIDENCE {t: row.t}]->(b)
-    SET e.earlier = pair.earlier, e.later = pair.later
-}
 """
 """``cuts`` changes with any part of the passage, so that a dump notices it."""
 
-DELETE_STATEMENTS: Final[LiteralString] = """
+DELETE_STATEMENTS: Final[LiteralString] = (
+    DELETE_POSTINGS
+    + """
 UNWIND $keys AS key
 MATCH (s:RecallMStatement {namespace: $namespace, key: key})
 OPTIONAL MATCH (s)-[:EMBEDDED]->(v:RecallMVector)
 DETACH DELETE s, v
 """
+)
 
 DELETE_PASSAGES: Final[LiteralString] = """
 UNWIND $ts AS t
@@ -334,11 +326,6 @@ WITH u, row
 CALL (u, row) {
     MATCH (u)-[:HAS]->(s:RecallMStatement)
     SET s.expires = row.expires
-}
-CALL (u, row) {
-    MATCH (:RecallMConcept)-[e:EVIDENCE]->(:RecallMConcept)
-    WHERE e.namespace = $namespace AND e.t = u.t
-    SET e.expires = row.expires
 }
 RETURN count(u) AS passages
 """

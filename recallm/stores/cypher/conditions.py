@@ -48,6 +48,11 @@ _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
     + " AND (NOT $filtered OR s.key >= $since_key AND s.key < $until_key AND "
     + _MEETS.replace("it.", "s.")
     + ")",
+    "{{STATEMENT_MEETS}}": "("
+    + _shown("s")
+    + " AND (NOT $filtered OR "
+    + _MEETS.replace("it.", "s.")
+    + "))",
     "{{STATEMENT_HIDDEN}}": """(
         $dated AND coalesce(s.said > $said, true) OR coalesce(s.expires <= $now, false)
     )""",
@@ -55,9 +60,14 @@ _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
     "{{VECTOR_SEEN}}": "($plain OR EXISTS { MATCH (v)<-[:EMBEDDED]-(s:RecallMStatement) WHERE "
     + _shown("s")
     + " })",
-    "{{RELATION_SEEN}}": "($plain OR EXISTS { MATCH (a)-[e:EVIDENCE]-(b) WHERE e.t <= $t AND "
-    + _shown("e")
-    + " })",
+    "{{RELATION_SEEN}}": """($plain OR EXISTS {
+        UNWIND range(size(r.ts) - 1, 0, -1) AS place
+        WITH r.ts[place] AS t
+        MATCH (u:RecallMUpdate {namespace: $namespace, t: t}) WHERE """
+    + _UPDATE_SEEN
+    + """
+        RETURN u
+    })""",
     # Where nothing but later updates is hidden, a concept's totals say whether one touches it.
     "{{CONCEPT_SEEN}}": "($plain OR EXISTS { MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) WHERE "
     + _STATEMENT_SEEN

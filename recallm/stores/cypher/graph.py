@@ -24,7 +24,7 @@ WITH c, summary, size(COLLECT {
     WHERE u.t > summary.t_index AND u.t <= $t
     RETURN u.t AS t
 }) AS later
-RETURN c AS concept, summary, later
+RETURN c {.name, .label, .kind, .t_index, .updates, .statements} AS concept, summary, later
 """)
 """The concepts ``c`` with their summaries in force and the number of updates after those."""
 
@@ -61,9 +61,10 @@ CALL (a) {
         MATCH (a)-[r:RELATED]-(b:RecallMConcept) WHERE r.t_index <= $t AND {{RELATION_SEEN}}
         RETURN b, startNode(r) = a AS out, r.strength AS strength, r.t_index AS t_index
         UNION ALL
-        MATCH (a)-[r:RELATED]-(b:RecallMConcept) WHERE r.t_index > $t AND {{RELATION_SEEN}}
-        MATCH (a)-[e:EVIDENCE]-(b) WHERE e.t <= $t
-        RETURN b, startNode(e) = a AS out, count(e) AS strength, max(e.t) AS t_index
+        MATCH (a)-[r:RELATED]-(b:RecallMConcept)
+        WHERE r.t_index > $t AND r.ts[0] <= $t AND {{RELATION_SEEN}}
+        WITH a, b, r, [t IN r.ts WHERE t <= $t] AS shown
+        RETURN b, startNode(r) = a AS out, size(shown) AS strength, shown[-1] AS t_index
     }
     RETURN b, out, strength, t_index
     ORDER BY t_index DESC, strength DESC, b.name LIMIT $limit
@@ -77,13 +78,12 @@ MATCH (a:RecallMConcept)
 WHERE a.namespace = $namespace AND a.key IN $names
 MATCH (a)-[r:RELATED]->(b:RecallMConcept)
 WHERE b.key IN $names AND {{RELATION_SEEN}}
-CALL (a, b, r) {
+CALL (r) {
     WITH r WHERE r.t_index <= $t
     RETURN r.strength AS strength, r.t_index AS t_index
     UNION ALL
-    WITH a, b, r WHERE r.t_index > $t
-    MATCH (a)-[e:EVIDENCE]->(b) WHERE e.t <= $t
-    RETURN count(e) AS strength, max(e.t) AS t_index
+    WITH [t IN r.ts WHERE t <= $t] AS shown WHERE r.t_index > $t
+    RETURN size(shown) AS strength, shown[-1] AS t_index
 }
 WITH a, b, strength, t_index WHERE strength > 0
 RETURN a.name AS a, b.name AS b, strength, t_index

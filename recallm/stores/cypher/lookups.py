@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
+from recallm.stores.cypher.postings import newest_mention
+
 LOCK: Final[LiteralString] = """
 MERGE (n:RecallMNamespace {key: $key})
 ON CREATE SET n.name = $name, n.rows = $fresh, n.t = 0,
@@ -124,8 +126,8 @@ RELATION_EVIDENCE: Final[LiteralString] = """
 UNWIND $relations AS pair
 MATCH (a:RecallMConcept {namespace: $namespace, key: pair[0]})
 MATCH (b:RecallMConcept {namespace: $namespace, key: pair[1]})
-MATCH (a)-[e:EVIDENCE]->(b)
-RETURN a.name AS a, b.name AS b, e.t AS t ORDER BY t
+MATCH (a)-[r:RELATED]->(b)
+RETURN a.name AS a, b.name AS b, r.ts AS ts
 """
 
 COUNT_TOUCHES: Final[LiteralString] = """
@@ -145,12 +147,12 @@ WITH c, sum(mention) AS statements, collect(DISTINCT shown / 1048576) AS ts,
     END) AS first_entity
 WHERE size(ts) > 0
 OPTIONAL MATCH (s:RecallMStatement {namespace: $namespace, key: first_mention})
-WITH *, head([i IN range(0, coalesce(size(s.names), 0) - 1) WHERE s.names[i] = c.name]) AS place
-RETURN c.name AS name, statements, ts,
-    CASE WHEN s IS NULL THEN first_entity[2] ELSE s.labels[place] END AS label,
-    CASE WHEN s IS NULL THEN first_entity[3] ELSE s.kinds[place] END AS kind
+RETURN c.name AS name, statements, ts, coalesce(s.content, '') AS content,
+    coalesce(first_entity[2], '') AS label, coalesce(first_entity[3], '') AS kind
 """
-"""The totals of concepts up to ``$t``, counted; ``$before`` is the first key after it."""
+"""The totals of concepts up to ``$t``, counted; ``$before`` is the first key after it. ``content``
+is that of the earliest statement that mentions the concept; ``label`` and ``kind`` hold where none
+does."""
 
 SELECT: Final[dict[str, LiteralString]] = {
     "id": "MATCH (u:RecallMUpdate {namespace: $namespace, id_key: $value}) RETURN u.t AS t",
@@ -190,17 +192,16 @@ MATCH (x)-[:OBJECT]->(object:RecallMEntity)
 RETURN DISTINCT subject.id AS subject, x.name AS predicate, object.id AS object
 """
 
-CONTEXT_VERSION: Final[LiteralString] = """
+CONTEXT_VERSION: Final[LiteralString] = (
+    """
 MATCH (c:RecallMConcept {namespace: $namespace, key: $concept})
 WHERE c.statements > 0
-RETURN c.statements AS statements,
-    head(COLLECT {
-        MATCH (:RecallMStatement)-[m:MENTIONS]->()
-        WHERE m.namespace = $namespace AND m.concept = $concept AND m.key >= 0
-        RETURN m.key ORDER BY m.namespace DESC, m.concept DESC, m.key DESC LIMIT 1
-    }) AS latest,
+RETURN c.statements AS statements, """
+    + newest_mention()
+    + """ AS latest,
     head(COLLECT { MATCH (c)<-[:SUMMARISES]-(y:RecallMSummary) RETURN y.t_index }) AS summary_t
 """
+)
 
 UNEMBEDDED: Final[LiteralString] = """
 UNWIND $keys AS key

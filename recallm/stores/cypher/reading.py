@@ -101,10 +101,11 @@ RETURN [key, passages, first_t, latest_t, began, ended] AS session ORDER BY late
 """)
 
 _STATEMENT_ROWS: Final[LiteralString] = """
-RETURN s AS statement, u {
-        .id, .timestamp, .speaker, .speaker_concept, .source, .session, .session_key, .metadata,
-        .path, .key
-    } AS origin,
+RETURN [s.key, s.text, s.start, s.end, s.content, s.traits] AS statement,
+    [
+        u.id, u.metadata, u.timestamp, u.speaker, u.speaker_concept, u.source, u.session,
+        u.session_key, CASE WHEN u.key IS NOT NULL THEN u.path END
+    ] AS origin,
     head(COLLECT {
         MATCH (other:RecallMStatement)
         WHERE other.namespace = $namespace AND other.lane = s.lane AND other.key < s.key
@@ -155,46 +156,6 @@ WHERE {{STATEMENT_SHOWN}}"""
     + "ORDER BY s.key\n"
 )
 """Statements, and up to ``$ahead`` of their lane before and after each."""
-
-POSTINGS: Final[LiteralString] = spelled("""
-UNWIND $stems AS stem
-MATCH (w:RecallMStem {namespace: $namespace, key: stem})
-CALL (w) {
-    WITH w WHERE w.t_index <= $t
-    RETURN w.documents AS documents
-    UNION ALL
-    WITH w WHERE w.t_index > $t
-    MATCH (s:RecallMStatement)-[:HOLDS]->(w) WHERE s.key < $before
-    RETURN count(s) AS documents
-}
-WITH w, stem, documents WHERE documents > 0
-RETURN w.name AS name, documents, COLLECT {
-    MATCH (s:RecallMStatement)-[h:HOLDS]->(:RecallMStem)
-    WHERE h.namespace = $namespace AND h.stem = stem AND h.key < $before AND {{STATEMENT_FOUND}}
-    RETURN [h.key, h.count, s.session_key]
-    ORDER BY h.namespace DESC, h.stem DESC, h.key DESC LIMIT $limit
-} AS rows
-""")
-
-MENTIONS: Final[LiteralString] = spelled("""
-UNWIND $names AS name
-MATCH (c:RecallMConcept {namespace: $namespace, key: name})
-CALL (c) {
-    WITH c WHERE c.t_index <= $t
-    RETURN c.statements AS statements
-    UNION ALL
-    WITH c WHERE c.t_index > $t
-    MATCH (s:RecallMStatement)-[:MENTIONS]->(c) WHERE s.key < $before
-    RETURN count(s) AS statements
-}
-WITH c, name, statements WHERE statements > 0
-RETURN c.name AS name, statements, COLLECT {
-    MATCH (s:RecallMStatement)-[m:MENTIONS]->(:RecallMConcept)
-    WHERE m.namespace = $namespace AND m.concept = name AND m.key < $before AND {{STATEMENT_FOUND}}
-    RETURN [m.key, s.session_key]
-    ORDER BY m.namespace DESC, m.concept DESC, m.key DESC LIMIT $limit
-} AS rows
-""")
 
 CORPUS_COUNTED: Final[LiteralString] = """
 MATCH (s:RecallMStatement)
@@ -282,7 +243,7 @@ CALL () {
 CALL () {
     MATCH (a:RecallMConcept)-[r:RELATED]->(b)
     WHERE a.namespace = $namespace AND a.key IS NOT NULL AND (
-        r.t_index <= $t OR EXISTS { MATCH (a)-[e:EVIDENCE]->(b) WHERE e.t <= $t }
+        r.t_index <= $t OR r.ts[0] <= $t
     )
     RETURN count(r) AS relations
 }

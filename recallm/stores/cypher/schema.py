@@ -8,19 +8,21 @@ Every key begins with the namespace:
   next one may continue), and the lock that a writer takes first. All other nodes of the namespace
   have its ``rows``, a number, as their ``namespace`` (``recallm.stores.neo4j.generations``).
 * ``(:RecallMUpdate)-[:HAS]->(:RecallMStatement)``: a knowledge update, a passage where it has an
-  ``id``, and its statements, of which propositions have an ``own_text``. ``references`` of a
-  statement is JSON, parallel to ``names``, where a pronoun stands for one of its concepts.
+  ``id``, and its statements, of which propositions have an ``own_text``. ``content`` of a
+  statement is JSON: its terms, and its concepts.
   ``said`` and ``expires`` are microseconds since 1970. ``lane`` is the resolved session, or a value
   of the update's own where it has none.
 * ``(item)-[:UNDER]->(item)``, a loop for each path that an item is at or below, with its t,
   indexed, so that the newest come first; ``paths`` of the item and of its statements lists them.
   A statement repeats what filters ask of its update: ``speaker``, ``metadata_entries`` and
   ``item_key``, which is made of the item's path and key.
-* ``(statement)-[:MENTIONS]->(:RecallMConcept)``, ``(statement)-[:HOLDS]->(:RecallMStem)``: with
-  the name of the other end and the statement's key, indexed, so that the newest come first.
-* ``(statement)-[:REFERS_TO]->(update)``: to each other passage that its ``references`` name.
-* ``(a)-[:RELATED]->(b)`` between concepts (a < b): totals over ``(a)-[:EVIDENCE]->(b)``, one for
-  each update that shows the relation, with the positions of the statements that show it.
+* ``(statement)-[:MENTIONS]->(:RecallMConcept)``. Which statements mention a concept, or hold a
+  stem, newest first, says a posting list (``recallm.stores.cypher.postings``) at the concept or at
+  the ``(:RecallMStem)``; its earlier parts are ``(:RecallMPostings)``.
+* ``(statement)-[:REFERS_TO]->(update)``: to each other passage that its pronouns refer to.
+* ``(a)-[:RELATED]->(b)`` between concepts (a < b), with the t of each update that shows the
+  relation in ``ts``, ascending. ``neighbours`` of an update is JSON: the relations that the update
+  shows, with the positions of the statements that do.
 * ``(:RecallMElement:RecallMEntity)-[:STANDS_ON]->(concept)`` is an entity,
   ``(:RecallMElement:RecallMTriplet)-[:SUBJECT|OBJECT]->(entity)`` a triplet;
   ``(element)-[:SHOWN]->(update)`` is their evidence, with a statement's key and its properties;
@@ -47,7 +49,7 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-VERSION: Final = 5
+VERSION: Final = 6
 """The version of this graph; SQLite's tables have their own."""
 
 READ_VERSION: Final[LiteralString] = """
@@ -83,6 +85,8 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     FOR (n:RecallMConcept) REQUIRE (n.namespace, n.key) IS UNIQUE""",
     """CREATE CONSTRAINT recallm_stem IF NOT EXISTS
     FOR (n:RecallMStem) REQUIRE (n.namespace, n.key) IS UNIQUE""",
+    """CREATE CONSTRAINT recallm_postings IF NOT EXISTS
+    FOR (n:RecallMPostings) REQUIRE (n.namespace, n.list, n.last) IS UNIQUE""",
     """CREATE CONSTRAINT recallm_session IF NOT EXISTS
     FOR (n:RecallMSession) REQUIRE (n.namespace, n.key) IS UNIQUE""",
     """CREATE CONSTRAINT recallm_entity IF NOT EXISTS
@@ -135,12 +139,6 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     FOR (n:Entity) ON (n.namespace)""",
     """CREATE INDEX recallm_own_triplet IF NOT EXISTS
     FOR (n:Triplet) ON (n.namespace)""",
-    """CREATE INDEX recallm_mentions IF NOT EXISTS
-    FOR ()-[n:MENTIONS]-() ON (n.namespace, n.concept, n.key)""",
-    """CREATE INDEX recallm_holds IF NOT EXISTS
-    FOR ()-[n:HOLDS]-() ON (n.namespace, n.stem, n.key)""",
-    """CREATE INDEX recallm_evidence IF NOT EXISTS
-    FOR ()-[n:EVIDENCE]-() ON (n.namespace, n.t)""",
     """CREATE INDEX recallm_under IF NOT EXISTS
     FOR ()-[n:UNDER]-() ON (n.namespace, n.path, n.t)""",
     """CREATE INDEX recallm_bears IF NOT EXISTS

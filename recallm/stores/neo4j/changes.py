@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, LiteralString, Protocol
 
@@ -15,15 +15,22 @@ from recallm.stores.neo4j.values import (
     json_out,
     key_of,
     keys_of,
-    pair_key,
+    neighbours_out,
     statement_out,
     summary_out,
     update_out,
 )
 from recallm.stores.neo4j.vector_index import float_row
-from recallm.stores.semantics.rows import Changes, ElementRow, NamespaceTotals, Properties
+from recallm.stores.semantics.rows import (
+    Changes,
+    ElementRow,
+    NamespaceTotals,
+    Pair,
+    Properties,
+    t_of,
+)
 from recallm.stores.semantics.sessions import stored_session_key
-from recallm.stores.timestamps import microseconds
+from recallm.stores.semantics.writing import pairs_of
 
 __all__ = ["write_changes"]
 
@@ -54,7 +61,8 @@ def write_changes(
     _write_totals(write, name, changes, indexed)
     written = [(update, update.statements) for update in new]
     if new:
-        write(cypher.UPDATES, updates=[_update(namespace, it) for it in new])
+        rows = [_update(namespace, it) for it in new]
+        write(cypher.UPDATES, updates=rows, **_postings(written))
         _write_relations(write, changes, new)
     rewritten = [(after, said) for before, after in cut if (said := _changed(before, after))]
     if rewritten:
@@ -63,7 +71,7 @@ def write_changes(
             for it, said in rewritten
             for row in _statements(update_out(namespace, it, stored_session_key(it)), it, said)
         ]
-        write(cypher.STATEMENTS, statements=rows)
+        write(cypher.STATEMENTS, statements=rows, **_postings(rewritten))
         written += rewritten
     _delete_relations(write, changes)
     if references := [[key, key_of(id)] for key, id in _references(written)]:
@@ -165,8 +173,7 @@ def _statements(
         {
             "t": update.t_index,
             "properties": statement_out(properties, update.text or "", statement),
-            "concepts": [key_of(mention.name) for mention in statement.concepts],
-            "stems": [[key_of(stem), count] for stem, count in Counter(statement.terms).items()],
+            "concepts": keys_of({mention.name for mention in statement.concepts}),
         }
         for statement in said
     ]
@@ -176,6 +183,30 @@ def _changed(before: PreparedUpdate, after: PreparedUpdate) -> tuple[ExtractedSt
     """The statements that a cut changed in more than their spans."""
     stored = {s.position: (s.concepts, s.terms, s.text) for s in before.statements}
     return tuple(s for s in after.statements if stored[s.position] != (s.concepts, s.terms, s.text))
+
+
+def _postings(said: _Said) -> dict[str, list[dict[str, Any]]]:
+    """Rows for the queries that write posting lists: the postings of these statements by stem and
+    by concept, ascending."""
+    stems: defaultdict[str, dict[int, int]] = defaultdict(dict)
+    concepts: defaultdict[str, dict[int, int]] = defaultdict(dict)
+    for update, statements in said:
+        for statement in statements:
+            key = statement_key(update.t_index or 0, statement.position)
+            for stem, count in Counter(statement.terms).items():
+                stems[stem][key] = count
+            for mention in statement.concepts:
+                concepts[mention.name][key] = 1
+    return {
+        "stem_postings": [
+            {"key": key_of(stem), "keys": sorted(held), "counts": [held[it] for it in sorted(held)]}
+            for stem, held in stems.items()
+        ],
+        "concept_postings": [
+            {"key": key_of(name), "keys": sorted(held), "counts": []}
+            for name, held in concepts.items()
+        ],
+    }
 
 
 def _references(written: _Said) -> set[tuple[int, str]]:
@@ -213,7 +244,7 @@ def _forget(
         kept -= {s.position for s in _changed(before, after)}
         lost.append((before, tuple(s for s in before.statements if s.position not in kept)))
     keys = [statement_key(it.t_index or 0, s.position) for it, said in lost for s in said]
-    write(cypher.DELETE_STATEMENTS, keys=keys)
+    write(cypher.DELETE_STATEMENTS, keys=keys, **_postings(lost))
     if gone:
         write(cypher.DELETE_PASSAGES, ts=[it.t_index for it in gone if it.text is not None])
     if cut:
@@ -226,48 +257,29 @@ def _cut_passage(update: PreparedUpdate) -> dict[str, Any]:
         "t": t_index,
         "text": text,
         "spans": [[statement_key(t_index, s.position), s.start, s.end] for s in update.statements],
-        "pairs": list(_pairs(update).values()),
+        "neighbours": neighbours_out(update),
     }
 
 
 # -- relations ---------------------------------------------------------------------------------
 
 
-def _pairs(update: PreparedUpdate) -> dict[tuple[str, str], dict[str, Any]]:
-    """By the two names: the positions of the statements that show the relation."""
-    pairs: dict[tuple[str, str], dict[str, Any]] = {}
-    for it in update.neighbours:
-        a, b = pair_key((it.a, it.b))
-        row = pairs.setdefault((it.a, it.b), {"a": a, "b": b, "earlier": [], "later": []})
-        row["earlier"].append(it.earlier)
-        row["later"].append(it.later)
-    return pairs
-
-
 def _write_relations(write: _Write, changes: Changes, new: list[PreparedUpdate]) -> None:
     """The relations that new passages show, with their evidence."""
-    evidence: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    shown: defaultdict[Pair, list[int]] = defaultdict(list)
     for update in new:
-        for pair, row in _pairs(update).items():
-            evidence.setdefault(pair, []).append(
-                {
-                    "t": update.t_index,
-                    "said": microseconds(update.timestamp),
-                    "expires": microseconds(update.expires_at),
-                    "earlier": row["earlier"],
-                    "later": row["later"],
-                }
-            )
+        for pair in pairs_of(update):
+            shown[pair].append(t_of(update))
     relations = [
         {
             "a": key_of(pair[0]),
             "b": key_of(pair[1]),
             "strength": totals.strength,
             "t_index": totals.t_index,
-            "evidence": evidence[pair],
+            "ts": shown[pair],
         }
         for pair, totals in changes.relations.items()
-        if totals is not None and pair in evidence
+        if totals is not None and pair in shown
     ]
     if relations:
         write(cypher.RELATIONS, relations=relations)

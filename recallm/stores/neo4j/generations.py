@@ -74,8 +74,8 @@ PURGE: Final[tuple[LiteralString, ...]] = tuple(
         """(x:RecallMEntityVector)
         WHERE x.namespace = namespace AND x.model_key >= '' AND x.entity >= ''""",
         "(x:RecallMStatement) WHERE x.namespace = namespace AND x.key >= 0",
-        """(:RecallMConcept)-[x:EVIDENCE]->(:RecallMConcept)
-        WHERE x.namespace = namespace AND x.t > 0""",
+        """(x:RecallMPostings)
+        WHERE x.namespace = namespace AND x.list >= '' AND x.last >= 0""",
         "(a:RecallMConcept)-[x:RELATED]->() WHERE a.namespace = namespace AND a.key >= ''",
         "(x:RecallMSummary) WHERE x.namespace = namespace AND x.concept >= ''",
         "(x:RecallMUpdate) WHERE x.namespace = namespace AND x.t >= 0",

@@ -75,8 +75,8 @@ Nodes
     name: lower case, the stem of a word, as in 'brandon'; label: as written first, as in 'Brandon';
     kind: "name", "noun" …; t_index: the t of the latest update that touches the concept; updates
     and statements: how many do; namespace_name: the name of the namespace.
-(:Statement {namespace, key, text, names, start, end})
-    A sentence, newest last by key; names: those of the concepts that it mentions.
+(:Statement {namespace, key, text, start, end})
+    A sentence, newest last by key.
 (:Update {namespace, t, id, text, source, session, speaker, timestamp})
     What was told at t (1, 2, 3 …), and showed entities and triplets. id and text: those of the
     passage; neither where entities and triplets were told alone. timestamp: ISO 8601 text.
@@ -90,8 +90,9 @@ Nodes
     another text), with the label RecallMTriplet found by an index; properties: JSON text.
 
 Relationships
-(:Concept)-[:RELATED {strength, t_index}]-(:Concept)
-    Match without a direction. strength: how many updates show the relation; t_index: the latest.
+(:Concept)-[:RELATED {strength, t_index, ts}]-(:Concept)
+    Match without a direction. strength: how many updates show the relation; t_index: the t of the
+    latest; ts: a list of the t of all.
 (:Update)-[:HAS]->(:Statement)
 (:Statement)-[:MENTIONS]->(:Concept)
 (:Statement)-[:REFERS_TO]->(:Update)

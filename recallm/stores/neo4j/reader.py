@@ -38,6 +38,7 @@ from recallm.model import (
 from recallm.stores.base import GraphReader
 from recallm.stores.cypher import graph, lookups
 from recallm.stores.cypher import reading as cypher
+from recallm.stores.cypher.postings import MENTIONS, POSTINGS
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.facts import (
     read_entities_by_words,
@@ -54,6 +55,7 @@ from recallm.stores.neo4j.stored import dump
 from recallm.stores.neo4j.torn_reads import complete_rows
 from recallm.stores.neo4j.transaction import Row
 from recallm.stores.neo4j.values import (
+    counted_in,
     item_key,
     json_in,
     key_of,
@@ -194,46 +196,40 @@ class Neo4jReader:
             if ahead
             else self._ask(cypher.STATEMENTS, keys=known)
         )
-        return [
-            statement_in(row["statement"], row["origin"], row["previous"], row["next"])
-            for row in found
-        ]
+        return [statement_in(row) for row in found]
 
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
         found = self._ask(
-            cypher.POSTINGS,
+            POSTINGS,
             stems=keys_of(stems),
             limit=limit,
             **_filter(where),
         )
-        postings: dict[str, Postings] = {}
-        for row in found:
-            # A relationship that went while it was read has no properties left.
-            held = [it for it in row["rows"] if it[0] is not None and it[1] is not None]
-            postings[row["name"]] = Postings(
-                documents=row["documents"],
-                keys=tuple(key for key, _, _ in held),
-                counts=tuple(count for _, count, _ in held),
-                sessions=tuple(session for _, _, session in held),
+        return {
+            row["name"]: Postings(
+                documents=row["total"],
+                keys=tuple(row["keys"]),
+                counts=tuple(row["counts"]),
+                sessions=tuple(row["sessions"]),
             )
-        return postings
+            for row in found
+        }
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
         conditions = _filter(where)
-        found = self._ask(cypher.MENTIONS, names=keys_of(names), limit=_bound(limit), **conditions)
-        mentions: dict[str, Mentions] = {}
-        for row in found:
-            mentioning = [it for it in row["rows"] if it[0] is not None]
-            mentions[row["name"]] = Mentions(
-                statements=row["statements"],
-                keys=tuple(key for key, _ in mentioning),
-                sessions=tuple(session for _, session in mentioning),
+        found = self._ask(MENTIONS, names=keys_of(names), limit=_bound(limit), **conditions)
+        return {
+            row["name"]: Mentions(
+                statements=row["total"],
+                keys=tuple(row["keys"]),
+                sessions=tuple(row["sessions"]),
             )
-        return mentions
+            for row in found
+        }
 
     def concepts(
         self, names: Collection[str] | None = None, *, limit: int | None = None
@@ -445,7 +441,7 @@ class Neo4jReader:
         for name in later:
             del totals[name]
         for row in self._ask(lookups.COUNT_TOUCHES, names=keys_of(later)) if later else ():
-            totals[row["name"]] = {**row, "t_index": max(row["ts"]), "updates": len(row["ts"])}
+            totals[row["name"]] = {"name": row["name"], **counted_in(row)}
         concepts = []
         for row in found:
             if counted := totals.get(row["concept"]["name"]):

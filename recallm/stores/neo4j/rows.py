@@ -26,6 +26,7 @@ from recallm.stores.neo4j.changes import write_changes
 from recallm.stores.neo4j.stored import stored_updates
 from recallm.stores.neo4j.transaction import AlreadyWrittenError, Row, Tx
 from recallm.stores.neo4j.values import (
+    counted_in,
     element_key,
     fresh_key,
     fresh_rows,
@@ -220,11 +221,9 @@ class Neo4jRows(ABC):
         return evidence
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
-        shown: dict[Pair, list[int]] = {}
         relations = [pair_key(pair) for pair in since]
-        for row in self._rows(cypher.RELATION_EVIDENCE, relations=relations):
-            shown.setdefault((row["a"], row["b"]), []).append(row["t"])
-        return shown
+        found = self._rows(cypher.RELATION_EVIDENCE, relations=relations)
+        return {(row["a"], row["b"]): row["ts"] for row in found}
 
     def count_touches(self, left: Mapping[str, tuple[int, int] | None]) -> dict[str, ConceptTotals]:
         found = self._rows(
@@ -233,16 +232,7 @@ class Neo4jRows(ABC):
             t=LARGEST_NUMBER,
             before=LARGEST_NUMBER,
         )
-        return {
-            row["name"]: ConceptTotals(
-                label=row["label"],
-                kind=row["kind"],
-                t_index=max(row["ts"]),
-                updates=len(row["ts"]),
-                statements=row["statements"],
-            )
-            for row in found
-        }
+        return {row["name"]: ConceptTotals(**counted_in(row)) for row in found}
 
     def select(self, selection: Selection) -> list[int]:
         value, kind = selection.value, str(selection.kind)

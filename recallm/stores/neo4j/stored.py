@@ -10,7 +10,6 @@ from recallm.model import (
     ConceptMention,
     EntityUpsert,
     ExtractedStatement,
-    Neighbours,
     PreparedUpdate,
     StatementVector,
     Summary,
@@ -20,7 +19,13 @@ from recallm.model import (
     position_of,
 )
 from recallm.stores.neo4j.transaction import Row
-from recallm.stores.neo4j.values import json_in, mentions_in, passage_fields, summary_in
+from recallm.stores.neo4j.values import (
+    content_in,
+    json_in,
+    neighbours_in,
+    passage_fields,
+    summary_in,
+)
 from recallm.stores.semantics.archiving import dump_records, in_dump_order
 from recallm.stores.semantics.sessions import session_key_of
 
@@ -29,17 +34,12 @@ __all__ = ["dump", "stored_updates"]
 _WITH_PARTS: Final[LiteralString] = """
 RETURN u AS update,
     COLLECT { MATCH (u)-[:HAS]->(s:RecallMStatement) RETURN s {
-        .key, .start, .end, .terms, .names, .labels, .kinds, .references, .traits, .own_text
+        .key, .start, .end, .content, .traits, .own_text
     } } AS statements,
     COLLECT {
         MATCH (u)-[:HAS]->(:RecallMStatement)-[:EMBEDDED]->(v:RecallMVector)
         RETURN [v.key, v.model, v.blob]
     } AS vectors,
-    COLLECT {
-        MATCH (a:RecallMConcept)-[e:EVIDENCE]->(b:RecallMConcept)
-        WHERE e.namespace = $namespace AND e.t = u.t
-        RETURN [a.name, b.name, e.earlier, e.later]
-    } AS relations,
     COLLECT {
         MATCH (u)<-[shown:SHOWN]-(x:RecallMEntity)
         RETURN [
@@ -135,25 +135,23 @@ def _update(row: Row) -> PreparedUpdate:
         key = node.get("session_key")
         passage["session_key"] = None if key == named else key
         passage["speaker_concept"] = node.get("speaker_concept")
+    statements = tuple(
+        ExtractedStatement(
+            position=position_of(it["key"]),
+            start=it["start"],
+            end=it["end"],
+            terms=terms,
+            concepts=concepts,
+            traits=Trait(it["traits"]),
+            text=it["own_text"],
+        )
+        for it in row["statements"]
+        for terms, concepts in [content_in(it["content"])]
+    )
     update = PreparedUpdate(
         **passage,
-        statements=tuple(
-            ExtractedStatement(
-                position=position_of(it["key"]),
-                start=it["start"],
-                end=it["end"],
-                terms=tuple(it["terms"]),
-                concepts=mentions_in(it),
-                traits=Trait(it["traits"]),
-                text=it["own_text"],
-            )
-            for it in row["statements"]
-        ),
-        neighbours=tuple(
-            Neighbours(a=a, b=b, earlier=earlier, later=later)
-            for a, b, *positions in row["relations"]
-            for earlier, later in zip(*positions, strict=True)
-        ),
+        statements=statements,
+        neighbours=neighbours_in(node.get("neighbours"), statements),
         entities=tuple(
             EntityUpsert(
                 id=id,

@@ -19,15 +19,15 @@ _ALWAYS_THERE: Final[Mapping[str, tuple[str, ...]]] = {
     "concept": ("name", "label", "kind", "t_index", "updates", "statements"),
     "entity": ("id", "type", "label", "kind", "concept", "properties"),
     "object": ("id", "label", "concept", "type"),
-    "origin": ("id", "metadata", "path"),
-    "passage": ("id", "t", "text", "metadata", "path"),
+    "passage": ("id", "t", "text", "metadata"),
     "shown": ("key",),
-    "statement": ("key", "text", "start", "end", "terms", "names", "labels", "kinds", "traits"),
     "subject": ("id", "label", "concept"),
     "summary": ("name", "t_index", "text", "terms", "traits"),
     "update": ("t", "namespace"),
 }
 """Column → the properties that a complete node in it always has."""
+_FIRST_ALWAYS_THERE: Final[Mapping[str, int]] = {"statement": 6, "origin": 2}
+"""Column with a list of properties → how many of the first ones a complete node always has."""
 
 
 def complete_rows(read: Callable[[], Sequence[list[Row]]]) -> list[list[Row]]:
@@ -49,8 +49,9 @@ def _is_complete(row: Row) -> bool:
         if value is None:
             if column not in _MAY_BE_NULL:
                 return False
-        elif isinstance(value, dict) and not all(
-            value.get(name) is not None for name in _ALWAYS_THERE[column]
-        ):
+        elif (
+            isinstance(value, dict)
+            and not all(value.get(name) is not None for name in _ALWAYS_THERE[column])
+        ) or (column in _FIRST_ALWAYS_THERE and None in value[: _FIRST_ALWAYS_THERE[column]]):
             return False
     return True

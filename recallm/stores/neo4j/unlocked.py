@@ -31,6 +31,8 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 _NOTHING: dict[str, list[Any]] = {
+    "stem_postings": [],
+    "concept_postings": [],
     "updates": [],
     "relations": [],
     "references": [],

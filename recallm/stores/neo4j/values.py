@@ -6,13 +6,15 @@ import hashlib
 import json
 import secrets
 import uuid
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, get_args
 
 from recallm.model import (
+    ConceptKind,
     ConceptMention,
     ElementKey,
     ExtractedStatement,
+    Neighbours,
     PreparedUpdate,
     Reference,
     StoredStatement,
@@ -25,6 +27,9 @@ from recallm.stores.timestamps import microseconds, timestamp_text, unpack_times
 
 __all__ = [
     "CONCEPT_WORDS",
+    "content_in",
+    "content_out",
+    "counted_in",
     "element_key",
     "fresh_key",
     "fresh_rows",
@@ -34,9 +39,9 @@ __all__ = [
     "key_of",
     "keys_of",
     "lane_of",
-    "mentions_in",
-    "mentions_out",
     "metadata_entries",
+    "neighbours_in",
+    "neighbours_out",
     "pair_key",
     "passage_fields",
     "path_key",
@@ -150,14 +155,44 @@ def update_out(namespace: int, update: PreparedUpdate, session_key: str | None) 
         "timestamp": timestamp_text(update.timestamp),
         "said": microseconds(update.timestamp),
         "metadata": json_out(update.metadata),
-        "metadata_entries": metadata_entries(update.metadata),
-        "path": list(update.path),
+        "metadata_entries": metadata_entries(update.metadata) or None,
+        "path": None if update.key is None and not update.path else list(update.path),
         "key": update.key,
         "item_key": None if update.key is None else item_key(update.path, update.key),
         "paths": None if update.key is None else path_keys(update.path),
         "expires_at": timestamp_text(update.expires_at),
         "expires": microseconds(update.expires_at),
+        "neighbours": neighbours_out(update),
     }
+
+
+def neighbours_out(update: PreparedUpdate) -> list[int] | None:
+    """The property of an update's node that holds its neighbours: for each pair the places of its
+    names among those that the update mentions, sorted, and its positions. Neo4j packs small
+    numbers."""
+    names = _mentioned(update.statements)
+    places = {name: place for place, name in enumerate(names)}
+    numbers = [
+        number
+        for it in update.neighbours
+        for number in (places[it.a], places[it.b], it.earlier, it.later)
+    ]
+    return numbers or None
+
+
+def neighbours_in(
+    numbers: Sequence[int] | None, statements: Iterable[ExtractedStatement]
+) -> tuple[Neighbours, ...]:
+    """The neighbours of an update's node; ``statements`` are those of the update."""
+    names, given = _mentioned(statements), iter(numbers or ())
+    return tuple(
+        Neighbours(a=names[a], b=names[b], earlier=earlier, later=later)
+        for a, b, earlier, later in zip(given, given, given, given, strict=True)
+    )
+
+
+def _mentioned(statements: Iterable[ExtractedStatement]) -> list[str]:
+    return sorted({mention.name for it in statements for mention in it.concepts})
 
 
 def passage_fields(node: Mapping[str, Any]) -> dict[str, Any]:
@@ -171,7 +206,7 @@ def passage_fields(node: Mapping[str, Any]) -> dict[str, Any]:
         "speaker": node.get("speaker"),
         "timestamp": unpack_timestamp(node.get("timestamp")),
         "metadata": json_in(node["metadata"]),
-        "path": tuple(node["path"]),
+        "path": tuple(node.get("path") or ()),
         "key": node.get("key"),
         "expires_at": unpack_timestamp(node.get("expires_at")),
     }
@@ -188,7 +223,7 @@ def statement_out(
         "session_key": update["session_key"],
         "paths": update["paths"],
         "speaker": update["speaker"],
-        "metadata_entries": update["metadata_entries"] or None,
+        "metadata_entries": update["metadata_entries"],
         "item_key": update["item_key"],
         "said": update["said"],
         "expires": update["expires"],
@@ -196,60 +231,84 @@ def statement_out(
         "own_text": statement.text,
         "start": statement.start,
         "end": statement.end,
-        "terms": list(statement.terms),
+        "content": content_out(statement),
         "length": statement.length,
-        **mentions_out(statement.concepts),
         "traits": int(statement.traits),
     }
 
 
-def mentions_out(mentions: Sequence[ConceptMention]) -> dict[str, Any]:
-    """The properties of a statement's node that hold its concepts. ``references`` is JSON with null
-    for a concept that is spelled, and no property where all are."""
-    references = [mention.reference for mention in mentions]
+_KINDS: Final[tuple[ConceptKind, ...]] = get_args(ConceptKind)
+
+
+def content_out(statement: ExtractedStatement) -> str:
+    """The property of a statement's node that holds its terms and its concepts, as JSON, which is
+    much smaller than lists of strings. A concept is its name, its label, the number of its kind,
+    and its reference where it has one; a term that is the name of a concept is the concept's
+    place."""
+    places = {it.name: place for place, it in enumerate(statement.concepts)}
+    concepts = [
+        [it.name, it.label, _KINDS.index(it.kind), *([it.reference] if it.reference else [])]
+        for it in statement.concepts
+    ]
+    terms = [places.get(term, term) for term in statement.terms]
+    return json.dumps([terms, concepts], ensure_ascii=False, separators=(",", ":"))
+
+
+def content_in(text: str) -> tuple[tuple[str, ...], tuple[ConceptMention, ...]]:
+    """The terms and the concepts of a statement's node."""
+    terms, rows = json.loads(text)
+    concepts = tuple(
+        ConceptMention(
+            name=name,
+            label=label,
+            kind=_KINDS[kind],
+            reference=Reference(*spans[0]) if spans else None,
+        )
+        for name, label, kind, *spans in rows
+    )
+    return tuple(concepts[it].name if isinstance(it, int) else it for it in terms), concepts
+
+
+def counted_in(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The totals of a concept in a row of ``COUNT_TOUCHES``."""
+    label, kind = row["label"], row["kind"]
+    if row["content"]:
+        _, concepts = content_in(row["content"])
+        label, kind = next((it.label, it.kind) for it in concepts if it.name == row["name"])
     return {
-        "names": [mention.name for mention in mentions],
-        "labels": [mention.label for mention in mentions],
-        "kinds": [mention.kind for mention in mentions],
-        "references": json.dumps(references) if any(references) else None,
+        "label": label,
+        "kind": kind,
+        "t_index": max(row["ts"]),
+        "updates": len(row["ts"]),
+        "statements": row["statements"],
     }
 
 
-def mentions_in(node: Mapping[str, Any]) -> tuple[ConceptMention, ...]:
-    """The concepts of a statement's node."""
-    names, text = node["names"], node.get("references")
-    references: list[Any] = [None] * len(names) if text is None else json.loads(text)
-    return tuple(
-        ConceptMention(name=name, label=label, kind=kind, reference=span and Reference(*span))
-        for name, label, kind, span in zip(
-            names, node["labels"], node["kinds"], references, strict=True
-        )
-    )
-
-
-def statement_in(
-    node: Mapping[str, Any], update: Mapping[str, Any], previous: int | None, next: int | None
-) -> StoredStatement:
-    """The statement of a statement's node and its update's."""
+def statement_in(row: Mapping[str, Any]) -> StoredStatement:
+    """The statement of a row of ``STATEMENTS``."""
+    key, text, start, end, content, traits = row["statement"]
+    id, metadata, timestamp, speaker, speaker_concept, source, session, *rest = row["origin"]
+    session_key, item_path = rest
+    terms, concepts = content_in(content)
     return StoredStatement(
-        key=node["key"],
-        passage_id=update["id"],
-        text=node["text"],
-        timestamp=unpack_timestamp(update["timestamp"]),
-        speaker=update["speaker"],
-        speaker_concept=update["speaker_concept"],
-        source=update["source"],
-        session=update["session"],
-        session_key=update["session_key"],
-        metadata=json_in(update["metadata"]),
-        terms=tuple(node["terms"]),
-        concepts=mentions_in(node),
-        traits=Trait(node["traits"]),
-        previous=previous,
-        next=next,
-        item_path=None if update["key"] is None else tuple(update["path"]),
-        start=node["start"],
-        end=node["end"],
+        key=key,
+        passage_id=id,
+        text=text,
+        timestamp=unpack_timestamp(timestamp),
+        speaker=speaker,
+        speaker_concept=speaker_concept,
+        source=source,
+        session=session,
+        session_key=session_key,
+        metadata=json_in(metadata),
+        terms=terms,
+        concepts=concepts,
+        traits=Trait(traits),
+        previous=row["previous"],
+        next=row["next"],
+        item_path=None if item_path is None else tuple(item_path),
+        start=start,
+        end=end,
     )
 
 
