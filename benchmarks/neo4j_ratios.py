@@ -3,7 +3,7 @@
     python -m benchmarks.neo4j_ratios --statements 60000
 
 The server is started for this, on this machine, with 2 GB of heap and 1 GB of page cache; nothing
-delays its replies, but in the row of 10 ms, which has a slow network between. The first tenth of
+delays its replies, but in the row of 10 ms, which has a slow network between. The first half of
 the calls warms up and does not count. Bytes are those of the files without the logs of
 transactions, after the bulk. The embedding sums a random vector for each word: the search of
 vectors is measured, not a model.
@@ -59,9 +59,10 @@ def in_turns(
     other: Callable[[Input], object],
     inputs: Iterable[Input],
 ) -> dict[str, Any]:
-    """The row of the medians of two functions that get the same inputs in turns."""
+    """The row of the medians of two functions that get the same inputs in turns; the first half
+    warms up."""
     pairs = [(seconds(lambda: base(it)), seconds(lambda: other(it))) for it in inputs]  # noqa: B023
-    counted = pairs[len(pairs) // 10 :]
+    counted = pairs[len(pairs) // 2 :]
     return row(name, *(statistics.median(column) for column in zip(*counted, strict=True)))
 
 
@@ -198,7 +199,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--statements", type=int, default=60_000)
-    parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with (
