@@ -286,7 +286,12 @@ class Updater:
                 try:
                     if (batch := next(batches, None)) is not None:
                         first, requests = batch
-                        following = first, thread.submit(self._prepare, requests, discourses)
+                        if waiting is None:  # here: a program that is ending can start no thread
+                            ready: Future[list[PreparedUpdate]] = Future()
+                            ready.set_result(self._prepare(requests, discourses))
+                            following = first, ready
+                        else:
+                            following = first, thread.submit(self._prepare, requests, discourses)
                 except Exception as error:  # noqa: BLE001 - raised below, after the batch before
                     failure = error
                 if waiting is not None:

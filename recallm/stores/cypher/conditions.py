@@ -62,9 +62,11 @@ _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
     + " })",
     "{{RELATION_SEEN}}": """($plain OR EXISTS {
         UNWIND range(size(r.ts) - 1, 0, -1) AS place
-        WITH r.ts[place] AS t
-        MATCH (u:RecallMUpdate {namespace: $namespace, t: t}) WHERE """
-    + _UPDATE_SEEN
+        WITH r.ts[place] AS t WHERE t <= $t
+        MATCH (u:RecallMUpdate {namespace: $namespace, t: t})
+        USING INDEX SEEK u:RecallMUpdate(namespace, t)
+        WHERE """
+    + _shown("u")
     + """
         RETURN u
     })""",

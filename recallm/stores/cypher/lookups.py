@@ -61,9 +61,11 @@ CALL () {
 }
 CALL () {
     UNWIND $relations AS pair
-    MATCH (a:RecallMConcept {namespace: $namespace, key: pair[0]})
-    MATCH (b:RecallMConcept {namespace: $namespace, key: pair[1]})
-    MATCH (a)-[r:RELATED]->(b)
+    MATCH (a:RecallMConcept {namespace: $namespace, key: pair[0]})-[r:RELATED]->
+        (b:RecallMConcept {namespace: $namespace, key: pair[1]})
+    // Without hints the plan would read all relations of a hub.
+    USING INDEX SEEK a:RecallMConcept(namespace, key)
+    USING INDEX SEEK b:RecallMConcept(namespace, key)
     RETURN collect([a.name, b.name, r.strength, r.t_index]) AS relations
 }
 CALL () {
@@ -124,9 +126,11 @@ RETURN key, shown.key AS at, shown.properties AS properties
 
 RELATION_EVIDENCE: Final[LiteralString] = """
 UNWIND $relations AS pair
-MATCH (a:RecallMConcept {namespace: $namespace, key: pair[0]})
-MATCH (b:RecallMConcept {namespace: $namespace, key: pair[1]})
-MATCH (a)-[r:RELATED]->(b)
+MATCH (a:RecallMConcept {namespace: $namespace, key: pair[0]})-[r:RELATED]->
+    (b:RecallMConcept {namespace: $namespace, key: pair[1]})
+// Without hints the plan would read all relations of a hub.
+USING INDEX SEEK a:RecallMConcept(namespace, key)
+USING INDEX SEEK b:RecallMConcept(namespace, key)
 RETURN a.name AS a, b.name AS b, r.ts AS ts
 """
 

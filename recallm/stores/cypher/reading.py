@@ -125,6 +125,7 @@ STATEMENTS: Final[LiteralString] = spelled(
     """
 UNWIND $keys AS key
 MATCH (s:RecallMStatement {namespace: $namespace, key: key})<-[:HAS]-(u:RecallMUpdate)
+USING INDEX SEEK s:RecallMStatement(namespace, key)
 WHERE {{STATEMENT_SHOWN}}"""
     + _STATEMENT_ROWS
 )
@@ -188,6 +189,7 @@ RETURN coalesce(n.t, 0) AS t, coalesce(n.statements, 0) AS statements,
 VECTORS: Final[LiteralString] = spelled("""
 UNWIND $keys AS key
 MATCH (v:RecallMVector {namespace: $namespace, key: key, model: $model})
+USING INDEX SEEK v:RecallMVector(namespace, key, model)
 MATCH (v)<-[:EMBEDDED]-(s:RecallMStatement) WHERE {{STATEMENT_SEEN}}
 RETURN key, v.blob AS blob
 """)
