@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from neo4j import Driver
 
@@ -106,3 +107,27 @@ def test_what_is_forgotten_is_in_no_list(store: Neo4jStore, driver: Driver, name
         "MATCH (p:RecallMPostings {namespace: $rows}) RETURN count(p) AS blocks", rows=rows
     ).records[0]["blocks"]
     assert left == 0
+
+
+def test_a_block_that_is_written_meanwhile(store: Neo4jStore, namespace: str) -> None:
+    """No posting is read twice, although the server shows what is committed while it reads."""
+    store.apply(namespace, [prepared(f"p{n}", "[Ann] ran") for n in range(60)])
+
+    def write() -> None:
+        for n in range(60, 400):
+            store.apply(namespace, [prepared(f"p{n}", "[Ann] ran")])
+
+    reads = 0
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(write)
+        while not writing.done():
+            with store.reader(namespace) as reader:
+                [found] = reader.postings(["ann"], limit=1000, where=Filter()).values()
+                mentioned = reader.mentions(["ann"], limit=None, where=Filter())["ann"]
+                wanted = tuple(t << 20 for t in range(reader.state.t_index, 0, -1))
+                assert found.keys == mentioned.keys == wanted
+                assert found.documents == mentioned.statements == len(wanted)
+                assert set(found.counts) == {1}
+                reads += 1
+        writing.result()
+    assert reads > 5

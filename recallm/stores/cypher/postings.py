@@ -113,27 +113,30 @@ def _read(
 UNWIND {{NAMES}} AS name
 MATCH (x:{{LABEL}} {namespace: $namespace, key: name})
 WITH x, {{LIST}} + name AS list, coalesce(x.keys, []) AS newest, coalesce(x.counts, []) AS counted
-CALL (x, list, newest) {
+// A block that is written while this is read has postings that were read already.
+WITH x, list, newest, counted, coalesce(newest[0], 9223372036854775807) AS first
+CALL (x, list, newest, first) {
     WITH x WHERE x.t_index <= $t
     RETURN x.{{TOTAL}} AS total
     UNION ALL
-    WITH x, list, newest WHERE x.t_index > $t
+    WITH x, list, newest, first WHERE x.t_index > $t
     RETURN size([key IN newest WHERE key < $before]) + reduce(sum = 0, it IN COLLECT {
         MATCH (p:RecallMPostings)
-        WHERE p.namespace = $namespace AND p.list = list AND p.last >= 0
+        WHERE p.namespace = $namespace AND p.list = list AND p.last < first
         RETURN size([key IN p.keys WHERE key < $before])
     } | sum + it) AS total
 }
-WITH x, list, newest, counted, total WHERE total > 0
+WITH x, list, newest, counted, first, total WHERE total > 0
 WITH x, total, COLLECT {
-    CALL (list, newest, counted) {
+    CALL (list, newest, counted, first) {
         RETURN newest AS keys, counted AS counts
         UNION ALL
         MATCH (p:RecallMPostings)
-        WHERE p.namespace = $namespace AND p.list = list AND p.last >= 0
+        WHERE p.namespace = $namespace AND p.list = list AND p.last < first
         RETURN p.keys AS keys, p.counts AS counts
         ORDER BY p.namespace DESC, p.list DESC, p.last DESC
     }
+    WITH keys, CASE WHEN size(counts) = size(keys) THEN counts END AS counts
     UNWIND range(size(keys) - 1, 0, -1) AS place
     WITH keys[place] AS key, counts[place] AS count
     WHERE key < $before AND (NOT $filtered OR key >= $since_key AND key < $until_key)
@@ -148,8 +151,12 @@ RETURN x.name AS name, total, [row IN rows | row[0]] AS keys, [row IN rows | row
 
 
 POSTINGS: Final[LiteralString] = (
-    _read("$stems", "RecallMStem", "'s'", "documents") + ", [row IN rows | row[2]] AS counts\n"
+    _read("$stems", "RecallMStem", "'s'", "documents")
+    + """,
+    CASE WHEN none(row IN rows WHERE row[2] IS NULL) THEN [row IN rows | row[2]] END AS counts
+"""
 )
+"""``counts`` are null where a list was changed between its keys and its counts."""
 
 MENTIONS: Final[LiteralString] = _read("$names", "RecallMConcept", "'c'", "statements")
 
