@@ -186,8 +186,8 @@ def _changed(before: PreparedUpdate, after: PreparedUpdate) -> tuple[ExtractedSt
 
 
 def _postings(said: _Said) -> dict[str, list[dict[str, Any]]]:
-    """Rows for the queries that write posting lists: the postings of these statements by stem and
-    by concept, ascending."""
+    """Rows for the queries that write posting lists: one for each stem and each concept, with the
+    keys of the statements that hold the stem or mention the concept, ascending."""
     stems: defaultdict[str, dict[int, int]] = defaultdict(dict)
     concepts: defaultdict[str, dict[int, int]] = defaultdict(dict)
     for update, statements in said:
