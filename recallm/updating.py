@@ -44,7 +44,7 @@ from recallm.model import (
 from recallm.results import KnowledgeUpdate
 from recallm.revision import Reviser
 from recallm.stated import stated_elements
-from recallm.stores.base import GraphReader, GraphStore
+from recallm.stores.base import Applied, ExpiredError, GraphReader, GraphStore
 from recallm.vectors.statements import StatementVectors
 
 if TYPE_CHECKING:
@@ -325,11 +325,12 @@ class Updater:
     def _write(
         self, namespace: str, first: int | None, updates: list[PreparedUpdate]
     ) -> list[KnowledgeUpdate]:
-        duplicates = self._sweep_and_find_duplicates(namespace, updates)
+        now = self._clock()
         if self._vectors is not None:
+            duplicates = self._duplicates_after_sweep(namespace, updates, now)
             updates = self._vectors.with_vectors(updates, duplicates)
         try:
-            applied = self._store.apply(namespace, updates)
+            applied = self._apply(namespace, updates, now)
         except ConflictError as error:
             index = None if first is None else first + (error.index or 0)
             raise ConflictError(error.id, index=index) from None
@@ -344,25 +345,32 @@ class Updater:
         ]
         return results if self._reviser is None else self._reviser.after(namespace, results)
 
-    def _sweep_and_find_duplicates(
-        self, namespace: str, updates: Sequence[PreparedUpdate]
+    def _apply(
+        self, namespace: str, updates: Sequence[PreparedUpdate], now: datetime
+    ) -> list[Applied]:
+        """``GraphStore.apply``, after a sweep if a passage has expired."""
+        try:
+            return self._store.apply(namespace, updates, now=now)
+        except ExpiredError:
+            self._sweep(namespace, updates, now)
+        # What the sweep left has other ids.
+        return self._store.apply(namespace, updates)
+
+    def _duplicates_after_sweep(
+        self, namespace: str, updates: Sequence[PreparedUpdate], now: datetime
     ) -> set[str]:
-        """Sweep the namespace if a passage has expired. Returns the ids of ``_duplicates``; none
-        without embeddings, for which alone they are looked up.
+        """``_duplicates``, after a sweep if a passage has expired.
 
         Raises:
             EmbeddingModelError: the namespace's vectors are of another model than the embeddings.
 
         """
-        now = self._clock()
         with self._store.reader(namespace, Horizon(now=now)) as reader:
             if self._vectors is not None:
                 self._vectors.checked_state(reader)
             if not reader.state.has_expired:
-                return set() if self._vectors is None else _duplicates(reader, updates)
+                return _duplicates(reader, updates)
         self._sweep(namespace, updates, now)
-        if self._vectors is None:
-            return set()
         with self._store.reader(namespace, Horizon()) as reader:
             return _duplicates(reader, updates)
 

@@ -48,6 +48,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
 from recallm.model import (
@@ -79,6 +80,7 @@ __all__ = [
     "CheckedStore",
     "ClusterStore",
     "CypherStore",
+    "ExpiredError",
     "GraphReader",
     "GraphStore",
     "VectorSearchReader",
@@ -95,6 +97,10 @@ class Applied:
 
     t_index: int
     duplicate: bool = False
+
+
+class ExpiredError(Exception):
+    """A passage had expired by the ``now`` of ``GraphStore.apply``, which wrote nothing."""
 
 
 class GraphReader(Protocol):
@@ -309,8 +315,15 @@ class GraphStore(Protocol):
     After ``close`` every operation raises ClosedError.
     """
 
-    def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
-        """Write knowledge updates, in order, in one transaction.
+    def apply(
+        self,
+        namespace: str,
+        updates: Sequence[PreparedUpdate],
+        *,
+        now: datetime | None = None,
+    ) -> list[Applied]:
+        """Write knowledge updates, in order, in one transaction; with ``now`` only if no passage
+        of the namespace has expired by then: such a passage may have an id that is to be free.
 
         An id that exists (stored, or earlier in ``updates``) with the same text is a duplicate:
         the store neither checks nor writes anything of that update. With another text the store
@@ -334,6 +347,7 @@ class GraphStore(Protocol):
             EmbeddingModelError: a statement's vector is of another model than those before it.
             DimensionError: a vector has another size than those under its model.
             UnknownEntityError: a triplet names an entity that is neither stored nor in its update.
+            ExpiredError: a passage has expired by ``now``.
 
         Of several errors the store raises the first update's, and of that one the first named here.
         """

@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +75,14 @@ class ShardedStore:
                         store.close()
             return self._shards[key][0]
 
-    def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
-        return self.shard(namespace).apply(namespace, updates)
+    def apply(
+        self,
+        namespace: str,
+        updates: Sequence[PreparedUpdate],
+        *,
+        now: datetime | None = None,
+    ) -> list[Applied]:
+        return self.shard(namespace).apply(namespace, updates, now=now)
 
     def reader(
         self, namespace: str, horizon: Horizon = _ALL

@@ -41,7 +41,7 @@ from recallm.model import (
     empty_mapping,
     statement_key,
 )
-from recallm.stores.base import Applied
+from recallm.stores.base import Applied, ExpiredError
 from recallm.testing.dict_forgetting import difference, forget, without_references
 from recallm.testing.dict_namespace import (
     EntityState,
@@ -69,7 +69,16 @@ class DictStore:
         self._lock = threading.RLock()
         self._closed = False
 
-    def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
+    def apply(
+        self,
+        namespace: str,
+        updates: Sequence[PreparedUpdate],
+        *,
+        now: datetime | None = None,
+    ) -> list[Applied]:
+        with self.reader(namespace, Horizon(now=now)) as reader:
+            if reader.state.has_expired:
+                raise ExpiredError
         with self._write(namespace) as draft:
             return [_apply(draft, update, index) for index, update in enumerate(updates)]
 

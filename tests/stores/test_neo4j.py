@@ -183,8 +183,9 @@ def test_a_store_is_closed_while_it_purges(
         with pytest.raises(DriverError):
             store.driver.verify_connectivity()
     assert 0 < _nodes(driver, rows) <= before
-    with closing(Neo4jStore(driver)):
-        _wait_until(lambda: _nodes(driver, rows) == 0)
+    with closing(Neo4jStore(driver)) as store:
+        _wait_until(lambda: not store._connection.rows(generations.GARBAGE, {}))
+    assert _nodes(driver, rows) == 0
 
 
 def _wait_until(is_so: Callable[[], bool]) -> None:
@@ -398,7 +399,7 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore) -> No
             nearest,
         )
         for name in vars(module)
-        if name.isupper() and not name.startswith("_")
+        if name.isupper() and not name.startswith("_") and not name.endswith("_COLUMNS")
     }
     for name, query in queries.items():
         several = query.values() if isinstance(query, dict) else query
@@ -553,7 +554,7 @@ def test_round_trips_of_items(store: Neo4jStore, namespace: str, queries: list[s
     # The second half of the batch takes the place of the first, before that was ever written.
     store.apply(namespace, items(0, 120))
     # The first write of a namespace needs the lock from the beginning.
-    assert len(queries) == 6
+    assert len(queries) == 4
     queries.clear()
     applied = store.apply(namespace, items(120, 180))
     assert [it.t_index for it in applied] == list(range(121, 181))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from datetime import UTC, datetime
 
 import pytest
 
 from recallm.errors import ConflictError, StoreBusyError, StoreUnavailableError
 from recallm.model import Filter, Horizon, PreparedUpdate
-from recallm.stores.base import Applied
+from recallm.stores.base import Applied, ExpiredError
 from recallm.stores.neo4j import Neo4jStore, groups
 from recallm.stores.neo4j.groups import Groups
 from recallm.testing.marked_text import prepared
@@ -27,9 +28,13 @@ class _Writer:
         self.may = threading.Semaphore(0)
         self.written: list[list[str]] = []
         self.errors: dict[str, BaseException] = {}
+        self.nows: list[datetime | None] = []
 
-    def write(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
+    def write(
+        self, namespace: str, updates: Sequence[PreparedUpdate], now: datetime | None
+    ) -> list[Applied]:
         del namespace
+        self.nows.append(now)
         self.begun.release()
         assert self.may.acquire(timeout=_BOUND)
         ids = [it.id for it in updates]
@@ -59,7 +64,7 @@ def _calls(
         jobs = []
         for n, call in enumerate(calls):
             updates = [prepared(id, "[Ann]") for id in call.split()]
-            jobs.append(pool.submit(them.apply, "a", updates))
+            jobs.append(pool.submit(them.apply, "a", updates, None))
             if n:
                 _waiting(them, n)
             else:
@@ -79,6 +84,31 @@ def test_those_who_wait_are_written_together() -> None:
     answers, written = _calls("1", "2 3", "4")
     assert answers == [[1], [2, 3], [4]]
     assert written == [["1"], ["2", "3", "4"]]
+
+
+def test_the_present_of_a_group() -> None:
+    """The latest of those that its calls give: what has expired for one call stops all, and each is
+    written alone then."""
+    writer = _Writer()
+    writer.errors = {"3": ExpiredError()}
+    them = Groups(writer.write)
+    early, late = datetime(2030, 1, 1, tzinfo=UTC), datetime(2030, 1, 2, tzinfo=UTC)
+    with ThreadPoolExecutor(4) as pool:
+        jobs = []
+        for n, now in enumerate((None, late, early, None)):
+            jobs.append(pool.submit(them.apply, "a", [prepared(str(n + 1), "[Ann]")], now))
+            if n:
+                _waiting(them, n)
+            else:
+                assert writer.begun.acquire(timeout=_BOUND)
+        writer.may.release(20)
+        wait(jobs, _BOUND)
+    assert isinstance(jobs[2].exception(), ExpiredError)
+    assert [jobs[n].result() for n in (0, 1, 3)] == [[Applied(t_index=n)] for n in (1, 2, 4)]
+    assert writer.written[:2] == [["1"], ["2", "3", "4"]]
+    alone = dict(zip((ids[0] for ids in writer.written), writer.nows, strict=True))
+    assert writer.nows[:2] == [None, late]
+    assert (alone["3"], alone["4"]) == (early, None)
 
 
 def test_a_call_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,15 +142,15 @@ def test_an_interrupted_leader() -> None:
     writer.errors = {"2": KeyboardInterrupt()}
     them = Groups(writer.write)
     with ThreadPoolExecutor(4) as pool:
-        jobs = [pool.submit(them.apply, "a", [prepared("1", "[Ann]")])]
+        jobs = [pool.submit(them.apply, "a", [prepared("1", "[Ann]")], None)]
         assert writer.begun.acquire(timeout=_BOUND)
         for n in (2, 3):
-            jobs.append(pool.submit(them.apply, "a", [prepared(str(n), "[Ann]")]))
+            jobs.append(pool.submit(them.apply, "a", [prepared(str(n), "[Ann]")], None))
             _waiting(them, n - 1)
         writer.may.release(20)
         assert isinstance(jobs[1].exception(_BOUND), KeyboardInterrupt)
         assert isinstance(jobs[2].exception(_BOUND), StoreUnavailableError)
-        later = pool.submit(them.apply, "a", [prepared("4", "[Ann]")])
+        later = pool.submit(them.apply, "a", [prepared("4", "[Ann]")], None)
         assert later.result(_BOUND) == [Applied(t_index=4)]
 
 
@@ -132,14 +162,16 @@ def test_the_main_thread_writes_for_nobody_else() -> None:
     with ThreadPoolExecutor(1) as pool:
         jobs: list[Future[list[Applied]]] = []
 
-        def write(namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
+        def write(
+            namespace: str, updates: Sequence[PreparedUpdate], now: datetime | None
+        ) -> list[Applied]:
             if not jobs:
-                jobs.append(pool.submit(them.apply, "a", [prepared("2", "[Ann]")]))
+                jobs.append(pool.submit(them.apply, "a", [prepared("2", "[Ann]")], None))
                 _waiting(them, 1)
-            return writer.write(namespace, updates)
+            return writer.write(namespace, updates, now)
 
         them._write = write
-        assert them.apply("a", [prepared("1", "[Ann]")]) == [Applied(t_index=1)]
+        assert them.apply("a", [prepared("1", "[Ann]")], None) == [Applied(t_index=1)]
         assert jobs[0].result(_BOUND) == [Applied(t_index=2)]
     assert writer.written == [["1"], ["2"]]
 
@@ -150,9 +182,9 @@ def test_a_leader_that_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     writer = _Writer()
     them = Groups(writer.write)
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(them.apply, "a", [prepared("1", "[Ann]")])
+        first = pool.submit(them.apply, "a", [prepared("1", "[Ann]")], None)
         assert writer.begun.acquire(timeout=_BOUND)
-        second = pool.submit(them.apply, "a", [prepared("2", "[Ann]")])
+        second = pool.submit(them.apply, "a", [prepared("2", "[Ann]")], None)
         assert writer.begun.acquire(timeout=_BOUND)
         writer.may.release(2)
         assert first.result(_BOUND) == [Applied(t_index=1)]

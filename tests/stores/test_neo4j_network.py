@@ -36,9 +36,10 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import Applied
-from recallm.stores.neo4j import Neo4jStore, connection, rows, transaction
+from recallm.stores.neo4j import Neo4jStore, connection, generations, rows, transaction
 from recallm.stores.neo4j.rows import lock
 from recallm.stores.neo4j.transaction import Row, Tx
+from recallm.stores.semantics import archiving
 from recallm.testing.marked_text import entity, prepared, triplet, vector
 from recallm.testing.suite.base import delete_graph
 from tests.neo4j.fixtures import RunningServer
@@ -142,9 +143,15 @@ def test_a_lost_commit(
 
 
 def test_lost_replies_of_a_restore(
-    store: Neo4jStore, unsteady: Neo4jStore, proxy: Proxy, namespace: str
+    store: Neo4jStore,
+    unsteady: Neo4jStore,
+    proxy: Proxy,
+    namespace: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """An archive is there once and whole."""
+    """An archive is there once and whole, in however many portions it is read and written."""
+    monkeypatch.setattr(archiving, "_CHUNK", 200)
+    monkeypatch.setattr(generations, "_AHEAD", 150)
     records = [
         prepared(str(t), "[Ann] met [Bo]", t_index=t, vectors=(vector(0, b"four"),))
         for t in range(1, 600)

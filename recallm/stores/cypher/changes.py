@@ -1,69 +1,150 @@
 """Writes of the shared write semantics (``recallm.stores.semantics.rows.Changes``): final values of
-rows, and rows to delete. They run after ``LOCK``."""
+rows, and rows to delete. They run after ``LOCK``, but for ``GUARDED``."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, LiteralString
 
 from recallm.stores.cypher.postings import (
-    ADD_POSTINGS,
     DELETE_POSTINGS,
     INSERT_POSTINGS,
+    postings_added,
 )
 
-TOTALS: Final[LiteralString] = """
+DELETE_TOTALS: Final[LiteralString] = """
 CALL () {
-    UNWIND $concepts AS row
-    MERGE (c:RecallMConcept {namespace: $namespace, key: row.key})
-    ON CREATE SET c.name = row.name, c.namespace_name = $name
-    SET c.label = row.label, c.kind = row.kind, c.t_index = row.t_index, c.updates = row.updates,
-        c.statements = row.statements
-    FOREACH (it IN CASE WHEN row.key = row.name THEN [c] ELSE [] END | SET it:Concept)
-}
-CALL () {
-    UNWIND $untouched AS key
+    UNWIND $concepts AS key
     MATCH (c:RecallMConcept {namespace: $namespace, key: key})
     DETACH DELETE c
 }
 CALL () {
-    UNWIND $terms AS row
-    MERGE (w:RecallMStem {namespace: $namespace, key: row.key})
-    ON CREATE SET w.name = row.name
-    SET w.documents = row.documents, w.t_index = $t
-}
-CALL () {
-    UNWIND $unused AS key
+    UNWIND $stems AS key
     MATCH (w:RecallMStem {namespace: $namespace, key: key})
     DETACH DELETE w
 }
 CALL () {
-    UNWIND $sessions AS row
-    MERGE (x:RecallMSession {namespace: $namespace, key: row.key})
-    ON CREATE SET x.name = row.name
-    SET x.statements = row.statements, x.terms = row.terms, x.t_index = $t
-}
-CALL () {
-    UNWIND $empty AS key
+    UNWIND $sessions AS key
     MATCH (x:RecallMSession {namespace: $namespace, key: key})
     DETACH DELETE x
 }
 CALL () {
-    UNWIND $predicates AS row
-    MERGE (p:RecallMPredicate {namespace: $namespace, key: row.key})
-    ON CREATE SET p.name = row.name, p.triplets = 0
-    WITH p, row WHERE p.triplets <> row.triplets
-    SET p.triplets = row.triplets, p.t_index = $t
-}
-CALL () {
-    UNWIND $unused_predicates AS key
+    UNWIND $predicates AS key
     MATCH (p:RecallMPredicate {namespace: $namespace, key: key})
     DELETE p
 }
+"""
+"""Totals that became 0."""
+
+
+def _properties(names: Iterable[LiteralString], column: LiteralString) -> LiteralString:
+    """The entries of a map of properties, each from the row ``i`` of its column."""
+    return ", ".join([name + ": " + column + "." + name + "[i]" for name in names])
+
+
+def _of_update(names: Iterable[LiteralString]) -> LiteralString:
+    return ", ".join([name + ": $updates." + name + "[it]" for name in names])
+
+
+UPDATE_COLUMNS: Final = (
+    "t", "id", "id_key", "text", "source", "source_key", "session", "session_key", "lane",
+    "speaker", "speaker_concept", "timestamp", "said", "metadata", "metadata_entries", "path",
+    "key", "item_key", "paths", "expires_at", "expires", "neighbours",
+)  # fmt: skip
+"""Properties of updates."""
+
+STATEMENT_COLUMNS: Final = (
+    "key", "text", "own_text", "start", "end", "content", "length", "traits",
+)  # fmt: skip
+"""Properties of statements that they do not share with their updates."""
+
+_SHARED: Final = (
+    "lane", "session_key", "paths", "speaker", "metadata_entries", "item_key", "said", "expires",
+)  # fmt: skip
+
+_SESSIONS: Final[LiteralString] = """
+UNWIND range(0, size($sessions.key) - 1) AS i
+MERGE (x:RecallMSession {namespace: $namespace, key: $sessions.key[i]})
+ON CREATE SET x.name = $sessions.name[i], x.number = $sessions.number[i]
+SET x.statements = $sessions.statements[i], x.terms = $sessions.terms[i], x.t_index = $t
+WITH x, i ORDER BY i
+RETURN [0] + collect(x.number) AS numbers
+"""
+
+_CONCEPTS: Final[LiteralString] = (
+    """
+UNWIND range(0, size($concepts.key) - 1) AS i
+MERGE (x:RecallMConcept {namespace: $namespace, key: $concepts.key[i]})
+ON CREATE SET x.name = $concepts.name[i], x.namespace_name = $name
+SET x.label = $concepts.label[i], x.kind = $concepts.kind[i], x.t_index = $concepts.t_index[i],
+    x.updates = $concepts.updates[i], x.statements = $concepts.statements[i]
+FOREACH (it IN CASE $concepts.name[i] WHEN $concepts.key[i] THEN [x] ELSE [] END | SET it:Concept)
+"""
+    + postings_added("$concepts", "'c'")
+    + """
+WITH x, i ORDER BY i
+RETURN collect(x) AS concepts
+"""
+)
+"""A concept has the label ``Concept`` if an index can hold its name."""
+
+_STEMS: Final[LiteralString] = """
+UNWIND range(0, size($stems.key) - 1) AS i
+MERGE (x:RecallMStem {namespace: $namespace, key: $stems.key[i]})
+ON CREATE SET x.name = $stems.name[i]
+SET x.documents = $stems.documents[i], x.t_index = $t
+""" + postings_added("$stems", "'s'")
+
+_PREDICATES: Final[LiteralString] = """
+UNWIND range(0, size($predicates.key) - 1) AS i
+MERGE (x:RecallMPredicate {namespace: $namespace, key: $predicates.key[i]})
+ON CREATE SET x.name = $predicates.name[i], x.triplets = 0
+WITH x, i WHERE x.triplets <> $predicates.triplets[i]
+SET x.triplets = $predicates.triplets[i], x.t_index = $t
+"""
+
+_NAMESPACE: Final[LiteralString] = """
 MATCH (n:RecallMNamespace {rows: $namespace})
 SET n += $totals
 """
-"""``$t`` is the counter. A stem, a session or a predicate has no t of its own: at an earlier t it
-is counted. A concept has the label ``Concept`` if an index can hold its name."""
+
+_UPDATES: Final[LiteralString] = (
+    """
+UNWIND range(0, size($updates.t) - 1) AS i
+CREATE (u:RecallMUpdate:Update {namespace: $namespace, """
+    + _properties(UPDATE_COLUMNS, "$updates")
+    + """})
+FOREACH (path IN coalesce($updates.paths[i], []) |
+    CREATE (u)-[:UNDER {namespace: $namespace, path: path, t: $updates.t[i]}]->(u)
+)
+WITH u, i ORDER BY i
+RETURN collect(u) AS updates
+"""
+)
+
+_STATEMENTS: Final[LiteralString] = (
+    """
+UNWIND range(0, size($statements.key) - 1) AS i
+WITH concepts, i, $statements.update[i] AS it, updates[$statements.update[i]] AS u
+CREATE (u)-[:HAS]->(s:RecallMStatement:Statement {namespace: $namespace, """
+    + _properties(STATEMENT_COLUMNS, "$statements")
+    + ", "
+    + _of_update(_SHARED)
+    + """})
+WITH concepts, s, i
+UNWIND $statements.concepts[i] AS place
+WITH s, concepts[place] AS c
+CREATE (s)-[:MENTIONS]->(c)
+"""
+)
+
+_RELATIONS: Final[LiteralString] = """
+UNWIND range(0, size($relations.a) - 1) AS i
+WITH i, concepts[$relations.a[i]] AS a, concepts[$relations.b[i]] AS b
+MERGE (a)-[r:RELATED]->(b)
+SET r.strength = $relations.strength[i], r.t_index = $relations.t_index[i],
+    r.ts = coalesce(r.ts, []) + $relations.ts[i]
+"""
 
 
 def with_floats(query: LiteralString) -> LiteralString:
@@ -79,55 +160,26 @@ CALL (v, row) {
     )
 
 
-_CREATE_STATEMENT: Final[LiteralString] = """
-CREATE (u)-[:HAS]->(s:RecallMStatement:Statement)
-SET s = said.properties
-WITH s, said
-CALL (s, said) {
-    UNWIND said.concepts AS concept
-    MATCH (c:RecallMConcept {namespace: $namespace, key: concept})
-    CREATE (s)-[:MENTIONS]->(c)
-}
-"""
-
-UPDATES: Final[LiteralString] = (
-    ADD_POSTINGS
-    + """
-UNWIND $updates AS row
-CREATE (u:RecallMUpdate:Update)
-SET u = row.properties
-WITH u, row
-CALL (u, row) {
-    UNWIND row.paths AS path
-    CREATE (u)-[:UNDER {namespace: $namespace, path: path, t: u.t}]->(u)
-}
-WITH u, row
-UNWIND row.statements AS said"""
-    + _CREATE_STATEMENT
-)
-
 STATEMENTS: Final[LiteralString] = (
     INSERT_POSTINGS
     + """
 UNWIND $statements AS said
-MATCH (u:RecallMUpdate {namespace: $namespace, t: said.t})"""
-    + _CREATE_STATEMENT
+MATCH (u:RecallMUpdate {namespace: $namespace, t: said.t})
+CREATE (u)-[:HAS]->(s:RecallMStatement:Statement)
+SET s = said.properties
+WITH s, said
+UNWIND said.concepts AS concept
+MATCH (c:RecallMConcept {namespace: $namespace, key: concept})
+CREATE (s)-[:MENTIONS]->(c)
+"""
 )
 """Statements of passages that are stored."""
 
-REFERENCES: Final[LiteralString] = """
+_REFERENCES: Final[LiteralString] = """
 UNWIND $references AS row
 MATCH (s:RecallMStatement {namespace: $namespace, key: row[0]})
 MATCH (u:RecallMUpdate {namespace: $namespace, id_key: row[1]})
 CREATE (s)-[:REFERS_TO]->(u)
-"""
-
-RELATIONS: Final[LiteralString] = """
-UNWIND $relations AS row
-MATCH (a:RecallMConcept {namespace: $namespace, key: row.a})
-MATCH (b:RecallMConcept {namespace: $namespace, key: row.b})
-MERGE (a)-[r:RELATED]->(b)
-SET r.strength = row.strength, r.t_index = row.t_index, r.ts = coalesce(r.ts, []) + row.ts
 """
 
 DELETE_RELATIONS: Final[LiteralString] = """
@@ -145,7 +197,7 @@ CALL (a, b, row) {
 }
 """
 
-VECTORS: Final[LiteralString] = with_floats("""
+_VECTORS: Final[LiteralString] = with_floats("""
 UNWIND $vectors AS row
 MATCH (s:RecallMStatement {namespace: $namespace, key: row.properties.key})
 CREATE (s)-[:EMBEDDED]->(v:RecallMVector)
@@ -193,7 +245,7 @@ CALL (x, row) {
 """The words that the entity ``x`` bears by its vector under a model, or by its concept, become
 those of ``row``."""
 
-ELEMENTS: Final[LiteralString] = (
+_ELEMENTS: Final[LiteralString] = (
     """
 UNWIND $elements AS row
 MERGE (x:RecallMElement {namespace: $namespace, key: row.key})
@@ -228,7 +280,7 @@ SET shown.properties = coalesce(place[1], shown.properties)
 """
 )
 
-ENTITY_VECTORS: Final[LiteralString] = with_floats(
+_ENTITY_VECTORS: Final[LiteralString] = with_floats(
     """
 UNWIND $entity_vectors AS row
 MATCH (x:RecallMElement {namespace: $namespace, key: row.entity})
@@ -245,6 +297,41 @@ WITH x, v, row"""
 )
 """A vector loses the floats of the earlier one."""
 
+ADD: Final[LiteralString] = (
+    "\nCALL () {"
+    + _SESSIONS
+    + "}\nCALL (numbers) {"
+    + _CONCEPTS
+    + "}\nCALL (numbers) {"
+    + _STEMS
+    + "}\nCALL () {"
+    + _PREDICATES
+    + "}\nCALL () {"
+    + _NAMESPACE
+    + "}\nCALL () {"
+    + _UPDATES
+    + "}\nCALL (concepts, updates) {"
+    + _STATEMENTS
+    + "}\nCALL (concepts) {"
+    + _RELATIONS
+    + "}\nCALL () {"
+    + _REFERENCES
+    + "}\nCALL () {"
+    + _VECTORS
+    + "}\nCALL () {"
+    + _ELEMENTS
+    + "}\nCALL () {"
+    + _ENTITY_VECTORS
+    + "}\n"
+)
+"""New updates, and totals and elements, new or changed. ``$t`` is the counter. A stem, a session or
+a predicate has no t of its own: at an earlier t it is counted.
+
+Most parameters are maps of columns, which are much shorter than lists of maps. What a row refers to
+is given by its place in another parameter: ``update`` and ``concepts`` of a statement, the ends of
+a relation, the ``places`` in ``$statements`` of the postings of a stem or a concept, the
+``session`` of a statement, which counts from 1 (0: none)."""
+
 GUARDED: Final[LiteralString] = (
     """
 MATCH (n:RecallMNamespace {key: $key})
@@ -255,25 +342,12 @@ SET n.writes = [
     it IN writes WHERE NOT it STARTS WITH $writer
         AND toInteger(split(it, ' ')[1]) > timestamp() - $remembered
 ] + [$writer + ' ' + timestamp() + ' ' + $write]
-WITH n
-CALL () {"""
-    + TOTALS
-    + "}\nCALL () {"
-    + UPDATES
-    + "}\nCALL () {"
-    + RELATIONS
-    + "}\nCALL () {"
-    + REFERENCES
-    + "}\nCALL () {"
-    + VECTORS
-    + "}\nCALL () {"
-    + ELEMENTS
-    + "}\nCALL () {"
-    + ENTITY_VECTORS
-    + "}\nRETURN true AS written"
+WITH n"""
+    + ADD
+    + "RETURN true AS written"
 )
-"""New updates in one query, which needs no ``LOCK`` before: it does nothing, and has no row, if the
-latest of the ``writes`` is not ``$latest`` any more. Every write becomes the latest."""
+"""``ADD`` without ``LOCK`` before: it does nothing, and has no row, if the latest of the ``writes``
+is not ``$latest`` any more. Every write becomes the latest."""
 
 DELETE_EVIDENCE: Final[LiteralString] = """
 UNWIND $evidence AS row

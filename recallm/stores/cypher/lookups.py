@@ -34,7 +34,9 @@ RETURN n {
     .rows, .t, .statements, .terms, .sessions, .model, .origin, .revision, .vocabulary,
     .vector_bytes, .indexed
 } AS namespace, [latest.t, latest.session_key, latest.said, latest.source] AS open_session,
-    written, passages, items
+    written, passages, items, EXISTS {
+        MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
+    } AS expired
 """
 """Setting a property locks the node until the transaction ends: what is read after it, t above
 all, no other writer of the namespace can change. ``rows`` is the namespace of all other queries.
@@ -45,9 +47,11 @@ to a commit learns from it, as ``written``, that the write is done.
 
 LOOK_UP: Final[LiteralString] = """
 CALL () {
-    UNWIND $concepts AS key
-    MATCH (c:RecallMConcept {namespace: $namespace, key: key})
-    RETURN collect([c.name, c.label, c.kind, c.t_index, c.updates, c.statements]) AS concepts
+    UNWIND range(0, size($concepts) - 1) AS place
+    OPTIONAL MATCH (c:RecallMConcept {namespace: $namespace, key: $concepts[place]})
+    WITH c, place ORDER BY place
+    RETURN collect([c]) AS nodes,
+        collect([c.name, c.label, c.kind, c.t_index, c.updates, c.statements]) AS concepts
 }
 CALL () {
     UNWIND $terms AS key
@@ -59,14 +63,11 @@ CALL () {
     MATCH (x:RecallMSession {namespace: $namespace, key: key})
     RETURN collect([x.name, x.statements, x.terms]) AS sessions
 }
-CALL () {
+CALL (nodes) {
     UNWIND $relations AS pair
-    MATCH (a:RecallMConcept {namespace: $namespace, key: pair[0]})-[r:RELATED]->
-        (b:RecallMConcept {namespace: $namespace, key: pair[1]})
-    // Without hints the plan would read all relations of a hub.
-    USING INDEX SEEK a:RecallMConcept(namespace, key)
-    USING INDEX SEEK b:RecallMConcept(namespace, key)
-    RETURN collect([a.name, b.name, r.strength, r.t_index]) AS relations
+    WITH pair, nodes[pair[0]][0] AS a, nodes[pair[1]][0] AS b
+    MATCH (a)-[r:RELATED]->(b)
+    RETURN collect([pair[0], pair[1], r.strength, r.t_index]) AS relations
 }
 CALL () {
     UNWIND $elements AS key
@@ -82,6 +83,8 @@ CALL () {
 }
 RETURN concepts, terms, sessions, relations, elements, their_concepts, predicates
 """
+"""A relation is given, and found, by the places of its ends in ``$concepts``; ``concepts`` has a
+row for each, of nulls where there is none."""
 
 PREPARE: Final[LiteralString] = (
     """
@@ -110,7 +113,9 @@ CALL (namespace, latest) {
     .vector_bytes, .indexed
 } AS namespace, [latest.t, latest.session_key, latest.said, latest.source] AS open_session,
     passages, items, open_sessions, last(writes) AS latest,
-    any(it IN writes WHERE it ENDS WITH $write) AS written
+    any(it IN writes WHERE it ENDS WITH $write) AS written, EXISTS {
+        MATCH (u:RecallMUpdate) WHERE u.namespace = namespace AND u.expires <= $now
+    } AS expired
 """
 )
 """What ``LOCK`` and ``LOOK_UP`` find, for a write that ``GUARDED`` does later. The lock, which ends

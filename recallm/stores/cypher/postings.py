@@ -1,9 +1,10 @@
 """Posting lists: the statements that hold a stem, and those that mention a concept.
 
 The node of a stem or a concept has the newest postings of its list: ``keys``, those of the
-statements, ascending, and of a stem ``counts``, how often each statement holds the stem. Earlier
-postings stand in blocks, ``(:RecallMPostings)``, each with the ``list`` that it is of, and
-``last``: no key of the block is greater, and all keys after the block are.
+statements, ascending; ``sessions``, for each statement the ``number`` of its session, 0 where it
+has none; and of a stem ``counts``, how often each statement holds the stem. Earlier postings stand
+in blocks, ``(:RecallMPostings)``, each with the ``list`` that it is of, and ``last``: no key of the
+block is greater, and all keys after the block are.
 
 A list costs a few bytes a posting; a relationship with an index over it would cost 200.
 """
@@ -15,13 +16,38 @@ from typing import Final, LiteralString
 from recallm.stores.cypher.conditions import spelled
 
 __all__ = [
-    "ADD_POSTINGS",
     "DELETE_POSTINGS",
     "INSERT_POSTINGS",
     "MENTIONS",
     "POSTINGS",
     "newest_mention",
+    "postings_added",
 ]
+
+
+def postings_added(rows: LiteralString, list: LiteralString) -> LiteralString:
+    """The clauses that append postings, later than all others, to the list of the stem or the
+    concept ``x``, the row ``i`` of the columns ``rows``: the ``places`` of its statements in
+    ``$statements``, and the ``counts`` of a stem, none where all are 1. ``numbers`` are those of
+    the sessions by their places. 64 postings make a block."""
+    return """
+WITH *, {{ROWS}}.places[i] AS places,
+    [it IN {{ROWS}}.places[i] | numbers[$statements.session[it]]] AS located,
+    CASE {{ROWS}}.counts[i] WHEN [] THEN [it IN {{ROWS}}.places[i] | 1] ELSE {{ROWS}}.counts[i] END
+        AS counted
+WITH *, coalesce(x.keys, []) + [it IN places | $statements.key[it]] AS keys,
+    coalesce(x.counts, []) + counted AS counts, coalesce(x.sessions, []) + located AS sessions
+WITH *, (size(keys) - 1) / 64 AS full
+FOREACH (block IN range(0, full - 1) | CREATE (:RecallMPostings {
+    namespace: $namespace, list: {{LIST}} + {{ROWS}}.key[i], last: keys[64 * block + 63],
+    keys: keys[64 * block .. 64 * block + 64], counts: counts[64 * block .. 64 * block + 64],
+    sessions: sessions[64 * block .. 64 * block + 64]
+}))
+FOREACH (it IN CASE places WHEN [] THEN [] ELSE [x] END |
+    SET it.keys = keys[64 * full ..], it.counts = counts[64 * full ..],
+        it.sessions = sessions[64 * full ..]
+)
+""".replace("{{ROWS}}", rows).replace("{{LIST}}", list)
 
 
 def _of_both(query: LiteralString) -> LiteralString:
@@ -39,21 +65,6 @@ def _of_both(query: LiteralString) -> LiteralString:
     return "CALL () {" + of_stems + "}\nCALL () {" + of_concepts + "}\n"
 
 
-ADD_POSTINGS: Final[LiteralString] = _of_both("""
-    UNWIND {{ROWS}} AS row
-    MATCH (x:{{LABEL}} {namespace: $namespace, key: row.key})
-    WITH x, row, coalesce(x.keys, []) + row.keys AS keys,
-        coalesce(x.counts, []) + row.counts AS counts
-    WITH x, row, keys, counts, (size(keys) - 1) / 64 AS full
-    FOREACH (i IN range(0, full - 1) | CREATE (p:RecallMPostings {
-        namespace: $namespace, list: {{LIST}}, last: keys[64 * i + 63],
-        keys: keys[64 * i .. 64 * i + 64], counts: counts[64 * i .. 64 * i + 64]
-    }))
-    SET x.keys = keys[64 * full ..], x.counts = counts[64 * full ..]
-""")
-"""Appends postings that are later than all others of their lists; 64 make a block. A row has the
-``keys`` and the ``counts`` of one list; the counts of a concept are empty."""
-
 _BLOCK: Final[LiteralString] = """
         MATCH (p:RecallMPostings)
         WHERE p.namespace = $namespace AND p.list = {{LIST}} AND p.last >= key
@@ -66,19 +77,25 @@ INSERT_POSTINGS: Final[LiteralString] = _of_both(
     UNWIND {{ROWS}} AS row
     UNWIND range(0, size(row.keys) - 1) AS place
     CALL (row, place) {
-        WITH row, row.keys[place] AS key, row.counts[place..place + 1] AS count
+        WITH row, row.keys[place] AS key, row.counts[place..place + 1] AS count, head(COLLECT {
+            MATCH (session:RecallMSession {namespace: $namespace, key: row.sessions[place]})
+            RETURN session.number
+        }) AS number
         MATCH (x:{{LABEL}} {namespace: $namespace, key: row.key})
-        WITH key, count, coalesce(head(COLLECT {"""
+        WITH key, count, coalesce(number, 0) AS number, coalesce(head(COLLECT {"""
     + _BLOCK
     + """}), x) AS x
-        WITH x, key, count, coalesce(x.keys, []) AS keys, coalesce(x.counts, []) AS counts
-        WITH x, key, count, keys, counts, size([it IN keys WHERE it < key]) AS before
+        WITH *, coalesce(x.keys, []) AS keys, coalesce(x.sessions, []) AS sessions,
+            x.counts AS counts
+        WITH *, size([it IN keys WHERE it < key]) AS before
         SET x.keys = keys[..before] + [key] + keys[before..],
-            x.counts = counts[..before] + count + counts[before..]
+            x.counts = counts[..before] + count + counts[before..],
+            x.sessions = sessions[..before] + [number] + sessions[before..]
     }
 """
 )
-"""Puts postings where they belong by their keys."""
+"""Puts postings where they belong by their keys; ``sessions`` of a row are the keys of sessions,
+``counts`` those of a stem."""
 
 DELETE_POSTINGS: Final[LiteralString] = _of_both(
     """
@@ -92,11 +109,11 @@ DELETE_POSTINGS: Final[LiteralString] = _of_both(
         RETURN DISTINCT p
     } AS holders
     UNWIND holders AS holder
-    WITH x, row, holder, coalesce(holder.keys, []) AS keys, holder.counts AS counts
-    WITH x, holder, keys, counts,
-        [i IN range(0, size(keys) - 1) WHERE NOT keys[i] IN row.keys] AS left
-    SET holder.keys = [i IN left | keys[i]],
-        holder.counts = [i IN left WHERE size(counts) > 0 | counts[i]]
+    WITH x, row, holder, coalesce(holder.keys, []) AS keys, holder.counts AS counts,
+        holder.sessions AS sessions
+    WITH *, [i IN range(0, size(keys) - 1) WHERE NOT keys[i] IN row.keys] AS left
+    SET holder.keys = [i IN left | keys[i]], holder.sessions = [i IN left | sessions[i]],
+        holder.counts = CASE WHEN counts IS NOT NULL THEN [i IN left | counts[i]] END
     WITH x, holder WHERE holder <> x AND size(holder.keys) = 0
     DELETE holder
 """
@@ -108,44 +125,58 @@ def _read(
     names: LiteralString, label: LiteralString, list: LiteralString, total: LiteralString
 ) -> LiteralString:
     """The lists of some stems or concepts, with how many statements they have up to ``$t``, and
-    the newest that meet a filter."""
+    the newest that meet a filter. Of a node that is being written, some properties may be missing,
+    or older than others: lists of different lengths make a null in the row, which is read anew."""
     query: LiteralString = """
 UNWIND {{NAMES}} AS name
 MATCH (x:{{LABEL}} {namespace: $namespace, key: name})
-WITH x, {{LIST}} + name AS list, coalesce(x.keys, []) AS newest, coalesce(x.counts, []) AS counted
+WITH x, {{LIST}} + name AS list, coalesce(x.keys, []) AS newest, x.counts AS counted,
+    x.sessions AS located
 // A block that is written while this is read has postings that were read already.
-WITH x, list, newest, counted, coalesce(newest[0], 9223372036854775807) AS first
+WITH *, coalesce(newest[0], 9223372036854775807) AS first
 CALL (x, list, newest, first) {
     WITH x WHERE x.t_index <= $t
     RETURN x.{{TOTAL}} AS total
     UNION ALL
-    WITH x, list, newest, first WHERE x.t_index > $t
+    WITH x, list, newest, first WHERE coalesce(x.t_index, $t + 1) > $t
     RETURN size([key IN newest WHERE key < $before]) + reduce(sum = 0, it IN COLLECT {
         MATCH (p:RecallMPostings)
         WHERE p.namespace = $namespace AND p.list = list AND p.last < first
         RETURN size([key IN p.keys WHERE key < $before])
     } | sum + it) AS total
 }
-WITH x, list, newest, counted, first, total WHERE total > 0
-WITH x, total, COLLECT {
-    CALL (list, newest, counted, first) {
-        RETURN newest AS keys, counted AS counts
+WITH * WHERE coalesce(total, 1) > 0
+WITH x, total, size(newest) <> size(coalesce(located, [])) AS is_torn, COLLECT {
+    CALL (list, newest, counted, located, first) {
+        RETURN newest AS keys, counted AS counts, located AS sessions
         UNION ALL
         MATCH (p:RecallMPostings)
         WHERE p.namespace = $namespace AND p.list = list AND p.last < first
-        RETURN p.keys AS keys, p.counts AS counts
+        RETURN p.keys AS keys, p.counts AS counts, p.sessions AS sessions
         ORDER BY p.namespace DESC, p.list DESC, p.last DESC
     }
-    WITH keys, CASE WHEN size(counts) = size(keys) THEN counts END AS counts
+    WITH keys, CASE WHEN size(counts) = size(keys) THEN counts END AS counts,
+        CASE WHEN size(sessions) = size(keys) THEN sessions END AS sessions
     UNWIND range(size(keys) - 1, 0, -1) AS place
-    WITH keys[place] AS key, counts[place] AS count
+    WITH keys[place] AS key, counts[place] AS count, sessions[place] AS session
     WHERE key < $before AND (NOT $filtered OR key >= $since_key AND key < $until_key)
-    MATCH (s:RecallMStatement {namespace: $namespace, key: key})
-    USING INDEX SEEK s:RecallMStatement(namespace, key)
-    WHERE {{STATEMENT_MEETS}}
-    RETURN [key, s.session_key, count] LIMIT $limit
+        AND ($plain AND NOT $filtered OR EXISTS {
+            MATCH (s:RecallMStatement {namespace: $namespace, key: key})
+            USING INDEX SEEK s:RecallMStatement(namespace, key)
+            WHERE {{STATEMENT_MEETS}}
+        })
+    RETURN [key, session, count] LIMIT $limit
 } AS rows
-RETURN x.name AS name, total, [row IN rows | row[0]] AS keys, [row IN rows | row[1]] AS sessions"""
+RETURN x.name AS name, total, [row IN rows | row[0]] AS keys,
+    CASE WHEN NOT is_torn AND none(row IN rows WHERE row[1] IS NULL)
+        AND (rows <> [] OR $filtered OR NOT $plain OR $limit = 0)
+    THEN [row IN rows | row[1]] END AS numbers,
+    COLLECT {
+        UNWIND rows AS row
+        WITH DISTINCT row[1] AS number WHERE number > 0
+        MATCH (session:RecallMSession {namespace: $namespace, number: number})
+        RETURN [number, session.name]
+    } AS sessions"""
     query = query.replace("{{NAMES}}", names).replace("{{LABEL}}", label)
     return spelled(query.replace("{{LIST}}", list).replace("{{TOTAL}}", total))
 
@@ -156,7 +187,7 @@ POSTINGS: Final[LiteralString] = (
     CASE WHEN none(row IN rows WHERE row[2] IS NULL) THEN [row IN rows | row[2]] END AS counts
 """
 )
-"""``counts`` are null where a list was changed between its keys and its counts."""
+"""``sessions`` has the number and the name of each session."""
 
 MENTIONS: Final[LiteralString] = _read("$names", "RecallMConcept", "'c'", "statements")
 

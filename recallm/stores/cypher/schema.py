@@ -35,7 +35,8 @@ Every key begins with the namespace:
   query of ours. A concept has the name of its namespace in ``namespace_name``.
 * ``(:RecallMPredicate)``: how many triplets have a predicate.
 * ``(:RecallMSummary)-[:SUMMARISES]->(concept)``, ``(statement)-[:EMBEDDED]->(:RecallMVector)``,
-  ``(:RecallMSession)``: the size of a session.
+  ``(:RecallMSession)``: the size of a session, and its ``number``, the t of an update that was
+  written with it first.
 * In a namespace that is ``indexed``, the nodes of vectors have floats beside their ``blob``
   (``recallm.stores.neo4j.vector_index``).
 
@@ -49,7 +50,7 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-VERSION: Final = 6
+VERSION: Final = 7
 """The version of this graph; SQLite's tables have their own."""
 
 READ_VERSION: Final[LiteralString] = """
@@ -89,6 +90,8 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     FOR (n:RecallMPostings) REQUIRE (n.namespace, n.list, n.last) IS UNIQUE""",
     """CREATE CONSTRAINT recallm_session IF NOT EXISTS
     FOR (n:RecallMSession) REQUIRE (n.namespace, n.key) IS UNIQUE""",
+    """CREATE CONSTRAINT recallm_session_number IF NOT EXISTS
+    FOR (n:RecallMSession) REQUIRE (n.namespace, n.number) IS UNIQUE""",
     """CREATE CONSTRAINT recallm_entity IF NOT EXISTS
     FOR (n:RecallMEntity) REQUIRE (n.namespace, n.key) IS UNIQUE""",
     """CREATE CONSTRAINT recallm_element IF NOT EXISTS

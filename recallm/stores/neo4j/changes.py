@@ -7,7 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, LiteralString, Protocol
 
 from recallm.entity_words import codes_of, name_words
-from recallm.model import ElementKey, ExtractedStatement, PreparedUpdate, statement_key
+from recallm.model import (
+    ElementKey,
+    ExtractedStatement,
+    PreparedUpdate,
+    statement_key,
+    t_index_of,
+)
 from recallm.stores.cypher import changes as cypher
 from recallm.stores.neo4j.values import (
     CONCEPT_WORDS,
@@ -44,8 +50,9 @@ class _Write(Protocol):
 def write_changes(
     write: _Write, name: str, namespace: int, changes: Changes, *, indexed: bool | None
 ) -> None:
-    """Write all changes into the rows ``namespace`` of the namespace ``name``; each query with
-    nothing to do is left out. ``indexed``: that of ``recallm.stores.neo4j.vector_index``."""
+    """Write all changes into the rows ``namespace`` of the namespace ``name``: first what goes, and
+    each query with nothing to do is left out. ``indexed``: that of
+    ``recallm.stores.neo4j.vector_index``."""
     # A graph-only update that brings nothing is not stored.
     new = [
         after
@@ -58,79 +65,159 @@ def write_changes(
     _delete_elements(write, changes)
     if gone or cut:
         _forget(write, gone, cut)
-    _write_totals(write, name, changes, indexed)
-    written = [(update, update.statements) for update in new]
-    if new:
-        rows = [_update(namespace, it) for it in new]
-        write(cypher.UPDATES, updates=rows, **_postings(written))
-        _write_relations(write, changes, new)
     rewritten = [(after, said) for before, after in cut if (said := _changed(before, after))]
     if rewritten:
-        rows = [
-            row
-            for it, said in rewritten
-            for row in _statements(update_out(namespace, it, stored_session_key(it)), it, said)
-        ]
-        write(cypher.STATEMENTS, statements=rows, **_postings(rewritten))
-        written += rewritten
+        _rewrite(write, namespace, rewritten)
     _delete_relations(write, changes)
-    if references := [[key, key_of(id)] for key, id in _references(written)]:
-        write(cypher.REFERENCES, references=references)
-    vectors = [
-        {
-            "properties": {"namespace": namespace, "key": key, "model": model, "blob": blob},
-            **_floats(model, blob, indexed),
-        }
-        for key, (model, blob) in [*_vectors_of(written), *changes.vectors.items()]
-    ]
-    if vectors:
-        write(cypher.VECTORS, vectors=vectors)
-    _write_elements(write, changes, indexed)
+    _delete_totals(write, changes)
+    added = _Added(changes, new)
+    written = [*((update, update.statements) for update in new), *rewritten]
+    write(
+        cypher.ADD,
+        t=changes.namespace.t,
+        name=name,
+        totals={**_namespace(changes.namespace), "indexed": indexed},
+        sessions=added.sessions(),
+        concepts=added.concepts(),
+        stems=added.stems(),
+        predicates=_predicates(changes),
+        updates=_columns(cypher.UPDATE_COLUMNS, added.updates),
+        statements=added.statements(),
+        relations=added.relations(),
+        references=[[key, key_of(id)] for key, id in _references(written)],
+        vectors=[
+            {
+                "properties": {"namespace": namespace, "key": key, "model": model, "blob": blob},
+                **_floats(model, blob, indexed),
+            }
+            for key, (model, blob) in [*_vectors_of(written), *changes.vectors.items()]
+        ],
+        **_elements(changes, indexed),
+    )
     if changes.summaries:
         write(cypher.SUMMARIES, summaries=[summary_out(it) for it in changes.summaries])
 
 
-def _write_totals(write: _Write, name: str, changes: Changes, indexed: bool | None) -> None:
-    write(
-        cypher.TOTALS,
-        t=changes.namespace.t,
-        name=name,
-        totals={**_namespace(changes.namespace), "indexed": indexed},
-        concepts=[
-            {
-                "key": key_of(name),
-                "name": name,
-                "label": row.label,
-                "kind": row.kind,
-                "t_index": row.t_index,
-                "updates": row.updates,
-                "statements": row.statements,
-            }
-            for name, row in changes.concepts.items()
-            if row is not None
-        ],
-        untouched=[key_of(name) for name, row in changes.concepts.items() if row is None],
-        terms=[
-            {"key": key_of(stem), "name": stem, "documents": documents}
-            for stem, documents in changes.terms.items()
-            if documents
-        ],
-        unused=[key_of(stem) for stem, documents in changes.terms.items() if not documents],
-        sessions=[
-            {"key": key_of(key), "name": key, "statements": row.statements, "terms": row.terms}
-            for key, row in changes.sessions.items()
-            if row.statements
-        ],
-        predicates=[
-            {"key": key_of(predicate), "name": predicate, "triplets": triplets}
-            for predicate, triplets in changes.predicates.items()
-            if triplets
-        ],
-        unused_predicates=[
-            key_of(it) for it, triplets in changes.predicates.items() if not triplets
-        ],
-        empty=[key_of(key) for key, row in changes.sessions.items() if not row.statements],
-    )
+Columns = dict[str, list[Any]]
+"""Rows by column; a column of nulls alone is empty."""
+
+
+def _columns(names: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> Columns:
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    return {name: [] if it.count(None) == len(it) else it for name, it in columns.items()}
+
+
+class _Added:
+    """The parameters of ``ADD`` about new updates, and about the totals that a write changes."""
+
+    def __init__(self, changes: Changes, new: Sequence[PreparedUpdate]) -> None:
+        self._changes = changes
+        self._new = new
+        self._concepts = {name: row for name, row in changes.concepts.items() if row is not None}
+        self._sessions = {key: row for key, row in changes.sessions.items() if row.statements}
+        self._places = {name: place for place, name in enumerate(self._concepts)}
+        """The place of each concept."""
+        self.updates = [update_out(0, it, stored_session_key(it)) for it in new]
+        """The properties of each update."""
+        self._said = [(at, it) for at, update in enumerate(new) for it in update.statements]
+        stems, concepts = _postings((update, update.statements) for update in new)
+        self._stem_postings, self._concept_postings = stems, concepts
+        keys = (statement_key(t_of(new[at]), it.position) for at, it in self._said)
+        self._place_of = {key: place for place, key in enumerate(keys)}
+
+    def sessions(self) -> Columns:
+        first: dict[str | None, int] = {}
+        for update in self._new:
+            first.setdefault(stored_session_key(update), t_of(update))
+        return {
+            "key": [key_of(key) for key in self._sessions],
+            "name": list(self._sessions),
+            "number": [first.get(key, 0) for key in self._sessions],
+            "statements": [row.statements for row in self._sessions.values()],
+            "terms": [row.terms for row in self._sessions.values()],
+        }
+
+    def concepts(self) -> Columns:
+        rows = self._concepts.values()
+        return {
+            "key": [key_of(name) for name in self._concepts],
+            "name": list(self._concepts),
+            "label": [row.label for row in rows],
+            "kind": [row.kind for row in rows],
+            "t_index": [row.t_index for row in rows],
+            "updates": [row.updates for row in rows],
+            "statements": [row.statements for row in rows],
+            "places": [
+                [self._place_of[key] for key in self._concept_postings.get(name, ())]
+                for name in self._concepts
+            ],
+        }
+
+    def stems(self) -> Columns:
+        documents = {stem: number for stem, number in self._changes.terms.items() if number}
+        held = [self._stem_postings.get(stem, {}) for stem in documents]
+        return {
+            "key": [key_of(stem) for stem in documents],
+            "name": list(documents),
+            "documents": list(documents.values()),
+            "places": [[self._place_of[key] for key in keys] for keys in held],
+            "counts": [[] if set(it.values()) <= {1} else list(it.values()) for it in held],
+        }
+
+    def statements(self) -> Columns:
+        places: dict[str | None, int] = {key: at for at, key in enumerate(self._sessions, 1)}
+        sessions = [places.get(row.get("session_key"), 0) for row in self.updates]
+        properties = [
+            statement_out(self.updates[place], self._new[place].text or "", statement)
+            for place, statement in self._said
+        ]
+        return {
+            **_columns(cypher.STATEMENT_COLUMNS, properties),
+            "update": [place for place, _ in self._said],
+            "session": [sessions[place] for place, _ in self._said],
+            "concepts": [
+                list({self._places[mention.name] for mention in statement.concepts})
+                for _, statement in self._said
+            ],
+        }
+
+    def relations(self) -> Columns:
+        shown: defaultdict[Pair, list[int]] = defaultdict(list)
+        for update in self._new:
+            for pair in pairs_of(update):
+                shown[pair].append(t_of(update))
+        rows = [
+            (pair, totals, ts)
+            for pair, ts in shown.items()
+            if (totals := self._changes.relations[pair]) is not None
+        ]
+        return {
+            "a": [self._places[a] for (a, _), _, _ in rows],
+            "b": [self._places[b] for (_, b), _, _ in rows],
+            "strength": [totals.strength for _, totals, _ in rows],
+            "t_index": [totals.t_index for _, totals, _ in rows],
+            "ts": [ts for _, _, ts in rows],
+        }
+
+
+def _predicates(changes: Changes) -> Columns:
+    triplets = {name: number for name, number in changes.predicates.items() if number}
+    return {
+        "key": [key_of(name) for name in triplets],
+        "name": list(triplets),
+        "triplets": list(triplets.values()),
+    }
+
+
+def _delete_totals(write: _Write, changes: Changes) -> None:
+    gone = {
+        "concepts": [key_of(name) for name, row in changes.concepts.items() if row is None],
+        "stems": [key_of(stem) for stem, documents in changes.terms.items() if not documents],
+        "sessions": [key_of(it) for it, row in changes.sessions.items() if not row.statements],
+        "predicates": [key_of(it) for it, triplets in changes.predicates.items() if not triplets],
+    }
+    if any(gone.values()):
+        write(cypher.DELETE_TOTALS, **gone)
 
 
 def _namespace(totals: NamespaceTotals) -> dict[str, Any]:
@@ -155,28 +242,41 @@ _Said = Sequence[tuple[PreparedUpdate, Sequence[ExtractedStatement]]]
 """Updates, each with some of its statements."""
 
 
-def _update(namespace: int, update: PreparedUpdate) -> dict[str, Any]:
-    """A row for the query that writes updates."""
-    properties = update_out(namespace, update, stored_session_key(update))
-    return {
-        "properties": properties,
-        "paths": properties.get("paths") or [],
-        "statements": _statements(properties, update, update.statements),
-    }
+def _rewrite(write: _Write, namespace: int, rewritten: _Said) -> None:
+    """Write statements of stored passages."""
+    stems, concepts = _postings(rewritten)
+    sessions = {t_of(update): stored_session_key(update) for update, _ in rewritten}
 
+    def located(keys: Iterable[int]) -> list[str | None]:
+        names = [sessions[t_index_of(key)] for key in keys]
+        return [None if it is None else key_of(it) for it in names]
 
-def _statements(
-    properties: Mapping[str, Any], update: PreparedUpdate, said: Iterable[ExtractedStatement]
-) -> list[dict[str, Any]]:
-    """Rows for the queries that write statements; ``properties`` are those of the update's node."""
-    return [
-        {
-            "t": update.t_index,
-            "properties": statement_out(properties, update.text or "", statement),
-            "concepts": keys_of({mention.name for mention in statement.concepts}),
-        }
-        for statement in said
-    ]
+    write(
+        cypher.STATEMENTS,
+        statements=[
+            {
+                "t": update.t_index,
+                "properties": statement_out(properties, update.text or "", statement),
+                "concepts": keys_of({mention.name for mention in statement.concepts}),
+            }
+            for update, said in rewritten
+            for properties in [update_out(namespace, update, stored_session_key(update))]
+            for statement in said
+        ],
+        stem_postings=[
+            {
+                "key": key_of(stem),
+                "keys": list(held),
+                "counts": list(held.values()),
+                "sessions": located(held),
+            }
+            for stem, held in stems.items()
+        ],
+        concept_postings=[
+            {"key": key_of(name), "keys": list(held), "counts": [], "sessions": located(held)}
+            for name, held in concepts.items()
+        ],
+    )
 
 
 def _changed(before: PreparedUpdate, after: PreparedUpdate) -> tuple[ExtractedStatement, ...]:
@@ -185,28 +285,21 @@ def _changed(before: PreparedUpdate, after: PreparedUpdate) -> tuple[ExtractedSt
     return tuple(s for s in after.statements if stored[s.position] != (s.concepts, s.terms, s.text))
 
 
-def _postings(said: _Said) -> dict[str, list[dict[str, Any]]]:
-    """Rows for the queries that write posting lists: one for each stem and each concept, with the
-    keys of the statements that hold the stem or mention the concept, ascending."""
+def _postings(
+    said: Iterable[tuple[PreparedUpdate, Iterable[ExtractedStatement]]],
+) -> tuple[defaultdict[str, dict[int, int]], defaultdict[str, dict[int, int]]]:
+    """For each stem, and for each concept, the keys of the statements that hold or mention it,
+    ascending, with how often."""
     stems: defaultdict[str, dict[int, int]] = defaultdict(dict)
     concepts: defaultdict[str, dict[int, int]] = defaultdict(dict)
-    for update, statements in said:
-        for statement in statements:
-            key = statement_key(update.t_index or 0, statement.position)
+    for update, statements in sorted(said, key=lambda it: t_of(it[0])):
+        for statement in sorted(statements, key=lambda it: it.position):
+            key = statement_key(t_of(update), statement.position)
             for stem, count in Counter(statement.terms).items():
                 stems[stem][key] = count
             for mention in statement.concepts:
                 concepts[mention.name][key] = 1
-    return {
-        "stem_postings": [
-            {"key": key_of(stem), "keys": sorted(held), "counts": [held[it] for it in sorted(held)]}
-            for stem, held in stems.items()
-        ],
-        "concept_postings": [
-            {"key": key_of(name), "keys": sorted(held), "counts": []}
-            for name, held in concepts.items()
-        ],
-    }
+    return stems, concepts
 
 
 def _references(written: _Said) -> set[tuple[int, str]]:
@@ -244,7 +337,13 @@ def _forget(
         kept -= {s.position for s in _changed(before, after)}
         lost.append((before, tuple(s for s in before.statements if s.position not in kept)))
     keys = [statement_key(it.t_index or 0, s.position) for it, said in lost for s in said]
-    write(cypher.DELETE_STATEMENTS, keys=keys, **_postings(lost))
+    stems, concepts = _postings(lost)
+    write(
+        cypher.DELETE_STATEMENTS,
+        keys=keys,
+        stem_postings=[{"key": key_of(it), "keys": list(held)} for it, held in stems.items()],
+        concept_postings=[{"key": key_of(it), "keys": list(held)} for it, held in concepts.items()],
+    )
     if gone:
         write(cypher.DELETE_PASSAGES, ts=[it.t_index for it in gone if it.text is not None])
     if cut:
@@ -262,27 +361,6 @@ def _cut_passage(update: PreparedUpdate) -> dict[str, Any]:
 
 
 # -- relations ---------------------------------------------------------------------------------
-
-
-def _write_relations(write: _Write, changes: Changes, new: list[PreparedUpdate]) -> None:
-    """The relations that new passages show, with their evidence."""
-    shown: defaultdict[Pair, list[int]] = defaultdict(list)
-    for update in new:
-        for pair in pairs_of(update):
-            shown[pair].append(t_of(update))
-    relations = [
-        {
-            "a": key_of(pair[0]),
-            "b": key_of(pair[1]),
-            "strength": totals.strength,
-            "t_index": totals.t_index,
-            "ts": shown[pair],
-        }
-        for pair, totals in changes.relations.items()
-        if totals is not None and pair in shown
-    ]
-    if relations:
-        write(cypher.RELATIONS, relations=relations)
 
 
 def _delete_relations(write: _Write, changes: Changes) -> None:
@@ -306,17 +384,16 @@ def _delete_relations(write: _Write, changes: Changes) -> None:
 # -- entities and triplets ---------------------------------------------------------------------
 
 
-def _write_elements(write: _Write, changes: Changes, indexed: bool | None) -> None:
-    """The entities and triplets that stay, with their new evidence, and the vectors of entities."""
-    elements = [
-        _element(key, row, changes.element_evidence.get(key, {}))
-        for key, row in changes.elements.items()
-        if row is not None
-    ]
-    if elements:
-        write(cypher.ELEMENTS, elements=elements)
-    if changes.entity_vectors:
-        vectors = [
+def _elements(changes: Changes, indexed: bool | None) -> dict[str, Any]:
+    """The parameters of ``ADD`` about the entities and triplets that stay, with their new evidence,
+    and about the vectors of entities."""
+    return {
+        "elements": [
+            _element(key, row, changes.element_evidence.get(key, {}))
+            for key, row in changes.elements.items()
+            if row is not None
+        ],
+        "entity_vectors": [
             {
                 "entity": key_of(id),
                 "model": model,
@@ -326,8 +403,8 @@ def _write_elements(write: _Write, changes: Changes, indexed: bool | None) -> No
                 **_floats(model, blob, indexed),
             }
             for (id, model), blob in changes.entity_vectors.items()
-        ]
-        write(cypher.ENTITY_VECTORS, entity_vectors=vectors)
+        ],
+    }
 
 
 def _floats(model: str, blob: bytes, indexed: bool | None) -> dict[str, Any]:

@@ -11,10 +11,13 @@ killed process left, a ``Purger`` of the next store deletes in the background.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
-from typing import Any, Final, LiteralString
+from itertools import islice
+from typing import Any, Final, LiteralString, TypeVar
 
 from recallm.errors import ClosedError, InvalidInputError, StoreError
 from recallm.forking import new_lock
@@ -31,8 +34,13 @@ __all__ = ["Purger", "purge", "restore"]
 _AT_ONCE = 5000
 """Rows that one transaction deletes."""
 
+_AHEAD = 2000
+"""Records that a restore reads ahead."""
+
 _PATIENCE = 86_400_000
 """Milliseconds after which a restore that never ended is taken for dead: a day."""
+
+_Record = TypeVar("_Record")
 
 STAGE: Final[LiteralString] = """
 CREATE (:RecallMNamespace {
@@ -104,12 +112,29 @@ def restore(
     it. ``indexes``: the vectors are written with their floats."""
     staged = _StagedRows(connection, namespace, indexes=indexes)
     try:
-        written = restore_records(staged, namespace, t_index, records)
+        written = restore_records(staged, namespace, t_index, _read_ahead(records))
         staged.publish()
     except BaseException:
         staged.discard()
         raise
     return written
+
+
+def _read_ahead(records: Iterable[_Record]) -> Iterator[_Record]:
+    """The records; some are read while the server writes those before."""
+    iterator = iter(records)
+
+    def read() -> list[_Record]:
+        return list(islice(iterator, _AHEAD))
+
+    # Here: a program that is ending can start no thread.
+    portion = read()
+    with ThreadPoolExecutor(1, thread_name_prefix="recallm-restore") as thread:
+        while len(portion) == _AHEAD:
+            following = thread.submit(read)
+            yield from portion
+            portion = following.result()
+    yield from portion
 
 
 def _never() -> bool:
@@ -181,8 +206,9 @@ class _StagedRows(Neo4jRows):
         *,
         ids: Collection[str] = (),
         items: Collection[tuple[tuple[str, ...], str]] = (),
+        now: datetime | None = None,
     ) -> Opened:
-        del ids, items
+        del ids, items, now
 
         def stage(tx: Tx) -> Opened:
             opened = LockedRows(tx, self.namespace).open()

@@ -13,6 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from copy import copy
+from datetime import datetime
 from typing import Final
 
 from recallm.errors import StoreError, StoreFullError, StoreUnavailableError
@@ -31,8 +32,9 @@ _PATIENCE: Final = 2.0
 class _Call:
     """One call of ``Groups.apply``. ``settled`` is set when it leads, writes alone, or is done."""
 
-    def __init__(self, updates: Sequence[PreparedUpdate]) -> None:
+    def __init__(self, updates: Sequence[PreparedUpdate], now: datetime | None) -> None:
         self.updates = updates
+        self.now = now
         self.settled = threading.Event()
         self.leads = False
         self.is_alone = False
@@ -43,20 +45,25 @@ class _Call:
 class Groups:
     """Groups the calls of ``write``, which writes updates into a namespace in one transaction."""
 
-    def __init__(self, write: Callable[[str, Sequence[PreparedUpdate]], list[Applied]]) -> None:
+    def __init__(
+        self,
+        write: Callable[[str, Sequence[PreparedUpdate], datetime | None], list[Applied]],
+    ) -> None:
         self._write = write
         self._lock = new_lock()
         # Each namespace that somebody writes, with the calls that wait.
         self._waiting: dict[str, deque[_Call]] = {}
         self._process = os.getpid()
 
-    def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
+    def apply(
+        self, namespace: str, updates: Sequence[PreparedUpdate], now: datetime | None
+    ) -> list[Applied]:
         """Write updates, with those of other threads or alone.
 
         Raises:
-            RecallMError: as ``write`` raises for these updates alone.
+            RecallMError, ExpiredError: as ``write`` raises for these updates alone.
         """
-        call = _Call(updates)
+        call = _Call(updates, now)
         try:
             self._enter(namespace, call)
             if not call.settled.wait(_PATIENCE):
@@ -67,7 +74,7 @@ class Groups:
         finally:
             self._leave(namespace, call)
         if call.is_alone:
-            return self._write(namespace, updates)
+            return self._write(namespace, updates, now)
         if call.error is not None:
             raise call.error
         return call.applied
@@ -98,7 +105,9 @@ class Groups:
         """Write a group, and tell its calls what became of them."""
         group = [call, *self._joining(namespace, len(call.updates))]
         try:
-            applied = iter(self._write(namespace, [it for each in group for it in each.updates]))
+            updates = [it for each in group for it in each.updates]
+            now = max((each.now for each in group if each.now is not None), default=None)
+            applied = iter(self._write(namespace, updates, now))
             for each in group:
                 each.applied = [next(applied) for _ in each.updates]
         except Exception as error:  # noqa: BLE001 - raised where it belongs

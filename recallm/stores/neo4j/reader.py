@@ -61,6 +61,7 @@ from recallm.stores.neo4j.values import (
     key_of,
     keys_of,
     metadata_entries,
+    moment_of,
     passage_fields,
     path_key,
     statement_in,
@@ -91,7 +92,7 @@ class Neo4jReader:
         """Of a reader that records what is asked (``together``)."""
         as_of, now = horizon.as_of, horizon.now
         said = microseconds(as_of) if isinstance(as_of, datetime) else None
-        expired_by = -LARGEST_NUMBER if now is None else microseconds(now)
+        expired_by = moment_of(now)
         opened = {"key": key_of(namespace), "now": expired_by}
         state = connection.rows(cypher.OPEN, opened)[0]
         self._rows: int = state["rows"]
@@ -212,7 +213,7 @@ class Neo4jReader:
                 documents=row["total"],
                 keys=tuple(row["keys"]),
                 counts=tuple(row["counts"]),
-                sessions=tuple(row["sessions"]),
+                sessions=_session_keys(row),
             )
             for row in found
         }
@@ -226,7 +227,7 @@ class Neo4jReader:
             row["name"]: Mentions(
                 statements=row["total"],
                 keys=tuple(row["keys"]),
-                sessions=tuple(row["sessions"]),
+                sessions=_session_keys(row),
             )
             for row in found
         }
@@ -459,6 +460,12 @@ class Neo4jReader:
 def _source(row: Row) -> str | None:
     """The id of the latest passage that is evidence of the entity or triplet in this row."""
     return None if row["latest_source"] is None else row["latest_source"][1]
+
+
+def _session_keys(row: Row) -> tuple[str | None, ...]:
+    """The session keys of the statements in a row of ``POSTINGS`` or ``MENTIONS``."""
+    names = dict(row["sessions"])
+    return tuple(names.get(number) for number in row["numbers"])
 
 
 def _bound(limit: int | None) -> int:

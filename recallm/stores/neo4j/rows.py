@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from typing import Any, LiteralString, cast
 
 from recallm.model import (
@@ -34,6 +35,7 @@ from recallm.stores.neo4j.values import (
     json_in,
     key_of,
     keys_of,
+    moment_of,
     pair_key,
 )
 from recallm.stores.semantics.rows import (
@@ -73,6 +75,7 @@ def lock(
     rows: int,
     ids: Collection[str] = (),
     items: Collection[str] = (),
+    now: datetime | None = None,
 ) -> Row:
     """Keep other writers out of the namespace whose node has this key: the row of ``LOCK``.
     ``rows`` are those of a node that is not there yet.
@@ -86,6 +89,7 @@ def lock(
         "fresh": rows,
         "ids": keys_of(ids),
         "items": list(items),
+        "now": moment_of(now),
         "writer": tx.stamp.writer,
         "write": tx.stamp.write,
         "remembered": REMEMBERED,
@@ -104,12 +108,14 @@ def look_up_parameters(
     elements: Collection[ElementKey],
     predicates: Collection[str],
 ) -> dict[str, Any]:
-    """The parameters of ``LOOK_UP``."""
+    """The parameters of ``LOOK_UP``; the ends of the relations are among the concepts."""
+    keys = keys_of({*concepts, *chain.from_iterable(relations)})
+    places = {key: place for place, key in enumerate(keys)}
     return {
-        "concepts": keys_of(concepts),
+        "concepts": keys,
         "terms": keys_of(terms),
         "sessions": keys_of(sessions),
-        "relations": [pair_key(pair) for pair in relations],
+        "relations": [[places[key_of(a)], places[key_of(b)]] for a, b in relations],
         "elements": [element_key(it) for it in elements],
         "predicates": keys_of(predicates),
     }
@@ -118,6 +124,7 @@ def look_up_parameters(
 def totals_of(found: Row, elements: Collection[ElementKey]) -> Totals:
     """The row of ``LOOK_UP``; ``elements`` are those that were looked up."""
     by_key = {element_key(it): it for it in elements}
+    names = [name for name, *_ in found["concepts"]]
     return Totals(
         concepts={
             name: ConceptTotals(*row)
@@ -126,7 +133,7 @@ def totals_of(found: Row, elements: Collection[ElementKey]) -> Totals:
         },
         terms=dict(found["terms"]),
         sessions={name: SessionTotals(*row) for name, *row in found["sessions"]},
-        relations={(a, b): RelationTotals(*row) for a, b, *row in found["relations"]},
+        relations={(names[a], names[b]): RelationTotals(*row) for a, b, *row in found["relations"]},
         elements={
             by_key[key]: ElementRow(
                 type, ConceptMention(name=name, label=label, kind=kind), json_in(properties), at
@@ -155,6 +162,7 @@ def opened_of(found: Row, by_key: Mapping[str, tuple[tuple[str, ...], str]]) -> 
             open_session=key and OpenSession(t_index, key, from_microseconds(said), source),
         ),
         passages={id: (t, text) for id, t, text in found["passages"]},
+        has_expired=found["expired"],
     )
     for item, t, id in found["items"]:
         opened.items.setdefault(by_key[item], {})[t] = id
@@ -312,10 +320,17 @@ class LockedRows(Neo4jRows):
         *,
         ids: Collection[str] = (),
         items: Collection[tuple[tuple[str, ...], str]] = (),
+        now: datetime | None = None,
     ) -> Opened:
         by_key = {item_key(*item): item for item in items}
         found = lock(
-            self._tx, key_of(self.namespace), self.namespace, rows=self.rows, ids=ids, items=by_key
+            self._tx,
+            key_of(self.namespace),
+            self.namespace,
+            rows=self.rows,
+            ids=ids,
+            items=by_key,
+            now=now,
         )
         return self._opened(found, by_key)
 

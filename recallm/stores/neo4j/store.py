@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -150,19 +151,27 @@ class Neo4jStore:
         if found["garbage"]:
             self._purger.begin()
 
-    def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
+    def apply(
+        self,
+        namespace: str,
+        updates: Sequence[PreparedUpdate],
+        *,
+        now: datetime | None = None,
+    ) -> list[Applied]:
         self._connection.check_open()
         if not updates:
             return []
-        return self._groups.apply(namespace, updates)
+        return self._groups.apply(namespace, updates, now)
 
-    def _apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
+    def _apply(
+        self, namespace: str, updates: Sequence[PreparedUpdate], now: datetime | None
+    ) -> list[Applied]:
         indexes = self._indexes.wanted
         self._indexes.make(chain.from_iterable(map(vector_sizes, updates)))
         return self._connection.write(
-            lambda tx: apply_updates(LockedRows(tx, namespace, indexes=indexes), updates),
+            lambda tx: apply_updates(LockedRows(tx, namespace, indexes=indexes), updates, now=now),
             unlocked=lambda tx: apply_updates(
-                UnlockedRows(tx, namespace, updates, indexes=indexes), updates
+                UnlockedRows(tx, namespace, updates, indexes=indexes), updates, now=now
             ),
         )
 

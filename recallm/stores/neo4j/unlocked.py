@@ -8,6 +8,7 @@ the server runs a query, never while it waits for a client.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Any, LiteralString, TypeVar
 
 from recallm.model import ElementKey, PreparedUpdate
@@ -21,7 +22,7 @@ from recallm.stores.neo4j.rows import (
     totals_of,
 )
 from recallm.stores.neo4j.transaction import AlreadyWrittenError, NeedsLockError, Row, Tx
-from recallm.stores.neo4j.values import fresh_rows, item_key, key_of, keys_of
+from recallm.stores.neo4j.values import fresh_rows, item_key, key_of, keys_of, moment_of
 from recallm.stores.semantics.rows import Changes, Opened, Pair, Totals
 from recallm.stores.semantics.writing import contents_of
 
@@ -29,28 +30,6 @@ __all__ = ["UnlockedRows"]
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
-
-_NOTHING: dict[str, list[Any]] = {
-    "stem_postings": [],
-    "concept_postings": [],
-    "updates": [],
-    "relations": [],
-    "references": [],
-    "vectors": [],
-    "elements": [],
-    "entity_vectors": [],
-}
-"""The parameters of the queries in ``GUARDED`` that a write may leave out."""
-
-_JOINED = {
-    writes.TOTALS,
-    writes.UPDATES,
-    writes.RELATIONS,
-    writes.REFERENCES,
-    writes.VECTORS,
-    writes.ELEMENTS,
-    writes.ENTITY_VECTORS,
-}
 
 
 class UnlockedRows(Neo4jRows):
@@ -76,6 +55,7 @@ class UnlockedRows(Neo4jRows):
         *,
         ids: Collection[str] = (),
         items: Collection[tuple[tuple[str, ...], str]] = (),
+        now: datetime | None = None,
     ) -> Opened:
         """What ``LockedRows.open`` finds.
 
@@ -88,6 +68,7 @@ class UnlockedRows(Neo4jRows):
             "key": self._key,
             "ids": keys_of(ids),
             "items": list(by_key),
+            "now": moment_of(now),
             "write": self._tx.stamp.write,
             **look_up_parameters(**self._contents),
         }
@@ -142,10 +123,10 @@ class UnlockedRows(Neo4jRows):
     def write(self, changes: Changes) -> None:
         if self._recorded is not None:
             raise NeedsLockError
-        recorded = {**_NOTHING}
+        recorded: dict[str, Any] = {}
 
         def record(query: LiteralString, **parameters: Any) -> None:
-            if query not in _JOINED:
+            if query != writes.ADD:
                 raise NeedsLockError
             recorded.update(parameters)
 

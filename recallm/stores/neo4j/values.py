@@ -7,9 +7,11 @@ import json
 import secrets
 import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final, get_args
 
 from recallm.model import (
+    LARGEST_NUMBER,
     ConceptKind,
     ConceptMention,
     ElementKey,
@@ -40,6 +42,7 @@ __all__ = [
     "keys_of",
     "lane_of",
     "metadata_entries",
+    "moment_of",
     "neighbours_in",
     "neighbours_out",
     "pair_key",
@@ -128,6 +131,11 @@ def metadata_entries(value: Mapping[str, Any]) -> list[str]:
     equal strings, so that a filter can compare them."""
     own: dict[str, Any] = json.loads(json_out(value)) if value else {}
     return [canonical_json(entry) for entry in own.items()]
+
+
+def moment_of(now: datetime | None) -> int:
+    """The parameter ``$now`` of a query: microseconds since 1970; nothing has expired by None."""
+    return -LARGEST_NUMBER if now is None else microseconds(now)
 
 
 def lane_of(session_key: str | None, t_index: int) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from recallm.errors import (
     ConflictError,
@@ -28,7 +29,7 @@ from recallm.model import (
     WriteSummary,
     is_message,
 )
-from recallm.stores.base import Applied
+from recallm.stores.base import Applied, ExpiredError
 from recallm.stores.semantics.forgetting import forget_updates
 from recallm.stores.semantics.references import antecedents, without_mentions
 from recallm.stores.semantics.rows import Changes, NamespaceTotals, Rows
@@ -43,9 +44,11 @@ from recallm.stores.semantics.writing import UpdateWriter
 __all__ = ["amend", "apply_updates", "pin_vectors_of"]
 
 
-def apply_updates(rows: Rows, updates: Sequence[PreparedUpdate]) -> list[Applied]:
+def apply_updates(
+    rows: Rows, updates: Sequence[PreparedUpdate], *, now: datetime | None = None
+) -> list[Applied]:
     """See `GraphStore.apply`."""
-    batch = _Batch(rows, updates)
+    batch = _Batch(rows, updates, now)
     applied: list[Applied] = []
     for index, update in enumerate(updates):
         try:
@@ -128,7 +131,7 @@ class _Batch:
     pending entities and triplets are written before more is forgotten.
     """
 
-    def __init__(self, rows: Rows, updates: Sequence[PreparedUpdate]) -> None:
+    def __init__(self, rows: Rows, updates: Sequence[PreparedUpdate], now: datetime | None) -> None:
         opened = rows.open(
             ids=antecedents(updates).union(
                 update.id for update in updates if update.text is not None or update.id
@@ -138,7 +141,10 @@ class _Batch:
                 for update in updates
                 if update.text is not None and update.key is not None
             },
+            now=now,
         )
+        if opened.has_expired:
+            raise ExpiredError
         self._rows = rows
         self._namespace = opened.totals
         self._passages = opened.passages

@@ -15,7 +15,7 @@ from recallm.stores.semantics.writing import UpdateWriter
 
 __all__ = ["dump_records", "in_dump_order", "restore_records"]
 
-_CHUNK = 500
+_CHUNK = 2000
 """Updates held in memory at a time."""
 
 

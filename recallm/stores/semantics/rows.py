@@ -174,12 +174,13 @@ class Totals:
 @dataclass(slots=True, kw_only=True)
 class Opened:
     """What `Rows.open` finds: the namespace's row (fresh if it was never written), the passages
-    with the given ids (id → t, text), and the items under the given paths and keys (→ t →
-    passage id)."""
+    with the given ids (id → t, text), the items under the given paths and keys (→ t → passage id),
+    and whether a passage has expired by the given moment."""
 
     totals: NamespaceTotals
     passages: dict[str, tuple[int, str]] = field(default_factory=dict)
     items: dict[tuple[tuple[str, ...], str], dict[int, str]] = field(default_factory=dict)
+    has_expired: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -222,6 +223,7 @@ class Rows(Protocol):
         *,
         ids: Collection[str] = (),
         items: Collection[tuple[tuple[str, ...], str]] = (),
+        now: datetime | None = None,
     ) -> Opened:
         """Take the namespace's write lock, and look up what the first decisions need."""
         ...

@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from recallm.errors import InvalidInputError
@@ -88,10 +89,16 @@ class SQLiteStore:
     def __repr__(self) -> str:
         return f"SQLiteStore({self._place!r})"
 
-    def apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
+    def apply(
+        self,
+        namespace: str,
+        updates: Sequence[PreparedUpdate],
+        *,
+        now: datetime | None = None,
+    ) -> list[Applied]:
         """See ``GraphStore.apply``."""
         return self._connections.write(
-            lambda connection: apply_updates(SQLiteRows(connection, namespace), updates),
+            lambda connection: apply_updates(SQLiteRows(connection, namespace), updates, now=now),
             bulk=len(updates) >= _BULK,
         )
 
@@ -115,9 +122,9 @@ class SQLiteStore:
         def forget_selected(connection: sqlite3.Connection) -> Forgotten:
             return forget(SQLiteRows(connection, namespace), selection)
 
-        if selection.limit is not None:
+        if selection.limit is not None and isinstance(selection.value, datetime):
             with self._connections.read() as snapshot:
-                if not has_expired(snapshot.rows, namespace, selection):
+                if not has_expired(snapshot.rows, namespace, selection.value):
                     return Forgotten()
             return self._connections.write(forget_selected, waits=False)
         forgotten = self._connections.write(forget_selected, erase=True)

@@ -86,13 +86,12 @@ _SELECT: dict[str, LiteralString] = {
 }
 
 
-def has_expired(fetch: Fetch, namespace: str, selection: Selection) -> bool:
-    """Whether a selection of expired passages selects any."""
-    moment = microseconds(selection.value) if isinstance(selection.value, datetime) else None
+def has_expired(fetch: Fetch, namespace: str, now: datetime) -> bool:
+    """Whether a passage has expired by ``now``."""
     rows = fetch(
         "SELECT 1 FROM namespace n JOIN passage p INDEXED BY passage_expires ON p.ns = n.id"
         " WHERE n.name = ? AND p.expires <= ? LIMIT 1",
-        (namespace, moment),
+        (namespace, microseconds(now)),
     )
     return bool(rows)
 
@@ -115,6 +114,7 @@ class SQLiteRows:
         *,
         ids: Collection[str] = (),
         items: Collection[tuple[tuple[str, ...], str]] = (),
+        now: datetime | None = None,
     ) -> Opened:
         """Look up what the first decisions need; the transaction has the lock already."""
         rows = self._fetch(_NAMESPACE, (self._namespace,))
@@ -126,6 +126,8 @@ class SQLiteRows:
         ns, timestamp = self._numbers.ns, unpack_timestamp(said)
         session = OpenSession(open_t, key, timestamp, source) if key and timestamp else None
         opened = Opened(totals=NamespaceTotals(*totals))
+        if now is not None:
+            opened.has_expired = has_expired(self._fetch, self._namespace, now)
         opened.totals.vector_sizes, opened.totals.open_session = json.loads(sizes), session
         sql = "SELECT id, t, text FROM passage WHERE ns = :ns AND id IN {list}"
         for id, t, text in self._queries.rows(sql, ids):

@@ -16,7 +16,7 @@ from recallm.model import (
     Stats,
     statement_key,
 )
-from recallm.stores.base import GraphStore
+from recallm.stores.base import Applied, ExpiredError, GraphStore
 from recallm.testing.marked_text import entity, prepared, triplet, vector
 from recallm.testing.snapshots import UNHIDDEN, Vocabulary
 from recallm.testing.suite.base import (
@@ -168,6 +168,22 @@ class HorizonTests(StoreTests):
         with store.reader(namespace, Horizon(now=at(5))) as reader:
             assert [(c.name, c.updates) for c in reader.concepts()] == [("ann", 1), ("bo", 1)]
             assert reader.stats().passages == 1
+
+    def test_a_write_that_finds_an_expired_passage(self, store: GraphStore, namespace: str) -> None:
+        """With ``now`` such a write does nothing; without, or where none has expired, it writes."""
+        expiring = prepared("1", "[Ann]", expires_at=at(5))
+        assert store.apply(namespace, [expiring], now=at(9)) == [Applied(t_index=1)]
+        later = [prepared("2", "[Bo]"), prepared("3", "[Cy]")]
+        with pytest.raises(ExpiredError):
+            store.apply(namespace, later, now=at(5))
+        with store.reader(namespace) as reader:
+            assert reader.state.t_index == 1
+        assert store.apply(namespace, later[:1], now=at(4)) == [Applied(t_index=2)]
+        assert store.apply(namespace, later[1:]) == [Applied(t_index=3)]
+        with pytest.raises(ExpiredError):
+            store.apply(namespace, [prepared("4", "[Di]")], now=at(6))
+        forget(store, namespace, "expired", at(6))
+        assert store.apply(namespace, [prepared("1", "[Di]")], now=at(6)) == [Applied(t_index=4)]
 
     def test_some_of_the_expired_are_forgotten(self, store: GraphStore, namespace: str) -> None:
         """A limited sweep forgets those that expired first, then by t."""
