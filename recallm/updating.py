@@ -325,12 +325,13 @@ class Updater:
     def _write(
         self, namespace: str, first: int | None, updates: list[PreparedUpdate]
     ) -> list[KnowledgeUpdate]:
-        now = self._clock()
-        if self._vectors is not None:
-            duplicates = self._duplicates_after_sweep(namespace, updates, now)
-            updates = self._vectors.with_vectors(updates, duplicates)
         try:
-            applied = self._apply(namespace, updates, now)
+            if self._vectors is None:
+                applied = self._apply(namespace, updates)
+            else:
+                duplicates = self._duplicates_after_sweep(namespace, updates, self._vectors)
+                updates = self._vectors.with_vectors(updates, duplicates)
+                applied = self._store.apply(namespace, updates)
         except ConflictError as error:
             index = None if first is None else first + (error.index or 0)
             raise ConflictError(error.id, index=index) from None
@@ -345,10 +346,9 @@ class Updater:
         ]
         return results if self._reviser is None else self._reviser.after(namespace, results)
 
-    def _apply(
-        self, namespace: str, updates: Sequence[PreparedUpdate], now: datetime
-    ) -> list[Applied]:
+    def _apply(self, namespace: str, updates: Sequence[PreparedUpdate]) -> list[Applied]:
         """``GraphStore.apply``, after a sweep if a passage has expired."""
+        now = self._clock()
         try:
             return self._store.apply(namespace, updates, now=now)
         except ExpiredError:
@@ -357,7 +357,7 @@ class Updater:
         return self._store.apply(namespace, updates)
 
     def _duplicates_after_sweep(
-        self, namespace: str, updates: Sequence[PreparedUpdate], now: datetime
+        self, namespace: str, updates: Sequence[PreparedUpdate], vectors: StatementVectors
     ) -> set[str]:
         """``_duplicates``, after a sweep if a passage has expired.
 
@@ -365,9 +365,9 @@ class Updater:
             EmbeddingModelError: the namespace's vectors are of another model than the embeddings.
 
         """
+        now = self._clock()
         with self._store.reader(namespace, Horizon(now=now)) as reader:
-            if self._vectors is not None:
-                self._vectors.checked_state(reader)
+            vectors.checked_state(reader)
             if not reader.state.has_expired:
                 return _duplicates(reader, updates)
         self._sweep(namespace, updates, now)

@@ -349,7 +349,8 @@ class GraphStore(Protocol):
             UnknownEntityError: a triplet names an entity that is neither stored nor in its update.
             ExpiredError: a passage has expired by ``now``.
 
-        Of several errors the store raises the first update's, and of that one the first named here.
+        Of several errors the store raises ``ExpiredError``, else the first update's, and of that
+        one the first named here. Without updates it does nothing.
         """
         ...
 

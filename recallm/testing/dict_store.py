@@ -77,7 +77,7 @@ class DictStore:
         now: datetime | None = None,
     ) -> list[Applied]:
         with self.reader(namespace, Horizon(now=now)) as reader:
-            if reader.state.has_expired:
+            if reader.state.has_expired and updates:
                 raise ExpiredError
         with self._write(namespace) as draft:
             return [_apply(draft, update, index) for index, update in enumerate(updates)]

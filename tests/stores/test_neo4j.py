@@ -28,6 +28,7 @@ from recallm.model import (
     Trait,
     WriteSummary,
 )
+from recallm.stores.base import Applied
 from recallm.stores.cypher import changes, facts, graph, lookups, postings, reading, schema
 from recallm.stores.neo4j import Neo4jStore, generations, indexing, nearest, stored
 from recallm.stores.neo4j import store as store_module
@@ -324,7 +325,7 @@ def test_properties_of_an_archive_in_portions(
     store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever transaction wrote the properties of an evidence, all are merged by t."""
-    monkeypatch.setattr(archiving, "_CHUNK", 1)
+    monkeypatch.setattr(archiving, "PORTION", 1)
     records = [
         prepared(
             f"{t}",
@@ -539,6 +540,17 @@ def test_entities_on_no_concept_are_not_counted(
     store.apply(namespace, [PreparedUpdate(id="", text=None, entities=tuple(chunks))])
     queries.clear()
     store.apply(namespace, [PreparedUpdate(id="", text=None, entities=tuple(chunks[:2]))])
+    assert queries == [lookups.PREPARE, changes.GUARDED]
+
+
+def test_round_trips_of_a_text_without_statements(
+    store: Neo4jStore, namespace: str, queries: list[str]
+) -> None:
+    """Its session has no statements either, which is nothing to delete."""
+    store.apply(namespace, [prepared("1", "[Ann] ran")])
+    queries.clear()
+    bare = PreparedUpdate(id="2", text="…", session="s")
+    assert store.apply(namespace, [bare]) == [Applied(t_index=2)]
     assert queries == [lookups.PREPARE, changes.GUARDED]
 
 

@@ -88,7 +88,7 @@ def test_those_who_wait_are_written_together() -> None:
 
 def test_the_present_of_a_group() -> None:
     """The latest of those that its calls give: what has expired for one call stops all, and each is
-    written alone then."""
+    written alone then. A call without ``now`` is in another group."""
     writer = _Writer()
     writer.errors = {"3": ExpiredError()}
     them = Groups(writer.write)
@@ -105,7 +105,7 @@ def test_the_present_of_a_group() -> None:
         wait(jobs, _BOUND)
     assert isinstance(jobs[2].exception(), ExpiredError)
     assert [jobs[n].result() for n in (0, 1, 3)] == [[Applied(t_index=n)] for n in (1, 2, 4)]
-    assert writer.written[:2] == [["1"], ["2", "3", "4"]]
+    assert writer.written[:2] == [["1"], ["2", "3"]]
     alone = dict(zip((ids[0] for ids in writer.written), writer.nows, strict=True))
     assert writer.nows[:2] == [None, late]
     assert (alone["3"], alone["4"]) == (early, None)

@@ -36,7 +36,7 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import Applied
-from recallm.stores.neo4j import Neo4jStore, connection, generations, rows, transaction
+from recallm.stores.neo4j import Neo4jStore, connection, rows, transaction
 from recallm.stores.neo4j.rows import lock
 from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.semantics import archiving
@@ -150,8 +150,7 @@ def test_lost_replies_of_a_restore(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """An archive is there once and whole, in however many portions it is read and written."""
-    monkeypatch.setattr(archiving, "_CHUNK", 200)
-    monkeypatch.setattr(generations, "_AHEAD", 150)
+    monkeypatch.setattr(archiving, "PORTION", 400)
     records = [
         prepared(str(t), "[Ann] met [Bo]", t_index=t, vectors=(vector(0, b"four"),))
         for t in range(1, 600)

@@ -11,7 +11,7 @@ from recallm.model import Filter, Horizon, PreparedUpdate, Selection
 from recallm.stores.base import GraphReader
 from recallm.stores.neo4j import Neo4jStore
 from recallm.testing import DictStore
-from recallm.testing.marked_text import prepared
+from recallm.testing.marked_text import entity, prepared
 from recallm.testing.snapshots import snapshot
 
 _UPDATES = 330
@@ -40,7 +40,7 @@ def _updates() -> list[PreparedUpdate]:
 
 def _reads(reader: GraphReader) -> list[object]:
     """Parts of the lists, newest first."""
-    stems, names = ["ann", "met", "saw", "t3"], ["ann", "cy", "dee", "t3"]
+    stems, names = ["ann", "likes", "met", "saw", "t3"], ["ann", "cy", "dee", "t3"]
     filters = (Filter(), Filter(speaker="Eve"), Filter(since=70, until=140), Filter(session="s1"))
     found: list[object] = [
         (dict(reader.postings(stems, limit=limit, where=where)), reader.state.t_index)
@@ -94,6 +94,35 @@ def test_lists_of_blocks(store: Neo4jStore, driver: Driver, namespace: str) -> N
         each.forget(namespace, Selection(kind="before", value=_UPDATES))
     _agree(stores, namespace)
     assert driver.execute_query(blocks, name=namespace).records[0]["blocks"] == 0
+
+
+def test_a_list_that_is_written_anew(store: Neo4jStore, driver: Driver, namespace: str) -> None:
+    """The node holds more postings than a block until others follow; none is there twice."""
+    stores = (store, DictStore())
+    named = [prepared("p0", "[Cy] sang"), prepared("p1", "[Ann] sang")]
+    referring = [prepared(f"p{n}", "{She>cy@p0} likes [Ann]") for n in range(2, 202)]
+    for each in stores:
+        each.apply(namespace, named)
+        each.apply(namespace, referring)
+        each.forget(namespace, Selection(kind="id", value="p0"))
+    _agree(stores, namespace)
+    found = driver.execute_query(
+        "MATCH (n:RecallMNamespace {name: $name}) "
+        "MATCH (x:RecallMStem {namespace: n.rows, key: 'likes'}) RETURN size(x.keys) AS size",
+        name=namespace,
+    ).records[0]
+    assert found["size"] == 200
+    for update in (
+        PreparedUpdate(id="", text=None, entities=(entity("a", "Ann"),)),
+        prepared("p202", "[Dee] likes [Ann]"),
+        prepared("p203", "[Dee] likes [Ann]"),
+    ):
+        for each in stores:
+            each.apply(namespace, [update])
+    _agree(stores, namespace)
+    for each in stores:
+        each.forget(namespace, Selection(kind="id", value="p3"))
+    _agree(stores, namespace)
 
 
 def test_what_is_forgotten_is_in_no_list(store: Neo4jStore, driver: Driver, namespace: str) -> None:

@@ -37,7 +37,7 @@ WITH *, {{ROWS}}.places[i] AS places,
         AS counted
 WITH *, coalesce(x.keys, []) + [it IN places | $statements.key[it]] AS keys,
     coalesce(x.counts, []) + counted AS counts, coalesce(x.sessions, []) + located AS sessions
-WITH *, (size(keys) - 1) / 64 AS full
+WITH *, CASE places WHEN [] THEN 0 ELSE (size(keys) - 1) / 64 END AS full
 FOREACH (block IN range(0, full - 1) | CREATE (:RecallMPostings {
     namespace: $namespace, list: {{LIST}} + {{ROWS}}.key[i], last: keys[64 * block + 63],
     keys: keys[64 * block .. 64 * block + 64], counts: counts[64 * block .. 64 * block + 64],

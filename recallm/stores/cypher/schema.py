@@ -21,8 +21,8 @@ Every key begins with the namespace:
   the ``(:RecallMStem)``; its earlier parts are ``(:RecallMPostings)``.
 * ``(statement)-[:REFERS_TO]->(update)``: to each other passage that its pronouns refer to.
 * ``(a)-[:RELATED]->(b)`` between concepts (a < b), with the t of each update that shows the
-  relation in ``ts``, ascending. ``neighbours`` of an update is JSON: the relations that the update
-  shows, with the positions of the statements that do.
+  relation in ``ts``, ascending. ``neighbours`` of an update are numbers: the relations that the
+  update shows, with the positions of the statements that do.
 * ``(:RecallMElement:RecallMEntity)-[:STANDS_ON]->(concept)`` is an entity,
   ``(:RecallMElement:RecallMTriplet)-[:SUBJECT|OBJECT]->(entity)`` a triplet;
   ``(element)-[:SHOWN]->(update)`` is their evidence, with a statement's key and its properties;

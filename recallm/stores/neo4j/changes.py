@@ -50,9 +50,8 @@ class _Write(Protocol):
 def write_changes(
     write: _Write, name: str, namespace: int, changes: Changes, *, indexed: bool | None
 ) -> None:
-    """Write all changes into the rows ``namespace`` of the namespace ``name``: first what goes, and
-    each query with nothing to do is left out. ``indexed``: that of
-    ``recallm.stores.neo4j.vector_index``."""
+    """Write all changes into the rows ``namespace`` of the namespace ``name``, with one query where
+    nothing goes. ``indexed``: that of ``recallm.stores.neo4j.vector_index``."""
     # A graph-only update that brings nothing is not stored.
     new = [
         after
@@ -69,7 +68,7 @@ def write_changes(
     if rewritten:
         _rewrite(write, namespace, rewritten)
     _delete_relations(write, changes)
-    _delete_totals(write, changes)
+    _delete_totals(write, changes, may_empty_sessions=bool(gone or cut))
     added = _Added(changes, new)
     written = [*((update, update.statements) for update in new), *rewritten]
     write(
@@ -209,11 +208,13 @@ def _predicates(changes: Changes) -> Columns:
     }
 
 
-def _delete_totals(write: _Write, changes: Changes) -> None:
+def _delete_totals(write: _Write, changes: Changes, *, may_empty_sessions: bool) -> None:
+    """Delete the totals that became 0. A session of 0 statements that lost none was never there."""
+    sessions = changes.sessions if may_empty_sessions else {}
     gone = {
         "concepts": [key_of(name) for name, row in changes.concepts.items() if row is None],
         "stems": [key_of(stem) for stem, documents in changes.terms.items() if not documents],
-        "sessions": [key_of(it) for it, row in changes.sessions.items() if not row.statements],
+        "sessions": [key_of(it) for it, row in sessions.items() if not row.statements],
         "predicates": [key_of(it) for it, triplets in changes.predicates.items() if not triplets],
     }
     if any(gone.values()):

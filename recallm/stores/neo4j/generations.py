@@ -11,13 +11,12 @@ killed process left, a ``Purger`` of the next store deletes in the background.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import datetime
 from functools import partial
-from itertools import islice
-from typing import Any, Final, LiteralString, TypeVar
+from typing import Any, Final, LiteralString
 
 from recallm.errors import ClosedError, InvalidInputError, StoreError
 from recallm.forking import new_lock
@@ -26,6 +25,7 @@ from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.rows import LockedRows, Neo4jRows, lock
 from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.neo4j.values import fresh_key, fresh_rows
+from recallm.stores.semantics import archiving
 from recallm.stores.semantics.archiving import restore_records
 from recallm.stores.semantics.rows import Opened
 
@@ -34,13 +34,8 @@ __all__ = ["Purger", "purge", "restore"]
 _AT_ONCE = 5000
 """Rows that one transaction deletes."""
 
-_AHEAD = 2000
-"""Records that a restore reads ahead."""
-
 _PATIENCE = 86_400_000
 """Milliseconds after which a restore that never ended is taken for dead: a day."""
-
-_Record = TypeVar("_Record")
 
 STAGE: Final[LiteralString] = """
 CREATE (:RecallMNamespace {
@@ -112,7 +107,8 @@ def restore(
     it. ``indexes``: the vectors are written with their floats."""
     staged = _StagedRows(connection, namespace, indexes=indexes)
     try:
-        written = restore_records(staged, namespace, t_index, _read_ahead(records))
+        with closing(_read_ahead(records)) as ahead:
+            written = restore_records(staged, namespace, t_index, ahead)
         staged.publish()
     except BaseException:
         staged.discard()
@@ -120,21 +116,25 @@ def restore(
     return written
 
 
-def _read_ahead(records: Iterable[_Record]) -> Iterator[_Record]:
-    """The records; some are read while the server writes those before."""
+def _read_ahead(
+    records: Iterable[PreparedUpdate | Summary],
+) -> Generator[PreparedUpdate | Summary, None, None]:
+    """The records; a portion is read while the server writes the one before."""
     iterator = iter(records)
 
-    def read() -> list[_Record]:
-        return list(islice(iterator, _AHEAD))
+    def read() -> list[PreparedUpdate | Summary]:
+        portion, size = [], 0
+        while size < archiving.PORTION and (record := next(iterator, None)) is not None:
+            portion.append(record)
+            size += archiving.size_of(record)
+        return portion
 
-    # Here: a program that is ending can start no thread.
-    portion = read()
+    portion = read()  # here: a program that is ending can start no thread
     with ThreadPoolExecutor(1, thread_name_prefix="recallm-restore") as thread:
-        while len(portion) == _AHEAD:
+        while portion:
             following = thread.submit(read)
             yield from portion
             portion = following.result()
-    yield from portion
 
 
 def _never() -> bool:

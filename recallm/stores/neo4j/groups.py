@@ -103,7 +103,7 @@ class Groups:
 
     def _lead(self, namespace: str, call: _Call) -> None:
         """Write a group, and tell its calls what became of them."""
-        group = [call, *self._joining(namespace, len(call.updates))]
+        group = [call, *self._joining(namespace, call)]
         try:
             updates = [it for each in group for it in each.updates]
             now = max((each.now for each in group if each.now is not None), default=None)
@@ -129,15 +129,20 @@ class Groups:
             for each in group[1:]:
                 each.settled.set()
 
-    def _joining(self, namespace: str, size: int) -> list[_Call]:
-        """The calls that join a group of so many updates; none in the main thread, which Ctrl-C and
-        other signals interrupt."""
+    def _joining(self, namespace: str, leader: _Call) -> list[_Call]:
+        """The calls that join the leader's; none in the main thread, which Ctrl-C and other signals
+        interrupt. A call with ``now`` may write nothing, and joins none without."""
+        size = len(leader.updates)
         joining: list[_Call] = []
         if threading.current_thread() is threading.main_thread():
             return joining
         with self._lock:
             waiting = self._waiting[namespace]
-            while waiting and size + len(waiting[0].updates) <= _ROOM:
+            while (
+                waiting
+                and size + len(waiting[0].updates) <= _ROOM
+                and (waiting[0].now is None) == (leader.now is None)
+            ):
                 size += len(waiting[0].updates)
                 joining.append(waiting.popleft())
         return joining

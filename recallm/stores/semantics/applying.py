@@ -143,7 +143,7 @@ class _Batch:
             },
             now=now,
         )
-        if opened.has_expired:
+        if opened.has_expired and updates:
             raise ExpiredError
         self._rows = rows
         self._namespace = opened.totals

@@ -13,10 +13,12 @@ from recallm.stores.semantics.rows import Changes, NamespaceTotals, Rows
 from recallm.stores.semantics.sessions import restored_with_session_key
 from recallm.stores.semantics.writing import UpdateWriter
 
-__all__ = ["dump_records", "in_dump_order", "restore_records"]
+__all__ = ["PORTION", "dump_records", "in_dump_order", "restore_records", "size_of"]
 
-_CHUNK = 2000
-"""Updates held in memory at a time."""
+_PAGE = 500
+"""Updates that a dump reads at a time."""
+PORTION = 4000
+"""Updates and their statements that a restore writes at a time, about."""
 
 
 def dump_records(
@@ -24,10 +26,15 @@ def dump_records(
 ) -> Iterator[PreparedUpdate | Summary]:
     """See `GraphReader.dump`. ``page(after, limit)`` gives the next updates after a t."""
     after = 0
-    while updates := page(after, _CHUNK):
+    while updates := page(after, _PAGE):
         yield from updates
         after = updates[-1].t_index or 0
     yield from sorted(summaries(), key=lambda summary: (summary.t_index, summary.concept))
+
+
+def size_of(record: PreparedUpdate | Summary) -> int:
+    """What a record counts in ``PORTION``."""
+    return 1 if isinstance(record, Summary) else 1 + len(record.statements)
 
 
 def in_dump_order(update: PreparedUpdate) -> PreparedUpdate:
@@ -56,6 +63,7 @@ def restore_records(
         )
     writer = UpdateWriter(rows, totals, late_entities=True)
     pending: list[PreparedUpdate] = []
+    size = 0
     summaries: list[Summary] = []
     written = 0
     passages: set[str] = set()
@@ -67,11 +75,12 @@ def restore_records(
                 record, lambda _, it: it.antecedent is not None and it.antecedent not in passages
             )
             pending.append(_numbered(totals, record))
+            size += size_of(record)
             passages.add(record.id)
             written += 1
-        if len(pending) == _CHUNK:
+        if size >= PORTION:
             writer.write(pending)
-            pending = []
+            pending, size = [], 0
     totals.t = max(t_index, totals.t)
     if pending:
         writer.write(pending)
