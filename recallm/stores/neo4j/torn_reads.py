@@ -6,6 +6,7 @@ none."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -13,7 +14,9 @@ from recallm.stores.neo4j.transaction import Row
 
 __all__ = ["complete_rows"]
 
-_READS = 3
+_READS = 6
+_PAUSE = 0.001
+"""Seconds before the second read, twice as long before each later one: a commit ends meanwhile."""
 _MAY_BE_NULL: Final = frozenset({"latest_source", "next", "previous", "summary"})
 _ALWAYS_THERE: Final[Mapping[str, tuple[str, ...]]] = {
     "concept": ("name", "label", "kind", "t_index", "updates", "statements"),
@@ -37,10 +40,11 @@ def complete_rows(read: Callable[[], Sequence[list[Row]]]) -> list[list[Row]]:
     values that were computed from the deleted node. The rows that are still incomplete after the
     last read are left out.
     """
-    for _ in range(_READS - 1):
+    for turn in range(_READS - 1):
         found = read()
         if all(_is_complete(row) for rows in found for row in rows):
             return list(found)
+        time.sleep(_PAUSE * 2**turn)
     return [[row for row in rows if _is_complete(row)] for rows in read()]
 
 
