@@ -37,13 +37,11 @@ CALL () {
 """Totals that became 0."""
 
 
-def _properties(names: Iterable[LiteralString], column: LiteralString) -> LiteralString:
-    """The entries of a map of properties, each from the row ``i`` of its column."""
-    return ", ".join([name + ": " + column + "." + name + "[i]" for name in names])
-
-
-def _of_update(names: Iterable[LiteralString]) -> LiteralString:
-    return ", ".join([name + ": $updates." + name + "[it]" for name in names])
+def _properties(
+    names: Iterable[LiteralString], columns: LiteralString, row: LiteralString
+) -> LiteralString:
+    """The entries of a map of properties, each from a row of its column."""
+    return ", ".join([name + ": " + columns + "." + name + "[" + row + "]" for name in names])
 
 
 UPDATE_COLUMNS: Final = (
@@ -61,6 +59,7 @@ STATEMENT_COLUMNS: Final = (
 _SHARED: Final = (
     "lane", "session_key", "paths", "speaker", "metadata_entries", "item_key", "said", "expires",
 )  # fmt: skip
+"""Properties that statements repeat from their updates."""
 
 _SESSIONS: Final[LiteralString] = """
 UNWIND range(0, size($sessions.key) - 1) AS i
@@ -112,7 +111,7 @@ _UPDATES: Final[LiteralString] = (
     """
 UNWIND range(0, size($updates.t) - 1) AS i
 CREATE (u:RecallMUpdate:Update {namespace: $namespace, """
-    + _properties(UPDATE_COLUMNS, "$updates")
+    + _properties(UPDATE_COLUMNS, "$updates", "i")
     + """})
 FOREACH (path IN coalesce($updates.paths[i], []) |
     CREATE (u)-[:UNDER {namespace: $namespace, path: path, t: $updates.t[i]}]->(u)
@@ -125,11 +124,11 @@ RETURN collect(u) AS updates
 _STATEMENTS: Final[LiteralString] = (
     """
 UNWIND range(0, size($statements.key) - 1) AS i
-WITH concepts, i, $statements.update[i] AS it, updates[$statements.update[i]] AS u
+WITH concepts, i, $statements.update[i] AS of, updates[$statements.update[i]] AS u
 CREATE (u)-[:HAS]->(s:RecallMStatement:Statement {namespace: $namespace, """
-    + _properties(STATEMENT_COLUMNS, "$statements")
+    + _properties(STATEMENT_COLUMNS, "$statements", "i")
     + ", "
-    + _of_update(_SHARED)
+    + _properties(_SHARED, "$updates", "of")
     + """})
 WITH concepts, s, i
 UNWIND $statements.concepts[i] AS place

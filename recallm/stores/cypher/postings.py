@@ -126,7 +126,8 @@ def _read(
 ) -> LiteralString:
     """The lists of some stems or concepts, with how many statements they have up to ``$t``, and
     the newest that meet a filter. Of a node that is being written, some properties may be missing,
-    or older than others: lists of different lengths make a null in the row, which is read anew."""
+    or older than others, and a new block may not be in its index yet: lists of different lengths,
+    and too few postings where nothing is hidden, make a null in the row, which is read anew."""
     query: LiteralString = """
 UNWIND {{NAMES}} AS name
 MATCH (x:{{LABEL}} {namespace: $namespace, key: name})
@@ -169,7 +170,7 @@ WITH x, total, size(newest) <> size(coalesce(located, [])) AS is_torn, COLLECT {
 } AS rows
 RETURN x.name AS name, total, [row IN rows | row[0]] AS keys,
     CASE WHEN NOT is_torn AND none(row IN rows WHERE row[1] IS NULL)
-        AND (rows <> [] OR $filtered OR NOT $plain OR $limit = 0)
+        AND (size(rows) = total OR size(rows) >= $limit OR $filtered OR NOT $plain)
     THEN [row IN rows | row[1]] END AS numbers,
     COLLECT {
         UNWIND rows AS row

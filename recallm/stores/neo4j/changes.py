@@ -175,7 +175,7 @@ class _Added:
             "update": [place for place, _ in self._said],
             "session": [sessions[place] for place, _ in self._said],
             "concepts": [
-                list({self._places[mention.name] for mention in statement.concepts})
+                [self._places[mention.name] for mention in statement.concepts]
                 for _, statement in self._said
             ],
         }
