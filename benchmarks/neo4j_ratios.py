@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -145,14 +146,15 @@ def of_words(file: str, server: dict[str, Any], folder: Path, options: Any) -> l
                 loaded.forget(everything=True)
         rows.append(row("load", *loads))
         t_index = far.stats().t_index
-        rows.append(
+        rows += [
             in_turns(
-                "as_of, beside a recall of Neo4j",
+                f"as_of {share:.0%} of all t, beside a recall of Neo4j",
                 far.recall,
-                lambda text: far.recall(text, as_of=t_index),
+                partial(far.recall, as_of=int(share * t_index)),
                 questions,
             )
-        )
+            for share in (0.1, 0.5, 0.9)
+        ]
         plain = statistics.median(seconds(lambda: far.recall(it)) for it in questions)  # noqa: B023
         far.update("Zoe left.", expires_at=datetime.now(UTC) + timedelta(seconds=1))
         time.sleep(1)

@@ -74,25 +74,25 @@ _CONCEPTS: Final[LiteralString] = (
     """
 UNWIND range(0, size($concepts.key) - 1) AS i
 MERGE (x:RecallMConcept {namespace: $namespace, key: $concepts.key[i]})
-ON CREATE SET x.name = $concepts.name[i], x.namespace_name = $name
+ON CREATE SET x.name = coalesce($concepts.name[i], x.key), x.namespace_name = $name
 SET x.label = $concepts.label[i], x.kind = $concepts.kind[i], x.t_index = $concepts.t_index[i],
     x.updates = $concepts.updates[i], x.statements = $concepts.statements[i]
-FOREACH (it IN CASE $concepts.name[i] WHEN $concepts.key[i] THEN [x] ELSE [] END | SET it:Concept)
+FOREACH (it IN CASE WHEN $concepts.name[i] IS NULL THEN [x] ELSE [] END | SET it:Concept)
 """
-    + postings_added("$concepts", "'c'")
+    + postings_added("$concepts", "'c'", "null")
     + """
 WITH x, i ORDER BY i
 RETURN collect(x) AS concepts
 """
 )
-"""A concept has the label ``Concept`` if an index can hold its name."""
+"""A concept has the label ``Concept`` if an index can hold its name, which its key is then."""
 
 _STEMS: Final[LiteralString] = """
 UNWIND range(0, size($stems.key) - 1) AS i
 MERGE (x:RecallMStem {namespace: $namespace, key: $stems.key[i]})
-ON CREATE SET x.name = $stems.name[i]
+ON CREATE SET x.name = coalesce($stems.name[i], x.key)
 SET x.documents = $stems.documents[i], x.t_index = $t
-""" + postings_added("$stems", "'s'")
+""" + postings_added("$stems", "'s'", "coalesce($stems.counts[i], [it IN $stems.places[i] | 1])")
 
 _PREDICATES: Final[LiteralString] = """
 UNWIND range(0, size($predicates.key) - 1) AS i
@@ -326,7 +326,9 @@ ADD: Final[LiteralString] = (
 """New updates, and totals and elements, new or changed. ``$t`` is the counter. A stem, a session or
 a predicate has no t of its own: at an earlier t it is counted.
 
-Most parameters are maps of columns, which are much shorter than lists of maps. What a row refers to
+Most parameters are maps of columns, which are much shorter than lists of maps; a column of nulls
+alone is left out. A ``name`` is null where it is the key, and ``counts`` of a stem where all are 1.
+What a row refers to
 is given by its place in another parameter: ``update`` and ``concepts`` of a statement, the ends of
 a relation, the ``places`` in ``$statements`` of the postings of a stem or a concept, the
 ``session`` of a statement, which counts from 1 (0: none)."""

@@ -2,7 +2,8 @@
 
 Parameters: ``$t`` (the latest t to be seen), ``$before`` (the first key after it), ``$dated`` and
 ``$said`` (whether the horizon is a datetime, and which), ``$now`` (passages that expired by then
-are hidden), ``$plain`` (nothing is hidden but later updates); those of a filter in
+are hidden), ``$plain`` (nothing is hidden but later updates), ``$listed`` (nothing is hidden but
+later updates and those of the t in ``$expired``); those of a filter in
 ``recallm.stores.neo4j.reader``.
 """
 
@@ -60,7 +61,9 @@ _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
     "{{VECTOR_SEEN}}": "($plain OR EXISTS { MATCH (v)<-[:EMBEDDED]-(s:RecallMStatement) WHERE "
     + _shown("s")
     + " })",
-    "{{RELATION_SEEN}}": """($plain OR EXISTS {
+    "{{RELATION_SEEN}}": """(
+        $plain OR $listed AND any(t IN r.ts WHERE NOT t IN $expired AND t <= $t)
+        OR EXISTS {
         UNWIND range(size(r.ts) - 1, 0, -1) AS place
         WITH r.ts[place] AS t WHERE t <= $t
         MATCH (u:RecallMUpdate {namespace: $namespace, t: t})

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-from recallm.stores.cypher.postings import newest_mention
+from recallm.stores.cypher.postings import mention_lists, newest_mention
 
 LOCK: Final[LiteralString] = """
 MERGE (n:RecallMNamespace {key: $key})
@@ -139,29 +139,47 @@ USING INDEX SEEK b:RecallMConcept(namespace, key)
 RETURN a.name AS a, b.name AS b, r.ts AS ts
 """
 
-COUNT_TOUCHES: Final[LiteralString] = """
+COUNT_TOUCHES: Final[LiteralString] = (
+    """
 UNWIND $names AS name
 MATCH (c:RecallMConcept {namespace: $namespace, key: name})
-CALL (c) {
-    MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) WHERE s.key < $before
-    RETURN s.key AS shown, 1 AS mention, null AS entity
-    UNION ALL
-    MATCH (c)<-[:STANDS_ON]-(x:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t
-    RETURN u.t * 1048576 AS shown, 0 AS mention, x AS entity
-}
-WITH c, sum(mention) AS statements, collect(DISTINCT shown / 1048576) AS ts,
-    min(CASE mention WHEN 1 THEN shown END) AS first_mention,
-    min(CASE mention WHEN 0 THEN
-        [shown / 1048576, entity.id, entity.label, entity.kind]
-    END) AS first_entity
-WHERE size(ts) > 0
-OPTIONAL MATCH (s:RecallMStatement {namespace: $namespace, key: first_mention})
-RETURN c.name AS name, statements, ts, coalesce(s.content, '') AS content,
-    coalesce(first_entity[2], '') AS label, coalesce(first_entity[3], '') AS kind
 """
+    + mention_lists()
+    + """
+WITH c, reduce(sum = 0, it IN lists | sum + size(it)) = c.statements AS is_whole,
+    [it IN lists | CASE WHEN it[-1] < $before THEN it ELSE [key IN it WHERE key < $before] END]
+        AS lists
+WITH c, is_whole, [it IN lists WHERE size(it) > 0] AS lists
+WITH c, is_whole, lists, lists[0][0] AS first_mention, lists[-1][-1] AS last_mention,
+    reduce(sum = 0, it IN lists | sum + size(it)) AS statements,
+    reduce(sum = 0, i IN range(0, size(lists) - 1) | sum + size([
+        place IN range(0, size(lists[i]) - 1)
+        WHERE lists[i][place] / 1048576 <> CASE
+            WHEN place > 0 THEN lists[i][place - 1] WHEN i > 0 THEN lists[i - 1][-1] ELSE -1
+        END / 1048576
+    ])) AS mentioned
+CALL (c) {
+    MATCH (c)<-[:STANDS_ON]-(x:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t
+    WITH c, u.t AS t, min([u.t, x.id, x.label, x.kind]) AS shown
+    RETURN min(shown) AS first_entity, max(t) AS last_shown,
+        count(CASE WHEN NOT EXISTS {
+            MATCH (c)<-[:MENTIONS]-(s:RecallMStatement)
+            USING INDEX SEEK s:RecallMStatement(namespace, key)
+            WHERE s.namespace = $namespace AND s.key >= t * 1048576 AND s.key < (t + 1) * 1048576
+        } THEN 1 END) AS others
+}
+WITH *, mentioned + others AS updates, last_mention / 1048576 AS mentioned_at WHERE updates > 0
+OPTIONAL MATCH (s:RecallMStatement {namespace: $namespace, key: first_mention})
+RETURN c.name AS name, statements, updates, CASE
+        WHEN last_shown > coalesce(mentioned_at, 0) THEN last_shown ELSE mentioned_at
+    END AS t_index, coalesce(s.content, '') AS content, coalesce(first_entity[2], '') AS label,
+    coalesce(first_entity[3], '') AS kind, CASE WHEN is_whole THEN true END AS is_whole
+"""
+)
 """The totals of concepts up to ``$t``, counted; ``$before`` is the first key after it. ``content``
 is that of the earliest statement that mentions the concept; ``label`` and ``kind`` hold where none
-does."""
+does. ``is_whole`` is null where the list of mentions and the total of the concept differ: another
+writer changes them, or this one has not set the total yet."""
 
 SELECT: Final[dict[str, LiteralString]] = {
     "id": "MATCH (u:RecallMUpdate {namespace: $namespace, id_key: $value}) RETURN u.t AS t",
@@ -173,7 +191,7 @@ SELECT: Final[dict[str, LiteralString]] = {
     "before": """MATCH (u:RecallMUpdate)
         WHERE u.namespace = $namespace AND u.t < $value RETURN u.t AS t""",
     "said before": """MATCH (u:RecallMUpdate)
-        WHERE u.namespace = $namespace AND u.said < $value RETURN u.t AS t""",
+        WHERE u.namespace = $namespace AND u.said < $value AND u.t > 0 RETURN u.t AS t""",
     "expired": """MATCH (u:RecallMUpdate)
         WHERE u.namespace = $namespace AND u.expires <= $value
         RETURN u.t AS t ORDER BY u.expires, u.t LIMIT $limit""",

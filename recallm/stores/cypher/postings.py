@@ -20,21 +20,24 @@ __all__ = [
     "INSERT_POSTINGS",
     "MENTIONS",
     "POSTINGS",
+    "mention_lists",
     "newest_mention",
     "postings_added",
 ]
 
 
-def postings_added(rows: LiteralString, list: LiteralString) -> LiteralString:
+def postings_added(
+    rows: LiteralString, list: LiteralString, counts: LiteralString
+) -> LiteralString:
     """The clauses that append postings, later than all others, to the list of the stem or the
     concept ``x``, the row ``i`` of the columns ``rows``: the ``places`` of its statements in
-    ``$statements``, and the ``counts`` of a stem, none where all are 1. ``numbers`` are those of
-    the sessions by their places. 64 postings make a block."""
-    return """
+    ``$statements``. ``counts`` is an expression: how often each statement holds a stem, null for a
+    concept. ``numbers`` are those of the sessions by their places. 64 postings make a block."""
+    return (
+        """
 WITH *, {{ROWS}}.places[i] AS places,
     [it IN {{ROWS}}.places[i] | numbers[$statements.session[it]]] AS located,
-    CASE {{ROWS}}.counts[i] WHEN [] THEN [it IN {{ROWS}}.places[i] | 1] ELSE {{ROWS}}.counts[i] END
-        AS counted
+    {{COUNTS}} AS counted
 WITH *, coalesce(x.keys, []) + [it IN places | $statements.key[it]] AS keys,
     coalesce(x.counts, []) + counted AS counts, coalesce(x.sessions, []) + located AS sessions
 WITH *, CASE places WHEN [] THEN 0 ELSE (size(keys) - 1) / 64 END AS full
@@ -47,7 +50,10 @@ FOREACH (it IN CASE places WHEN [] THEN [] ELSE [x] END |
     SET it.keys = keys[64 * full ..], it.counts = counts[64 * full ..],
         it.sessions = sessions[64 * full ..]
 )
-""".replace("{{ROWS}}", rows).replace("{{LIST}}", list)
+""".replace("{{COUNTS}}", counts)
+        .replace("{{ROWS}}", rows)
+        .replace("{{LIST}}", list)
+    )
 
 
 def _of_both(query: LiteralString) -> LiteralString:
@@ -122,12 +128,22 @@ DELETE_POSTINGS: Final[LiteralString] = _of_both(
 
 
 def _read(
-    names: LiteralString, label: LiteralString, list: LiteralString, total: LiteralString
+    names: LiteralString,
+    label: LiteralString,
+    list: LiteralString,
+    total: LiteralString,
+    posting: LiteralString,
 ) -> LiteralString:
     """The lists of some stems or concepts, with how many statements they have up to ``$t``, and
-    the newest that meet a filter. Of a node that is being written, some properties may be missing,
-    or older than others, and a new block may not be in its index yet: lists of different lengths,
-    and too few postings where nothing is hidden, make a null in the row, which is read anew."""
+    the newest postings that meet a filter.
+
+    ``postings`` are the numbers of all postings, joined to texts: Python unpacks a list number by
+    number, in more time than the server takes to find them. ``sessions`` has the number and the
+    name of each session.
+
+    Of a node that is being written, some properties may be missing, or older than others, and a new
+    block may not be in its index yet: lists of different lengths, and too few postings where
+    nothing is hidden, make ``postings`` null, and the row is read anew."""
     query: LiteralString = """
 UNWIND {{NAMES}} AS name
 MATCH (x:{{LABEL}} {namespace: $namespace, key: name})
@@ -161,17 +177,21 @@ WITH x, total, size(newest) <> size(coalesce(located, [])) AS is_torn, COLLECT {
     UNWIND range(size(keys) - 1, 0, -1) AS place
     WITH keys[place] AS key, counts[place] AS count, sessions[place] AS session
     WHERE key < $before AND (NOT $filtered OR key >= $since_key AND key < $until_key)
-        AND ($plain AND NOT $filtered OR EXISTS {
+        AND ($listed AND NOT $filtered AND NOT key / 1048576 IN $expired OR EXISTS {
             MATCH (s:RecallMStatement {namespace: $namespace, key: key})
             USING INDEX SEEK s:RecallMStatement(namespace, key)
             WHERE {{STATEMENT_MEETS}}
         })
-    RETURN [key, session, count] LIMIT $limit
+    RETURN {{POSTING}} LIMIT $limit
 } AS rows
-RETURN x.name AS name, total, [row IN rows | row[0]] AS keys,
-    CASE WHEN NOT is_torn AND none(row IN rows WHERE row[1] IS NULL)
+RETURN x.name AS name, total, CASE
+    WHEN NOT is_torn AND none(row IN rows WHERE any(it IN row WHERE it IS NULL))
         AND (size(rows) = total OR size(rows) >= $limit OR $filtered OR NOT $plain)
-    THEN [row IN rows | row[1]] END AS numbers,
+    THEN [first IN range(0, size(rows) - 1, 100) |
+        reduce(text = '', row IN rows[first .. first + 100] |
+            text + reduce(numbers = '', it IN row | numbers + it + ' ')
+        )
+    ] END AS postings,
     COLLECT {
         UNWIND rows AS row
         WITH DISTINCT row[1] AS number WHERE number > 0
@@ -179,18 +199,17 @@ RETURN x.name AS name, total, [row IN rows | row[0]] AS keys,
         RETURN [number, session.name]
     } AS sessions"""
     query = query.replace("{{NAMES}}", names).replace("{{LABEL}}", label)
-    return spelled(query.replace("{{LIST}}", list).replace("{{TOTAL}}", total))
+    query = query.replace("{{LIST}}", list).replace("{{TOTAL}}", total)
+    return spelled(query.replace("{{POSTING}}", posting))
 
 
-POSTINGS: Final[LiteralString] = (
-    _read("$stems", "RecallMStem", "'s'", "documents")
-    + """,
-    CASE WHEN none(row IN rows WHERE row[2] IS NULL) THEN [row IN rows | row[2]] END AS counts
-"""
+POSTINGS: Final[LiteralString] = _read(
+    "$stems", "RecallMStem", "'s'", "documents", "[key, session, count]"
 )
-"""``sessions`` has the number and the name of each session."""
 
-MENTIONS: Final[LiteralString] = _read("$names", "RecallMConcept", "'c'", "statements")
+MENTIONS: Final[LiteralString] = _read(
+    "$names", "RecallMConcept", "'c'", "statements", "[key, session]"
+)
 
 
 def newest_mention() -> LiteralString:
@@ -202,3 +221,17 @@ coalesce(c.keys[-1], head(COLLECT {
     WHERE p.namespace = $namespace AND p.list = 'c' + $concept AND p.last >= 0
     RETURN p.keys[-1] ORDER BY p.namespace DESC, p.list DESC, p.last DESC LIMIT 1
 }))"""
+
+
+def mention_lists() -> LiteralString:
+    """The clauses that find the ``lists`` of keys of the statements that mention the concept ``c``,
+    in ascending order."""
+    return """
+WITH c, coalesce(c.keys, []) AS newest
+WITH c, newest, coalesce(newest[0], 9223372036854775807) AS first
+WITH c, COLLECT {
+    MATCH (p:RecallMPostings)
+    WHERE p.namespace = $namespace AND p.list = 'c' + c.key AND p.last < first
+    RETURN p.keys ORDER BY p.namespace, p.list, p.last
+} + [newest] AS lists
+"""

@@ -23,8 +23,9 @@ CALL () {
 }
 RETURN coalesce(n.rows, -1) AS rows, coalesce(n.t, 0) AS t,
     coalesce(n.statements, 0) AS statements, coalesce(n.terms, 0) AS terms,
-    coalesce(n.sessions, 0) AS sessions, EXISTS {
+    coalesce(n.sessions, 0) AS sessions, COLLECT {
         MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
+        RETURN u.t LIMIT $limit
     } AS expired, n.model AS model, n.origin AS origin, coalesce(n.revision, 0) AS revision,
     coalesce(n.vocabulary, 0) AS vocabulary, coalesce(n.vector_bytes, '{}') AS vector_bytes,
     coalesce(n.indexed, false) AS indexed, all_vectors
@@ -34,10 +35,14 @@ has -1, the ``rows`` of a namespace that there is not."""
 
 LATEST_SAID: Final[LiteralString] = """
 MATCH (u:RecallMUpdate)
-USING INDEX SEEK u:RecallMUpdate(namespace, said)
+USING INDEX SEEK u:RecallMUpdate(namespace, said, t)
 WHERE u.namespace = $namespace AND u.said <= $said AND u.t <= $t
-RETURN coalesce(max(u.t), 0) AS t
+WITH coalesce(max(u.t), 0) AS t, count(u) AS shown
+RETURN t, shown = COUNT {
+    MATCH (u:RecallMUpdate) WHERE u.namespace = $namespace AND u.t > 0 AND u.t <= t
+} AS all_shown
 """
+"""The latest t that was said by a moment, and whether all updates up to that t were."""
 
 
 def _passages(match: LiteralString, order: LiteralString = "u.t DESC") -> LiteralString:
@@ -158,12 +163,45 @@ WHERE {{STATEMENT_SHOWN}}"""
 )
 """Statements, and up to ``$ahead`` of their lane before and after each."""
 
-CORPUS_COUNTED: Final[LiteralString] = """
+_SESSIONS_BEGUN: Final[LiteralString] = """
+CALL () {
+    MATCH (x:RecallMSession)
+    WHERE x.namespace = $namespace AND x.number <= $t AND x.statements > 0
+        AND (x.t_index <= $t OR EXISTS {
+            MATCH (s:RecallMStatement)
+            WHERE s.namespace = $namespace AND s.lane = x.key AND s.key < $before
+        })
+    RETURN count(x) AS sessions
+}
+"""
+
+CORPUS_COUNTED: Final[LiteralString] = (
+    """
 MATCH (s:RecallMStatement)
 WHERE s.namespace = $namespace AND s.key < $before
-RETURN count(s) AS statements, coalesce(sum(s.length), 0) AS terms,
-    count(DISTINCT s.session_key) AS sessions
+WITH count(s) AS statements, coalesce(sum(s.length), 0) AS terms
 """
+    + _SESSIONS_BEGUN
+    + "RETURN statements, terms, sessions\n"
+)
+
+CORPUS_WITHOUT_LATER: Final[LiteralString] = (
+    """
+OPTIONAL MATCH (n:RecallMNamespace {rows: $namespace})
+CALL () {
+    MATCH (s:RecallMStatement)
+    WHERE s.namespace = $namespace AND s.key >= $before AND s.key < $after
+    RETURN count(s) AS later, coalesce(sum(s.length), 0) AS later_terms
+}
+"""
+    + _SESSIONS_BEGUN
+    + """
+RETURN coalesce(n.t, 0) AS t, coalesce(n.statements, 0) AS statements,
+    coalesce(n.terms, 0) AS terms, later, later_terms, sessions
+"""
+)
+"""The totals of the namespace, and what of these is later; ``$after`` is the first key after all
+of them."""
 
 SIZES: Final[LiteralString] = """
 OPTIONAL MATCH (n:RecallMNamespace {rows: $namespace})
@@ -174,12 +212,25 @@ RETURN coalesce(n.t, 0) AS t, coalesce(n.statements, 0) AS statements,
     CALL (x, lane) {
         WITH x WHERE x.t_index <= $t
         RETURN x.statements AS counted, x.terms AS length
+        // A later session is counted from the nearer end. The plan would put a WHERE of its own
+        // behind the search, and read every statement.
         UNION ALL
-        // The plan would put a WHERE of its own behind the search, and read every statement.
-        UNWIND CASE WHEN x.t_index > $t THEN [lane] ELSE [] END AS later
+        UNWIND CASE WHEN x.t_index > $t AND x.number + x.t_index >= 2 * $t THEN [lane] ELSE [] END
+            AS later
         MATCH (s:RecallMStatement)
         WHERE s.namespace = $namespace AND s.lane = later AND s.key < $before
         RETURN count(s) AS counted, coalesce(sum(s.length), 0) AS length
+        UNION ALL
+        UNWIND CASE WHEN x.t_index > $t AND x.number + x.t_index < 2 * $t THEN [lane] ELSE [] END
+            AS later
+        WITH x, COLLECT {
+            MATCH (s:RecallMStatement)
+            WHERE s.namespace = $namespace AND s.lane = later AND s.key >= $before
+                AND s.key < (x.t_index + 1) * 1048576
+            RETURN s.length
+        } AS lengths
+        RETURN x.statements - size(lengths) AS counted,
+            x.terms - reduce(sum = 0, it IN lengths | sum + it) AS length
     }
     WITH x, counted, length WHERE counted > 0 AND x.name IS NOT NULL
     RETURN [x.name, counted, length]

@@ -111,7 +111,7 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     """CREATE INDEX recallm_update_lane IF NOT EXISTS
     FOR (n:RecallMUpdate) ON (n.namespace, n.lane)""",
     """CREATE INDEX recallm_update_said IF NOT EXISTS
-    FOR (n:RecallMUpdate) ON (n.namespace, n.said)""",
+    FOR (n:RecallMUpdate) ON (n.namespace, n.said, n.t)""",
     """CREATE INDEX recallm_update_expires IF NOT EXISTS
     FOR (n:RecallMUpdate) ON (n.namespace, n.expires)""",
     """CREATE INDEX recallm_update_item IF NOT EXISTS

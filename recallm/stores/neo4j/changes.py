@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, LiteralString, Protocol
 
 from recallm.entity_words import codes_of, name_words
@@ -80,7 +80,7 @@ def write_changes(
         concepts=added.concepts(),
         stems=added.stems(),
         predicates=_predicates(changes),
-        updates=_columns(cypher.UPDATE_COLUMNS, added.updates),
+        updates=_columns_of(cypher.UPDATE_COLUMNS, added.updates),
         statements=added.statements(),
         relations=added.relations(),
         references=[[key, key_of(id)] for key, id in _references(written)],
@@ -98,12 +98,22 @@ def write_changes(
 
 
 Columns = dict[str, list[Any]]
-"""Rows by column; a column of nulls alone is empty."""
+"""Rows by column; a column of nulls alone is left out."""
 
 
-def _columns(names: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> Columns:
-    columns = {name: [row.get(name) for row in rows] for name in names}
-    return {name: [] if it.count(None) == len(it) else it for name, it in columns.items()}
+def _columns(columns: Mapping[str, list[Any]]) -> Columns:
+    return {name: it for name, it in columns.items() if not it or it.count(None) < len(it)}
+
+
+def _columns_of(names: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> Columns:
+    return _columns({name: [row.get(name) for row in rows] for name in names})
+
+
+def _named(names: Collection[str]) -> Columns:
+    """The columns of keys, and of names where these differ from their keys."""
+    keys = [key_of(name) for name in names]
+    differing = [None if name == key else name for name, key in zip(names, keys, strict=True)]
+    return _columns({"key": keys, "name": differing})
 
 
 class _Added:
@@ -139,8 +149,7 @@ class _Added:
     def concepts(self) -> Columns:
         rows = self._concepts.values()
         return {
-            "key": [key_of(name) for name in self._concepts],
-            "name": list(self._concepts),
+            **_named(self._concepts),
             "label": [row.label for row in rows],
             "kind": [row.kind for row in rows],
             "t_index": [row.t_index for row in rows],
@@ -155,12 +164,12 @@ class _Added:
     def stems(self) -> Columns:
         documents = {stem: number for stem, number in self._changes.terms.items() if number}
         held = [self._stem_postings.get(stem, {}) for stem in documents]
+        counts = [None if set(it.values()) <= {1} else list(it.values()) for it in held]
         return {
-            "key": [key_of(stem) for stem in documents],
-            "name": list(documents),
+            **_named(documents),
             "documents": list(documents.values()),
             "places": [[self._place_of[key] for key in keys] for keys in held],
-            "counts": [[] if set(it.values()) <= {1} else list(it.values()) for it in held],
+            **_columns({"counts": counts}),
         }
 
     def statements(self) -> Columns:
@@ -171,7 +180,7 @@ class _Added:
             for place, statement in self._said
         ]
         return {
-            **_columns(cypher.STATEMENT_COLUMNS, properties),
+            **_columns_of(cypher.STATEMENT_COLUMNS, properties),
             "update": [place for place, _ in self._said],
             "session": [sessions[place] for place, _ in self._said],
             "concepts": [

@@ -10,7 +10,7 @@ Functions whose queries depend on each other's answers take as many rounds as th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
@@ -49,17 +49,30 @@ class UnansweredError(Exception):
     """The answer of a query is not known yet: it is asked with the next round."""
 
 
+def _as_it_is(row: Row) -> Any:
+    return row
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A query with its own parameters; those of the horizon are the same for all."""
+    """A query with its own parameters; those of the horizon are the same for all.
+
+    ``convert`` makes what a reader needs of a row, always the same for a query. A row is converted
+    when it is read, not each time that a function runs which asked for it.
+    """
 
     query: LiteralString
     parameters: Mapping[str, Any]
+    convert: Callable[[Row], Any] = _as_it_is
 
     @property
     def key(self) -> tuple[str, str]:
         """Equal for asks with equal answers."""
         return self.query, repr(self.parameters)
+
+    def answer(self, rows: Iterable[Row]) -> list[Any]:
+        """What the rows say."""
+        return [self.convert(row) for row in rows]
 
 
 class Answers:
@@ -71,29 +84,31 @@ class Answers:
 
     def __init__(self, run: Callable[[LiteralString, Mapping[str, Any]], list[Row]]) -> None:
         self._run = run
-        self._known: dict[tuple[str, str], list[Row]] = {}
+        self._known: dict[tuple[str, str], list[Any]] = {}
         self._wanted: dict[tuple[str, str], Ask] = {}
 
-    def of(self, ask: Ask) -> list[Row]:
-        """The rows that answer ``ask``.
+    def of(self, ask: Ask) -> list[Any]:
+        """The answer of ``ask``.
 
         Raises:
-            UnansweredError: they are read with the next round.
+            UnansweredError: the rows are read with the next round.
         """
-        if ask.key not in self._known:
-            self._wanted[ask.key] = ask
+        key = ask.key
+        if key not in self._known:
+            self._wanted[key] = ask
             raise UnansweredError
-        return self._known[ask.key]
+        return self._known[key]
 
     def read(self) -> None:
         """Read the answers of the asks that have none: a round trip for up to 16 of them."""
         wanted, self._wanted = list(self._wanted.items()), {}
         for first in range(0, len(wanted), len(_PREFIXES)):
             asked = wanted[first : first + len(_PREFIXES)]
-            answers = complete_rows(partial(self._answers, [ask for _, ask in asked]))
-            self._known.update(zip((key for key, _ in asked), answers, strict=True))
+            found = complete_rows(partial(self._rows, [ask for _, ask in asked]))
+            for (key, ask), rows in zip(asked, found, strict=True):
+                self._known[key] = ask.answer(rows)
 
-    def _answers(self, asks: Sequence[Ask]) -> list[list[Row]]:
+    def _rows(self, asks: Sequence[Ask]) -> list[list[Row]]:
         if len(asks) == 1:
             return [self._run(asks[0].query, asks[0].parameters)]
         query = _joined(tuple((ask.query, tuple(ask.parameters)) for ask in asks))
@@ -104,15 +119,15 @@ class Answers:
         }
         found = self._run(query, parameters)[0]
         return [
-            [row_of(row.keys(), row.values()) for row in found[f"{prefix}rows"]]
-            for prefix, _ in zip(_PREFIXES, asks, strict=False)
+            [row_of(_columns(ask.query), row) for row in found[f"{prefix}rows"]]
+            for prefix, ask in zip(_PREFIXES, asks, strict=False)
         ]
 
 
 @cache
 def _joined(asks: tuple[tuple[LiteralString, tuple[LiteralString, ...]], ...]) -> LiteralString:
     """One query that answers all ``asks`` (query, names of its own parameters): one row, whose
-    columns ``…rows`` are lists of maps."""
+    columns ``…rows`` are lists of rows, each a list of its values."""
     parts: list[LiteralString] = []
     columns: list[LiteralString] = []
     for prefix, (query, names) in zip(_PREFIXES, asks, strict=False):
@@ -121,9 +136,9 @@ def _joined(asks: tuple[tuple[LiteralString, tuple[LiteralString, ...]], ...]) -
             if place and _first_word(piece) in names:
                 pieces[place] = prefix + piece
         own: LiteralString = "$".join(pieces)
-        entries: LiteralString = ", ".join([it + ": " + it for it in _columns(query)])
+        values: LiteralString = ", ".join(_columns(query))
         parts.append(
-            "CALL () {\nCALL () {\n" + own + "}\nRETURN collect({" + entries + "}) AS "
+            "CALL () {\nCALL () {\n" + own + "}\nRETURN collect([" + values + "]) AS "
             + prefix + "rows\n}\n"
         )  # fmt: skip
         columns.append(prefix + "rows")
@@ -135,6 +150,7 @@ def _first_word(text: str) -> str:
     return found[0] if found else ""
 
 
+@cache
 def _columns(query: LiteralString) -> list[LiteralString]:
     """The names of the columns of a query, whose last RETURN begins a line without indent."""
     returned = query.rpartition("\nRETURN ")[2].removeprefix("DISTINCT ")

@@ -141,7 +141,7 @@ def run_own_cypher(
     text: LiteralString = query  # pyright: ignore[reportAssignmentType]
 
     def work(tx: Tx) -> list[dict[str, Any]]:
-        opened = tx.rows(OPEN, {"key": key_of(namespace), "now": -LARGEST_NUMBER})[0]
+        opened = tx.rows(OPEN, {"key": key_of(namespace), "now": -LARGEST_NUMBER, "limit": 0})[0]
         given = {**parameters, "namespace": opened["rows"]}
         try:
             _check(_explained(tx, text, given))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from datetime import datetime
 from functools import partial
-from typing import Any, LiteralString, cast
+from typing import Any, LiteralString, TypeVar, cast
 
 from recallm.errors import StoreError
 from recallm.model import (
@@ -73,7 +73,11 @@ from recallm.stores.timestamps import microseconds
 
 __all__ = ["Neo4jReader"]
 
+Result = TypeVar("Result")
+
 _EVERY = Filter()
+_MOST_EXPIRED = 100
+"""Expired passages that queries leave out by their t; of more, they look at each node."""
 _CONCEPT_TOTALS = ("name", "label", "kind", "t_index", "updates", "statements")
 _CORPUS = ("statements", "terms", "sessions")
 
@@ -93,23 +97,28 @@ class Neo4jReader:
         as_of, now = horizon.as_of, horizon.now
         said = microseconds(as_of) if isinstance(as_of, datetime) else None
         expired_by = moment_of(now)
-        opened = {"key": key_of(namespace), "now": expired_by}
+        opened = {"key": key_of(namespace), "now": expired_by, "limit": _MOST_EXPIRED + 1}
         state = connection.rows(cypher.OPEN, opened)[0]
         self._rows: int = state["rows"]
         self._opened_totals = {name: state[name] for name in ("t", *_CORPUS)}
         self._counter: int = state["t"]
         self._t: int = min(as_of, self._counter) if isinstance(as_of, int) else self._counter
+        all_shown = True
         if said is not None:
-            self._t = self._run(cypher.LATEST_SAID, said=said, t=self._counter)[0]["t"]
+            found = self._run(cypher.LATEST_SAID, said=said, t=self._counter)[0]
+            self._t, all_shown = found["t"], found["all_shown"]
         self._before = statement_key(self._t + 1, 0)
+        expired: list[int] = [t for t in state["expired"] if t is not None]
         self._horizon = {
             "t": self._t,
             "before": self._before,
-            "dated": said is not None,
+            "dated": not all_shown,
             "said": said or 0,
             "now": expired_by,
-            # Whether nothing is hidden but by its t.
-            "plain": said is None and not state["expired"],
+            # Whether nothing is hidden but by its t, and whether it is known what else is.
+            "plain": all_shown and not expired,
+            "listed": all_shown and len(expired) <= _MOST_EXPIRED,
+            "expired": expired,
         }
         vectors = None
         vector_bytes = json_in(state["vector_bytes"])
@@ -126,7 +135,7 @@ class Neo4jReader:
             vectors=vectors,
             vector_bytes=vector_bytes,
             vocabulary=state["vocabulary"],
-            has_expired=state["expired"],
+            has_expired=bool(expired),
         )
         self._is_indexed: bool = state["indexed"]
         self._share = NamespaceShare(state["statements"], state["all_vectors"])
@@ -168,8 +177,8 @@ class Neo4jReader:
         else:
             entry = "t", ""
         query, bound = cypher.PASSAGES[entry[0]], _bound(limit)
-        found = self._ask(query, entry=entry[1], limit=bound, **self._within(conditions))
-        return [Passage(**passage_fields(row["passage"])) for row in found]
+        given = {"entry": entry[1], "limit": bound, **self._within(conditions)}
+        return self._ask_for(_passage, query, **given)
 
     def paths(self) -> list[tuple[str, ...]]:
         return sorted(tuple(row["path"]) for row in self._ask(cypher.PATHS, root=path_key(())))
@@ -192,45 +201,21 @@ class Neo4jReader:
         known = sorted(key for key in set(keys) if key < self._before)
         if not known:
             return []
-        found = (
-            self._ask(cypher.SURROUNDINGS, keys=known, ahead=ahead)
-            if ahead
-            else self._ask(cypher.STATEMENTS, keys=known)
-        )
-        return [statement_in(row) for row in found]
+        if ahead:
+            return self._ask_for(statement_in, cypher.SURROUNDINGS, keys=known, ahead=ahead)
+        return self._ask_for(statement_in, cypher.STATEMENTS, keys=known)
 
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
-        found = self._ask(
-            POSTINGS,
-            stems=keys_of(stems),
-            limit=limit,
-            **_filter(where),
-        )
-        return {
-            row["name"]: Postings(
-                documents=row["total"],
-                keys=tuple(row["keys"]),
-                counts=tuple(row["counts"]),
-                sessions=_session_keys(row),
-            )
-            for row in found
-        }
+        given = {"stems": keys_of(stems), "limit": limit, **_filter(where)}
+        return dict(self._ask_for(_postings, POSTINGS, **given))
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
-        conditions = _filter(where)
-        found = self._ask(MENTIONS, names=keys_of(names), limit=_bound(limit), **conditions)
-        return {
-            row["name"]: Mentions(
-                statements=row["total"],
-                keys=tuple(row["keys"]),
-                sessions=_session_keys(row),
-            )
-            for row in found
-        }
+        given = {"names": keys_of(names), "limit": _bound(limit), **_filter(where)}
+        return dict(self._ask_for(_mentions, MENTIONS, **given))
 
     def concepts(
         self, names: Collection[str] | None = None, *, limit: int | None = None
@@ -246,12 +231,11 @@ class Neo4jReader:
         self, names: Collection[str], *, limit: int | None = None, among: bool = False
     ) -> list[Relation]:
         keys = keys_of(names)
-        found = (
-            self._ask(graph.RELATIONS_AMONG, names=keys)
+        relations = (
+            self._ask_for(_relation, graph.RELATIONS_AMONG, names=keys)
             if among
-            else self._ask(graph.RELATIONS, names=keys, limit=_bound(limit))
+            else self._ask_for(_relation, graph.RELATIONS, names=keys, limit=_bound(limit))
         )
-        relations = [Relation(**row) for row in found]
         return sorted(relations, key=lambda relation: (relation.a, relation.b))
 
     def entities(
@@ -338,10 +322,10 @@ class Neo4jReader:
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
         row = dict(self._ask(cypher.SIZES, lanes=keys_of(session_keys))[0])
         by_session = row.pop("by_session")
+        t = row.pop("t")
         # A node that is being written may be read half old, half new; two equal reads are complete.
-        if row != self._opened_totals or row["t"] > self._t:
-            row = dict(self._ask(cypher.CORPUS_COUNTED)[0])
-        row.pop("t", None)
+        if {"t": t, **row} != self._opened_totals or t > self._t:
+            row = self._counted_corpus(t, row)
         return Sizes(
             corpus=CorpusSize(**row),
             sessions={
@@ -349,6 +333,23 @@ class Neo4jReader:
                 for name, statements, terms in by_session
             },
         )
+
+    def _counted_corpus(self, t: int, totals: Mapping[str, int]) -> dict[str, int]:
+        """The size of the corpus of this view, counted from the nearer end. ``totals`` are those of
+        the namespace, whose latest t is ``t``."""
+        if t < 2 * self._t:
+            row = dict(self._ask(cypher.CORPUS_WITHOUT_LATER, after=statement_key(t + 1, 0))[0])
+            if (row["t"], row["statements"], row["terms"]) == (
+                t,
+                totals["statements"],
+                totals["terms"],
+            ):
+                return {
+                    "statements": row["statements"] - row["later"],
+                    "terms": row["terms"] - row["later_terms"],
+                    "sessions": row["sessions"],
+                }
+        return dict(self._ask(cypher.CORPUS_COUNTED)[0])
 
     def vectors(
         self,
@@ -423,10 +424,18 @@ class Neo4jReader:
 
     def _ask(self, query: LiteralString, **parameters: Any) -> list[Row]:
         """Run a query within the horizon; the rows that are complete."""
-        ask = Ask(query, parameters)
+        return self._answer(Ask(query, parameters))
+
+    def _ask_for(
+        self, convert: Callable[[Row], Result], query: LiteralString, **parameters: Any
+    ) -> list[Result]:
+        """The same; each row converted."""
+        return self._answer(Ask(query, parameters, convert))
+
+    def _answer(self, ask: Ask) -> list[Any]:
         if self._answers is not None:
             return self._answers.of(ask)
-        return complete_rows(lambda: [self._run_ask(ask.query, ask.parameters)])[0]
+        return ask.answer(complete_rows(lambda: [self._run_ask(ask.query, ask.parameters)])[0])
 
     def _run_ask(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
         return self._run(query, **{**self._horizon, **parameters})
@@ -462,10 +471,37 @@ def _source(row: Row) -> str | None:
     return None if row["latest_source"] is None else row["latest_source"][1]
 
 
-def _session_keys(row: Row) -> tuple[str | None, ...]:
-    """The session keys of the statements in a row of ``POSTINGS`` or ``MENTIONS``."""
+def _passage(row: Row) -> Passage:
+    return Passage(**passage_fields(row["passage"]))
+
+
+def _relation(row: Row) -> Relation:
+    return Relation(**row)
+
+
+def _postings(row: Row) -> tuple[str, Postings]:
+    """The stem of a row of ``POSTINGS``, and its postings."""
+    keys, sessions, counts = _columns_of_postings(row, 3)
+    return row["name"], Postings(
+        documents=row["total"], keys=keys, counts=counts, sessions=_names(sessions, row)
+    )
+
+
+def _mentions(row: Row) -> tuple[str, Mentions]:
+    """The concept of a row of ``MENTIONS``, and its mentions."""
+    keys, sessions = _columns_of_postings(row, 2)
+    return row["name"], Mentions(statements=row["total"], keys=keys, sessions=_names(sessions, row))
+
+
+def _columns_of_postings(row: Row, columns: int) -> list[tuple[int, ...]]:
+    numbers = tuple(map(int, "".join(row["postings"]).split()))
+    return [numbers[column::columns] for column in range(columns)]
+
+
+def _names(sessions: Iterable[int], row: Row) -> tuple[str | None, ...]:
+    """The keys of these sessions, whose names are in the row of their postings."""
     names = dict(row["sessions"])
-    return tuple(names.get(number) for number in row["numbers"])
+    return tuple(names.get(number) for number in sessions)
 
 
 def _bound(limit: int | None) -> int:

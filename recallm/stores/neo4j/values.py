@@ -286,8 +286,8 @@ def counted_in(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "label": label,
         "kind": kind,
-        "t_index": max(row["ts"]),
-        "updates": len(row["ts"]),
+        "t_index": row["t_index"],
+        "updates": row["updates"],
         "statements": row["statements"],
     }
 

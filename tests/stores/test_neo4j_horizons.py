@@ -1,0 +1,91 @@
+"""What a reader of an earlier state, or beside expired passages, sees and counts is what the oracle
+sees and counts, from whichever end the store counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from recallm.model import Filter, Horizon, PreparedUpdate, Selection
+from recallm.stores.neo4j import Neo4jStore, reader
+from recallm.testing import DictStore
+from recallm.testing.marked_text import entity, prepared
+from recallm.testing.snapshots import snapshot
+from recallm.testing.suite.base import at
+
+_UPDATES = 150
+
+
+def _updates() -> list[PreparedUpdate]:
+    """They mention "ann" in three statements, some with an entity on her; each 10th is of no
+    session, each 8th expires. After each 25th, an update of the graph alone shows the entity."""
+    updates = []
+    for n in range(_UPDATES):
+        updates.append(
+            prepared(
+                f"p{n}",
+                f"[Ann] met [T{n % 7}]",
+                "[Ann] sang to [Ann]",
+                f"[Bob] saw [Ann] in [T{n % 3}]",
+                session=None if n % 10 == 0 else f"s{n // 60}",
+                timestamp=at(n),
+                expires_at=at(1000 + n) if n % 8 == 0 else None,
+                entities=(entity("a", "Ann"),) if n % 12 == 0 else (),
+            )
+        )
+        if n % 25 == 24:
+            updates.append(PreparedUpdate(id="", text=None, entities=(entity("a", "Ann"),)))
+    return updates
+
+
+@pytest.fixture(params=[100, 5, 0])
+def _most_expired(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many expired passages queries know by their t."""
+    monkeypatch.setattr(reader, "_MOST_EXPIRED", request.param)
+
+
+def _agree(store: Neo4jStore, oracle: DictStore, namespace: str) -> None:
+    for horizon in (
+        *(Horizon(as_of=t) for t in (1, 20, 75, 80, 120, 155)),
+        *(Horizon(as_of=at(minutes)) for minutes in (-1, 20, 77.5, 140, 500)),
+        Horizon(now=at(1001)),
+        Horizon(now=at(1041)),
+        Horizon(as_of=at(100), now=at(2000)),
+    ):
+        answers = []
+        for each in (store, oracle):
+            with each.reader(namespace, horizon) as view:
+                names = ["ann", "bob", "t1", "t5"]
+                answers.append(
+                    (
+                        snapshot(view),
+                        dict(view.postings(["ann", "sang"], limit=90, where=Filter())),
+                        dict(view.mentions(names, limit=None, where=Filter(session="s1"))),
+                    )
+                )
+        assert answers[0] == answers[1]
+
+
+@pytest.mark.usefixtures("_most_expired")
+def test_said_in_order(store: Neo4jStore, namespace: str) -> None:
+    """All that was written by a moment was also said by then."""
+    oracle = DictStore()
+    for each in (store, oracle):
+        each.apply(namespace, _updates())
+    _agree(store, oracle, namespace)
+    for each in (store, oracle):
+        for id in ("p0", "p33", "p77", "p149"):
+            each.forget(namespace, Selection(kind="id", value=id))
+    _agree(store, oracle, namespace)
+
+
+def test_said_in_another_order(store: Neo4jStore, namespace: str) -> None:
+    """Some was said later than what was written after, or at no known time."""
+    updates = [it for it in _updates() if it.text is not None]
+    updates[30] = replace(updates[30], timestamp=at(90))
+    updates[110] = replace(updates[110], timestamp=None)
+    oracle = DictStore()
+    for each in (store, oracle):
+        each.apply(namespace, updates)
+    _agree(store, oracle, namespace)
