@@ -328,10 +328,9 @@ a predicate has no t of its own: at an earlier t it is counted.
 
 Most parameters are maps of columns, which are much shorter than lists of maps; a column of nulls
 alone is left out. A ``name`` is null where it is the key, and ``counts`` of a stem where all are 1.
-What a row refers to
-is given by its place in another parameter: ``update`` and ``concepts`` of a statement, the ends of
-a relation, the ``places`` in ``$statements`` of the postings of a stem or a concept, the
-``session`` of a statement, which counts from 1 (0: none)."""
+What a row refers to is given by its place in another parameter: ``update`` and ``concepts`` of a
+statement, the ends of a relation, the ``places`` in ``$statements`` of the postings of a stem or a
+concept, the ``session`` of a statement, which counts from 1 (0: none)."""
 
 GUARDED: Final[LiteralString] = (
     """

@@ -97,7 +97,7 @@ class Answers:
         if key not in self._known:
             self._wanted[key] = ask
             raise UnansweredError
-        return self._known[key]
+        return list(self._known[key])
 
     def read(self) -> None:
         """Read the answers of the asks that have none: a round trip for up to 16 of them."""
