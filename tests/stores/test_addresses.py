@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recallm import RecallM
-from recallm.errors import InvalidInputError
+from recallm.errors import InvalidInputError, StoreUnavailableError
 from recallm.stores.addresses import checked_uri, is_server
 
 _SECRET = "s3cret"
@@ -88,3 +88,19 @@ def test_what_is_neither(
         error = error.__cause__
     assert _SECRET not in "".join(traceback.format_exception_only(caught.value))
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("auth", [f"neo4j:{_SECRET}", ("neo4j", _SECRET, ""), ["neo4j", 7], {}])
+def test_credentials_of_another_shape(auth: object) -> None:
+    """Refused with what to write, and not repeated; a list of two texts is taken as a pair."""
+    with pytest.raises(InvalidInputError, match=r"auth=\(USER, PASSWORD\)") as caught:
+        RecallM("neo4j://localhost:1", auth=auth)  # type: ignore[arg-type]
+    assert caught.value.argument == "auth"
+    assert _SECRET not in "".join(traceback.format_exception_only(caught.value))
+    assert caught.value.__cause__ is caught.value.__context__ is None
+
+
+def test_credentials_as_a_list() -> None:
+    """As a configuration file gives them: no server is there, and the pair is not at fault."""
+    with pytest.raises(StoreUnavailableError):
+        RecallM("bolt://127.0.0.1:1", auth=["neo4j", _SECRET], timeout=0)  # type: ignore[arg-type]

@@ -103,7 +103,7 @@ class Connection:
             uri = checked_uri(server)
             self._owned = True
             self._name = f"{uri.scheme}://{uri.netloc}"
-            self.driver = self._opened(server.strip(), auth)
+            self.driver = self._opened(server.strip(), _credentials(auth))
 
     @property
     def bookmark(self) -> str | None:
@@ -316,7 +316,7 @@ class Connection:
             notifications_min_severity=neo4j.NotificationMinimumSeverity.OFF,
         )
 
-    def _opened(self, uri: str, auth: tuple[str, str] | None) -> Driver:
+    def _opened(self, uri: str, auth: tuple[str, str] | neo4j.Auth | None) -> Driver:
         try:
             return GraphDatabase.driver(
                 uri,
@@ -339,6 +339,19 @@ class Connection:
         if self._closed:
             return ClosedError()
         return translated(error, name=self._name, database=self._database, unknown=unknown)
+
+
+def _credentials(auth: object) -> tuple[str, str] | neo4j.Auth | None:
+    """A user name and a password, or what ``neo4j.Auth`` stands for. What is refused is not
+    repeated, as the driver would do: it may be a password."""
+    if auth is None or isinstance(auth, neo4j.Auth):
+        return auth
+    if isinstance(auth, tuple | list) and [type(it) for it in auth] == [str, str]:
+        user, password = auth
+        return user, password
+    raise InvalidInputError(
+        "auth is a user name and a password, two texts: auth=(USER, PASSWORD)", argument="auth"
+    )
 
 
 @contextmanager
