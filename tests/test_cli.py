@@ -428,9 +428,17 @@ def test_a_neo4j_server_by_password_file_or_prompt(
 # ---- as a process ----------------------------------------------------------------------------
 
 
+_MAIN = """
+from signal import SIGINT, default_int_handler, signal
+signal(SIGINT, default_int_handler)  # a shell's background job hands on that it is ignored
+from recallm.cli import main
+main()
+"""
+
+
 def process(folder: Path, *arguments: str, **options: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", "from recallm.cli import main; main()", *arguments],
+        [sys.executable, "-c", _MAIN, *arguments],
         cwd=folder,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
