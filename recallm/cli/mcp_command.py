@@ -59,6 +59,8 @@ def mcp(
         check_exposure(host, token)  # before the memory is opened: no file is left behind
     # Clients and supervisors end a server with SIGTERM: as Ctrl-C, so that the memory is closed.
     # asyncio takes SIGINT between two steps of its loop; an exception could come within a step.
+    # A shell starts background jobs with SIGINT ignored, which asyncio would leave so.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     with open_memory(asks=http) as memory:
         server = create_server(memory, allow_forget=allow_forget, max_tokens=max_tokens)

@@ -201,6 +201,20 @@ def test_a_signal_ends_the_server_though_standard_input_is_open(
 
 
 @posix
+def test_a_signal_ends_a_background_job(tmp_path: Path) -> None:
+    """A shell starts background jobs with interrupts ignored; so does ``nohup … &``."""
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        server = process(tmp_path, "--db", "a.db")
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    with server:
+        exchange(server, INITIALIZE)
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(60) == 130
+
+
+@posix
 def test_the_server_ends_when_its_client_reads_no_more(tmp_path: Path) -> None:
     with process(tmp_path, "--db", "a.db") as server:
         exchange(server, INITIALIZE)
