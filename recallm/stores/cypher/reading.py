@@ -191,17 +191,17 @@ OPTIONAL MATCH (n:RecallMNamespace {rows: $namespace})
 CALL () {
     MATCH (s:RecallMStatement)
     WHERE s.namespace = $namespace AND s.key >= $before AND s.key < $after
-    RETURN count(s) AS later, coalesce(sum(s.length), 0) AS later_terms
+    RETURN count(s) AS later_statements, coalesce(sum(s.length), 0) AS later_terms
 }
 """
     + _SESSIONS_BEGUN
     + """
 RETURN coalesce(n.t, 0) AS t, coalesce(n.statements, 0) AS statements,
-    coalesce(n.terms, 0) AS terms, later, later_terms, sessions
+    coalesce(n.terms, 0) AS terms, later_statements, later_terms, sessions
 """
 )
-"""The totals of the namespace, and what of these is later; ``$after`` is the first key after all
-of them."""
+"""The statements and terms of the namespace, those of them that are later than ``$t``, and the
+sessions up to ``$t``. ``$after`` is the first key that no statement of the namespace has."""
 
 SIZES: Final[LiteralString] = """
 OPTIONAL MATCH (n:RecallMNamespace {rows: $namespace})

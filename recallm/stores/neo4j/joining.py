@@ -151,7 +151,7 @@ def _first_word(text: str) -> str:
 
 
 @cache
-def _columns(query: LiteralString) -> list[LiteralString]:
+def _columns(query: LiteralString) -> tuple[LiteralString, ...]:
     """The names of the columns of a query, whose last RETURN begins a line without indent."""
     returned = query.rpartition("\nRETURN ")[2].removeprefix("DISTINCT ")
     returned = returned.rpartition("ORDER BY")[0] if _is_ordered(returned) else returned
@@ -163,7 +163,7 @@ def _columns(query: LiteralString) -> list[LiteralString]:
             parts.append("")
         else:
             parts[-1] += letter
-    return [part.rpartition(" AS ")[2].strip() for part in parts]
+    return tuple([part.rpartition(" AS ")[2].strip() for part in parts])
 
 
 def _is_ordered(returned: str) -> bool:

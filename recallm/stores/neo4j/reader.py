@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from datetime import datetime
 from functools import partial
@@ -60,10 +60,13 @@ from recallm.stores.neo4j.values import (
     json_in,
     key_of,
     keys_of,
+    mentions_in,
     metadata_entries,
     moment_of,
-    passage_fields,
+    passage_in,
     path_key,
+    postings_in,
+    relation_in,
     statement_in,
     summary_in,
 )
@@ -178,7 +181,7 @@ class Neo4jReader:
             entry = "t", ""
         query, bound = cypher.PASSAGES[entry[0]], _bound(limit)
         given = {"entry": entry[1], "limit": bound, **self._within(conditions)}
-        return self._ask_for(_passage, query, **given)
+        return self._ask_for(passage_in, query, **given)
 
     def paths(self) -> list[tuple[str, ...]]:
         return sorted(tuple(row["path"]) for row in self._ask(cypher.PATHS, root=path_key(())))
@@ -209,13 +212,13 @@ class Neo4jReader:
         self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
         given = {"stems": keys_of(stems), "limit": limit, **_filter(where)}
-        return dict(self._ask_for(_postings, POSTINGS, **given))
+        return dict(self._ask_for(postings_in, POSTINGS, **given))
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
         given = {"names": keys_of(names), "limit": _bound(limit), **_filter(where)}
-        return dict(self._ask_for(_mentions, MENTIONS, **given))
+        return dict(self._ask_for(mentions_in, MENTIONS, **given))
 
     def concepts(
         self, names: Collection[str] | None = None, *, limit: int | None = None
@@ -232,9 +235,9 @@ class Neo4jReader:
     ) -> list[Relation]:
         keys = keys_of(names)
         relations = (
-            self._ask_for(_relation, graph.RELATIONS_AMONG, names=keys)
+            self._ask_for(relation_in, graph.RELATIONS_AMONG, names=keys)
             if among
-            else self._ask_for(_relation, graph.RELATIONS, names=keys, limit=_bound(limit))
+            else self._ask_for(relation_in, graph.RELATIONS, names=keys, limit=_bound(limit))
         )
         return sorted(relations, key=lambda relation: (relation.a, relation.b))
 
@@ -320,36 +323,32 @@ class Neo4jReader:
         return read_entities_by_words(self._ask, words, _bound(limit))
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
-        row = dict(self._ask(cypher.SIZES, lanes=keys_of(session_keys))[0])
-        by_session = row.pop("by_session")
-        t = row.pop("t")
+        totals = dict(self._ask(cypher.SIZES, lanes=keys_of(session_keys))[0])
+        by_session = totals.pop("by_session")
         # A node that is being written may be read half old, half new; two equal reads are complete.
-        if {"t": t, **row} != self._opened_totals or t > self._t:
-            row = self._counted_corpus(t, row)
+        holds = totals == self._opened_totals and totals["t"] <= self._t
+        corpus = totals if holds else self._counted_corpus(totals)
         return Sizes(
-            corpus=CorpusSize(**row),
+            corpus=CorpusSize(**{name: corpus[name] for name in _CORPUS}),
             sessions={
                 name: SessionSize(statements=statements, terms=terms)
                 for name, statements, terms in by_session
             },
         )
 
-    def _counted_corpus(self, t: int, totals: Mapping[str, int]) -> dict[str, int]:
-        """The size of the corpus of this view, counted from the nearer end. ``totals`` are those of
-        the namespace, whose latest t is ``t``."""
+    def _counted_corpus(self, totals: Mapping[str, int]) -> Mapping[str, int]:
+        """The size of the corpus of this view, counted from the nearer end. ``totals`` are the
+        latest t of the namespace, and the size of its corpus at that t."""
+        t = totals["t"]
         if t < 2 * self._t:
-            row = dict(self._ask(cypher.CORPUS_WITHOUT_LATER, after=statement_key(t + 1, 0))[0])
-            if (row["t"], row["statements"], row["terms"]) == (
-                t,
-                totals["statements"],
-                totals["terms"],
-            ):
+            found = self._ask(cypher.CORPUS_WITHOUT_LATER, after=statement_key(t + 1, 0))[0]
+            if all(found[name] == totals[name] for name in ("t", "statements", "terms")):
                 return {
-                    "statements": row["statements"] - row["later"],
-                    "terms": row["terms"] - row["later_terms"],
-                    "sessions": row["sessions"],
+                    "statements": found["statements"] - found["later_statements"],
+                    "terms": found["terms"] - found["later_terms"],
+                    "sessions": found["sessions"],
                 }
-        return dict(self._ask(cypher.CORPUS_COUNTED)[0])
+        return self._ask(cypher.CORPUS_COUNTED)[0]
 
     def vectors(
         self,
@@ -429,7 +428,7 @@ class Neo4jReader:
     def _ask_for(
         self, convert: Callable[[Row], Result], query: LiteralString, **parameters: Any
     ) -> list[Result]:
-        """The same; each row converted."""
+        """Run a query within the horizon; what ``convert`` makes of each complete row."""
         return self._answer(Ask(query, parameters, convert))
 
     def _answer(self, ask: Ask) -> list[Any]:
@@ -469,39 +468,6 @@ class Neo4jReader:
 def _source(row: Row) -> str | None:
     """The id of the latest passage that is evidence of the entity or triplet in this row."""
     return None if row["latest_source"] is None else row["latest_source"][1]
-
-
-def _passage(row: Row) -> Passage:
-    return Passage(**passage_fields(row["passage"]))
-
-
-def _relation(row: Row) -> Relation:
-    return Relation(**row)
-
-
-def _postings(row: Row) -> tuple[str, Postings]:
-    """The stem of a row of ``POSTINGS``, and its postings."""
-    keys, sessions, counts = _columns_of_postings(row, 3)
-    return row["name"], Postings(
-        documents=row["total"], keys=keys, counts=counts, sessions=_names(sessions, row)
-    )
-
-
-def _mentions(row: Row) -> tuple[str, Mentions]:
-    """The concept of a row of ``MENTIONS``, and its mentions."""
-    keys, sessions = _columns_of_postings(row, 2)
-    return row["name"], Mentions(statements=row["total"], keys=keys, sessions=_names(sessions, row))
-
-
-def _columns_of_postings(row: Row, columns: int) -> list[tuple[int, ...]]:
-    numbers = tuple(map(int, "".join(row["postings"]).split()))
-    return [numbers[column::columns] for column in range(columns)]
-
-
-def _names(sessions: Iterable[int], row: Row) -> tuple[str | None, ...]:
-    """The keys of these sessions, whose names are in the row of their postings."""
-    names = dict(row["sessions"])
-    return tuple(names.get(number) for number in sessions)
 
 
 def _bound(limit: int | None) -> int:

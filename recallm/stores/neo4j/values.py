@@ -1,4 +1,4 @@
-"""How values of ``recallm.model`` are encoded in the properties of nodes."""
+"""How values of ``recallm.model`` are encoded in the properties of nodes, and read from rows."""
 
 from __future__ import annotations
 
@@ -16,9 +16,13 @@ from recallm.model import (
     ConceptMention,
     ElementKey,
     ExtractedStatement,
+    Mentions,
     Neighbours,
+    Passage,
+    Postings,
     PreparedUpdate,
     Reference,
+    Relation,
     StoredStatement,
     Summary,
     Trait,
@@ -41,14 +45,18 @@ __all__ = [
     "key_of",
     "keys_of",
     "lane_of",
+    "mentions_in",
     "metadata_entries",
     "moment_of",
     "neighbours_in",
     "neighbours_out",
     "pair_key",
     "passage_fields",
+    "passage_in",
     "path_key",
     "path_keys",
+    "postings_in",
+    "relation_in",
     "statement_in",
     "statement_out",
     "summary_in",
@@ -343,3 +351,41 @@ def summary_in(node: Mapping[str, Any]) -> Summary:
         terms=tuple(node["terms"]),
         traits=Trait(node["traits"]),
     )
+
+
+def passage_in(row: Mapping[str, Any]) -> Passage:
+    """The passage of a row of ``PASSAGES``."""
+    return Passage(**passage_fields(row["passage"]))
+
+
+def relation_in(row: Mapping[str, Any]) -> Relation:
+    """The relation of a row of ``RELATIONS``."""
+    return Relation(**row)
+
+
+def postings_in(row: Mapping[str, Any]) -> tuple[str, Postings]:
+    """The stem of a row of ``POSTINGS``, and its postings."""
+    keys, sessions, counts = _columns_of_postings(row, 3)
+    return row["name"], Postings(
+        documents=row["total"], keys=keys, counts=counts, sessions=_session_keys(sessions, row)
+    )
+
+
+def mentions_in(row: Mapping[str, Any]) -> tuple[str, Mentions]:
+    """The concept of a row of ``MENTIONS``, and its mentions."""
+    keys, sessions = _columns_of_postings(row, 2)
+    return row["name"], Mentions(
+        statements=row["total"], keys=keys, sessions=_session_keys(sessions, row)
+    )
+
+
+def _columns_of_postings(row: Mapping[str, Any], columns: int) -> list[tuple[int, ...]]:
+    numbers = tuple(map(int, "".join(row["postings"]).split()))
+    return [numbers[column::columns] for column in range(columns)]
+
+
+def _session_keys(numbers: Iterable[int], row: Mapping[str, Any]) -> tuple[str | None, ...]:
+    """The keys of the sessions with these numbers, None for 0; the row has number and key of each
+    session."""
+    keys = dict(row["sessions"])
+    return tuple(keys.get(number) for number in numbers)
