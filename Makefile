@@ -34,8 +34,8 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 demo: $(VENV)/.core ## the paper's own examples, and questions to a real text (installs the core only)
 	@$(BIN)/python examples/demo.py
 
-test: lint ## all checks, then the tests
-	@$(BIN)/python -m pytest
+test: lint ## all checks, then the tests, on two workers
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 coverage: $(VENV)/.dev ## the tests, and the lines that none of them runs (a floor stands in pyproject.toml)
 	$(BIN)/python -m coverage run -m pytest

@@ -140,7 +140,7 @@ class TestRecallOptions:
             {"speaker": ""},
             {"session": 7},
             {"where": ["channel"]},
-            {"where": {"channel": object()}},
+            {"where": {"channel": object}},
             {"where": {"stars": {"$gt": 3}}},
             {"path": "docs"},
             {"min_score": 2},

@@ -173,7 +173,7 @@ def test_passages_are_listed_in_order(memory: RecallM) -> None:
         ({"path": ("users", 1)}, "path"),
         ({"path": ("\ud800",)}, "path"),
         ({"expires_at": datetime(2026, 5, 1)}, "expires_at"),  # noqa: DTZ001
-        ({"metadata": {"k": object()}}, "metadata"),
+        ({"metadata": {"k": object}}, "metadata"),
         ({"recalled": 1}, "recalled"),
     ],
     ids=str,

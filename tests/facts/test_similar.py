@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 import pytest
@@ -143,8 +143,9 @@ def synonyms(texts: list[str]) -> list[list[float]]:
     return rows
 
 
-def test_names_without_a_common_word_are_found_by_their_vectors(store: Any) -> None:
-    with RecallM(store, embeddings=Embedding(name="synonyms", embed=synonyms)) as memory:
+def test_names_without_a_common_word_are_found_by_their_vectors(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with RecallM(path, embeddings=Embedding(name="synonyms", embed=synonyms)) as memory:
         facts = FactMemory(memory.in_namespace("synonyms"))
         facts.write("NYC", "likes", "Bo")
         facts.write("Netherlands", "likes", "Bo")
@@ -154,9 +155,9 @@ def test_names_without_a_common_word_are_found_by_their_vectors(store: Any) -> N
         assert [it.subject for it in facts.read("Holland")] == ["Netherlands"]
         assert facts.read("Somewhere") == []
         # A memory without the model, and one with another, read by words.
-        others = (RecallM(store), RecallM(store, embeddings=Embedding(name="x", embed=synonyms)))
-        for other in others:
-            assert FactMemory(other.in_namespace("synonyms")).read("Holland") == []
+        for embeddings in (None, Embedding(name="x", embed=synonyms)):
+            with RecallM(path, embeddings=embeddings) as other:
+                assert FactMemory(other.in_namespace("synonyms")).read("Holland") == []
 
 
 def test_what_the_data_shows_to_be_functional(facts: FactMemory) -> None:

@@ -233,6 +233,9 @@ def test_typed_cells(given: Any, expected: Any) -> None:
 class NAType:
     """As pandas has it."""
 
+    def __repr__(self) -> str:
+        return "<NA>"
+
     def __eq__(self, other: object) -> Any:
         raise TypeError("boolean value of NA is ambiguous")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -14,15 +13,14 @@ from typing import Any
 import pytest
 from langgraph.store.base import BaseStore, IndexConfig, TTLConfig
 from langgraph.store.memory import InMemoryStore
-from neo4j import GraphDatabase
 
 from langchain_recallm import RecallMStore
 from recallm import RecallM
 
 __all__ = ["OURS", "Clock", "Opened", "except_langgraphs", "opened", "over_ours", "over_stores"]
 
-OURS = ("recallm", "recallm-file", "recallm-async", "recallm-neo4j")
-LANGGRAPHS = ("langgraph", "langgraph-async")
+OURS = ("recallm-file", "recallm-async")
+LANGGRAPHS = ("langgraph",)
 _LETTERS = 256
 
 Opened = Callable[..., AbstractContextManager[Any]]
@@ -85,28 +83,12 @@ def opened(request: pytest.FixtureRequest, folder: Path, clock: Clock) -> Opened
             if kind in LANGGRAPHS:
                 store = _langgraphs(fields)
             else:
-                memory = stack.enter_context(_memory(kind, request, folder, clock))
+                path = folder / "store.db" if kind == "recallm-file" else None
+                memory = stack.enter_context(RecallM(path, clock=clock))
                 store = RecallMStore(memory=memory, fields=fields, ttl=ttl)
             yield _ByAsyncFaces(store) if kind.endswith("async") else store
 
     return open_store
-
-
-@contextmanager
-def _memory(
-    kind: str, request: pytest.FixtureRequest, folder: Path, clock: Clock
-) -> Iterator[RecallM]:
-    if kind != "recallm-neo4j":
-        path = folder / "store.db" if kind == "recallm-file" else None
-        with RecallM(path, clock=clock) as memory:
-            yield memory
-        return
-    server = request.getfixturevalue("neo4j_server")
-    with (
-        GraphDatabase.driver(server.uri, auth=server.auth) as driver,
-        RecallM(driver, namespace=f"store-{uuid.uuid4()}", clock=clock) as memory,
-    ):
-        yield memory
 
 
 def _langgraphs(fields: list[str] | None) -> InMemoryStore:

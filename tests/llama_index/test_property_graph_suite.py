@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,11 @@ from llama_index_recallm import RecallMPropertyGraphStore
 from recallm import RecallM
 from tests.llama_index.store_suite import PropertyGraphStoreSuite
 from tests.llama_index.store_suite.async_methods import AsyncTests
+from tests.llama_index.store_suite.index import IndexTests
+from tests.llama_index.store_suite.provenance import ProvenanceTests
+from tests.llama_index.store_suite.scenario import ScenarioTests
 from tests.llama_index.store_suite.structured_queries import StructuredQueryTests
+from tests.llama_index.store_suite.values import ValueTests
 from tests.neo4j.fixtures import RunningServer
 
 Load = Callable[..., PropertyGraphStore]
@@ -76,16 +79,6 @@ class TestSQLiteInMemory(OnAMemory, PropertyGraphStoreSuite):
             store.memory.close()
 
 
-class TestSQLiteFile(OnAMemory, PropertyGraphStoreSuite):
-    """The embedded memory in a file."""
-
-    @pytest.fixture
-    def memory(self, tmp_path: Path) -> Iterator[RecallM]:
-        """A memory whose file nothing else uses."""
-        with RecallM(tmp_path / "memory.db") as memory:
-            yield memory
-
-
 class OnNeo4j(OnAMemory):
     """A server that all tests share: each has a namespace of its own."""
 
@@ -96,8 +89,8 @@ class OnNeo4j(OnAMemory):
             yield memory
 
 
-class TestNeo4j(OnNeo4j, PropertyGraphStoreSuite):
-    """The memory on a server."""
+class TestNeo4j(OnNeo4j, ScenarioTests, ProvenanceTests, ValueTests, IndexTests):
+    """The memory on a server: the suite of graph stores holds what each operation means."""
 
 
 class TestNeo4jWithCypher(OnNeo4j, StructuredQueryTests, AsyncTests):

@@ -80,7 +80,7 @@ def test_a_set_has_one_stored_form() -> None:
         timedelta(days=1),
         Decimal("NaN"),
         PureWindowsPath("C:/a"),
-        (object(),),
+        (object,),
         {float("inf")},
         ({"a": {1: 2}},),
     ],

@@ -20,7 +20,9 @@ from recallm.stores.base import GraphStore
 from recallm.stores.neo4j import Neo4jStore
 from recallm.stores.sharded import ShardedStore
 from recallm.stores.sqlite import SQLiteStore
-from recallm.testing.store_suite import StoreSuite
+from recallm.testing.suite.archiving import ArchivingTests
+from recallm.testing.suite.forgetting import ForgettingTests
+from recallm.testing.suite.isolation import IsolationTests
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.server import Neo4jServer
 
@@ -29,8 +31,8 @@ def _open(target: Any, bookmark: str | None) -> tuple[GraphStore, bool]:
     return SQLiteStore(target), True
 
 
-class TestShardedStore(StoreSuite):
-    """The suite of all stores, its namespaces spread over two files."""
+class TestShardedStore(IsolationTests, ArchivingTests, ForgettingTests):
+    """Each operation reaches the store of its namespace: two files."""
 
     @pytest.fixture
     def store(self, tmp_path: Path) -> Iterator[GraphStore]:

@@ -1,4 +1,4 @@
-"""The shared suite on the embedded store, in memory and in a file."""
+"""The shared suite on the embedded store in a file, and what a store in memory does otherwise."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ from recallm.stores.sqlite import SQLiteStore
 from recallm.testing.marked_text import prepared
 from recallm.testing.stateful import StoreMachine
 from recallm.testing.store_suite import StoreSuite
+from recallm.testing.suite.archiving import ArchivingTests
 from recallm.testing.suite.base import apply_each, at, forget
+from recallm.testing.suite.isolation import IsolationTests
+from recallm.testing.suite.reading import ReadingTests
 from tests.stores.sqlite_rows import check_rows
 
 
-class TestInMemory(StoreSuite):
-    """Without a file."""
+class TestInMemory(ReadingTests, IsolationTests, ArchivingTests):
+    """Without a file: what depends on connections and snapshots."""
 
     @pytest.fixture
     def store(self) -> Iterator[GraphStore]:

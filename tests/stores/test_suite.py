@@ -1,16 +1,14 @@
-"""The shared suite on every store."""
+"""The shared suite on the oracle and on Neo4j; `test_sqlite` has it on SQLite."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from neo4j import Driver, GraphDatabase
 
 from recallm.stores.base import GraphStore
 from recallm.stores.neo4j import Neo4jStore
-from recallm.stores.sqlite import SQLiteStore
 from recallm.testing import DictStore
 from recallm.testing.store_suite import StoreSuite
 from tests.neo4j.fixtures import RunningServer
@@ -30,40 +28,6 @@ class TestDictStore(StoreSuite):
     def store(self) -> Iterator[GraphStore]:
         """A store that nothing else uses."""
         store = DictStore()
-        yield store
-        store.close()
-
-
-class TestSQLiteInMemory(StoreSuite):
-    """The embedded store without a file."""
-
-    @pytest.fixture
-    def store(self) -> Iterator[GraphStore]:
-        """A store that nothing else uses."""
-        store = SQLiteStore()
-        yield store
-        store.close()
-
-
-class TestSQLiteFile(StoreSuite):
-    """The embedded store in a file."""
-
-    @pytest.fixture
-    def path(self, tmp_path: Path) -> Path:
-        """Where the file is."""
-        return tmp_path / "memory.db"
-
-    @pytest.fixture
-    def store(self, path: Path) -> Iterator[GraphStore]:
-        """A store whose file nothing else uses."""
-        store = SQLiteStore(path)
-        yield store
-        store.close()
-
-    @pytest.fixture
-    def reopened(self, path: Path) -> Iterator[GraphStore]:
-        """A second store on the file."""
-        store = SQLiteStore(path)
         yield store
         store.close()
 
